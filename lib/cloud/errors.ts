@@ -1,0 +1,32 @@
+/**
+ * What it means when a cloud gives no answer.
+ * @module
+ */
+
+/**
+ * Why a cloud gave no usable answer.
+ *
+ * - `unreachable`: no reply in time, or a 5xx; try again
+ * - `throttled`: asked too often; wait as told
+ * - `denied`: 401 or 403; may pass by itself, but a person should look
+ * - `protocol`: a reply that is not the service's (HTML, wrong shape); a person should look
+ */
+export type CloudErrorKind = "unreachable" | "throttled" | "denied" | "protocol";
+
+/** A cloud that cannot answer. Never means that an instance is gone. */
+export class CloudError extends Error {
+  override readonly name = "CloudError";
+  readonly kind: CloudErrorKind;
+  /** How long the cloud asks to be left alone, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    kind: CloudErrorKind,
+    message: string,
+    options: ErrorOptions & { retryAfterMs?: number } = {},
+  ) {
+    super(message, options);
+    this.kind = kind;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * An immutable snapshot of what a cloud shows, and the difference between two of them.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Instance } from "./provider.ts";
+
+/** Whether one part of a cloud (a pool, a zone, a file) answered in full. */
+export interface Coverage {
+  readonly complete: boolean;
+  /** Name that people know the part by. */
+  readonly name?: string;
+  /** Why it is not complete. */
+  readonly reason?: string;
+}
+
+/** What a cloud showed at one moment. */
+export interface Inventory {
+  /** When it was asked for: monotonic milliseconds of the clock, taken before the first request. */
+  readonly observedAtMs: number;
+  /** Instances by their cloud ID. */
+  readonly instances: ReadonlyMap<string, Instance>;
+  /** By the identifier of the part. A part that is not listed was never seen. */
+  readonly coverage: ReadonlyMap<string, Coverage>;
+  /** Cloud IDs of instances that are there but could not be read, and why. */
+  readonly undecodable: ReadonlyMap<string, string>;
+}
+
+/**
+ * Cloud IDs of the instances that differ between two inventories: new, changed or no longer shown.
+ *
+ * @param before The older inventory, absent when there was none
+ * @param after The newer one
+ */
+export function diffInventories(before: Inventory | undefined, after: Inventory): Set<string> {
+  const changed = new Set<string>();
+  for (const [id, instance] of after.instances) {
+    const old = before?.instances.get(id);
+    if (old !== instance && !isDeepStrictEqual(old, instance)) changed.add(id);
+  }
+  for (const id of before?.instances.keys() ?? []) if (!after.instances.has(id)) changed.add(id);
+  return changed;
+}

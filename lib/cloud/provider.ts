@@ -1,0 +1,116 @@
+/**
+ * The port: what Landfall asks of any cloud. Providers implement it, controllers call it, neither knows the other.
+ * @module
+ */
+import type { Inventory } from "./inventory.ts";
+
+/** What identifies a Node to a cloud. Empty strings never occur: what is not known is absent. */
+export interface NodeIdentity {
+  /** Name of the Node. */
+  readonly name: string;
+  /** `spec.providerID` as it stands on the Node. */
+  readonly providerId?: string;
+  /** `status.nodeInfo.systemUUID` as the kubelet reports it, any case. */
+  readonly systemUuid?: string;
+}
+
+/** An address of an instance, typed as Kubernetes types them. */
+export interface InstanceAddress {
+  readonly type: "InternalIP" | "ExternalIP" | "Hostname" | "InternalDNS" | "ExternalDNS";
+  readonly address: string;
+}
+
+/** Whether an instance runs. `unknown`: the cloud shows it but does not tell. */
+export type InstanceState = "running" | "stopped" | "unknown";
+
+/**
+ * A machine as a cloud shows it, frozen.
+ *
+ * An absent `region`, `zone`, `instanceType` or label means *not known now*: what a Node already has stays. Never a
+ * placeholder such as `unknown`.
+ */
+export interface Instance {
+  /** The cloud's own identifier, unique within the provider. */
+  readonly id: string;
+  /** What `spec.providerID` becomes; frozen once written to a Node. */
+  readonly providerId: string;
+  readonly name: string;
+  readonly state: InstanceState;
+  /** System UUID in lower case, when the cloud knows it. */
+  readonly systemUuid?: string;
+  readonly region?: string;
+  readonly zone?: string;
+  readonly instanceType?: string;
+  /** In a deterministic order without duplicates; may be empty. */
+  readonly addresses: readonly InstanceAddress[];
+  /** Additional labels, valid as they are. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** What only people read (power state, pool and host by name and ID …); shown by `/debug/nodes`, never decided on. */
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/** How an instance was found for a Node. */
+export type MatchedBy = "providerId" | "systemUuid" | "swappedSystemUuid" | "name";
+
+/**
+ * Why nothing can be said about an instance.
+ *
+ * - `noInventory`: no inventory was taken yet
+ * - `notListed`: the inventory lacks it, which proves nothing
+ * - `unreachable`, `throttled`, `denied`, `protocol`: as {@linkcode CloudErrorKind}
+ * - `notCovered`: the part of the cloud that would hold it does not answer (a lost pool)
+ * - `undecodable`: the cloud shows it, in a form that cannot be read
+ * - `ambiguous`: more than one instance fits
+ * - `malformedProviderId`: the provider ID is of this cloud but cannot be read
+ * - `noIdentity`: the Node tells nothing to look it up by
+ * - `notFound`: looked up by everything the Node tells, with a clear no; for a Node that was never matched
+ */
+export type UnknownReason =
+  | "noInventory"
+  | "notListed"
+  | "unreachable"
+  | "throttled"
+  | "denied"
+  | "protocol"
+  | "notCovered"
+  | "undecodable"
+  | "ambiguous"
+  | "malformedProviderId"
+  | "noIdentity"
+  | "notFound";
+
+/** What a cloud can say about a Node's machine. Only `absent` may ever destroy anything. */
+export type Presence =
+  | { readonly kind: "present"; readonly instance: Instance; readonly matchedBy: MatchedBy }
+  /** Proven gone: only for a Node whose provider ID names the instance. `evidence` says by what. */
+  | { readonly kind: "absent"; readonly evidence: string }
+  /** `message` tells a person what is wrong and what to do; no full stop, no secret. */
+  | { readonly kind: "unknown"; readonly reason: UnknownReason; readonly message: string }
+  /** The provider ID belongs to another cloud. */
+  | { readonly kind: "foreign"; readonly providerId: string };
+
+/** A cloud. */
+export interface Provider {
+  /** Name for `--cloud-provider`, logs and metrics. */
+  readonly name: string;
+  /** How often the inventory is refreshed, in milliseconds. */
+  readonly refreshIntervalMs: number;
+  /**
+   * Takes one inventory, in a number of requests that does not depend on the number of Nodes.
+   *
+   * @param interest The Nodes that are cared about; a provider may list only these
+   * @throws {CloudError} when the cloud cannot answer; the last inventory stays in use
+   */
+  listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory>;
+  /** Finds a Node's instance in an inventory: memory only, never `absent`. */
+  findInstance(inventory: Inventory, node: NodeIdentity): Presence;
+  /**
+   * Asks the cloud directly about one Node, when the inventory does not show its instance.
+   * The only source of `absent`. A cloud that cannot answer gives `unknown`; rejects only when the signal aborts.
+   *
+   * @param inventory The newest inventory, for what is known about the Node's surroundings
+   */
+  readInstance(inventory: Inventory, node: NodeIdentity, signal: AbortSignal): Promise<Presence>;
+  /** Releases connections. */
+  close?(): void;
+}

@@ -1,0 +1,52 @@
+/**
+ * Time as an argument: everything that waits or dates takes a {@linkcode Clock}, so that tests can own time.
+ * @module
+ */
+
+/** Where time comes from. The only door to `Date.now` and `setTimeout`. */
+export interface Clock {
+  /** Wall-clock time in milliseconds since the epoch. For dates that people or servers read. */
+  now(): number;
+  /** Milliseconds that never go backwards, from an arbitrary start. For ages and deadlines. */
+  monotonic(): number;
+  /**
+   * Resolves after `ms` milliseconds (at once for 0 or less).
+   * Rejects with `signal.reason` as soon as the signal aborts; the timer is then gone.
+   */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The machine's own clock. Its timers do not keep the process alive by themselves. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep,
+};
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(
+      () => {
+        signal.removeEventListener("abort", abort);
+        resolve();
+      },
+      Math.max(0, ms),
+    );
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/**
+ * A signal that aborts with `signal`, or with a `TimeoutError` after `ms` milliseconds, whichever is first.
+ *
+ * @param signal The signal of the work that the deadline belongs to
+ * @param ms Milliseconds until the deadline, real time
+ */
+export function withDeadline(signal: AbortSignal, ms: number): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+}

@@ -1,0 +1,57 @@
+/**
+ * Errors that more than one layer knows, and how an error is shown.
+ * @module
+ */
+
+/** One thing that is wrong with the settings, and where it stands. */
+export interface ConfigIssue {
+  /** What is wrong and what was wanted, without full stop. Never holds a secret. */
+  message: string;
+  /** File, flag or environment variable that holds it. */
+  source?: string;
+  /** Path of the setting, like `addresses.exclude.0`. */
+  path?: string;
+  /** Line in the source, from 1. */
+  line?: number;
+  /** Column in the source, from 1. */
+  column?: number;
+}
+
+/** Settings that cannot be used; the process prints all issues and exits with code 2. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  /** Everything that is wrong, never just the first thing. */
+  readonly issues: readonly ConfigIssue[];
+
+  constructor(issues: readonly ConfigIssue[], options?: ErrorOptions) {
+    super(issues.map(formatConfigIssue).join("\n"), options);
+    this.issues = issues;
+  }
+}
+
+/** Work that no retry can finish: log once, raise an Event, and wait for something to change. */
+export class TerminalError extends Error {
+  override readonly name = "TerminalError";
+}
+
+/** Shows an issue as `source:line:column: path: message`, leaving out what is not known. */
+export function formatConfigIssue(issue: ConfigIssue): string {
+  const place = [issue.source, issue.line, issue.column].filter((part) => part !== undefined);
+  return [place.join(":"), issue.path, issue.message].filter((part) => part).join(": ");
+}
+
+/**
+ * An error as one line: its message and those of its causes, outermost first.
+ * Not-errors are shown with `String`.
+ */
+export function describeError(error: unknown): string {
+  const parts: string[] = [];
+  let current: unknown = error;
+  while (current !== undefined && parts.length < 8) {
+    const text = current instanceof Error ? current.message || current.name : String(current);
+    // A wrapper often repeats its cause word for word; say it once.
+    if (!parts.some((part) => part.includes(text))) parts.push(text);
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return parts.join(": ");
+}

@@ -1,0 +1,189 @@
+/**
+ * Counters, gauges and histograms in Prometheus text format.
+ * @module
+ */
+
+/** Label values of one series, by label name. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** A value that only grows. */
+export interface Counter {
+  /** Adds `by`. @default by {1} */
+  inc(labels?: Labels, by?: number): void;
+  /** Current value, 0 when never touched. */
+  value(labels?: Labels): number;
+}
+
+/** A value that goes up and down. */
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+  /** Forgets all series, before they are set anew. */
+  clear(): void;
+  value(labels?: Labels): number;
+}
+
+/** A distribution of observed values. */
+export interface Histogram {
+  observe(value: number, labels?: Labels): void;
+  /** How many values were observed. */
+  count(labels?: Labels): number;
+}
+
+/** What a metric is: its name, its help text, and for histograms its upper bounds. */
+export interface MetricOptions {
+  name: string;
+  help: string;
+}
+
+interface Family {
+  help: string;
+  type: "counter" | "gauge" | "histogram";
+  render(lines: string[]): void;
+}
+
+interface Distribution {
+  labels: Labels;
+  counts: number[];
+  sum: number;
+  count: number;
+}
+
+const DEFAULT_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60] as const;
+
+/** All metrics of a process, or of one test. Asking twice for one name gives an error: a metric has one owner. */
+export class MetricsRegistry {
+  readonly #families = new Map<string, Family>();
+  readonly #collectors: (() => void)[] = [];
+
+  /** Registers a counter; its name ends in `_total`. */
+  counter({ name, help }: MetricOptions): Counter {
+    const series = this.#addValues(name, help, "counter");
+    return {
+      inc: (labels = {}, by = 1) => series.set(labels, series.get(labels) + by),
+      value: (labels = {}) => series.get(labels),
+    };
+  }
+
+  /** Registers a gauge. */
+  gauge({ name, help }: MetricOptions): Gauge {
+    const series = this.#addValues(name, help, "gauge");
+    return {
+      set: (value, labels = {}) => series.set(labels, value),
+      clear: () => series.clear(),
+      value: (labels = {}) => series.get(labels),
+    };
+  }
+
+  /** Registers a histogram with upper bounds in ascending order. */
+  histogram({
+    name,
+    help,
+    buckets = DEFAULT_BUCKETS,
+  }: MetricOptions & { buckets?: readonly number[] }): Histogram {
+    const series = new Map<string, Distribution>();
+    this.#add(name, {
+      help,
+      type: "histogram",
+      render(lines) {
+        for (const one of series.values()) renderDistribution(lines, name, buckets, one);
+      },
+    });
+    return {
+      observe(value, labels = {}) {
+        const key = formatLabels(labels);
+        const one = series.get(key) ?? { labels, counts: buckets.map(() => 0), sum: 0, count: 0 };
+        series.set(key, one);
+        buckets.forEach((bound, at) => {
+          if (value <= bound) one.counts[at] = (one.counts[at] ?? 0) + 1;
+        });
+        one.sum += value;
+        one.count += 1;
+      },
+      count: (labels = {}) => series.get(formatLabels(labels))?.count ?? 0,
+    };
+  }
+
+  /** Calls `collect` before each rendering, for gauges that are read from elsewhere. */
+  onCollect(collect: () => void): void {
+    this.#collectors.push(collect);
+  }
+
+  /** Names, types and help texts of everything registered, in order of name. */
+  describe(): { name: string; type: string; help: string }[] {
+    return [...this.#families]
+      .map(([name, { type, help }]) => ({ name, type, help }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** The Prometheus text exposition, version 0.0.4. */
+  render(): string {
+    for (const collect of this.#collectors) collect();
+    const lines: string[] = [];
+    for (const [name, family] of this.#families) {
+      lines.push(`# HELP ${name} ${family.help}`, `# TYPE ${name} ${family.type}`);
+      family.render(lines);
+    }
+    return `${lines.join("\n")}\n`;
+  }
+
+  #add(name: string, family: Family): void {
+    if (this.#families.has(name))
+      throw new TypeError(`Cannot register metric "${name}": it exists`);
+    this.#families.set(name, family);
+  }
+
+  #addValues(name: string, help: string, type: "counter" | "gauge"): ValueSeries {
+    const series = new ValueSeries();
+    this.#add(name, {
+      help,
+      type,
+      render(lines) {
+        for (const [labels, value] of series.entries()) lines.push(`${name}${labels} ${value}`);
+      },
+    });
+    return series;
+  }
+}
+
+class ValueSeries {
+  readonly #values = new Map<string, number>();
+  get(labels: Labels): number {
+    return this.#values.get(formatLabels(labels)) ?? 0;
+  }
+  set(labels: Labels, value: number): void {
+    this.#values.set(formatLabels(labels), value);
+  }
+  clear(): void {
+    this.#values.clear();
+  }
+  entries(): Iterable<[string, number]> {
+    return this.#values.entries();
+  }
+}
+
+function renderDistribution(
+  lines: string[],
+  name: string,
+  buckets: readonly number[],
+  one: Distribution,
+): void {
+  buckets.forEach((bound, at) => {
+    lines.push(
+      `${name}_bucket${formatLabels({ ...one.labels, le: String(bound) })} ${one.counts[at] ?? 0}`,
+    );
+  });
+  lines.push(`${name}_bucket${formatLabels({ ...one.labels, le: "+Inf" })} ${one.count}`);
+  lines.push(`${name}_sum${formatLabels(one.labels)} ${one.sum}`);
+  lines.push(`${name}_count${formatLabels(one.labels)} ${one.count}`);
+}
+
+function formatLabels(labels: Labels): string {
+  const pairs = Object.keys(labels)
+    .sort()
+    .map((key) => `${key}="${escapeLabel(labels[key] ?? "")}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}

@@ -1,0 +1,53 @@
+/**
+ * What it means when Kubernetes refuses.
+ * @module
+ */
+
+/**
+ * Why the API server refused or did not answer.
+ *
+ * `conflict` 409 · `alreadyExists` 409 with that reason · `notFound` 404 · `gone` 410 or Expired · `forbidden` 403 ·
+ * `unauthorized` 401 · `throttled` 429 · `invalid` 422 and 400 · `unavailable` 5xx, no connection, time-out
+ */
+export type KubeErrorKind =
+  | "conflict"
+  | "alreadyExists"
+  | "notFound"
+  | "gone"
+  | "forbidden"
+  | "unauthorized"
+  | "throttled"
+  | "invalid"
+  | "unavailable";
+
+/** Details of a refusal. */
+export interface KubeErrorOptions extends ErrorOptions {
+  /** HTTP status; absent when there was no reply. */
+  code?: number;
+  /** `reason` of the Status object. */
+  reason?: string;
+  /** Wanted pause in milliseconds, from Retry-After. */
+  retryAfterMs?: number;
+}
+
+/** A refusal of the API server, or none to talk to. */
+export class KubeError extends Error {
+  override readonly name = "KubeError";
+  readonly kind: KubeErrorKind;
+  readonly code: number | undefined;
+  readonly reason: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(kind: KubeErrorKind, message: string, options: KubeErrorOptions = {}) {
+    super(message, options);
+    this.kind = kind;
+    this.code = options.code;
+    this.reason = options.reason;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Whether an error is a {@linkcode KubeError} of this kind. */
+export function isKubeError(error: unknown, kind: KubeErrorKind): error is KubeError {
+  return error instanceof KubeError && error.kind === kind;
+}

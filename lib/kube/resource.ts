@@ -1,0 +1,91 @@
+/**
+ * Kubernetes objects as they stand on the wire, and where each kind lives.
+ * @module
+ */
+import type { CoreV1Event, V1Node } from "@kubernetes/client-node";
+
+/**
+ * The wire shape of a client-node type: dates are strings, and names lose the underscore that keeps them from
+ * being keywords in TypeScript.
+ */
+export type Raw<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? readonly Raw<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T as Key extends `_${infer Rest}` ? Rest : Key]: Raw<T[Key]> }
+      : T;
+
+/** What every object has once the API server has it. */
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+}
+
+/** The part of `metadata` that Landfall reads. `resourceVersion` is opaque: never compared but for equality. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A Node on the wire. */
+export type Node = Omit<Raw<V1Node>, "metadata"> & KubeObject;
+
+/** A core/v1 Event on the wire. */
+export type KubeEvent = Omit<Raw<CoreV1Event>, "metadata"> & KubeObject;
+
+/** Where objects of one kind live. */
+export interface Resource<T extends KubeObject> {
+  /** `v1`, `coordination.k8s.io/v1`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** `nodes`, `leases`. */
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Carries the type only; never set. */
+  readonly type?: T;
+}
+
+/** Nodes. */
+export const NODES: Resource<Node> = {
+  apiVersion: "v1",
+  kind: "Node",
+  plural: "nodes",
+  namespaced: false,
+};
+
+/** Events, by the core API that `kubectl describe` reads. */
+export const EVENTS: Resource<KubeEvent> = {
+  apiVersion: "v1",
+  kind: "Event",
+  plural: "events",
+  namespaced: true,
+};
+
+/** Which object, or which collection when `name` is absent. */
+export interface ObjectPath {
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly subresource?: string;
+}
+
+/**
+ * Path of a collection, an object or a subresource below the server's address, each part percent-encoded.
+ *
+ * @example `toPath(NODES, { name: "a", subresource: "status" })` is `/api/v1/nodes/a/status`
+ */
+export function toPath<T extends KubeObject>(resource: Resource<T>, path: ObjectPath = {}): string {
+  const root = resource.apiVersion.includes("/") ? "apis" : "api";
+  const namespace =
+    path.namespace === undefined ? [] : ["namespaces", encodeURIComponent(path.namespace)];
+  const name = path.name === undefined ? [] : [encodeURIComponent(path.name)];
+  const subresource = path.subresource === undefined ? [] : [path.subresource];
+  return `/${[root, resource.apiVersion, ...namespace, resource.plural, ...name, ...subresource].join("/")}`;
+}
