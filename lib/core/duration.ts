@@ -1,0 +1,74 @@
+/**
+ * Durations as people write them in flags and files: the forms of Go's `time.ParseDuration`.
+ * @module
+ */
+
+const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
+  ["ns", 1e-6],
+  ["us", 1e-3],
+  ["\u00b5s", 1e-3], // micro sign
+  ["\u03bcs", 1e-3], // Greek letter mu
+  ["ms", 1],
+  ["s", 1_000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+]);
+
+/** Go counts nanoseconds in 64 bits; what does not fit there is refused here too. */
+const DURATION_MS_MAX = 2 ** 63 / 1e6;
+
+/**
+ * Reads a duration such as `1h30m`, `300ms`, `5m0s`, `1.5s`, `-2s` or `0`.
+ *
+ * Units are `ns`, `us`, `ms`, `s`, `m` and `h`; every number needs one, only `0` stands alone
+ * (https://pkg.go.dev/time#ParseDuration).
+ *
+ * @param text What was written
+ * @returns Milliseconds, with a fraction where the text asks for one
+ * @throws {RangeError} when the text is no duration; the message quotes it
+ */
+export function parseDuration(text: string): number {
+  const [, sign = "", body = ""] = /^([+-]?)(.*)$/s.exec(text) ?? [];
+  if (body === "0") return 0;
+  const term = /(\d+\.?\d*|\.\d+)([a-z\u00b5\u03bc]+)/y;
+  let total = 0;
+  let end = 0;
+  while (end < body.length) {
+    const [whole = "", amount = "", unit = ""] = term.exec(body) ?? [];
+    const factor = MS_PER_UNIT.get(unit);
+    if (factor === undefined) throw toRangeError(text);
+    total += toMs(amount, factor);
+    end += whole.length;
+  }
+  if (end === 0 || total >= DURATION_MS_MAX) throw toRangeError(text);
+  return sign === "-" ? -total : total;
+}
+
+/**
+ * Shows milliseconds as Go does: `1h30m0s`, `5m0s`, `1.5s`, `300ms`, `0s`. {@linkcode parseDuration} reads it back.
+ *
+ * @param ms Milliseconds; anything below a microsecond is rounded away
+ */
+export function formatDuration(ms: number): string {
+  const sign = ms < 0 ? "-" : "";
+  const micros = Math.round(Math.abs(ms) * 1_000);
+  if (micros === 0) return "0s";
+  if (micros < 1_000) return `${sign}${micros}us`;
+  if (micros < 1_000_000) return `${sign}${micros / 1_000}ms`;
+  const minutes = Math.floor(micros / 60_000_000);
+  const seconds = `${(micros - minutes * 60_000_000) / 1_000_000}s`;
+  if (minutes === 0) return `${sign}${seconds}`;
+  const hours = Math.floor(minutes / 60);
+  return `${sign}${hours > 0 ? `${hours}h` : ""}${minutes % 60}m${seconds}`;
+}
+
+/** Divides where the unit is a fraction of a millisecond, so that `1us` is the number 0.001 exactly. */
+function toMs(amount: string, factor: number): number {
+  return factor < 1 ? Number(amount) / Math.round(1 / factor) : Number(amount) * factor;
+}
+
+function toRangeError(text: string): RangeError {
+  return new RangeError(
+    `Cannot read duration "${text}": wanted numbers with units, such as "300ms", "1.5s" or "1h30m"`,
+  );
+}
