@@ -1,0 +1,75 @@
+/**
+ * How a cloud is added: its name, its settings, and how they become a provider.
+ * @module
+ */
+import type { Clock } from "../core/clock.ts";
+import type { ConfigIssue } from "../core/errors.ts";
+import type { Logger } from "../core/log.ts";
+import type { MetricsRegistry } from "../core/metrics.ts";
+import type { Provider } from "./provider.ts";
+
+/** Environment variables by name, as `process.env` gives them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One setting, for the reference page. */
+export interface SettingDescription {
+  /** Key in the file, nested ones with dots: `addresses.exclude`. */
+  readonly path: string;
+  /** What may be written there, in words for people: `duration`, `list of CIDRs`. */
+  readonly type: string;
+  /** What it does, whole sentences. */
+  readonly description: string;
+  /** What holds when it is not set, as it would be written. Absent: nothing. */
+  readonly default?: string;
+  /** Environment variable that is read when the file does not set it. */
+  readonly variable?: string;
+}
+
+/** What became of a configuration. `settings` is there exactly when `issues` is empty. */
+export interface ParsedConfig<S> {
+  readonly settings?: S;
+  /** Everything that is wrong. Each has its `path`; or its `source`, when an environment variable is to blame. */
+  readonly issues: readonly ConfigIssue[];
+  /** What is odd but can be lived with, such as keys that nobody knows. */
+  readonly warnings: readonly ConfigIssue[];
+}
+
+/** What a provider is given to live on. */
+export interface ProviderDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  /** Aborts when the provider must stop everything. */
+  readonly signal: AbortSignal;
+  /**
+   * Names this installation (not this process) to the cloud, where the cloud keeps something in its name, such as a
+   * token that is renewed.
+   */
+  readonly stateId?: string;
+}
+
+/**
+ * A cloud that can be chosen.
+ *
+ * @typeParam S Its settings; only the definition itself looks into them. A registry holds `ProviderDefinition` as it
+ * is, and passes what `parseConfig` gave to `create` of the same definition.
+ */
+export interface ProviderDefinition<S = unknown> {
+  /** Name for `--cloud-provider`. */
+  readonly name: string;
+  /** Every setting, in the order of the reference page. */
+  readonly settings: readonly SettingDescription[];
+  /**
+   * Reads a configuration. Never throws, never touches files or the network.
+   *
+   * @param raw What the file says, parsed from YAML; `undefined` or `null` without a file
+   * @param env Environment variables; the file wins, key by key
+   */
+  parseConfig(raw: unknown, env: Environment): ParsedConfig<S>;
+  /**
+   * Creates the provider. Does not wait for the cloud.
+   *
+   * @throws {ConfigError} when a file that the settings name cannot be used
+   */
+  create(settings: S, deps: ProviderDeps): Provider;
+}
