@@ -1,0 +1,37 @@
+/**
+ * What someone probably meant to write.
+ * @module
+ */
+
+/**
+ * Finds the word that is closest to what was written, if one is close enough to be meant: at most a third of its
+ * letters differ, or it starts with what was written.
+ *
+ * @param written What stands there
+ * @param words What may stand there
+ */
+export function findClosest(written: string, words: readonly string[]): string | undefined {
+  let closest: string | undefined;
+  let least = Math.max(1, Math.floor(written.length / 3)) + 1;
+  for (const word of words) {
+    const distance = toEditDistance(written, word);
+    // A word of which nothing is left was not meant.
+    if (distance < least && distance < word.length) [closest, least] = [word, distance];
+  }
+  if (closest !== undefined || written.length < 4) return closest;
+  return words.find((word) => word.startsWith(written));
+}
+
+/** How many letters must be added, removed or replaced to get from one word to the other. */
+export function toEditDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let at = 1; at <= from.length; at += 1) {
+    const above = row;
+    row = [at];
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (above[column - 1] ?? 0) + (from[at - 1] === to[column - 1] ? 0 : 1);
+      row.push(Math.min(replaced, (above[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1));
+    }
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,0 +1,147 @@
+/**
+ * Every flag that Landfall knows, in one table: parsing, `--help` and docs/reference/flags.md follow it.
+ *
+ * Names and forms are those of the Go cloud controller managers (k8s.io/cloud-provider, `options`), so that their
+ * manifests keep working; defaults differ where a comment says so.
+ * @module
+ */
+import { INAPPLICABLE_FLAGS } from "./flag_table_inapplicable.ts";
+import type { FlagSpec } from "./flag_spec.ts";
+
+const APPLIED_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "cloud-provider",
+    type: "string",
+    default: "xenorchestra",
+    help: "The cloud to ask about machines",
+    effect: "applies",
+  },
+  {
+    name: "cloud-config",
+    type: "string",
+    default: "",
+    help: "File with the settings of the cloud; empty: environment variables only",
+    effect: "applies",
+  },
+  {
+    name: "kubeconfig",
+    type: "string",
+    default: "",
+    help: "Kubeconfig file; empty: KUBECONFIG, then the service account of the pod",
+    effect: "applies",
+  },
+  {
+    name: "master",
+    type: "string",
+    default: "",
+    help: "URL of the Kubernetes API server; overrides the one of the kubeconfig",
+    effect: "applies",
+  },
+  {
+    name: "controllers",
+    type: "list",
+    default: "*",
+    help: 'Controllers to run: "*" all, "foo" that one, "-foo" not that one; the first match wins',
+    effect: "applies",
+  },
+  {
+    name: "node-status-update-frequency",
+    type: "duration",
+    default: "5m0s",
+    help: "How often every Node is compared with its machine even when nothing changed",
+    effect: "applies",
+  },
+  {
+    // Go: 1. A Node waits for the API server only, so many at once cost little and a slow one holds up nobody.
+    name: "concurrent-node-syncs",
+    type: "int",
+    default: "16",
+    help: "How many Nodes are worked on at once; at least 1",
+    effect: "applies",
+  },
+  {
+    // Go: true. Refused until there is leader election, so that nobody believes two replicas to be safe.
+    name: "leader-elect",
+    type: "bool",
+    default: "false",
+    help: "Leader election; not there yet, so only false is accepted: run one replica",
+    effect: "applies",
+  },
+  {
+    name: "debug-address",
+    type: "string",
+    default: "127.0.0.1:10260",
+    help: "Loopback host:port or unix socket path for probes, /metrics and /debug; empty: off",
+    effect: "applies",
+  },
+  {
+    // Go: 10258 with HTTPS on all addresses.
+    name: "secure-port",
+    type: "int",
+    default: "0",
+    help: "Port for probes and /metrics, plain HTTP on loopback only until HTTPS arrives; 0: off",
+    effect: "applies",
+  },
+  {
+    name: "bind-address",
+    type: "string",
+    default: "127.0.0.1",
+    help: "Loopback address for --secure-port; an all-interfaces address is narrowed to loopback",
+    effect: "applies",
+  },
+  {
+    name: "logging-format",
+    type: "string",
+    default: "text",
+    help: "Form of log records: text or json, one per line on standard error",
+    effect: "applies",
+    choices: ["text", "json"],
+  },
+  {
+    name: "v",
+    short: "v",
+    type: "int",
+    default: "0",
+    help: "Verbosity of the log; debug records from 4 on",
+    effect: "applies",
+  },
+  {
+    name: "version",
+    type: "bool",
+    default: "false",
+    help: "Print the version and exit",
+    effect: "applies",
+  },
+  {
+    name: "help",
+    short: "h",
+    type: "bool",
+    default: "false",
+    help: "Print this help and exit",
+    effect: "applies",
+  },
+];
+
+const REMOVED_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "address",
+    type: "string",
+    default: "",
+    help: "use --debug-address=127.0.0.1:10260, or --bind-address with --secure-port",
+    effect: "removed",
+  },
+  {
+    name: "port",
+    type: "int",
+    default: "0",
+    help: "use --debug-address=127.0.0.1:10260, or --secure-port",
+    effect: "removed",
+  },
+];
+
+/** Every flag, those that apply first. */
+export const FLAGS: readonly FlagSpec[] = [
+  ...APPLIED_FLAGS,
+  ...INAPPLICABLE_FLAGS,
+  ...REMOVED_FLAGS,
+];

@@ -1,0 +1,105 @@
+/**
+ * From argv to flags with values: every way of writing that Go programs accept.
+ * @module
+ */
+import type { ConfigIssue } from "../core/errors.ts";
+import type { FlagSpec } from "./flag_spec.ts";
+import { findClosest } from "./edit_distance.ts";
+
+/** One flag as it was given. */
+export interface FlagToken {
+  readonly spec: FlagSpec;
+  readonly value: string;
+}
+
+/** What argv holds, and what in it is no flag of the table. */
+export interface FlagTokens {
+  /** In the order given, repeats included. */
+  readonly tokens: readonly FlagToken[];
+  readonly issues: readonly ConfigIssue[];
+}
+
+interface Written {
+  /** As it stands in argv, without the value. */
+  shown: string;
+  name: string;
+  value: string | undefined;
+}
+
+/**
+ * Splits argv into flags: `--flag`, `--flag=value`, `--flag value`, `-v=2`, `-v2`, `-v 2`, one dash before a long
+ * name, and `_` for `-` in names. A switch takes its value only after `=`.
+ *
+ * @param argv Arguments after the program and the command
+ * @param specs The flags there are
+ */
+export function readFlagTokens(argv: readonly string[], specs: readonly FlagSpec[]): FlagTokens {
+  const tokens: FlagToken[] = [];
+  const issues: ConfigIssue[] = [];
+  for (let at = 0; at < argv.length; at += 1) {
+    const argument = argv[at] ?? "";
+    if (argument === "--" || !/^-./.test(argument)) {
+      const rest = argument === "--" ? argv.slice(at + 1) : [argument];
+      issues.push(...rest.map((one) => toPositionalIssue(one, argv[at - 1])));
+      if (argument === "--") break;
+      continue;
+    }
+    const written = readWritten(argument);
+    const spec = findSpec(written, specs);
+    if (spec === undefined) {
+      issues.push(toUnknownIssue(written, specs));
+      continue;
+    }
+    const next = argv[at + 1];
+    const value = written.value ?? toImpliedValue(spec, next);
+    if (value === undefined) {
+      issues.push({ source: written.shown, message: toMissingMessage(spec, next) });
+      continue;
+    }
+    if (written.value === undefined && spec.type !== "bool") at += 1;
+    tokens.push({ spec, value });
+  }
+  return { tokens, issues };
+}
+
+function readWritten(argument: string): Written {
+  const [, dashes = "", name = "", value] = /^(-+)([^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
+  // `-v2` is a one-letter flag with its value at once.
+  const glued = dashes === "-" ? /^([a-z])(\d+)$/.exec(name) : null;
+  if (glued !== null && value === undefined) {
+    return { shown: `-${glued[1]}`, name: glued[1] ?? "", value: glued[2] };
+  }
+  return { shown: `${dashes}${name}`, name: name.replaceAll("_", "-"), value };
+}
+
+function findSpec({ shown, name }: Written, specs: readonly FlagSpec[]): FlagSpec | undefined {
+  if (shown.startsWith("---")) return undefined;
+  const isShort = !shown.startsWith("--") && name.length === 1;
+  return specs.find((spec) => (isShort ? spec.short : spec.name) === name);
+}
+
+/** What a flag without `=` gets: true for a switch, else the next argument, unless that is clearly another flag. */
+function toImpliedValue(spec: FlagSpec, next: string | undefined): string | undefined {
+  if (spec.type === "bool") return "true";
+  return next?.startsWith("--") === true ? undefined : next;
+}
+
+function toMissingMessage(spec: FlagSpec, next: string | undefined): string {
+  const found = next === undefined ? "nothing follows" : `"${next}" follows`;
+  return `wanted a value, ${found}; write --${spec.name}=VALUE`;
+}
+
+function toUnknownIssue({ shown }: Written, specs: readonly FlagSpec[]): ConfigIssue {
+  const name = shown.replace(/^-+/, "").replaceAll("_", "-");
+  const names = specs.filter(({ effect }) => effect !== "removed").map((spec) => spec.name);
+  const closest = findClosest(name, names);
+  const hint = closest === undefined ? "see --help" : `did you mean --${closest}?`;
+  return { source: shown, message: `unknown flag; ${hint}` };
+}
+
+function toPositionalIssue(argument: string, before: string | undefined): ConfigIssue {
+  // `--leader-elect false` is the usual slip: Go takes a switch's value only after an equals sign.
+  const isSlip = /^(true|false)$/i.test(argument) && before?.startsWith("-") === true;
+  const hint = isSlip ? `write ${before}=${argument}` : "only flags are accepted";
+  return { message: `unexpected argument "${argument}"; ${hint}` };
+}

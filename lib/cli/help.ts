@@ -1,0 +1,19 @@
+/**
+ * The text of `--help`, from the flag table.
+ * @module
+ */
+import type { FlagSpec } from "./flag_spec.ts";
+import { FLAGS } from "./flag_table.ts";
+
+/** One line for each flag that applies: name, default and help, in columns. Ends in a newline. */
+export function formatFlagHelp(flags: readonly FlagSpec[] = FLAGS): string {
+  const applied = flags.filter(({ effect }) => effect === "applies");
+  const width = Math.max(...applied.map((spec) => formatFlag(spec).length));
+  const lines = applied.map((spec) => `  ${formatFlag(spec).padEnd(width)}  ${spec.help}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function formatFlag({ name, short, type, default: fallback }: FlagSpec): string {
+  const long = type === "bool" ? `--${name}` : `--${name}=${fallback}`;
+  return short === undefined || short === name ? long : `-${short}, ${long}`;
+}

@@ -1,0 +1,60 @@
+/**
+ * Where an HTTP server listens: a host and port, or a unix socket.
+ * @module
+ */
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+
+/** A place to listen at. Port 0 lets the system choose one. */
+export type ListenAddress =
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  | { readonly kind: "unix"; readonly path: string };
+
+/** The kernel keeps socket paths in 108 bytes, the last one zero (unix(7)). */
+const SOCKET_PATH_BYTES_MAX = 107;
+
+/**
+ * Reads `host:port`, `[ipv6]:port`, `/path/of.sock`, `./of.sock` or `unix:/path/of.sock`.
+ *
+ * @throws {RangeError} when the text is none of these; the message quotes it
+ */
+export function parseListenAddress(text: string): ListenAddress {
+  const path = /^(?:unix:(?:\/\/)?(.+)|(\.{0,2}\/.+))$/.exec(text);
+  if (path !== null) return toUnixAddress(path[1] ?? path[2] ?? "");
+  const [, bracketed, plain, digits = ""] =
+    /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  const port = Number(digits);
+  const isHost = bracketed === undefined ? host !== undefined : isIPv6(bracketed);
+  if (host === undefined || !isHost || port > 65_535) {
+    throw new RangeError(
+      `Cannot listen at "${text}": wanted host:port with a port up to 65535, or the path of a unix socket`,
+    );
+  }
+  return { kind: "tcp", host, port };
+}
+
+/** Shows an address as {@linkcode parseListenAddress} reads it. */
+export function formatListenAddress(address: ListenAddress): string {
+  if (address.kind === "unix") return `unix:${address.path}`;
+  return `${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
+}
+
+/** Whether only this machine can reach a host name or IP address. Names other than `localhost` are not trusted. */
+export function isLoopbackHost(host: string): boolean {
+  if (host.toLowerCase() === "localhost") return true;
+  const loopback = new BlockList();
+  loopback.addSubnet("127.0.0.0", 8, "ipv4");
+  loopback.addAddress("::1", "ipv6");
+  if (isIPv4(host)) return loopback.check(host, "ipv4");
+  return isIPv6(host) && loopback.check(host, "ipv6");
+}
+
+function toUnixAddress(path: string): ListenAddress {
+  const bytes = Buffer.byteLength(path);
+  if (bytes > SOCKET_PATH_BYTES_MAX) {
+    throw new RangeError(
+      `Cannot listen at "${path}": the path of a unix socket has ${bytes} bytes, at most ${SOCKET_PATH_BYTES_MAX} fit`,
+    );
+  }
+  return { kind: "unix", path };
+}

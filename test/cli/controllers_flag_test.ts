@@ -1,0 +1,45 @@
+/**
+ * `--controllers` with more controllers than there are today.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { selectControllers } from "../../lib/cli/controllers_flag.ts";
+import type { ControllerName } from "../../lib/cli/controllers_flag.ts";
+
+const KNOWN: readonly ControllerName[] = [
+  { name: "a", aliases: ["a-controller"], isAvailable: true },
+  { name: "b", aliases: [], isAvailable: true },
+  { name: "c", aliases: [], isAvailable: false },
+];
+
+const cases: readonly [readonly string[], readonly string[]][] = [
+  [["*"], ["a", "b"]],
+  [["*", "-a"], ["b"]],
+  [["-a-controller", "*"], ["b"]],
+  [["a"], ["a"]],
+  [["-a"], []],
+  [
+    ["b", "-b", "*"],
+    ["a", "b"],
+  ],
+  [["-b", "b", "*"], ["a"]],
+];
+test.each(cases)("P-02 selectControllers() turns %j into %j", (items, names) => {
+  expect([...selectControllers(items, KNOWN).enabled]).toEqual([...names]);
+});
+
+test("P-02 selectControllers() warns about one that is asked for and not there", () => {
+  expect(selectControllers(["*", "c"], KNOWN).warnings).toEqual([
+    '--controllers: "c" is not part of this version and does not run',
+  ]);
+  expect(selectControllers(["*", "-c"], KNOWN).warnings).toEqual([]);
+});
+
+test("P-01 selectControllers() lists all controllers when one is unknown", () => {
+  expect(selectControllers(["-zap", "a"], KNOWN).issues).toEqual([
+    {
+      source: "--controllers",
+      message: '"zap" is no controller; there are a = a-controller, b, c',
+    },
+  ]);
+});

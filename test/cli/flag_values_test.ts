@@ -1,0 +1,40 @@
+/**
+ * Values of flags, as Go reads them.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { findValueProblem, parseBool, parseList } from "../../lib/cli/flag_values.ts";
+import type { FlagType } from "../../lib/cli/flag_spec.ts";
+
+test("parseBool() reads the twelve forms of Go and nothing else", () => {
+  const yes = ["1", "t", "T", "true", "TRUE", "True"];
+  const no = ["0", "f", "F", "false", "FALSE", "False"];
+  expect(yes.map(parseBool)).toEqual(yes.map(() => true));
+  expect(no.map(parseBool)).toEqual(no.map(() => false));
+  expect(["", "yes", "tRUE", "on", "2"].map(parseBool).some((one) => one !== undefined)).toBe(
+    false,
+  );
+});
+
+test("parseList() drops blanks and empty items", () => {
+  expect(parseList(" a, b,,c ,")).toEqual(["a", "b", "c"]);
+  expect(parseList("")).toEqual([]);
+});
+
+const values: readonly [FlagType, string, boolean][] = [
+  ["string", "", true],
+  ["list", "a,b", true],
+  ["int", "-3", true],
+  ["int", "3.5", false],
+  ["int", "", false],
+  ["number", "20.5", true],
+  ["number", "1e3", false],
+  ["duration", "5m0s", true],
+  ["duration", "5", false],
+  ["bool", "T", true],
+  ["bool", "yes", false],
+];
+test.each(values)("findValueProblem() of a %s %j: will it do? %p", (type, value, isGood) => {
+  const spec = { name: "x", type, default: "", help: "", effect: "applies" } as const;
+  expect(findValueProblem(spec, value) === undefined).toBe(isGood);
+});

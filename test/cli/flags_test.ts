@@ -1,0 +1,217 @@
+/**
+ * Flags in all Go forms, with what they come to.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { FLAGS } from "../../lib/cli/flag_table.ts";
+import { parseFlags } from "../../lib/cli/flags.ts";
+import type { Settings } from "../../lib/cli/flags.ts";
+import { ConfigError } from "../../lib/core/errors.ts";
+
+const DEFAULTS: Settings = {
+  cloudProvider: "xenorchestra",
+  controllers: new Set(["cloud-node"]),
+  nodeStatusUpdateFrequencyMs: 300_000,
+  concurrentNodeSyncs: 16,
+  debugAddress: { kind: "tcp", host: "127.0.0.1", port: 10_260 },
+  loggingFormat: "text",
+  logLevel: "info",
+  isVersionWanted: false,
+  isHelpWanted: false,
+};
+
+function listIssues(argv: readonly string[]): readonly string[] {
+  try {
+    parseFlags(argv);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split("\n");
+    throw error;
+  }
+  return [];
+}
+
+describe("P-01 parseFlags()", () => {
+  test("P-01 parseFlags() gives the defaults when nothing is given", () => {
+    expect(parseFlags([])).toEqual({ settings: DEFAULTS, warnings: [] });
+  });
+
+  const forms: readonly [readonly string[], Partial<Settings>][] = [
+    [["--cloud-config=/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
+    [["--cloud-config", "/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
+    [["-cloud-config=/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
+    [["--cloud_config=/etc/c_d.yaml"], { cloudConfig: "/etc/c_d.yaml" }],
+    [["--cloud-config=a=b"], { cloudConfig: "a=b" }],
+    [["--cloud-config="], {}],
+    [["--cloud-config=a", "--cloud-config=b"], { cloudConfig: "b" }],
+    [
+      ["--kubeconfig=/k", "--master=https://h:6443"],
+      { kubeconfig: "/k", master: "https://h:6443" },
+    ],
+    [["--v=4"], { logLevel: "debug" }],
+    [["-v=4"], { logLevel: "debug" }],
+    [["-v4"], { logLevel: "debug" }],
+    [["-v", "4"], { logLevel: "debug" }],
+    [["-v=3"], {}],
+    [["--logging-format=json"], { loggingFormat: "json" }],
+    [["--node-status-update-frequency=1h30m"], { nodeStatusUpdateFrequencyMs: 5_400_000 }],
+    [["--concurrent-node-syncs", "1"], { concurrentNodeSyncs: 1 }],
+    [["--leader-elect=false"], {}],
+    [["--leader-elect=F"], {}],
+    [["--debug-address=[::1]:0"], { debugAddress: { kind: "tcp", host: "::1", port: 0 } }],
+    [["--debug-address=/run/l.sock"], { debugAddress: { kind: "unix", path: "/run/l.sock" } }],
+    [["--secure-port=10258"], { probeAddress: { kind: "tcp", host: "127.0.0.1", port: 10_258 } }],
+    [
+      ["--secure-port=10258", "--bind-address=::1"],
+      { probeAddress: { kind: "tcp", host: "::1", port: 10_258 } },
+    ],
+    [["--version"], { isVersionWanted: true }],
+    [["-h"], { isHelpWanted: true }],
+    [["--help", "--nonsense", "positional"], { isHelpWanted: true }],
+    [["--cloud-provider=static"], { cloudProvider: "static" }],
+  ];
+  test.each(forms)("P-01 parseFlags() reads %j", (argv, changed) => {
+    const { settings, warnings } = parseFlags(argv);
+    expect(settings).toEqual({ ...DEFAULTS, ...changed });
+    expect(warnings).toEqual([]);
+  });
+
+  test("P-01 parseFlags() turns the debug pages off with an empty --debug-address", () => {
+    expect(parseFlags(["--debug-address="]).settings).not.toHaveProperty("debugAddress");
+  });
+
+  const accepted = FLAGS.filter(({ effect }) => effect !== "removed");
+  test.each(accepted)("P-01 parseFlags() accepts --$name with its own default", (spec) => {
+    expect(listIssues([`--${spec.name}=${spec.default}`])).toEqual([]);
+  });
+
+  const refused: readonly [readonly string[], readonly string[]][] = [
+    [["--cloud-provider="], ["--cloud-provider: wanted the name of a provider"]],
+    [["--cloud-confg=x"], ["--cloud-confg: unknown flag; did you mean --cloud-config?"]],
+    [["--kube_config=x"], ["--kube_config: unknown flag; did you mean --kubeconfig?"]],
+    [["--zzzzzz"], ["--zzzzzz: unknown flag; see --help"]],
+    [["---v=1"], ["---v: unknown flag; did you mean --v?"]],
+    [["-x"], ["-x: unknown flag; see --help"]],
+    [["run"], ['unexpected argument "run"; only flags are accepted']],
+    [["--", "run"], ['unexpected argument "run"; only flags are accepted']],
+    [
+      ["--leader-elect", "false"],
+      [
+        'unexpected argument "false"; write --leader-elect=false',
+        "--leader-elect: there is no leader election yet; run one replica with --leader-elect=false",
+      ],
+    ],
+    [
+      ["--leader-elect=true"],
+      [
+        "--leader-elect: there is no leader election yet; run one replica with --leader-elect=false",
+      ],
+    ],
+    [["--leader-elect=maybe"], ['--leader-elect: wanted true or false, found "maybe"']],
+    [["--concurrent-node-syncs=0"], ["--concurrent-node-syncs: wanted 1 to 1000, found 0"]],
+    [
+      ["--concurrent-node-syncs=two"],
+      ['--concurrent-node-syncs: wanted a whole number, found "two"'],
+    ],
+    [["--node-status-update-frequency=0"], ["--node-status-update-frequency: wanted at least 1s"]],
+    [
+      ["--node-status-update-frequency=5"],
+      ['--node-status-update-frequency: wanted a duration such as "30s" or "5m0s", found "5"'],
+    ],
+    [["--logging-format=xml"], ['--logging-format: wanted text or json, found "xml"']],
+    [
+      ["--leader-elect-resource-lock=endpoints"],
+      ['--leader-elect-resource-lock: wanted leases, found "endpoints"'],
+    ],
+    [["--kube-api-qps=fast"], ['--kube-api-qps: wanted a number, found "fast"']],
+    [
+      ["--cloud-config"],
+      ["--cloud-config: wanted a value, nothing follows; write --cloud-config=VALUE"],
+    ],
+    [
+      ["--cloud-config", "--v=1"],
+      ['--cloud-config: wanted a value, "--v=1" follows; write --cloud-config=VALUE'],
+    ],
+    [["--port=0"], ["--port: was removed; use --debug-address=127.0.0.1:10260, or --secure-port"]],
+    [
+      ["--address=0.0.0.0"],
+      [
+        "--address: was removed; use --debug-address=127.0.0.1:10260, or --bind-address with --secure-port",
+      ],
+    ],
+    [["--secure-port=70000"], ["--secure-port: wanted 0 to 65535, found 70000"]],
+    [["--secure-port=10260"], ["--secure-port: --debug-address has port 10260 already"]],
+    [
+      ["--debug-address=0.0.0.0:10260"],
+      [
+        '--debug-address: wanted a loopback address or a unix socket, found "0.0.0.0:10260": it has no access control',
+      ],
+    ],
+    [
+      ["--debug-address=10260"],
+      [
+        '--debug-address: Cannot listen at "10260": wanted host:port with a port up to 65535, or the path of a unix socket',
+      ],
+    ],
+    [
+      ["--nope", "--v=x", "--controllers=foo"],
+      [
+        "--nope: unknown flag; see --help",
+        '--v: wanted a whole number, found "x"',
+        '--controllers: "foo" is no controller; there are cloud-node = cloud-node-controller, ' +
+          "cloud-node-lifecycle = cloud-node-lifecycle-controller, service = service-lb-controller, " +
+          "route = node-route-controller, cloud-node-label-sync = cloud-node-label-sync-controller",
+      ],
+    ],
+  ];
+  test.each(refused)("P-01 parseFlags() refuses %j with every reason", (argv, issues) => {
+    expect(listIssues(argv)).toEqual(issues);
+  });
+});
+
+describe("parseFlags() warnings", () => {
+  test("parseFlags() names all flags without effect in one line, with their reasons", () => {
+    const argv = ["--kube-api-qps=50", "--kube_api_burst=100", "--profiling", "--profiling=false"];
+    expect(parseFlags(argv).warnings).toEqual([
+      "flags without effect: --kube-api-qps --kube-api-burst (requests to the API server are bounded " +
+        "in flight, not throttled by rate), --profiling (it tunes the Go runtime and its libraries)",
+    ]);
+  });
+
+  test("parseFlags() says nothing about flags that do nothing anywhere", () => {
+    const argv = [
+      "--allow-untagged-cloud",
+      "--node-sync-period=1s",
+      "--external-cloud-volume-plugin=x",
+    ];
+    expect(parseFlags(argv).warnings).toEqual([]);
+  });
+
+  test("parseFlags() narrows an open --bind-address to loopback and says so", () => {
+    const { settings, warnings } = parseFlags(["--secure-port=1", "--bind-address=0.0.0.0"]);
+    expect(settings.probeAddress).toEqual({ kind: "tcp", host: "127.0.0.1", port: 1 });
+    expect(warnings).toEqual([
+      "--bind-address: 0.0.0.0 is narrowed to 127.0.0.1, as --secure-port has no HTTPS yet",
+    ]);
+  });
+});
+
+describe("P-02 parseFlags()", () => {
+  const cases: readonly [readonly string[], readonly string[], number][] = [
+    [["--controllers=*"], ["cloud-node"], 0],
+    [["--controllers=cloud-node,-cloud-node-lifecycle"], ["cloud-node"], 0],
+    [["--controllers=cloud-node-controller"], ["cloud-node"], 0],
+    [["--controllers=*,-cloud-node-lifecycle-controller"], ["cloud-node"], 0],
+    [["--controllers=*", "--controllers=-cloud-node"], [], 1],
+    [["--controllers=-cloud-node,*"], [], 1],
+    [["--controllers=-cloud-node,cloud-node"], [], 1],
+    [["--controllers=cloud-node,-cloud-node"], ["cloud-node"], 0],
+    [["--controllers=-cloud-node-lifecycle"], [], 1],
+    [["--controllers="], [], 1],
+    [["--controllers", "cloud-node, cloud-node-label-sync"], ["cloud-node"], 1],
+  ];
+  test.each(cases)("P-02 parseFlags() runs for %j just %j", (argv, names, warned) => {
+    const { settings, warnings } = parseFlags(argv);
+    expect([...settings.controllers]).toEqual([...names]);
+    expect(warnings).toHaveLength(warned);
+  });
+});
