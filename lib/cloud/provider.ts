@@ -2,7 +2,10 @@
  * The port: what Landfall asks of any cloud. Providers implement it, controllers call it, neither knows the other.
  * @module
  */
+import type { Instance } from "./instance.ts";
 import type { Inventory } from "./inventory.ts";
+
+export type { Instance, InstanceAddress, InstanceState } from "./instance.ts";
 
 /** What identifies a Node to a cloud. Empty strings never occur: what is not known is absent. */
 export interface NodeIdentity {
@@ -12,41 +15,6 @@ export interface NodeIdentity {
   readonly providerId?: string;
   /** `status.nodeInfo.systemUUID` as the kubelet reports it, any case. */
   readonly systemUuid?: string;
-}
-
-/** An address of an instance, typed as Kubernetes types them. */
-export interface InstanceAddress {
-  readonly type: "InternalIP" | "ExternalIP" | "Hostname" | "InternalDNS" | "ExternalDNS";
-  readonly address: string;
-}
-
-/** Whether an instance runs. `unknown`: the cloud shows it but does not tell. */
-export type InstanceState = "running" | "stopped" | "unknown";
-
-/**
- * A machine as a cloud shows it, frozen.
- *
- * An absent `region`, `zone`, `instanceType` or label means *not known now*: what a Node already has stays. Never a
- * placeholder such as `unknown`.
- */
-export interface Instance {
-  /** The cloud's own identifier, unique within the provider. */
-  readonly id: string;
-  /** What `spec.providerID` becomes; frozen once written to a Node. */
-  readonly providerId: string;
-  readonly name: string;
-  readonly state: InstanceState;
-  /** System UUID in lower case, when the cloud knows it. */
-  readonly systemUuid?: string;
-  readonly region?: string;
-  readonly zone?: string;
-  readonly instanceType?: string;
-  /** In a deterministic order without duplicates; may be empty. */
-  readonly addresses: readonly InstanceAddress[];
-  /** Additional labels, valid as they are. */
-  readonly labels: Readonly<Record<string, string>>;
-  /** What only people read (power state, pool and host by name and ID …); shown by `/debug/nodes`, never decided on. */
-  readonly details: Readonly<Record<string, string>>;
 }
 
 /** How an instance was found for a Node. */
@@ -93,6 +61,11 @@ export type Presence =
 export interface Provider {
   /** Name for `--cloud-provider`, logs and metrics. */
   readonly name: string;
+  /**
+   * Whether the IP addresses that a kubelet was started with (`--node-ip`) stand on their own (`trusted`: the cloud may
+   * not know what a guest uses), or must be among those the cloud reports (`verified`).
+   */
+  readonly providedNodeIps: "trusted" | "verified";
   /** How often the inventory is refreshed, in milliseconds. */
   readonly refreshIntervalMs: number;
   /**

@@ -1,0 +1,115 @@
+/**
+ * Which addresses a Node should have: those of its instance, put in order by the kubelet's `--node-ip`.
+ *
+ * Rules of `k8s.io/cloud-provider` for the annotation `alpha.kubernetes.io/provided-node-ip`.
+ * @module
+ */
+import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
+import { parseIp } from "../../core/ip.ts";
+import type { Node } from "../../kube/resource.ts";
+import { PROVIDED_NODE_IP } from "./words.ts";
+
+/** The wanted list, or why there is none. */
+export type AddressPlan =
+  | { readonly kind: "wanted"; readonly addresses: readonly InstanceAddress[] }
+  /** The cloud tells no address now: what the Node has stays. */
+  | { readonly kind: "keep" }
+  /** The annotation cannot be followed; the message names it. */
+  | { readonly kind: "invalid"; readonly message: string };
+
+/**
+ * Plans the whole address list of a Node.
+ *
+ * @param node The Node, for its annotation and its kubelet's `Hostname` addresses
+ * @param instance Its instance
+ * @param providedNodeIps Whether annotated IPs stand on their own, or must be among the instance's
+ */
+export function planAddresses(
+  node: Node,
+  instance: Instance,
+  providedNodeIps: "trusted" | "verified",
+): AddressPlan {
+  const annotation = node.metadata.annotations?.[PROVIDED_NODE_IP];
+  const nodeIps = annotation === undefined ? [] : parseNodeIps(annotation);
+  if (typeof nodeIps === "string") {
+    return {
+      kind: "invalid",
+      message: `Cannot use annotation ${PROVIDED_NODE_IP} "${annotation}": ${nodeIps}`,
+    };
+  }
+  const cloud =
+    providedNodeIps === "trusted" ? addTrusted(instance.addresses, nodeIps) : instance.addresses;
+  if (cloud.length === 0) return { kind: "keep" };
+
+  const preferred: InstanceAddress[] = [];
+  for (const ip of nodeIps) {
+    const matches = cloud.filter(({ address }) => parseIp(address) === ip);
+    if (matches.length === 0) {
+      const known = cloud.map(({ address }) => address).join(", ");
+      return {
+        kind: "invalid",
+        message: `Cannot use node IP ${ip} of annotation ${PROVIDED_NODE_IP}: instance "${instance.name}" has ${known}`,
+      };
+    }
+    preferred.push(...matches);
+  }
+  const taken = new Set(preferred.map(({ type }) => type));
+  const rest = cloud.filter(({ type }) => !taken.has(type));
+  return { kind: "wanted", addresses: withHostname([...preferred, ...rest], node) };
+}
+
+/** Whether a Node has exactly these addresses in this order. */
+export function hasAddresses(node: Node, wanted: readonly InstanceAddress[]): boolean {
+  const actual = node.status?.addresses ?? [];
+  return (
+    actual.length === wanted.length &&
+    wanted.every(
+      ({ type, address }, at) => actual[at]?.type === type && actual[at]?.address === address,
+    )
+  );
+}
+
+/**
+ * Parses the annotation.
+ *
+ * @returns One or two canonical IPs, or what is wrong with it
+ */
+function parseNodeIps(annotation: string): string[] | string {
+  const ips: string[] = [];
+  for (const part of annotation.split(",")) {
+    const ip = parseIp(part.trim());
+    if (ip === undefined) return `"${part.trim()}" is not an IP address`;
+    ips.push(ip);
+  }
+  if (ips.length === 1) return ips;
+  const [first = "", second = ""] = ips;
+  if (ips.length > 2 || first.includes(":") === second.includes(":")) {
+    return "it must hold a single IP or a dual-stack pair of IPs";
+  }
+  if (ips.includes("0.0.0.0") || ips.includes("::")) {
+    return 'a dual-stack pair cannot include "0.0.0.0" or "::"';
+  }
+  return ips;
+}
+
+/** Annotated IPs become the instance's internal ones; an address is never both internal and external. */
+function addTrusted(
+  cloud: readonly InstanceAddress[],
+  nodeIps: readonly string[],
+): readonly InstanceAddress[] {
+  if (nodeIps.length === 0) return cloud;
+  const trusted = nodeIps.map((address): InstanceAddress => ({ type: "InternalIP", address }));
+  const others = cloud.filter(
+    ({ type, address }) => type !== "InternalIP" && !nodeIps.includes(parseIp(address) ?? ""),
+  );
+  return [...trusted, ...others];
+}
+
+/** The kubelet's own hostnames stay, at the end, unless the cloud knows better. */
+function withHostname(wanted: readonly InstanceAddress[], node: Node): readonly InstanceAddress[] {
+  if (wanted.some(({ type }) => type === "Hostname")) return wanted;
+  const hostnames = (node.status?.addresses ?? [])
+    .filter(({ type }) => type === "Hostname")
+    .map(({ address }): InstanceAddress => ({ type: "Hostname", address }));
+  return [...wanted, ...hostnames];
+}

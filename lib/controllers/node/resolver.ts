@@ -1,0 +1,103 @@
+/**
+ * Finds a Node's instance: in the inventory if it is there, else in a newer one, else by asking the cloud directly.
+ * @module
+ */
+import { CloudError } from "../../cloud/errors.ts";
+import type { InventorySource } from "../../cloud/inventory_source.ts";
+import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
+import type { Clock } from "../../core/clock.ts";
+import { describeError } from "../../core/errors.ts";
+
+/** What is known of a Node's instance, or that a newer inventory is on its way. */
+export type Resolution = Presence | { readonly kind: "waiting" };
+
+const NO_INVENTORY: Presence = {
+  kind: "unknown",
+  reason: "noInventory",
+  message: "No inventory of the cloud was taken yet",
+};
+
+/**
+ * Resolves Nodes against one inventory source.
+ *
+ * A Node that the inventory lacks never makes a caller wait: a refresh is asked for, and {@linkcode waiting} names the
+ * Nodes to look at again once it is done. So a thousand new Nodes cost one refresh, and one slow cloud no worker.
+ */
+export class InstanceResolver {
+  readonly #provider: Provider;
+  readonly #source: InventorySource;
+  readonly #clock: Clock;
+  /** Since when a Node waits for a newer inventory, in monotonic milliseconds. */
+  readonly #waiting = new Map<string, number>();
+  /** What direct reads said, for Nodes that the inventory does not show. */
+  readonly #answers = new Map<string, Presence>();
+
+  constructor(provider: Provider, source: InventorySource, clock: Clock) {
+    this.#provider = provider;
+    this.#source = source;
+    this.#clock = clock;
+  }
+
+  /** Names of the Nodes to resolve again after the next refresh. */
+  get waiting(): Iterable<string> {
+    return this.#waiting.keys();
+  }
+
+  /** What memory says of a Node, for showing: the inventory, else the last direct answer. */
+  find(node: NodeIdentity): Presence {
+    const inventory = this.#source.current;
+    const presence = inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
+    const settled = presence.kind !== "unknown" || !needsMore(presence);
+    return settled ? presence : (this.#answers.get(node.name) ?? presence);
+  }
+
+  /**
+   * Resolves a Node. Never rejects but with `signal.reason`.
+   *
+   * @returns `waiting` when a newer inventory was asked for
+   */
+  async resolve(node: NodeIdentity, signal: AbortSignal): Promise<Resolution> {
+    const inventory = this.#source.current;
+    const presence = inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
+    if (presence.kind !== "unknown" || !needsMore(presence)) {
+      this.forget(node.name);
+      return presence;
+    }
+    const sinceMs = this.#waiting.get(node.name);
+    if (sinceMs === undefined || (this.#source.lastAttemptMs ?? -Infinity) < sinceMs) {
+      if (sinceMs === undefined) this.#waiting.set(node.name, this.#clock.monotonic());
+      this.#source.requestRefresh();
+      return { kind: "waiting" };
+    }
+    this.#waiting.delete(node.name);
+    const answer = await this.#ask(node, signal);
+    this.#answers.set(node.name, answer);
+    return answer;
+  }
+
+  /** Drops what is remembered of a Node. */
+  forget(name: string): void {
+    this.#waiting.delete(name);
+    this.#answers.delete(name);
+  }
+
+  async #ask(node: NodeIdentity, signal: AbortSignal): Promise<Presence> {
+    const { current, lastError } = this.#source;
+    if (lastError || current === undefined) return toUnknown(lastError);
+    return await this.#provider.readInstance(current, node, signal);
+  }
+}
+
+/** Only an instance that is not listed may still be found; every other answer stands. */
+function needsMore(presence: Presence & { kind: "unknown" }): boolean {
+  return presence.reason === "notListed" || presence.reason === "noInventory";
+}
+
+function toUnknown(error: Error | undefined): Presence {
+  if (error === undefined) return NO_INVENTORY;
+  return {
+    kind: "unknown",
+    reason: error instanceof CloudError ? error.kind : "unreachable",
+    message: describeError(error),
+  };
+}

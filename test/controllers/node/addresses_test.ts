@@ -1,0 +1,138 @@
+import { describe, expect, test } from "bun:test";
+import type { InstanceAddress } from "../../../lib/cloud/provider.ts";
+import { hasAddresses, planAddresses } from "../../../lib/controllers/node/addresses.ts";
+import { toInstance } from "../../support/instances.ts";
+import { toNode } from "../../support/nodes.ts";
+
+const TYPES: Readonly<Record<string, InstanceAddress["type"]>> = {
+  I: "InternalIP",
+  E: "ExternalIP",
+  H: "Hostname",
+};
+
+/** `I10.0.0.1 E1.2.3.4 Hname` as a list of addresses. */
+function toAddresses(text: string): InstanceAddress[] {
+  return text
+    .split(" ")
+    .filter((part) => part)
+    .map((part) => ({ type: TYPES[part.slice(0, 1)] ?? "InternalDNS", address: part.slice(1) }));
+}
+
+function plan(annotation: string | undefined, cloud: string, trusted = false): string {
+  const node = toNode("n", annotation === undefined ? {} : { nodeIp: annotation });
+  const instance = toInstance("i", { addresses: toAddresses(cloud) });
+  const result = planAddresses(node, instance, trusted ? "trusted" : "verified");
+  if (result.kind !== "wanted") return result.kind;
+  const letter = {
+    InternalIP: "I",
+    ExternalIP: "E",
+    Hostname: "H",
+    InternalDNS: "D",
+    ExternalDNS: "X",
+  };
+  return result.addresses.map(({ type, address }) => `${letter[type]}${address}`).join(" ");
+}
+
+describe("N-05 N-06 planAddresses() puts annotated IPs first and drops others of their type", () => {
+  const long = "2600:1f14:1d4:d101:0:0:0:ba3d";
+  const cases: readonly (readonly [string, string, string])[] = [
+    ["10.1.1.1", "I10.1.1.1 I10.2.2.2 I10.3.3.3 E55.55.55.55 Hn", "I10.1.1.1 E55.55.55.55 Hn"],
+    ["55.55.55.55", "I10.1.1.1 E55.55.55.55 Hn", "E55.55.55.55 I10.1.1.1 Hn"],
+    [
+      "55.55.55.55",
+      "I44.44.44.44 E44.44.44.44 I55.55.55.55 E55.55.55.55 Hn",
+      "I55.55.55.55 E55.55.55.55 Hn",
+    ],
+    ["10.2.2.2", "I10.1.1.1 E55.55.55.55 Hn", "invalid"],
+    ["2600:1f14:1d4:d101::ba3d", `I10.1.1.1 I${long} Hn`, `I${long} Hn`],
+    ["10.1.1.1,fc01:1234::5678", "I10.1.1.1 Hn", "invalid"],
+    ["10.1.1.1,fc01:1234::5678", "Ifc01:1234::5678 I10.1.1.1 Hn", "I10.1.1.1 Ifc01:1234::5678 Hn"],
+    [
+      "fc01:1234::5678,10.1.1.1",
+      "I10.1.1.1 E55.55.55.55 Ifc01:1234::5678 E2001:db1::1 Hn",
+      "Ifc01:1234::5678 I10.1.1.1 E55.55.55.55 E2001:db1::1 Hn",
+    ],
+  ];
+  test.each(cases)("%s of %s is %s", (annotation, cloud, wanted) => {
+    expect(plan(annotation, cloud)).toBe(wanted);
+  });
+});
+
+describe("N-07 planAddresses() refuses an annotation that is no IP or pair of IPs", () => {
+  const bad = [
+    "",
+    "abc",
+    "10.0.0.1,",
+    "10.0.0.1,10.0.0.2",
+    "10.0.0.1,fd00::1,fd00::2",
+    "0.0.0.0,fd00::1",
+    "10.0.0.1,::",
+    "10.0.0.300",
+  ];
+  test.each(bad)("%p", (annotation) => {
+    const node = toNode("n", { nodeIp: annotation });
+    for (const policy of ["trusted", "verified"] as const) {
+      const result = planAddresses(
+        node,
+        toInstance("i", { addresses: toAddresses("I10.0.0.1") }),
+        policy,
+      );
+      expect(result.kind).toBe("invalid");
+      if (result.kind === "invalid") expect(result.message).toContain(`"${annotation}"`);
+    }
+  });
+});
+
+test("planAddresses() trims the IPs of an annotation", () => {
+  expect(plan(" 10.1.1.1 , fd00::1 ", "I10.1.1.1 Ifd00::1 Hn")).toBe("I10.1.1.1 Ifd00::1 Hn");
+});
+
+test("N-04 planAddresses() keeps the cloud's order without an annotation", () => {
+  expect(plan(undefined, "I10.2.2.2 I10.1.1.1 E1.2.3.4 Hcloud")).toBe(
+    "I10.2.2.2 I10.1.1.1 E1.2.3.4 Hcloud",
+  );
+});
+
+test("N-03 planAddresses() keeps the kubelet's hostname last when the cloud has none", () => {
+  expect(plan(undefined, "I10.1.1.1")).toBe("I10.1.1.1 Hn");
+  expect(plan(undefined, "Hcloud I10.1.1.1")).toBe("Hcloud I10.1.1.1");
+});
+
+test("N-08 planAddresses() refuses an annotated IP that a verifying cloud does not know", () => {
+  expect(plan("10.9.9.9", "I10.1.1.1 Hn")).toBe("invalid");
+});
+
+test("N-17 planAddresses() keeps what a Node has when the cloud tells no address", () => {
+  expect(plan(undefined, "")).toBe("keep");
+});
+
+describe("planAddresses() with trusted node IPs", () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ["10.9.9.9", "", "I10.9.9.9 Hn"],
+    ["10.9.9.9", "I10.1.1.1 E1.2.3.4", "I10.9.9.9 E1.2.3.4 Hn"],
+    ["1.2.3.4", "I10.1.1.1 E1.2.3.4", "I1.2.3.4 Hn"],
+    ["fd00::1,10.9.9.9", "I10.1.1.1", "Ifd00::1 I10.9.9.9 Hn"],
+  ];
+  test.each(cases)("%s of %p is %s", (annotation, cloud, wanted) => {
+    expect(plan(annotation, cloud, true)).toBe(wanted);
+  });
+});
+
+describe("N-16 hasAddresses() compares the whole list in order", () => {
+  const actual = [
+    ["InternalIP", "10.0.0.1"],
+    ["InternalIP", "fd00::1"],
+    ["Hostname", "n"],
+  ] as const;
+  const cases: readonly (readonly [string, boolean])[] = [
+    ["I10.0.0.1 Ifd00::1 Hn", true],
+    ["Ifd00::1 I10.0.0.1 Hn", false],
+    ["I10.0.0.1 Ifd00::1", false],
+    ["I10.0.0.1 Ifd00::1 Hn E1.2.3.4", false],
+    ["E10.0.0.1 Ifd00::1 Hn", false],
+    ["I10.0.0.1 Ifd00::2 Hn", false],
+  ];
+  test.each(cases)("%s: %p", (wanted, same) => {
+    expect(hasAddresses(toNode("n", { addresses: actual }), toAddresses(wanted))).toBe(same);
+  });
+});

@@ -1,0 +1,127 @@
+import { expect, test } from "bun:test";
+import { listImports, listSources } from "./support/sources.ts";
+
+/** Which parts of lib a part may import, and which packages: the table of ARCHITECTURE.md §3. */
+interface Rule {
+  readonly parts: readonly string[];
+  readonly packages: readonly string[];
+  /** Packages and parts of which only types may be imported. */
+  readonly types?: readonly string[];
+}
+
+const CLIENT_NODE = "@kubernetes/client-node";
+const PURE = /\/(plan|addresses|labels|identity|words|provider_id|inventory|absence)\.ts$/;
+
+const RULES: Readonly<Record<string, Rule>> = {
+  core: { parts: ["core"], packages: [] },
+  cloud: { parts: ["core", "cloud"], packages: [] },
+  kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },
+  config: { parts: ["core", "config", "providers/mod.ts"], packages: ["yaml"] },
+  http: { parts: ["core", "http"], packages: ["hono"] },
+  host: { parts: ["core", "host"], packages: [] },
+  simulator: { parts: ["core", "simulator"], packages: ["hono"] },
+  "providers/mod.ts": { parts: ["core", "cloud", "providers"], packages: [] },
+  "controllers/mod.ts": { parts: ["core", "cloud", "kube", "controllers"], packages: [] },
+  "controllers/controller.ts": { parts: ["core", "kube"], packages: [] },
+};
+
+function toRule(file: string): Rule | undefined {
+  if (RULES[file]) return RULES[file];
+  const [top = "", second = ""] = file.split("/");
+  if (top === "providers") {
+    return { parts: ["core", "cloud", `providers/${second}`], packages: ["valibot"] };
+  }
+  if (top === "controllers") {
+    return {
+      parts: ["core", "cloud", "kube", "controllers/controller.ts", `controllers/${second}`],
+      packages: [],
+      types: [CLIENT_NODE],
+    };
+  }
+  // cli, app and main may import anything.
+  return top === "cli" || file === "app.ts" ? undefined : RULES[top];
+}
+
+function startsWithPart(path: string, part: string): boolean {
+  return path === part || path.startsWith(`${part}/`);
+}
+
+function checkImport(file: string, target: string, typeOnly: boolean): string | undefined {
+  const rule = toRule(file);
+  if (rule === undefined || target.startsWith("node:")) return undefined;
+  const pure = PURE.test(`/${file}`) && file.startsWith("controllers/");
+  if (pure && target.startsWith("lib/") && !typeOnly) {
+    const path = target.slice("lib/".length);
+    const folder = file.slice(0, file.lastIndexOf("/"));
+    if (startsWithPart(path, "core") || startsWithPart(path, folder)) return undefined;
+    return `${file} is pure and imports the values of ${target}`;
+  }
+  if (target.startsWith("lib/")) {
+    const path = target.slice("lib/".length);
+    if (rule.parts.some((part) => startsWithPart(path, part))) return undefined;
+    return `${file} may not import ${target}`;
+  }
+  const packages = [...rule.packages, ...(typeOnly ? (rule.types ?? []) : [])];
+  if (packages.some((name) => startsWithPart(target, name))) return undefined;
+  return `${file} may not import ${target}${typeOnly ? "" : " (as a value)"}`;
+}
+
+const files = await listSources("lib");
+
+test("every part of lib has a rule, or may import anything", () => {
+  const free = files.filter((file) => toRule(file.slice("lib/".length)) === undefined);
+  expect(free.filter((file) => !/^lib\/(cli\/|app\.ts)/.test(file))).toEqual([]);
+});
+
+test("no file of lib imports what its layer may not know", async () => {
+  const problems: string[] = [];
+  for (const file of files) {
+    for (const { target, typeOnly } of await listImports(file)) {
+      const problem = checkImport(file.slice("lib/".length), target, typeOnly);
+      if (problem) problems.push(problem);
+    }
+  }
+  expect(problems).toEqual([]);
+});
+
+test("the rules refuse what they should", () => {
+  expect(checkImport("core/log.ts", "lib/kube/client.ts", true)).toBeDefined();
+  expect(checkImport("kube/x.ts", CLIENT_NODE, false)).toBeDefined();
+  expect(checkImport("kube/x.ts", CLIENT_NODE, true)).toBeUndefined();
+  expect(checkImport("controllers/node/x.ts", "lib/providers/static/mod.ts", true)).toBeDefined();
+  expect(checkImport("controllers/node/x.ts", "lib/controllers/other/x.ts", true)).toBeDefined();
+  expect(checkImport("controllers/node/plan.ts", "lib/kube/client.ts", false)).toBeDefined();
+  expect(checkImport("providers/static/x.ts", "lib/kube/client.ts", true)).toBeDefined();
+  expect(checkImport("providers/static/x.ts", "valibot", false)).toBeUndefined();
+});
+
+test("no two files of lib import each other in a circle", async () => {
+  const graph = new Map<string, string[]>();
+  for (const file of files) {
+    const imports = await listImports(file);
+    graph.set(
+      file,
+      imports.map(({ target }) => target).filter((target) => target.startsWith("lib/")),
+    );
+  }
+  expect(findCycle(graph)).toEqual([]);
+});
+
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return [];
+    for (const next of graph.get(file) ?? []) {
+      const cycle = visit(next, [...path, file]);
+      if (cycle.length > 0) return cycle;
+    }
+    done.add(file);
+    return [];
+  };
+  for (const file of graph.keys()) {
+    const cycle = visit(file, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}

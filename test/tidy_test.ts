@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { listSources, readSource, ROOT } from "./support/sources.ts";
+
+const LINE_LENGTH_MAX = 120;
+const FILE_LINES_MAX = 300;
+
+/** A call that only some files may make, and why not elsewhere. */
+const BANNED: readonly { call: RegExp; allowed: RegExp; why: string }[] = [
+  {
+    call: /\bconsole\.\w+/,
+    allowed: /^lib\/(cli\/|core\/log\.ts)/,
+    why: "console belongs to cli and log",
+  },
+  {
+    call: /\bprocess\.\w+|from "node:process"/,
+    allowed: /^(main\.ts|lib\/host\/|lib\/cli\/)/,
+    why: "process belongs to main, host and cli",
+  },
+  {
+    call: /\bDate\.now\b|\bnew Date\(\)|\bset(Timeout|Interval)\(/,
+    allowed: /^lib\/core\/clock\.ts/,
+    why: "time comes from the Clock",
+  },
+];
+
+const lib = await listSources("lib");
+const all = [
+  "main.ts",
+  ...lib,
+  ...(await listSources("test")),
+  ...(await listSources("bench")),
+  ...(await listSources("docs")),
+];
+const texts = new Map<string, string>();
+for (const file of all) texts.set(file, await readSource(file));
+
+function findFiles(check: (text: string, file: string) => boolean, files = all): string[] {
+  return files.filter((file) => check(texts.get(file) ?? "", file));
+}
+
+test("no line is longer than 120 characters", () => {
+  const long = findFiles((text) => text.split("\n").some((line) => line.length > LINE_LENGTH_MAX));
+  expect(long).toEqual([]);
+});
+
+test("no file of lib has more than 300 lines", () => {
+  expect(findFiles((text) => text.trimEnd().split("\n").length > FILE_LINES_MAX, lib)).toEqual([]);
+});
+
+test("every file of lib says in its first comment what it is", () => {
+  expect(findFiles((text) => !/^\/\*\*[^]*?\S[^]*?@module\s+\*\//.test(text), lib)).toEqual([]);
+});
+
+test("no test stands outside test/", () => {
+  expect(lib.filter((file) => /_test\.tsx?$|\.test\.tsx?$/.test(file))).toEqual([]);
+});
+
+test("every file of lib that exports functions or classes has a test file", () => {
+  const missing = findFiles(
+    (text, file) =>
+      /^export (async )?(function|class) /m.test(text) && !existsSync(join(ROOT, toTestFile(file))),
+    lib,
+  );
+  expect(missing).toEqual([]);
+});
+
+test("files and folders of lib are named in snake_case, and no door is an index", () => {
+  expect(lib.filter((file) => !/^[a-z0-9_/]+\.tsx?$/.test(file))).toEqual([]);
+  expect(all.filter((file) => /(^|\/)index\.tsx?$/.test(file))).toEqual([]);
+});
+
+test("no file uses any, a non-null assertion or a silenced check", () => {
+  const loose =
+    /\bas any\b|: any\b|<any>|@ts-(ignore|expect-error|nocheck)|oxlint-disable|eslint-disable/;
+  const self = "test/tidy_test.ts";
+  expect(findFiles((text, file) => file !== self && loose.test(withoutComments(text)))).toEqual([]);
+});
+
+for (const { call, allowed, why } of BANNED) {
+  test(`${why}`, () => {
+    const banned = findFiles(
+      (text, file) => !allowed.test(file) && call.test(withoutComments(text)),
+      ["main.ts", ...lib],
+    );
+    expect(banned).toEqual([]);
+  });
+}
+
+test("every export of lib has a docstring", () => {
+  const missing: string[] = [];
+  for (const file of lib) {
+    const lines = (texts.get(file) ?? "").split("\n");
+    lines.forEach((line, at) => {
+      const exported =
+        /^export (?:async )?(?:abstract )?(?:function|class|const|interface|type) (\w+)/.exec(line);
+      if (exported && lines[at - 1]?.trim().endsWith("*/") !== true)
+        missing.push(`${file}: ${exported[1]}`);
+    });
+  }
+  expect(missing).toEqual([]);
+});
+
+function toTestFile(file: string): string {
+  return file.replace(/^lib\//, "test/").replace(/\.tsx?$/, "_test.ts");
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/^\s*\/\/.*$/gm, "");
+}
