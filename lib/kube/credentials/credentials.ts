@@ -1,0 +1,133 @@
+/**
+ * What opens the API server's door, and keeping it fresh: files and plugins are read again before they go stale.
+ * @module
+ */
+import { abortable } from "../../core/abortable.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+
+/** How a connection is secured. All certificates and keys are PEM that has been checked. */
+export interface TlsSettings {
+  /** The only authorities that are trusted. Absent: those that the runtime trusts. */
+  readonly ca?: string;
+  /** Client certificate, with {@linkcode TlsSettings.key}. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Name that the server's certificate must carry, when it is not the host of the address. */
+  readonly serverName?: string;
+  /** Any server is believed. */
+  readonly insecure?: boolean;
+}
+
+/** What one request carries. */
+export interface Credential {
+  /** Holds secrets: never shown. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: TlsSettings;
+  /** `http://` or `https://` address. Absent: as the environment says. */
+  readonly proxy?: string;
+  /** Grows when `tls` or `proxy` change: a connection made with another version must not be used. */
+  readonly version: number;
+}
+
+/** Credentials for one API server, fresh at each call. */
+export interface Credentials {
+  /** Address without trailing slash, perhaps with a path. */
+  readonly server: string;
+  /**
+   * What the next request should carry. Reads files again after 60 s, and after {@linkcode Credentials.invalidate}.
+   * Throws only if nothing that was ever read is still good.
+   */
+  current(signal: AbortSignal): Promise<Credential>;
+  /** The server did not accept `used`: the next call reads everything again, unless that has happened since. */
+  invalidate(used: Credential): void;
+}
+
+/** A credential as its source gives it. */
+export interface LoadedCredential extends Omit<Credential, "version"> {
+  /** Wall-clock milliseconds at which it ends. Absent: it does not. */
+  readonly expiresAtMs?: number;
+}
+
+/** Settings of {@linkcode createCredentials}. */
+export interface CredentialsOptions {
+  readonly server: string;
+  /**
+   * Reads it all. `fresh` asks to forget answers kept from before.
+   * Has its own deadline, because many requests wait for one reading.
+   */
+  readonly load: (fresh: boolean) => Promise<LoadedCredential>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Age at which files are read again, as client-go does with token files. */
+const REFRESH_MS = 60_000;
+/** Pause after a reading that failed while the old credential still serves. */
+const RETRY_MS = 10_000;
+
+/** Wraps a source of credentials so that it is read rarely, once at a time, and its last good answer outlives failures. */
+export function createCredentials(options: CredentialsOptions): Credentials {
+  return new RefreshingCredentials(options);
+}
+
+class RefreshingCredentials implements Credentials {
+  readonly server: string;
+  readonly #options: CredentialsOptions;
+  #last: { credential: Credential; expiresAtMs: number } | undefined;
+  #dueMs = -Infinity;
+  #fresh = false;
+  #reading: Promise<Credential> | undefined;
+
+  constructor(options: CredentialsOptions) {
+    this.server = options.server;
+    this.#options = options;
+  }
+
+  current(signal: AbortSignal): Promise<Credential> {
+    const { clock } = this.#options;
+    if (this.#last !== undefined && this.#isGood() && clock.monotonic() < this.#dueMs) {
+      return Promise.resolve(this.#last.credential);
+    }
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return abortable(this.#reading, signal);
+  }
+
+  invalidate(used: Credential): void {
+    // Of many requests that fail together only the first may cause a reading.
+    if (used !== this.#last?.credential) return;
+    this.#fresh = true;
+    this.#dueMs = -Infinity;
+  }
+
+  async #read(): Promise<Credential> {
+    const { load, clock, log } = this.#options;
+    const fresh = this.#fresh;
+    this.#fresh = false;
+    try {
+      const { expiresAtMs = Infinity, ...loaded } = await load(fresh);
+      const credential = { ...loaded, version: this.#toVersion(loaded) };
+      this.#last = { credential, expiresAtMs };
+      this.#dueMs = clock.monotonic() + REFRESH_MS;
+      return credential;
+    } catch (error) {
+      if (this.#last === undefined || !this.#isGood()) throw error;
+      log.warn("cannot renew Kubernetes credentials, going on with the last good ones", { error });
+      this.#dueMs = clock.monotonic() + RETRY_MS;
+      return this.#last.credential;
+    }
+  }
+
+  #isGood(): boolean {
+    return this.#options.clock.now() < (this.#last?.expiresAtMs ?? -Infinity);
+  }
+
+  #toVersion(loaded: LoadedCredential): number {
+    const last = this.#last?.credential;
+    if (last === undefined) return 1;
+    const same = (a: LoadedCredential): string => JSON.stringify([a.tls, a.proxy]);
+    return same(last) === same(loaded) ? last.version : last.version + 1;
+  }
+}

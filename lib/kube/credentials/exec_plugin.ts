@@ -1,0 +1,147 @@
+/**
+ * Runs a command that prints credentials, and keeps its answer until it ends.
+ * Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
+ * @module
+ */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Clock } from "../../core/clock.ts";
+import type { LoadedCredential } from "./credentials.ts";
+import type { ExecSpec } from "./exec_spec.ts";
+import { checkToken } from "./in_cluster.ts";
+import { toConfigError } from "./problem.ts";
+import { Section } from "./section.ts";
+import { checkKeyPair } from "./tls.ts";
+
+/** What a plugin gives; the authorities stay those of the cluster. */
+export type ExecAnswer = Pick<LoadedCredential, "headers" | "tls" | "expiresAtMs">;
+
+/** Settings of an {@linkcode ExecPlugin}. */
+export interface ExecPluginOptions {
+  /** Environment that the command inherits. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Longest run in milliseconds, real time; then the command is killed. @default {60_000} */
+  readonly timeoutMs?: number;
+}
+
+/** Most bytes a plugin may print. */
+const OUTPUT_BYTES_MAX = 1024 * 1024;
+const STDERR_CHARS_MAX = 300;
+const run = promisify(execFile);
+
+/** One plugin and its last answer. */
+export class ExecPlugin {
+  readonly #spec: ExecSpec;
+  readonly #options: ExecPluginOptions;
+  #answer: ExecAnswer | undefined;
+
+  constructor(spec: ExecSpec, options: ExecPluginOptions) {
+    this.#spec = spec;
+    this.#options = options;
+  }
+
+  /**
+   * The last answer while it is good, else that of a new run.
+   *
+   * @param fresh Whether the last answer is to be forgotten, because the server did not accept it
+   * @throws {ConfigError} naming the plugin and what it did wrong; never what it printed as credentials
+   */
+  async read(fresh: boolean): Promise<ExecAnswer> {
+    const { clock } = this.#options;
+    if (!fresh && this.#answer !== undefined) {
+      if (clock.now() < (this.#answer.expiresAtMs ?? Infinity)) return this.#answer;
+    }
+    this.#answer = parseAnswer(await this.#run(), this.#spec);
+    return this.#answer;
+  }
+
+  async #run(): Promise<string> {
+    const { apiVersion, command, args, cluster, place, installHint, env } = this.#spec;
+    const spec = { interactive: false, ...(cluster !== undefined && { cluster }) };
+    const info = JSON.stringify({ kind: "ExecCredential", apiVersion, spec });
+    const { timeoutMs = 60_000 } = this.#options;
+    try {
+      const pending = run(command, [...args], {
+        env: { ...this.#options.env, ...env, KUBERNETES_EXEC_INFO: info },
+        encoding: "utf8",
+        maxBuffer: OUTPUT_BYTES_MAX,
+        timeout: timeoutMs,
+        killSignal: "SIGKILL",
+        shell: false,
+      });
+      pending.child.stdin?.end();
+      return (await pending).stdout;
+    } catch (error) {
+      const hint = installHint === undefined ? "" : ` (${installHint.trim()})`;
+      throw toConfigError(place, `command "${command}" ${toFailure(error, timeoutMs)}${hint}`);
+    }
+  }
+}
+
+/** Decodes an ExecCredential. */
+function parseAnswer(text: string, { apiVersion, place }: ExecSpec): ExecAnswer {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw toConfigError(place, "the plugin's answer is not JSON");
+  }
+  const answer = new Section(value, place.source, `${place.path ?? ""}: answer`);
+  if (answer.string("kind") !== "ExecCredential" || answer.string("apiVersion") !== apiVersion) {
+    throw toConfigError(place, `the plugin's answer is no ExecCredential of ${apiVersion}`);
+  }
+  const status = answer.section("status");
+  const token = status.string("token");
+  const cert = status.string("clientCertificateData");
+  const key = status.string("clientKeyData");
+  if ((cert === undefined) !== (key === undefined)) {
+    throw toConfigError(place, "the plugin gave a certificate without its key, or a key alone");
+  }
+  if (token === undefined && cert === undefined) {
+    throw toConfigError(place, "the plugin gave neither a token nor a client certificate");
+  }
+  const pair =
+    cert === undefined || key === undefined
+      ? {}
+      : checkKeyPair(
+          { pem: cert, place: status.place("clientCertificateData") },
+          { pem: key, place: status.place("clientKeyData") },
+        );
+  const expiresAtMs = readExpiry(status);
+  return {
+    headers:
+      token === undefined
+        ? {}
+        : { authorization: `Bearer ${checkToken(token.trim(), status.place("token"))}` },
+    tls: pair,
+    ...(expiresAtMs !== undefined && { expiresAtMs }),
+  };
+}
+
+function readExpiry(status: Section): number | undefined {
+  const text = status.string("expirationTimestamp");
+  if (text === undefined) return undefined;
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) {
+    throw toConfigError(status.place("expirationTimestamp"), `"${text}" is no time`);
+  }
+  return time;
+}
+
+/** Why a command failed, without what it printed on standard output. */
+function toFailure(error: unknown, timeoutMs: number): string {
+  const { code, killed, stderr } = Object(error) as Record<string, unknown>;
+  if (code === "ENOENT") return "does not exist";
+  if (code === "EACCES") return "may not be executed";
+  if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "printed more than 1 MiB";
+  if (killed === true) return `did not end within ${timeoutMs / 1000} s`;
+  const said = typeof stderr === "string" ? hideSecrets(stderr.trim()) : "";
+  const ended = typeof code === "number" ? `ended with code ${code}` : "failed";
+  return said === "" ? ended : `${ended}: ${said.slice(-STDERR_CHARS_MAX)}`;
+}
+
+/** Standard error is for people, but a careless plugin may print its token there. */
+function hideSecrets(text: string): string {
+  return text.replaceAll(/\s+/g, " ").replaceAll(/[\w+/=.-]{32,}/g, "[hidden]");
+}

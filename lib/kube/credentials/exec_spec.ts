@@ -1,0 +1,96 @@
+/**
+ * The `exec` part of a kubeconfig user: which command prints credentials, and what it is told.
+ * Source: https://kubernetes.io/docs/reference/config-api/client-authentication.v1/
+ * @module
+ */
+import { dirname, resolve } from "node:path";
+import { type Place, toConfigError } from "./problem.ts";
+import type { Section } from "./section.ts";
+
+/** A command to run, checked. */
+export interface ExecSpec {
+  /** `client.authentication.k8s.io/v1` or `…/v1beta1`; the answer must carry the same. */
+  readonly apiVersion: string;
+  /** Name to be found on PATH, or a path. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to the environment of the process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What a person should do when the command is not there. */
+  readonly installHint?: string;
+  /** The cluster as the plugin is told of it, when it asks for that. */
+  readonly cluster?: Readonly<Record<string, unknown>>;
+  readonly place: Place;
+}
+
+/** The cluster a plugin is asked for. */
+export interface ExecTarget {
+  readonly cluster: Section;
+  readonly server: string;
+  readonly ca?: string | undefined;
+}
+
+const API_VERSIONS = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
+const EXTENSION = "client.authentication.k8s.io/exec";
+
+/**
+ * Reads an `exec` section.
+ *
+ * @throws {ConfigError} for an unknown API version, or a plugin that needs a terminal
+ */
+export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
+  const apiVersion = exec.required("apiVersion");
+  if (!API_VERSIONS.includes(apiVersion)) {
+    const known = API_VERSIONS.join(" and ");
+    throw toConfigError(
+      exec.place("apiVersion"),
+      `"${apiVersion}" is not supported (known: ${known})`,
+    );
+  }
+  const mode = exec.string("interactiveMode") ?? "IfAvailable";
+  if (!["Never", "IfAvailable", "Always"].includes(mode)) {
+    throw toConfigError(
+      exec.place("interactiveMode"),
+      `"${mode}" is none of Never, IfAvailable, Always`,
+    );
+  }
+  if (mode === "Always") {
+    throw toConfigError(
+      exec.place("interactiveMode"),
+      "the plugin needs a terminal, and there is none",
+    );
+  }
+  const command = exec.required("command");
+  const installHint = exec.string("installHint");
+  return {
+    apiVersion,
+    // Only a name without a slash is looked up on PATH; a path is relative to the kubeconfig.
+    command: command.includes("/") ? resolve(dirname(exec.source), command) : command,
+    args: exec.strings("args"),
+    env: Object.fromEntries(
+      exec.sections("env").map((one) => [one.required("name"), one.string("value") ?? ""]),
+    ),
+    ...(installHint !== undefined && { installHint }),
+    ...(exec.boolean("provideClusterInfo") && { cluster: toClusterInfo(target) }),
+    place: exec.place(),
+  };
+}
+
+function toClusterInfo({ cluster, server, ca }: ExecTarget): Record<string, unknown> {
+  const serverName = cluster.string("tls-server-name");
+  const proxy = cluster.string("proxy-url");
+  const config = cluster
+    .sections("extensions")
+    .find((one) => one.string("name") === EXTENSION)
+    ?.raw("extension");
+  return {
+    server,
+    ...(serverName !== undefined && { "tls-server-name": serverName }),
+    ...(cluster.boolean("insecure-skip-tls-verify") && { "insecure-skip-tls-verify": true }),
+    ...(ca !== undefined && {
+      "certificate-authority-data": Buffer.from(ca, "utf8").toString("base64"),
+    }),
+    ...(proxy !== undefined && { "proxy-url": proxy }),
+    ...(config !== undefined && { config }),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * The service account that Kubernetes gives to a pod.
+ * @module
+ */
+import type { LoadedCredential } from "./credentials.ts";
+import { type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
+import { checkCertificates } from "./tls.ts";
+
+/** Where the kubelet mounts a pod's service account. */
+export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** Address of the API server as a pod's environment gives it, or `undefined` outside a pod. */
+export function findInClusterServer(
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const host = env["KUBERNETES_SERVICE_HOST"];
+  const port = env["KUBERNETES_SERVICE_PORT"];
+  if (!host || !port) return undefined;
+  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * Reads the token and the authority of the pod's service account, both of which are rotated while it runs.
+ *
+ * @throws {ConfigError} when one is missing or broken
+ */
+export async function readServiceAccount(readFile: ReadFile): Promise<LoadedCredential> {
+  const tokenFile = `${SERVICE_ACCOUNT_FOLDER}/token`;
+  const caFile = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`;
+  const token = await readToken(readFile, tokenFile, { source: tokenFile });
+  const pem = await readNamedFile(readFile, caFile, { source: caFile });
+  const ca = checkCertificates({ pem, place: { source: caFile } });
+  return { headers: { authorization: `Bearer ${token}` }, tls: { ca } };
+}
+
+/**
+ * Reads a file that holds a token and perhaps a newline.
+ *
+ * @throws {ConfigError} when it is missing, empty, or no single word
+ */
+export async function readToken(
+  readFile: ReadFile,
+  file: string,
+  place: { source: string; path?: string },
+): Promise<string> {
+  const token = (await readNamedFile(readFile, file, place)).trim();
+  return checkToken(token, place);
+}
+
+/**
+ * Checks that a token can stand in a header.
+ *
+ * @throws {ConfigError} which does not show the token
+ */
+export function checkToken(token: string, place: { source: string; path?: string }): string {
+  if (token === "") throw toConfigError(place, "the token is empty");
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw toConfigError(place, "the token holds white space or characters that are not ASCII");
+  }
+  return token;
+}

@@ -1,0 +1,170 @@
+/**
+ * Turns the current context of kubeconfig files into what a request carries.
+ * @module
+ */
+import { dirname, resolve } from "node:path";
+import type { LoadedCredential, TlsSettings } from "./credentials.ts";
+import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
+import { checkToken, readToken } from "./in_cluster.ts";
+import type { KubeconfigContext } from "./kubeconfig_file.ts";
+import { type Place, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
+import type { Section } from "./section.ts";
+import { checkCertificates, checkKeyPair, decodePem, type PlacedPem } from "./tls.ts";
+
+/** What a context says, before a plugin is asked. */
+export interface ResolvedContext {
+  readonly server: string;
+  readonly credential: LoadedCredential;
+  /** The plugin to ask for a token or a certificate, when the user entry gives nothing better. */
+  readonly exec?: ExecSpec;
+}
+
+/** Fields of a user that would change who we are; ignoring them would mean acting with other rights than wanted. */
+const UNSUPPORTED_USER_FIELDS = {
+  "auth-provider":
+    "auth providers were removed from Kubernetes; use an exec plugin or a token instead",
+  as: "impersonation is not supported",
+  "as-uid": "impersonation is not supported",
+  "as-groups": "impersonation is not supported",
+  "as-user-extra": "impersonation is not supported",
+} as const;
+
+/**
+ * Reads every file that a context names and checks what they hold.
+ *
+ * @param context Cluster and user, with the files they stand in
+ * @param readFile Reads one file
+ * @param master Address that replaces the cluster's (`--master`)
+ * @throws {ConfigError} naming file and field of the first thing that cannot be used
+ */
+export async function resolveContext(
+  { cluster, user }: KubeconfigContext,
+  readFile: ReadFile,
+  master?: string,
+): Promise<ResolvedContext> {
+  for (const [field, problem] of Object.entries(UNSUPPORTED_USER_FIELDS)) {
+    if (user.has(field)) throw toConfigError(user.place(field), problem);
+  }
+  const server =
+    master === undefined
+      ? checkServer(cluster.required("server"), cluster.place("server"))
+      : checkServer(master, { source: "--master" });
+  const tls: TlsSettings = {
+    ...(await readClusterTls(cluster, readFile)),
+    ...(await readClientPair(user, readFile)),
+  };
+  const headers = await readAuthorization(user, readFile);
+  const proxy = readProxy(cluster);
+  const exec =
+    headers["authorization"] === undefined && user.has("exec")
+      ? toExecSpec(user.section("exec"), { cluster, server, ca: tls.ca })
+      : undefined;
+  return {
+    server,
+    credential: { headers, tls, ...(proxy !== undefined && { proxy }) },
+    ...(exec !== undefined && { exec }),
+  };
+}
+
+/**
+ * Checks the address of an API server.
+ *
+ * @returns The address without trailing slash
+ * @throws {ConfigError} when it is no http or https URL
+ */
+export function checkServer(server: string, place: Place): string {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
+    throw toConfigError(place, `"${server}" is no address like https://host:6443`);
+  }
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    throw toConfigError(place, "the address must not hold a user, a query or a fragment");
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+async function readClusterTls(cluster: Section, readFile: ReadFile): Promise<TlsSettings> {
+  const given = await readPem(cluster, "certificate-authority", readFile);
+  const insecure = cluster.boolean("insecure-skip-tls-verify");
+  if (given !== undefined && insecure) {
+    throw toConfigError(
+      cluster.place("insecure-skip-tls-verify"),
+      "cannot be true while a certificate-authority is given",
+    );
+  }
+  const serverName = cluster.string("tls-server-name");
+  return {
+    ...(given !== undefined && { ca: checkCertificates(given) }),
+    ...(insecure && { insecure }),
+    ...(serverName !== undefined && { serverName }),
+  };
+}
+
+async function readClientPair(user: Section, readFile: ReadFile): Promise<TlsSettings> {
+  const cert = await readPem(user, "client-certificate", readFile);
+  const key = await readPem(user, "client-key", readFile);
+  if (cert === undefined && key === undefined) return {};
+  if (cert === undefined) {
+    throw toConfigError(user.place("client-certificate"), "is missing, but there is a client-key");
+  }
+  if (key === undefined) {
+    throw toConfigError(user.place("client-key"), "is missing, but there is a client-certificate");
+  }
+  return checkKeyPair(cert, key);
+}
+
+/** PEM of `<field>-data`, else of the file that `<field>` names. */
+async function readPem(
+  section: Section,
+  field: string,
+  readFile: ReadFile,
+): Promise<PlacedPem | undefined> {
+  const data = section.string(`${field}-data`);
+  if (data !== undefined) return decodePem(data, section.place(`${field}-data`));
+  const file = section.string(field);
+  if (file === undefined) return undefined;
+  const place = section.place(field);
+  const path = toAbsolute(section, file);
+  return { pem: await readNamedFile(readFile, path, place), place: withFile(place, path) };
+}
+
+/** The field, with the file that it names: what is wrong is in the latter. */
+function withFile(place: Place, file: string): Place {
+  return { source: place.source, path: `${place.path ?? ""} (${file})` };
+}
+
+async function readAuthorization(
+  user: Section,
+  readFile: ReadFile,
+): Promise<Record<string, string>> {
+  const file = user.string("tokenFile");
+  const inline = user.string("token");
+  if (file !== undefined) {
+    const token = await readToken(readFile, toAbsolute(user, file), user.place("tokenFile"));
+    return { authorization: `Bearer ${token}` };
+  }
+  if (inline !== undefined) {
+    return { authorization: `Bearer ${checkToken(inline.trim(), user.place("token"))}` };
+  }
+  const name = user.string("username");
+  const password = user.string("password");
+  if (name === undefined && password === undefined) return {};
+  if (name === undefined) throw toConfigError(user.place("username"), "is missing");
+  const pair = Buffer.from(`${name}:${password ?? ""}`, "utf8").toString("base64");
+  return { authorization: `Basic ${pair}` };
+}
+
+function readProxy(cluster: Section): string | undefined {
+  const proxy = cluster.string("proxy-url");
+  if (proxy === undefined) return undefined;
+  const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
+  // The address may hold a password, so it is not shown.
+  const kind = url?.protocol.startsWith("socks") ? "SOCKS proxies are not supported" : "no URL";
+  throw toConfigError(cluster.place("proxy-url"), `${kind}; give an http or https address`);
+}
+
+/** Paths in a kubeconfig are relative to the folder it is in. */
+function toAbsolute(section: Section, file: string): string {
+  return resolve(dirname(section.source), file);
+}

@@ -1,0 +1,93 @@
+/**
+ * Reads kubeconfig files and merges them as kubectl does: of several that set the same thing, the first wins.
+ * Source: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
+ * @module
+ */
+import { isMissingFile, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
+import { Section } from "./section.ts";
+
+/** The cluster and the user that the current context names. */
+export interface KubeconfigContext {
+  readonly cluster: Section;
+  readonly user: Section;
+}
+
+/**
+ * Reads the files in order and finds the current context.
+ *
+ * @param files Paths; when there is more than one, those that do not exist are passed over
+ * @throws {ConfigError} when none exists, one is no kubeconfig, or the context is not complete
+ */
+export async function readKubeconfig(
+  files: readonly string[],
+  readFile: ReadFile,
+): Promise<KubeconfigContext> {
+  const roots: Section[] = [];
+  for (const file of files) {
+    const root = await readRoot(file, readFile, files.length > 1);
+    if (root !== undefined) roots.push(root);
+  }
+  if (roots.length === 0) {
+    throw toConfigError({ source: "KUBECONFIG" }, `none of the files exists: ${files.join(", ")}`);
+  }
+  return findContext(roots);
+}
+
+async function readRoot(
+  file: string,
+  readFile: ReadFile,
+  optional: boolean,
+): Promise<Section | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file);
+  } catch (error) {
+    if (optional && isMissingFile(error)) return undefined;
+    text = await readNamedFile(() => Promise.reject(error), file, { source: file });
+  }
+  let value: unknown;
+  try {
+    value = Bun.YAML.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "not YAML";
+    throw toConfigError({ source: file }, `cannot be read as a kubeconfig: ${reason}`);
+  }
+  return new Section(value, file);
+}
+
+function findContext(roots: readonly Section[]): KubeconfigContext {
+  const holder = roots.find((root) => root.has("current-context"));
+  if (holder === undefined) {
+    const source = roots.map((root) => root.source).join(", ");
+    throw toConfigError({ source, path: "current-context" }, "is missing");
+  }
+  const name = holder.required("current-context");
+  const context = findNamed(roots, "contexts", name, holder, "current-context").section("context");
+  const cluster = context.required("cluster");
+  const user = context.string("user");
+  return {
+    cluster: findNamed(roots, "clusters", cluster, context, "cluster").section("cluster"),
+    user:
+      user === undefined
+        ? new Section(undefined, context.source, context.place("user").path)
+        : findNamed(roots, "users", user, context, "user").section("user"),
+  };
+}
+
+/** The entry of this name; `field` of `from` is what asks for it. */
+function findNamed(
+  roots: readonly Section[],
+  list: "contexts" | "clusters" | "users",
+  name: string,
+  from: Section,
+  field: string,
+): Section {
+  const all = roots.flatMap((root) => root.sections(list));
+  const found = all.find((entry) => entry.string("name") === name);
+  if (found !== undefined) return found;
+  const known = all.map((entry) => entry.string("name") ?? "(no name)").join(", ") || "none";
+  throw toConfigError(
+    from.place(field),
+    `${list.slice(0, -1)} "${name}" does not exist (known: ${known})`,
+  );
+}

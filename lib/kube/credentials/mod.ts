@@ -1,0 +1,99 @@
+/**
+ * Finds the credentials for the API server: a kubeconfig, or the service account of the pod.
+ * @module
+ */
+import { readFile as readFileOfNode } from "node:fs/promises";
+import { delimiter } from "node:path";
+import type { Clock } from "../../core/clock.ts";
+import { type Logger, silentLogger } from "../../core/log.ts";
+import { createCredentials, type Credentials, type LoadedCredential } from "./credentials.ts";
+import { ExecPlugin } from "./exec_plugin.ts";
+import type { ExecSpec } from "./exec_spec.ts";
+import { findInClusterServer, readServiceAccount } from "./in_cluster.ts";
+import { checkServer, type ResolvedContext, resolveContext } from "./kubeconfig.ts";
+import { readKubeconfig } from "./kubeconfig_file.ts";
+import { type ReadFile, toConfigError } from "./problem.ts";
+
+export type { Credential, Credentials, TlsSettings } from "./credentials.ts";
+
+/** Where to look for credentials. */
+export interface CredentialsSource {
+  /** Path of a kubeconfig (`--kubeconfig`); nothing else is looked at then. */
+  readonly kubeconfig?: string;
+  /** Address of the API server (`--master`), instead of the one in the credentials. */
+  readonly master?: string;
+  /** `KUBECONFIG`, `KUBERNETES_SERVICE_HOST` and `…_PORT` count; exec plugins inherit all of it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Reads a text file. @default reading from disk */
+  readonly readFile?: ReadFile;
+  /** @default no log */
+  readonly log?: Logger;
+}
+
+/**
+ * Finds credentials and checks all that can be checked without the network. In this order: `--kubeconfig`, the files
+ * in `KUBECONFIG`, the pod's service account, and `--master` alone (no credentials at all). `~/.kube/config` is left
+ * alone: a controller must not act on whatever cluster a person last looked at.
+ *
+ * Exec plugins run at the first request, not here.
+ *
+ * @throws {ConfigError} one sentence that names file and field
+ */
+export async function loadCredentials(source: CredentialsSource): Promise<Credentials> {
+  const { kubeconfig, master, env, clock, log = silentLogger } = source;
+  const readFile = source.readFile ?? ((path: string) => readFileOfNode(path, "utf8"));
+  const files = kubeconfig ? [kubeconfig] : (env["KUBECONFIG"] ?? "").split(delimiter);
+  const named = files.filter((file) => file !== "");
+  if (named.length > 0) return loadKubeconfig(named, readFile, source);
+
+  const inCluster = findInClusterServer(env);
+  const server = master ? checkServer(master, { source: "--master" }) : inCluster;
+  if (server === undefined) {
+    throw toConfigError(
+      { source: "Kubernetes credentials" },
+      "none found: give --kubeconfig, set KUBECONFIG, or run in a pod with a service account",
+    );
+  }
+  const load = (): Promise<LoadedCredential> =>
+    inCluster === undefined
+      ? Promise.resolve({ headers: {}, tls: {} })
+      : readServiceAccount(readFile);
+  await load();
+  return createCredentials({ server, load, clock, log });
+}
+
+async function loadKubeconfig(
+  files: readonly string[],
+  readFile: ReadFile,
+  { master, env, clock, log = silentLogger }: CredentialsSource,
+): Promise<Credentials> {
+  // The whole kubeconfig is read each time, for tools that renew certificates rewrite it in place.
+  const resolve = async (): Promise<ResolvedContext> =>
+    resolveContext(await readKubeconfig(files, readFile), readFile, master || undefined);
+  const { server } = await resolve();
+  const findPlugin = keepPlugin((spec) => new ExecPlugin(spec, { env, clock }));
+  const load = async (fresh: boolean): Promise<LoadedCredential> => {
+    const now = await resolve();
+    if (now.server !== server) {
+      throw toConfigError(
+        { source: files.join(", ") },
+        "the server's address changed; restart to follow it",
+      );
+    }
+    if (now.exec === undefined) return now.credential;
+    const answer = await findPlugin(now.exec).read(fresh);
+    return { ...now.credential, ...answer, tls: { ...now.credential.tls, ...answer.tls } };
+  };
+  return createCredentials({ server, load, clock, log });
+}
+
+/** Makes a plugin once, and again only when its settings changed, so that its last answer is kept. */
+function keepPlugin(create: (spec: ExecSpec) => ExecPlugin): (spec: ExecSpec) => ExecPlugin {
+  let kept: { settings: string; plugin: ExecPlugin } | undefined;
+  return (spec) => {
+    const settings = JSON.stringify(spec);
+    if (kept?.settings !== settings) kept = { settings, plugin: create(spec) };
+    return kept.plugin;
+  };
+}

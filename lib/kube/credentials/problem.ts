@@ -1,0 +1,52 @@
+/**
+ * Saying in one sentence which file and which field is wrong.
+ * @module
+ */
+import { ConfigError } from "../../core/errors.ts";
+
+/** Reads a text file; rejects as `node:fs/promises` does. */
+export type ReadFile = (path: string) => Promise<string>;
+
+/** Where a setting stands. */
+export interface Place {
+  /** File, flag or environment variable. */
+  readonly source: string;
+  /** Path of the field in the source. Absent: the source as a whole. */
+  readonly path?: string;
+}
+
+/** An error about one setting; the message never holds the setting's value if that may be secret. */
+export function toConfigError(place: Place, message: string): ConfigError {
+  return new ConfigError([{ ...place, message }]);
+}
+
+/**
+ * Reads a file that a setting names.
+ *
+ * @throws {ConfigError} naming the setting and the file
+ */
+export async function readNamedFile(
+  readFile: ReadFile,
+  file: string,
+  place: Place,
+): Promise<string> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const named = place.source === file ? "" : ` "${file}"`;
+    throw toConfigError(place, `cannot read the file${named}: ${toReason(error)}`);
+  }
+}
+
+/** Whether reading failed because the file is not there. */
+export function isMissingFile(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+function toReason(error: unknown): string {
+  if (isMissingFile(error)) return "it does not exist";
+  if (error instanceof Error && "code" in error && error.code === "EACCES") {
+    return "permission denied";
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,99 @@
+/**
+ * Fields of a parsed YAML mapping, read by type, with errors that name file and field.
+ * @module
+ */
+import { type Place, toConfigError } from "./problem.ts";
+
+/** A mapping in a file. An absent or null mapping is an empty one. */
+export class Section {
+  /** File that holds it. */
+  readonly source: string;
+  readonly #path: string;
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  /** @throws {ConfigError} when `value` is neither a mapping nor absent */
+  constructor(value: unknown, source: string, path: string = "") {
+    this.source = source;
+    this.#path = path;
+    if (value === undefined || value === null) {
+      this.#values = {};
+    } else if (isRecord(value)) {
+      this.#values = value;
+    } else {
+      throw toConfigError(this.place(), "must be a mapping");
+    }
+  }
+
+  /** Where a field stands, or the section itself. */
+  place(field?: string): Place {
+    const path = [this.#path, field].filter((part) => part).join(".");
+    return path === "" ? { source: this.source } : { source: this.source, path };
+  }
+
+  /** Names of the fields that are set to something. */
+  names(): string[] {
+    return Object.keys(this.#values).filter((name) => (this.#values[name] ?? "") !== "");
+  }
+
+  has(field: string): boolean {
+    return this.names().includes(field);
+  }
+
+  /** A text, or `undefined` when it is absent or empty. */
+  string(field: string): string | undefined {
+    const value = this.#values[field] ?? "";
+    if (typeof value !== "string") throw toConfigError(this.place(field), "must be a string");
+    return value === "" ? undefined : value;
+  }
+
+  /** Like {@linkcode Section.string}, but it must be there. */
+  required(field: string): string {
+    const value = this.string(field);
+    if (value === undefined) throw toConfigError(this.place(field), "is missing");
+    return value;
+  }
+
+  boolean(field: string): boolean {
+    const value = this.#values[field] ?? false;
+    if (typeof value !== "boolean") {
+      throw toConfigError(this.place(field), "must be true or false");
+    }
+    return value;
+  }
+
+  section(field: string): Section {
+    return new Section(this.#values[field], this.source, this.place(field).path);
+  }
+
+  /** Items of a list of mappings, each called by its `name` where it has one. */
+  sections(field: string): Section[] {
+    return this.#list(field).map((item, at) => {
+      const label = isRecord(item) && typeof item["name"] === "string" ? item["name"] : at;
+      return new Section(item, this.source, this.place(`${field}.${label}`).path);
+    });
+  }
+
+  strings(field: string): string[] {
+    return this.#list(field).map((item) => {
+      if (typeof item !== "string") {
+        throw toConfigError(this.place(field), "must be a list of strings");
+      }
+      return item;
+    });
+  }
+
+  /** The value of a field as it stands. */
+  raw(field: string): unknown {
+    return this.#values[field];
+  }
+
+  #list(field: string): unknown[] {
+    const value = this.#values[field] ?? [];
+    if (!Array.isArray(value)) throw toConfigError(this.place(field), "must be a list");
+    return value;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

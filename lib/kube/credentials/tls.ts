@@ -1,0 +1,77 @@
+/**
+ * Checks certificates and keys before they are used, because a failed handshake does not say what was wrong.
+ * @module
+ */
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { type Place, toConfigError } from "./problem.ts";
+
+/** PEM and where it comes from. */
+export interface PlacedPem {
+  readonly pem: string;
+  readonly place: Place;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
+
+/**
+ * Checks a bundle of certificates.
+ *
+ * @returns The PEM as it was given
+ * @throws {ConfigError} when there is none, or one cannot be decoded
+ */
+export function checkCertificates(given: PlacedPem): string {
+  parseCertificates(given);
+  return given.pem;
+}
+
+/**
+ * Checks that a client certificate and a key can be decoded and belong together.
+ *
+ * @throws {ConfigError} naming the one that is wrong
+ */
+export function checkKeyPair(cert: PlacedPem, key: PlacedPem): { cert: string; key: string } {
+  const leaf = parseCertificates(cert);
+  if (ENCRYPTED_KEY.test(key.pem)) {
+    throw toConfigError(key.place, "the private key is encrypted; give one without a passphrase");
+  }
+  let parsed: KeyObject;
+  try {
+    parsed = createPrivateKey(key.pem);
+  } catch {
+    throw toConfigError(key.place, "not a private key in PEM");
+  }
+  if (!leaf.checkPrivateKey(parsed)) {
+    throw toConfigError(
+      key.place,
+      `the private key does not belong to the client certificate (${cert.place.path ?? cert.place.source})`,
+    );
+  }
+  return { cert: cert.pem, key: key.pem };
+}
+
+/**
+ * Decodes a `*-data` field: PEM in base64.
+ *
+ * @throws {ConfigError} when it is not base64
+ */
+export function decodePem(base64: string, place: Place): PlacedPem {
+  const compact = base64.replaceAll(/\s/g, "");
+  if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) {
+    throw toConfigError(place, "not base64");
+  }
+  return { pem: Buffer.from(compact, "base64").toString("utf8"), place };
+}
+
+function parseCertificates({ pem, place }: PlacedPem): X509Certificate {
+  const parsed = [...pem.matchAll(CERTIFICATE)].map(([block], at) => {
+    try {
+      return new X509Certificate(block);
+    } catch {
+      throw toConfigError(place, `certificate ${at + 1} cannot be decoded: damaged PEM`);
+    }
+  });
+  const first = parsed[0];
+  if (first === undefined) throw toConfigError(place, "holds no certificate in PEM");
+  return first;
+}
