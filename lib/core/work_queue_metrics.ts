@@ -1,0 +1,47 @@
+/**
+ * The metrics of work queues, under the names that every Kubernetes controller uses.
+ * @module
+ */
+import type { Counter, Gauge, Histogram, MetricsRegistry } from "./metrics.ts";
+
+/** Metrics that all queues of a process share; the label `name` tells the queues apart. */
+export interface WorkQueueMetrics {
+  /** Keys that wait for a worker. */
+  readonly depth: Gauge;
+  /** Keys taken in, without those that were waiting already. */
+  readonly adds: Counter;
+  /** Keys put off to a later time. */
+  readonly retries: Counter;
+  /** Seconds from taken in to handed out. */
+  readonly queueDuration: Histogram;
+  /** Seconds from handed out to done. */
+  readonly workDuration: Histogram;
+}
+
+const BUCKETS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10];
+
+/**
+ * Registers the metrics of work queues. Call it once for a registry and hand the result to every queue.
+ *
+ * Names and buckets are those of client-go's `workqueue` package (k8s.io/component-base/metrics/prometheus/workqueue).
+ */
+export function createWorkQueueMetrics(registry: MetricsRegistry): WorkQueueMetrics {
+  return {
+    depth: registry.gauge({ name: "workqueue_depth", help: "Keys that wait in the queue." }),
+    adds: registry.counter({ name: "workqueue_adds_total", help: "Keys taken into the queue." }),
+    retries: registry.counter({
+      name: "workqueue_retries_total",
+      help: "Keys put off to a later time.",
+    }),
+    queueDuration: registry.histogram({
+      name: "workqueue_queue_duration_seconds",
+      help: "Seconds a key waited in the queue.",
+      buckets: BUCKETS,
+    }),
+    workDuration: registry.histogram({
+      name: "workqueue_work_duration_seconds",
+      help: "Seconds the work on a key took.",
+      buckets: BUCKETS,
+    }),
+  };
+}

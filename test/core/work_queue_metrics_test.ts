@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { WorkQueue } from "../../lib/core/work_queue.ts";
+import { createWorkQueueMetrics } from "../../lib/core/work_queue_metrics.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+test("createWorkQueueMetrics() gives metrics that several queues share, told apart by name", async () => {
+  const registry = new MetricsRegistry();
+  const metrics = createWorkQueueMetrics(registry);
+  const clock = new ManualClock();
+  const node = new WorkQueue({ name: "node", clock, metrics });
+  const service = new WorkQueue({ name: "service", clock, metrics });
+  node.add("a");
+  node.add("a");
+  node.add("b");
+  service.add("c");
+  expect(metrics.adds.value({ name: "node" })).toBe(2);
+  expect(metrics.depth.value({ name: "node" })).toBe(2);
+  expect(metrics.depth.value({ name: "service" })).toBe(1);
+  await clock.advance(2_000);
+  const key = await node.get(new AbortController().signal);
+  await clock.advance(5_000);
+  node.done(key ?? "");
+  node.addAfter("a", 1_000);
+  expect(metrics.depth.value({ name: "node" })).toBe(1);
+  expect(metrics.retries.value({ name: "node" })).toBe(1);
+  const text = registry.render();
+  expect(text).toContain('workqueue_queue_duration_seconds_sum{name="node"} 2\n');
+  expect(text).toContain('workqueue_work_duration_seconds_sum{name="node"} 5\n');
+  expect(text).toContain('workqueue_work_duration_seconds_bucket{le="10",name="node"} 1\n');
+});
