@@ -1,0 +1,151 @@
+/**
+ * The settings of a provider: from a file and environment variables, every problem reported at once with its place.
+ * @module
+ */
+import { readFile, stat } from "node:fs/promises";
+import { ConfigError } from "../core/errors.ts";
+import type { ConfigIssue } from "../core/errors.ts";
+import type { YamlPlaces } from "./yaml_places.ts";
+
+/** How a provider reads its settings; any `ProviderDefinition` will do. */
+export interface ConfigParser<S> {
+  /**
+   * Judges what the file and the environment say.
+   *
+   * @param raw What the file says; `undefined` without a file
+   * @param env Environment variables by name
+   * @returns Settings exactly when there are no issues; issues carry a `path` into the file or a `source`
+   */
+  parseConfig(
+    raw: unknown,
+    env: Readonly<Record<string, string | undefined>>,
+  ): {
+    readonly settings?: S;
+    readonly issues: readonly ConfigIssue[];
+    readonly warnings: readonly ConfigIssue[];
+  };
+}
+
+/** Where settings come from. */
+export interface ProviderConfigOptions<S> {
+  /** File of `--cloud-config`; without it only the environment is read. */
+  readonly path?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly definition: ConfigParser<S>;
+}
+
+/** Settings that can be used, and what is odd about how they were written. */
+export interface ProviderConfig<S> {
+  readonly settings: S;
+  readonly warnings: readonly ConfigIssue[];
+}
+
+/** No sane file comes near; it keeps a wrong path (a log, a disk image) out of memory. */
+const FILE_BYTES_MAX = 1024 * 1024;
+
+const READ_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  EACCES: "this process may not read it",
+  EPERM: "this process may not read it",
+  ENAMETOOLONG: "the path is too long",
+};
+
+/**
+ * Loads the settings of a provider. Values never show in a message, for any of them may be a secret.
+ *
+ * @throws {ConfigError} with everything that is wrong, and the line and column of what stands in the file
+ */
+export async function loadProviderConfig<S>({
+  path,
+  env,
+  definition,
+}: ProviderConfigOptions<S>): Promise<ProviderConfig<S>> {
+  if (path === undefined || path === "") return toConfig(definition.parseConfig(undefined, env));
+  const text = await readText(path);
+  const raw = parseYaml(text);
+  const needsPlaces = raw === INVALID || mayRepeatKeys(text);
+  let places = needsPlaces ? await locate(text) : undefined;
+  const broken = [...(places?.issues ?? []), ...listShapeIssues(raw, places)];
+  if (raw === INVALID || broken.length > 0) {
+    throw new ConfigError(broken.map((issue) => ({ ...issue, source: path })));
+  }
+  const parsed = definition.parseConfig(raw, env);
+  if (parsed.issues.length + parsed.warnings.length > 0) places ??= await locate(text);
+  const place = (issue: ConfigIssue): ConfigIssue => toPlaced(issue, path, places);
+  return toConfig({
+    ...parsed,
+    issues: parsed.issues.map(place),
+    warnings: parsed.warnings.map(place),
+  });
+}
+
+const INVALID = Symbol("not YAML");
+
+async function readText(path: string): Promise<string> {
+  try {
+    const status = await stat(path);
+    // A pipe or a device could keep the start waiting for ever.
+    if (!status.isFile()) throw toReadError(path, "it is not a file");
+    if (status.size > FILE_BYTES_MAX) throw toReadError(path, "it is larger than 1 MiB");
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    throw toReadError(path, READ_PROBLEMS[code] ?? `reading it failed (${code})`, error);
+  }
+}
+
+function toReadError(path: string, problem: string, cause?: unknown): ConfigError {
+  return new ConfigError([{ source: path, message: `Cannot read the file: ${problem}` }], {
+    cause,
+  });
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    return Bun.YAML.parse(text);
+  } catch {
+    // What is wrong, and where, the other parser tells.
+    return INVALID;
+  }
+}
+
+/** Loaded only when something is wrong: it costs memory that a running controller can do without. */
+async function locate(text: string): Promise<YamlPlaces> {
+  const { findYamlPlaces } = await import("./yaml_places.ts");
+  return findYamlPlaces(text);
+}
+
+/** Whether any word before a colon stands twice: cheap, and wrong only on the careful side. */
+function mayRepeatKeys(text: string): boolean {
+  const seen = new Set<string>();
+  for (const [, key = ""] of text.matchAll(/([^\s"'{},[\]:]+)["']?\s*:(?=\s|$)/g)) {
+    if (seen.has(key)) return true;
+    seen.add(key);
+  }
+  return false;
+}
+
+function listShapeIssues(raw: unknown, places: YamlPlaces | undefined): ConfigIssue[] {
+  if (raw === INVALID) {
+    // The two parsers disagree: rare, and then there is no place to point at.
+    return places?.issues.length === 0 ? [{ message: "this cannot be read as YAML" }] : [];
+  }
+  const isMapping = typeof raw === "object" && !Array.isArray(raw);
+  return isMapping || raw === undefined
+    ? []
+    : [{ message: "wanted one mapping of settings (key: value)", line: 1, column: 1 }];
+}
+
+function toPlaced(issue: ConfigIssue, source: string, places: YamlPlaces | undefined): ConfigIssue {
+  if (issue.source !== undefined) return issue;
+  return { ...issue, source, ...(issue.path === undefined ? {} : places?.find(issue.path)) };
+}
+
+function toConfig<S>(parsed: ReturnType<ConfigParser<S>["parseConfig"]>): ProviderConfig<S> {
+  const { settings, issues, warnings } = parsed;
+  if (issues.length > 0) throw new ConfigError(issues);
+  if (settings === undefined) throw new TypeError("Cannot use settings: there are none");
+  return { settings, warnings };
+}

@@ -1,0 +1,85 @@
+/**
+ * Where things stand in a YAML file that somebody got wrong. Loads the `yaml` package, so only call it then.
+ *
+ * Nothing here repeats what the file says, since it may be a secret; the parser's own messages do.
+ * @module
+ */
+import type { ConfigIssue } from "../core/errors.ts";
+import type { Document, ErrorCode, LineCounter, Node } from "yaml";
+
+/** A place in a text, both from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What a YAML text has wrong in itself, and where its settings stand. */
+export interface YamlPlaces {
+  /** Syntax errors and repeated keys, each with its place; at most ten. */
+  readonly issues: readonly ConfigIssue[];
+  /**
+   * The place of a setting such as `addresses.exclude.0`: of its key or list item, or of the innermost part of the
+   * path that is there. `undefined` when not even the first part is.
+   */
+  find(path: string): Place | undefined;
+}
+
+const ISSUES_MAX = 10;
+
+const MESSAGES: Partial<Record<ErrorCode, string>> = {
+  BAD_ALIAS: "an alias (*name) refers to no anchor; quote the text if it is not meant as one",
+  BAD_INDENT: "the indentation does not fit the lines above, or a bracket there is open",
+  BAD_DQ_ESCAPE: "an escape sequence in a double-quoted text is not valid; use single quotes",
+  BAD_SCALAR_START: "a text cannot start with this character; quote it",
+  BLOCK_AS_IMPLICIT_KEY: "a second `:` stands on the line; quote the text if it holds one",
+  DUPLICATE_KEY: "the key is given twice",
+  MISSING_CHAR: "something is not closed or separated: a quote, a bracket, a comma or a `:`",
+  MULTILINE_IMPLICIT_KEY: "a `:` is missing after a key",
+  MULTIPLE_DOCS: "wanted one document, found another",
+  TAB_AS_INDENT: "tabs cannot indent; use spaces",
+  UNEXPECTED_TOKEN: "this is not expected here",
+};
+
+/** Reads a text a second time, to say where things stand. */
+export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
+  const { LineCounter, parseDocument, isMap, isSeq, isScalar } = await import("yaml");
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
+  const find = (path: string): Place | undefined => {
+    let found: number | undefined;
+    const walk = (node: unknown, keys: readonly string[]): void => {
+      if (keys.length === 0) return;
+      if (isSeq<Node>(node)) {
+        const item = node.items[Number(keys[0])];
+        if (item === undefined) return;
+        found = item.range?.[0] ?? found;
+        walk(item, keys.slice(1));
+      }
+      if (!isMap<Node, Node>(node)) return;
+      // A key may hold dots itself, so the longest one that fits is taken.
+      for (let count = keys.length; count > 0; count -= 1) {
+        const name = keys.slice(0, count).join(".");
+        const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === name);
+        if (pair === undefined) continue;
+        found = pair.key.range?.[0] ?? found;
+        walk(pair.value, keys.slice(count));
+        return;
+      }
+    };
+    walk(document.contents, path.split("."));
+    return found === undefined ? undefined : toPlace(counter, found);
+  };
+  return { issues: listIssues(document, counter), find };
+}
+
+function listIssues(document: Document.Parsed, counter: LineCounter): ConfigIssue[] {
+  return document.errors.slice(0, ISSUES_MAX).map(({ code, pos }) => ({
+    message: MESSAGES[code] ?? "this cannot be read as YAML",
+    ...toPlace(counter, pos[0]),
+  }));
+}
+
+function toPlace(counter: LineCounter, offset: number): Place {
+  const { line, col } = counter.linePos(offset);
+  return { line, column: col };
+}

@@ -1,0 +1,195 @@
+/**
+ * Settings of a provider, from files that are right and wrong.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadProviderConfig } from "../../lib/config/provider_config.ts";
+import type { ConfigParser } from "../../lib/config/provider_config.ts";
+import { ConfigError } from "../../lib/core/errors.ts";
+import type { ConfigIssue } from "../../lib/core/errors.ts";
+
+const SECRET = "s3cr3t-t0k3n";
+
+interface Wanted {
+  readonly url: string;
+  readonly token?: unknown;
+}
+
+/** A definition that finds fault with what tests write. */
+const definition: ConfigParser<Wanted> = {
+  parseConfig(raw, env) {
+    const values = (raw ?? {}) as Readonly<Record<string, unknown>>;
+    const issues: ConfigIssue[] = [];
+    const known = new Set(["url", "token", "addresses"]);
+    const warnings = Object.keys(values)
+      .filter((key) => !known.has(key))
+      .map((key) => ({ path: key, message: "unknown key" }));
+    if (env["BAD"] !== undefined) issues.push({ source: "BAD", message: "wanted nothing" });
+    const url = values["url"] ?? env["URL"];
+    if (typeof url !== "string") issues.push({ path: "url", message: "wanted a URL" });
+    if (typeof values["token"] === "number") issues.push({ path: "token", message: "wanted text" });
+    if ("addresses" in values) {
+      issues.push({ path: "addresses.exclude.1", message: "wanted a CIDR" });
+      issues.push({ path: "addresses.network.name", message: "wanted a name" });
+    }
+    if (issues.length > 0) return { issues, warnings };
+    return { settings: { url: String(url), token: values["token"] }, issues, warnings };
+  },
+};
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "landfall-config-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function writeConfig(text: string): Promise<string> {
+  const path = join(folder, "config.yaml");
+  await writeFile(path, text);
+  return path;
+}
+
+async function listIssues(text: string, env = {}): Promise<string[]> {
+  const path = await writeConfig(text);
+  try {
+    await loadProviderConfig({ path, env, definition });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message.replaceAll(path, "FILE").split("\n");
+  }
+  return [];
+}
+
+describe("loadProviderConfig()", () => {
+  test("loadProviderConfig() reads a file", async () => {
+    const path = await writeConfig("url: https://xo\ntoken: abc\n");
+    expect(await loadProviderConfig({ path, env: {}, definition })).toEqual({
+      settings: { url: "https://xo", token: "abc" },
+      warnings: [],
+    });
+  });
+
+  test.each([undefined, ""])(
+    "loadProviderConfig() with path %j reads the environment",
+    async (path) => {
+      const options = {
+        env: { URL: "https://env" },
+        definition,
+        ...(path !== undefined && { path }),
+      };
+      expect((await loadProviderConfig(options)).settings.url).toBe("https://env");
+    },
+  );
+
+  test.each(["", "# nothing\n", "---\n"])(
+    "loadProviderConfig() reads the environment when the file is %j",
+    async (text) => {
+      const path = await writeConfig(text);
+      const { settings } = await loadProviderConfig({ path, env: { URL: "u" }, definition });
+      expect(settings.url).toBe("u");
+    },
+  );
+
+  test("loadProviderConfig() warns about unknown keys with their place", async () => {
+    const path = await writeConfig("# x\nurl: u\nextra.key: 1\n");
+    const { warnings } = await loadProviderConfig({ path, env: {}, definition });
+    expect(warnings).toEqual([
+      { source: path, path: "extra.key", line: 3, column: 1, message: "unknown key" },
+    ]);
+  });
+});
+
+describe("P-05 loadProviderConfig()", () => {
+  const cases: readonly [string, string, readonly string[]][] = [
+    [
+      "lists all problems with line and column",
+      "token: 7\naddresses:\n  exclude: [10.0.0.0/8, nonsense]\n  network: ~\n",
+      [
+        "FILE: url: wanted a URL",
+        "FILE:1:1: token: wanted text",
+        "FILE:3:25: addresses.exclude.1: wanted a CIDR",
+        "FILE:4:3: addresses.network.name: wanted a name",
+      ],
+    ],
+    [
+      "finds keys that are given twice",
+      "url: a\ntoken: x\nurl: b\n",
+      ["FILE:3:1: the key is given twice"],
+    ],
+    [
+      "finds keys that are given twice on one line",
+      "{url: a, url: b}\n",
+      ["FILE:1:10: the key is given twice"],
+    ],
+    [
+      "names an open bracket",
+      "url: a\naddresses: [1\n",
+      ["FILE:3:1: the indentation does not fit the lines above, or a bracket there is open"],
+    ],
+    ["names a tab", "url: a\naddresses:\n\tx: 1\n", ["FILE:3:1: tabs cannot indent; use spaces"]],
+    ["refuses a list", "- url: a\n", ["FILE:1:1: wanted one mapping of settings (key: value)"]],
+    ["refuses plain text", "url\n", ["FILE:1:1: wanted one mapping of settings (key: value)"]],
+    [
+      "refuses two documents",
+      "url: a\n---\ntoken: b\n",
+      ["FILE:1:1: wanted one mapping of settings (key: value)"],
+    ],
+  ];
+  test.each(cases)("P-05 loadProviderConfig() %s", async (_, text, issues) => {
+    expect(await listIssues(text)).toEqual([...issues]);
+  });
+
+  test("P-05 loadProviderConfig() takes one key in two places for what it is", async () => {
+    expect(await listIssues("url: a\nmore:\n  url: b\n")).toEqual([]);
+  });
+
+  test("P-05 loadProviderConfig() keeps the name of an environment variable", async () => {
+    expect(await listIssues("token: x\n", { BAD: "1" })).toEqual([
+      "BAD: wanted nothing",
+      "FILE: url: wanted a URL",
+    ]);
+  });
+
+  test("P-05 loadProviderConfig() says why a file cannot be read", async () => {
+    const sub = join(folder, "folder");
+    await mkdir(sub);
+    const large = join(folder, "large");
+    await writeFile(large, "#".repeat(1024 * 1024 + 1));
+    const cases: readonly [string, string][] = [
+      [join(folder, "absent.yaml"), "there is no such file"],
+      [sub, "it is not a file"],
+      ["/dev/null", "it is not a file"],
+      [large, "it is larger than 1 MiB"],
+    ];
+    for (const [path, problem] of cases) {
+      const loading = loadProviderConfig({ path, env: {}, definition });
+      await expect(loading).rejects.toThrow(`${path}: Cannot read the file: ${problem}`);
+    }
+  });
+});
+
+describe("P-06 loadProviderConfig()", () => {
+  const leaky = [
+    `token: "${SECRET}`,
+    `token: '${SECRET}' "${SECRET}"\n`,
+    `url: u\ntoken: *${SECRET}\n`,
+    `token: ${SECRET}: ${SECRET}\n`,
+    `url: a\n  token: ${SECRET}\n`,
+    `token: @${SECRET}\n`,
+    `token: !!${SECRET} x\nurl: a\nurl: b\n`,
+    `token: "\\q${SECRET}"\n`,
+    `[${SECRET}`,
+    `${SECRET}\n`,
+    `%${SECRET}\n---\nurl: [\n`,
+    `token: ${SECRET}\ntoken: ${SECRET}\n`,
+    `addresses: {token: ${SECRET}\n`,
+  ];
+  test.each(leaky)("P-06 loadProviderConfig() repeats nothing of %j", async (text) => {
+    const issues = await listIssues(text);
+    expect(issues).not.toBeEmpty();
+    expect(issues.join("\n")).not.toContain(SECRET);
+  });
+});

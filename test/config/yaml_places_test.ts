@@ -1,0 +1,44 @@
+/**
+ * Where things stand in a YAML file.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { findYamlPlaces } from "../../lib/config/yaml_places.ts";
+
+const TEXT = `url: x
+addresses:
+  exclude:
+    - 10.0.0.0/8
+    - {cidr: 10.1.0.0/16}
+"a.b": 1
+"a":
+  b: 2
+`;
+
+describe("findYamlPlaces()", () => {
+  const places: readonly [string, number | undefined, number | undefined][] = [
+    ["url", 1, 1],
+    ["url.below", 1, 1],
+    ["addresses", 2, 1],
+    ["addresses.exclude", 3, 3],
+    ["addresses.absent", 2, 1],
+    ["addresses.exclude.0", 4, 7],
+    ["addresses.exclude.1.cidr", 5, 8],
+    ["addresses.exclude.9", 3, 3],
+    ["a.b", 6, 1],
+    ["a", 7, 1],
+    ["absent", undefined, undefined],
+    ["", undefined, undefined],
+  ];
+  test.each(places)("findYamlPlaces() finds %j at %p:%p", async (path, line, column) => {
+    const place = (await findYamlPlaces(TEXT)).find(path);
+    expect([place?.line, place?.column]).toEqual([line, column]);
+  });
+
+  test("findYamlPlaces() reports at most ten errors", async () => {
+    const text = Array.from({ length: 30 }, () => "a: 1").join("\n");
+    const { issues } = await findYamlPlaces(text);
+    expect(issues).toHaveLength(10);
+    expect(issues[0]).toEqual({ message: "the key is given twice", line: 2, column: 1 });
+  });
+});
