@@ -5,7 +5,7 @@
  * @module
  */
 import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
-import { parseIp } from "../../core/ip.ts";
+import { type IpAddress, parseIp } from "../../core/ip.ts";
 import type { Node } from "../../kube/resource.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 
@@ -43,7 +43,7 @@ export function planAddresses(
 
   const preferred: InstanceAddress[] = [];
   for (const ip of nodeIps) {
-    const matches = cloud.filter(({ address }) => parseIp(address) === ip);
+    const matches = cloud.filter(({ address }) => parseIp(address)?.text === ip);
     if (matches.length === 0) {
       const known = cloud.map(({ address }) => address).join(", ");
       return {
@@ -75,21 +75,21 @@ export function hasAddresses(node: Node, wanted: readonly InstanceAddress[]): bo
  * @returns One or two canonical IPs, or what is wrong with it
  */
 function parseNodeIps(annotation: string): string[] | string {
-  const ips: string[] = [];
+  const ips: IpAddress[] = [];
   for (const part of annotation.split(",")) {
     const ip = parseIp(part.trim());
     if (ip === undefined) return `"${part.trim()}" is not an IP address`;
     ips.push(ip);
   }
-  if (ips.length === 1) return ips;
-  const [first = "", second = ""] = ips;
-  if (ips.length > 2 || first.includes(":") === second.includes(":")) {
+  const texts = ips.map(({ text }) => text);
+  if (ips.length === 1) return texts;
+  if (ips.length > 2 || ips[0]?.family === ips[1]?.family) {
     return "it must hold a single IP or a dual-stack pair of IPs";
   }
-  if (ips.includes("0.0.0.0") || ips.includes("::")) {
+  if (texts.includes("0.0.0.0") || texts.includes("::")) {
     return 'a dual-stack pair cannot include "0.0.0.0" or "::"';
   }
-  return ips;
+  return texts;
 }
 
 /** Annotated IPs become the instance's internal ones; an address is never both internal and external. */
@@ -100,7 +100,7 @@ function addTrusted(
   if (nodeIps.length === 0) return cloud;
   const trusted = nodeIps.map((address): InstanceAddress => ({ type: "InternalIP", address }));
   const others = cloud.filter(
-    ({ type, address }) => type !== "InternalIP" && !nodeIps.includes(parseIp(address) ?? ""),
+    ({ type, address }) => type !== "InternalIP" && !nodeIps.includes(parseIp(address)?.text ?? ""),
   );
   return [...trusted, ...others];
 }

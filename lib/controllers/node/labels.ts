@@ -54,12 +54,11 @@ export function planLabels(node: Node, instance: Instance): LabelPlan {
  * Stable labels that differ from their beta twin, which is the one that counts (contract of `k8s.io/cloud-provider`).
  * A beta label that is absent changes nothing.
  */
-export function planTwinLabels(node: Node): Record<string, string> {
-  const actual = node.metadata.labels ?? {};
+export function planTwinLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   const set: Record<string, string> = {};
   for (const [stable, beta] of Object.values(TOPOLOGY_LABELS)) {
-    const value = actual[beta];
-    if (value !== undefined && actual[stable] !== value) set[stable] = value;
+    const value = labels[beta];
+    if (value !== undefined && labels[stable] !== value) set[stable] = value;
   }
   return set;
 }

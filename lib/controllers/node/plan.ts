@@ -63,11 +63,12 @@ function planInitialisation(
     };
   }
   const { set, refused } = planLabels(node, instance);
+  const labels = { ...set, ...planTwinLabels({ ...node.metadata.labels, ...set }) };
   const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== UNINITIALIZED_TAINT);
   return {
     initialises: true,
     patch: {
-      metadata: Object.keys(set).length === 0 ? {} : { labels: set },
+      metadata: Object.keys(labels).length === 0 ? {} : { labels },
       spec: {
         taints: taints.length === 0 ? null : taints,
         ...(node.spec?.providerID ? {} : { providerID: instance.providerId }),
@@ -89,7 +90,7 @@ function planUpkeep(
 ): NodePlan {
   // A Node without a provider ID was initialised by somebody else, as was a foreign one.
   if (!node.spec?.providerID || presence.kind === "foreign") return NOTHING;
-  const set = planTwinLabels(node);
+  const set = planTwinLabels(node.metadata.labels ?? {});
   const twins = Object.keys(set).length === 0 ? {} : { patch: { metadata: { labels: set } } };
   if (presence.kind === "unknown" && presence.reason === "malformedProviderId") {
     const warning = {

@@ -64,7 +64,7 @@ export class InstanceResolver {
       return presence;
     }
     const sinceMs = this.#waiting.get(node.name);
-    if (sinceMs === undefined || (this.#source.lastAttemptMs ?? -Infinity) < sinceMs) {
+    if (sinceMs === undefined || (this.#source.lastAttemptMs ?? -Infinity) <= sinceMs) {
       if (sinceMs === undefined) this.#waiting.set(node.name, this.#clock.monotonic());
       this.#source.requestRefresh();
       return { kind: "waiting" };

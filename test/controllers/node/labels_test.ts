@@ -83,6 +83,6 @@ describe("N-15 planTwinLabels()", () => {
     ["ignores a missing beta label", { [stable]: "z" }, {}],
   ];
   test.each(cases)("%s", (_title, labels, wanted) => {
-    expect(planTwinLabels(toNode("n", { labels }))).toEqual(wanted);
+    expect(planTwinLabels(labels)).toEqual(wanted);
   });
 });

@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test";
+import { CloudError } from "../../lib/cloud/errors.ts";
+import { InventorySource } from "../../lib/cloud/inventory_source.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { FakeProvider, toInstance } from "../support/instances.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+interface Bench {
+  clock: ManualClock;
+  provider: FakeProvider;
+  source: InventorySource;
+  metrics: MetricsRegistry;
+  stop: () => Promise<void>;
+}
+
+async function start(prepare: (provider: FakeProvider) => void = () => {}): Promise<Bench> {
+  const clock = new ManualClock();
+  const provider = new FakeProvider();
+  provider.clock = () => clock.monotonic();
+  prepare(provider);
+  const metrics = new MetricsRegistry();
+  const interest = (): readonly { name: string }[] => [{ name: "a" }];
+  const source = new InventorySource({
+    provider,
+    interest,
+    clock,
+    log: silentLogger,
+    metrics,
+    random: () => 0,
+  });
+  const stopping = new AbortController();
+  const running = source.run(stopping.signal);
+  await clock.advance(0);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await running;
+  };
+  return { clock, provider, source, metrics, stop };
+}
+
+test("InventorySource takes an inventory at once, and again every interval", async () => {
+  const { clock, provider, source, stop } = await start((p) =>
+    p.instances.set("a", toInstance("a")),
+  );
+  expect(provider.lists).toBe(1);
+  expect(provider.interest).toEqual([{ name: "a" }]);
+  expect(source.current?.instances.has("a")).toBe(true);
+  await clock.advance(29_999);
+  expect(provider.lists).toBe(1);
+  expect(source.ageMs).toBe(29_999);
+  await clock.advance(1);
+  expect(provider.lists).toBe(2);
+  expect(source.ageMs).toBe(0);
+  await stop();
+});
+
+test("InventorySource keeps the last good inventory and its age while the cloud fails", async () => {
+  const { clock, provider, source, stop } = await start((p) =>
+    p.instances.set("a", toInstance("a")),
+  );
+  provider.failure = new CloudError("denied", "401");
+  await clock.advance(30_000);
+  expect(source.lastError?.message).toBe("401");
+  expect(source.current?.instances.has("a")).toBe(true);
+  expect(source.ageMs).toBe(30_000);
+  provider.failure = undefined;
+  await clock.advance(1_000);
+  expect(source.lastError).toBeUndefined();
+  expect(source.ageMs).toBe(0);
+  await stop();
+});
+
+test("InventorySource backs off from a failing cloud, however often it is asked", async () => {
+  const { clock, provider, source, stop } = await start((p) => {
+    p.failure = new CloudError("unreachable", "down");
+  });
+  expect(provider.lists).toBe(1);
+  for (let second = 0; second < 15; second++) {
+    source.requestRefresh();
+    await clock.advance(1_000);
+  }
+  // Tries after 1, 3, 7 and 15 seconds.
+  expect(provider.lists).toBe(5);
+  await stop();
+});
+
+test("InventorySource waits as long as the cloud asks", async () => {
+  const { clock, provider, stop } = await start((p) => {
+    p.failure = new CloudError("throttled", "slow down", { retryAfterMs: 45_000 });
+  });
+  await clock.advance(44_999);
+  expect(provider.lists).toBe(1);
+  await clock.advance(1);
+  expect(provider.lists).toBe(2);
+  await stop();
+});
+
+test("InventorySource answers many requests with one refresh", async () => {
+  const { clock, provider, source, stop } = await start();
+  for (let i = 0; i < 1_000; i++) source.requestRefresh();
+  await clock.advance(999);
+  expect(provider.lists).toBe(1);
+  await clock.advance(1);
+  expect(provider.lists).toBe(2);
+  await clock.advance(5_000);
+  expect(provider.lists).toBe(2);
+  await stop();
+});
+
+test("InventorySource takes a request that comes during a refresh as one for the next", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { clock, provider, source, stop } = await start((p) => {
+    p.gate = gate.promise;
+  });
+  source.requestRefresh();
+  gate.resolve();
+  await clock.advance(1_000);
+  expect(provider.lists).toBe(2);
+  await stop();
+});
+
+test("InventorySource tells listeners what differs, after failures too, and survives theirs", async () => {
+  const { clock, provider, source, stop } = await start();
+  const told: string[][] = [];
+  source.subscribe(() => {
+    throw new Error("a listener's own");
+  });
+  const end = source.subscribe((changed) => told.push([...changed]));
+  provider.instances.set("b", toInstance("b"));
+  await clock.advance(30_000);
+  provider.failure = new CloudError("unreachable", "down");
+  await clock.advance(30_000);
+  end();
+  await clock.advance(60_000);
+  expect(told).toEqual([["b"], []]);
+  await stop();
+});
+
+test("InventorySource exports age, coverage and results", async () => {
+  const { clock, metrics, stop } = await start();
+  await clock.advance(10_000);
+  const text = metrics.render();
+  expect(text).toContain("landfall_inventory_age_seconds 10");
+  expect(text).toContain('landfall_inventory_covered{part="cloud"} 1');
+  expect(text).toContain('landfall_inventory_refreshes_total{provider="test",result="ok"} 1');
+  await stop();
+});
+
+test("InventorySource stops during a refresh without calling it a failure", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { source, provider, stop } = await start((p) => {
+    p.gate = gate.promise;
+  });
+  const stopped = stop();
+  gate.resolve();
+  await stopped;
+  expect(source.lastError).toBeUndefined();
+  expect(provider.lists).toBe(1);
+});

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { isUninitialized, toIdentity } from "../../../lib/controllers/node/identity.ts";
+import { toNode } from "../../support/nodes.ts";
+
+test("toIdentity() takes what the Node tells and leaves out what is empty", () => {
+  expect(toIdentity(toNode("n"))).toEqual({ name: "n" });
+  expect(toIdentity(toNode("n", { providerId: "test://i", systemUuid: "AB" }))).toEqual({
+    name: "n",
+    providerId: "test://i",
+    systemUuid: "AB",
+  });
+});
+
+test("isUninitialized() looks at the key of the taint alone", () => {
+  const key = "node.cloudprovider.kubernetes.io/uninitialized";
+  const tainted = toNode("n", { uninitialized: false, taints: [{ key, effect: "NoExecute" }] });
+  expect(isUninitialized(tainted)).toBe(true);
+  expect(isUninitialized(toNode("n", { uninitialized: false }))).toBe(false);
+});

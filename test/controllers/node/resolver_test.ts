@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import { InventorySource } from "../../../lib/cloud/inventory_source.ts";
+import { InstanceResolver } from "../../../lib/controllers/node/resolver.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { FakeProvider, toInstance } from "../../support/instances.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+
+const SIGNAL = new AbortController().signal;
+
+async function start(failure?: Error): Promise<{
+  clock: ManualClock;
+  provider: FakeProvider;
+  resolver: InstanceResolver;
+  stop: () => Promise<void>;
+}> {
+  const clock = new ManualClock();
+  const provider = new FakeProvider();
+  provider.clock = () => clock.monotonic();
+  provider.failure = failure;
+  const source = new InventorySource({
+    provider,
+    interest: () => [],
+    clock,
+    log: silentLogger,
+    metrics: new MetricsRegistry(),
+    random: () => 0,
+  });
+  const stopping = new AbortController();
+  const running = source.run(stopping.signal);
+  await clock.advance(0);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await running;
+  };
+  return { clock, provider, resolver: new InstanceResolver(provider, source, clock), stop };
+}
+
+test("InstanceResolver finds a listed instance without asking the cloud", async () => {
+  const { clock, provider, resolver, stop } = await start();
+  provider.instances.set("a", toInstance("a"));
+  await clock.advance(30_000);
+  const lists = provider.lists;
+  expect(await resolver.resolve({ name: "a" }, SIGNAL)).toMatchObject({ kind: "present" });
+  expect([provider.lists, provider.reads]).toEqual([lists, 0]);
+  await stop();
+});
+
+test("InstanceResolver waits for a newer inventory, and finds a late instance there", async () => {
+  const { clock, provider, resolver, stop } = await start();
+  expect(await resolver.resolve({ name: "late" }, SIGNAL)).toEqual({ kind: "waiting" });
+  expect([...resolver.waiting]).toEqual(["late"]);
+  provider.instances.set("late", toInstance("late"));
+  await clock.advance(1_000);
+  expect(await resolver.resolve({ name: "late" }, SIGNAL)).toMatchObject({ kind: "present" });
+  expect([...resolver.waiting]).toEqual([]);
+  expect(provider.reads).toBe(0);
+  await stop();
+});
+
+test("InstanceResolver asks the cloud directly only when a newer inventory lacks the instance too", async () => {
+  const { clock, provider, resolver, stop } = await start();
+  await resolver.resolve({ name: "a" }, SIGNAL);
+  expect(await resolver.resolve({ name: "a" }, SIGNAL)).toEqual({ kind: "waiting" });
+  expect(provider.reads).toBe(0);
+  await clock.advance(1_000);
+  expect(await resolver.resolve({ name: "a" }, SIGNAL)).toMatchObject({ reason: "notFound" });
+  expect(provider.reads).toBe(1);
+  expect(resolver.find({ name: "a" })).toMatchObject({ reason: "notFound" });
+  await stop();
+});
+
+test("InstanceResolver costs one refresh for a thousand missing Nodes", async () => {
+  const { clock, provider, resolver, stop } = await start();
+  for (let i = 0; i < 1_000; i++) await resolver.resolve({ name: `n${i}` }, SIGNAL);
+  await clock.advance(5_000);
+  expect(provider.lists).toBe(2);
+  await stop();
+});
+
+test("InstanceResolver says why when the cloud cannot answer, and asks it nothing more", async () => {
+  const { clock, provider, resolver, stop } = await start(
+    new CloudError("denied", "check the token"),
+  );
+  await resolver.resolve({ name: "a" }, SIGNAL);
+  await clock.advance(1_000);
+  expect(await resolver.resolve({ name: "a" }, SIGNAL)).toEqual({
+    kind: "unknown",
+    reason: "denied",
+    message: "check the token",
+  });
+  expect(provider.reads).toBe(0);
+  await stop();
+});
+
+test("InstanceResolver leaves foreign Nodes alone", async () => {
+  const { provider, resolver, stop } = await start();
+  const node = { name: "a", providerId: "aws:///i" };
+  expect(await resolver.resolve(node, SIGNAL)).toMatchObject({ kind: "foreign" });
+  expect([provider.lists, provider.reads]).toEqual([1, 0]);
+  await stop();
+});
+
+test("InstanceResolver forgets a Node", async () => {
+  const { resolver, stop } = await start();
+  await resolver.resolve({ name: "a" }, SIGNAL);
+  resolver.forget("a");
+  expect([...resolver.waiting]).toEqual([]);
+  await stop();
+});
