@@ -1,0 +1,163 @@
+/**
+ * IP addresses and CIDR blocks: reading, canonical form, membership, and what is routable on the Internet.
+ * @module
+ */
+
+/** An address or the start of a block, as bits. */
+interface IpValue {
+  readonly family: 4 | 6;
+  readonly bits: bigint;
+}
+
+/** A block of addresses, read once by {@linkcode parseCidr}. */
+export interface Cidr extends IpValue {
+  /** Length of the prefix: 0 to 32, or 0 to 128. */
+  readonly prefix: number;
+}
+
+/** An IP address in canonical text (RFC 5952 for IPv6), with its family. */
+export interface IpAddress {
+  readonly family: 4 | 6;
+  readonly text: string;
+}
+
+const WIDTH = { 4: 32, 6: 128 } as const;
+
+/**
+ * Blocks that no packet on the Internet may come from or go to: the IANA special-purpose registries (RFC 6890 and
+ * updates) and multicast. IPv6 is routable within 2000::/3 only, less what is listed here.
+ */
+const NOT_GLOBAL: readonly Cidr[] = toCidrs(
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 " +
+    "192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 " +
+    "2001::/23 2001:db8::/32 2002::/16 3fff::/20",
+);
+const GLOBAL_IPV6: readonly Cidr[] = toCidrs("2000::/3");
+
+/** Link-local, loopback, multicast, unspecified and broadcast: no other machine can use these to reach one. */
+const NEVER_A_HOST: readonly Cidr[] = toCidrs(
+  "0.0.0.0/8 127.0.0.0/8 169.254.0.0/16 224.0.0.0/4 255.255.255.255/32 ::/128 ::1/128 fe80::/10 ff00::/8",
+);
+
+/**
+ * Reads an IP address. Surrounding blanks are allowed; zones (`fe80::1%eth0`), ports, leading zeros in IPv4 and CIDR
+ * suffixes are not. An IPv4-mapped IPv6 address is the IPv4 address.
+ *
+ * @returns The canonical form, or `undefined` when the text is no address
+ */
+export function parseIp(text: string): IpAddress | undefined {
+  const value = toValue(text.trim());
+  return value && { family: value.family, text: formatValue(value) };
+}
+
+/**
+ * Reads a block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one. Host bits may be set.
+ *
+ * @returns The block, or `undefined` when the text is none
+ */
+export function parseCidr(text: string): Cidr | undefined {
+  const [address = "", prefixText, ...rest] = text.trim().split("/");
+  const value = toValue(address);
+  if (value === undefined || rest.length > 0) return undefined;
+  const width = WIDTH[value.family];
+  if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) return undefined;
+  const prefix = prefixText === undefined ? width : Number(prefixText);
+  return prefix <= width ? { ...value, prefix } : undefined;
+}
+
+/** Whether an address lies in a block. What is no address lies in none. */
+export function isInCidr(address: string, cidr: Cidr): boolean {
+  const value = toValue(address.trim());
+  return value !== undefined && contains(cidr, value);
+}
+
+/** Whether an address is routable on the Internet: not private, shared, link-local, documentation, multicast … */
+export function isGloballyRoutable(address: string): boolean {
+  const value = toValue(address.trim());
+  if (value === undefined || NOT_GLOBAL.some((cidr) => contains(cidr, value))) return false;
+  return value.family === 4 || GLOBAL_IPV6.some((cidr) => contains(cidr, value));
+}
+
+/** Whether an address can be one that other machines reach a host by: not link-local, loopback, multicast … */
+export function isHostAddress(address: string): boolean {
+  const value = toValue(address.trim());
+  return value !== undefined && !NEVER_A_HOST.some((cidr) => contains(cidr, value));
+}
+
+function contains(cidr: Cidr, value: IpValue): boolean {
+  const shift = BigInt(WIDTH[cidr.family] - cidr.prefix);
+  return cidr.family === value.family && cidr.bits >> shift === value.bits >> shift;
+}
+
+function toValue(text: string): IpValue | undefined {
+  const value = text.includes(":") ? toIpv6(text) : toIpv4(text);
+  // ::ffff:a.b.c.d is an IPv4 address on a socket that speaks both.
+  if (value?.family === 6 && value.bits >> 32n === 0xffffn) {
+    return { family: 4, bits: value.bits & 0xffff_ffffn };
+  }
+  return value;
+}
+
+function toIpv4(text: string): IpValue | undefined {
+  const parts = text.split(".");
+  if (parts.length !== 4) return undefined;
+  let bits = 0n;
+  for (const part of parts) {
+    // A leading zero is octal to some readers and decimal to others: refused, as Go does.
+    if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return undefined;
+    bits = (bits << 8n) | BigInt(part);
+  }
+  return { family: 4, bits };
+}
+
+function toIpv6(text: string): IpValue | undefined {
+  const sides = text.split("::");
+  if (sides.length > 2) return undefined;
+  const [head, tail] = sides.map((side, at) => toGroups(side, at === sides.length - 1));
+  if (head === undefined || (sides.length === 2 && tail === undefined)) return undefined;
+  const missing = 8 - head.length - (tail?.length ?? 0);
+  if (sides.length === 1 ? missing !== 0 : missing < 1) return undefined;
+  const groups = [...head, ...Array<number>(missing).fill(0), ...(tail ?? [])];
+  return { family: 6, bits: groups.reduce((bits, group) => (bits << 16n) | BigInt(group), 0n) };
+}
+
+/** Groups of one side of an IPv6 address; an IPv4 address at the end of the last side gives two. */
+function toGroups(side: string, last: boolean): number[] | undefined {
+  if (side === "") return [];
+  const groups: number[] = [];
+  const parts = side.split(":");
+  for (const [at, part] of parts.entries()) {
+    if (part.includes(".") && last && at === parts.length - 1) {
+      const embedded = toIpv4(part);
+      if (embedded === undefined) return undefined;
+      groups.push(Number(embedded.bits >> 16n), Number(embedded.bits & 0xffffn));
+    } else if (/^[0-9a-f]{1,4}$/i.test(part)) groups.push(Number.parseInt(part, 16));
+    else return undefined;
+  }
+  return groups;
+}
+
+function formatValue({ family, bits }: IpValue): string {
+  if (family === 4) return [24n, 16n, 8n, 0n].map((by) => (bits >> by) & 0xffn).join(".");
+  const groups = Array.from({ length: 8 }, (_, at) =>
+    ((bits >> BigInt(112 - 16 * at)) & 0xffffn).toString(16),
+  );
+  const { start, length } = findZeroRun(groups);
+  if (length < 2) return groups.join(":");
+  return `${groups.slice(0, start).join(":")}::${groups.slice(start + length).join(":")}`;
+}
+
+/** The longest run of zero groups, the first of equals. */
+function findZeroRun(groups: readonly string[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 };
+  let start = 0;
+  for (const [at, group] of groups.entries()) {
+    if (group !== "0") start = at + 1;
+    else if (at + 1 - start > best.length) best = { start, length: at + 1 - start };
+  }
+  return best;
+}
+
+function toCidrs(text: string): Cidr[] {
+  return text.split(" ").flatMap((block) => parseCidr(block) ?? []);
+}

@@ -1,0 +1,149 @@
+/**
+ * Reading, canonical form and classes of IP addresses.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { isIP } from "node:net";
+import { assert, ipV4, ipV6, oneof, property, string } from "fast-check";
+import {
+  isGloballyRoutable,
+  isHostAddress,
+  isInCidr,
+  parseCidr,
+  parseIp,
+} from "../../lib/core/ip.ts";
+
+describe("parseIp()", () => {
+  test.each([
+    ["10.0.0.5", 4, "10.0.0.5"],
+    [" 10.0.0.5 ", 4, "10.0.0.5"],
+    ["255.255.255.255", 4, "255.255.255.255"],
+    ["2001:DB8:0:0:0:0:0:1", 6, "2001:db8::1"],
+    ["2001:0db8::0001", 6, "2001:db8::1"],
+    ["::", 6, "::"],
+    ["::1", 6, "::1"],
+    ["1::", 6, "1::"],
+    ["fe80::5c00:ff:fe00:1", 6, "fe80::5c00:ff:fe00:1"],
+    ["1:0:0:2:0:0:0:3", 6, "1:0:0:2::3"],
+    ["1:0:0:2:0:0:3:4", 6, "1::2:0:0:3:4"],
+    ["1:2:3:4:5:6:7:0", 6, "1:2:3:4:5:6:7:0"],
+    ["64:ff9b::192.0.2.33", 6, "64:ff9b::c000:221"],
+    ["::ffff:192.0.2.1", 4, "192.0.2.1"],
+    ["::ffff:c000:201", 4, "192.0.2.1"],
+  ] as const)("reads %p in canonical form", (text, family, canonical) => {
+    expect(parseIp(text)).toEqual({ family, text: canonical });
+  });
+
+  test.each([
+    "",
+    "10.0.0",
+    "10.0.0.256",
+    "10.0.0.05",
+    "10.0.0.5/24",
+    "10.0.0.5 10.0.0.6",
+    "1:2:3:4:5:6:7",
+    "1:2:3:4:5:6:7:8:9",
+    "1::2::3",
+    ":1::2",
+    ":::",
+    "1:2:3:4:5:6:7:8::",
+    "fe80::1%eth0",
+    "12345::",
+    "1.2.3.4::",
+    "[::1]",
+    "host",
+  ])("refuses %p", (text) => {
+    expect(parseIp(text)).toBeUndefined();
+  });
+
+  test("agrees with node:net about what an address is, and is stable", () => {
+    assert(
+      property(oneof(ipV4(), ipV6(), string({ maxLength: 20 })), (text) => {
+        const ip = parseIp(text);
+        expect(ip !== undefined).toBe(isIP(text.trim()) !== 0 && !text.includes("%"));
+        if (ip) expect(parseIp(ip.text)).toEqual(ip);
+      }),
+    );
+  });
+});
+
+describe("parseCidr()", () => {
+  test.each(["10.0.0.0/8", "10.1.2.3", "0.0.0.0/0", "2001:db8::/32", "::/0", "::1/128"])(
+    "reads %p",
+    (text) => {
+      expect(parseCidr(text)).toBeDefined();
+    },
+  );
+
+  test.each(["10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0.0.0/-1", "x/8", ""])(
+    "refuses %p",
+    (text) => {
+      expect(parseCidr(text)).toBeUndefined();
+    },
+  );
+});
+
+describe("isInCidr()", () => {
+  test.each([
+    ["10.1.2.3", "10.0.0.0/8", true],
+    ["11.1.2.3", "10.0.0.0/8", false],
+    ["10.0.0.200", "10.0.0.200", true],
+    ["10.0.0.201", "10.0.0.200", false],
+    ["10.0.0.7", "10.0.0.5/29", true],
+    ["10.0.0.8", "10.0.0.5/29", false],
+    ["1.2.3.4", "0.0.0.0/0", true],
+    ["::1", "0.0.0.0/0", false],
+    ["2001:db8::1", "2001:db8::/32", true],
+    ["2001:db9::1", "2001:db8::/32", false],
+    ["no address", "0.0.0.0/0", false],
+  ])("%p in %p: %p", (address, block, expected) => {
+    const cidr = parseCidr(block);
+    expect(cidr && isInCidr(address, cidr)).toBe(expected);
+  });
+});
+
+describe("isGloballyRoutable()", () => {
+  test.each(["8.8.8.8", "100.63.255.255", "172.32.0.1", "2606:4700::1111", "2a01:e0a::1"])(
+    "%p is",
+    (address) => {
+      expect(isGloballyRoutable(address)).toBe(true);
+    },
+  );
+
+  test.each([
+    "10.0.0.1",
+    "172.31.0.1",
+    "192.168.1.1",
+    "100.64.0.1",
+    "127.0.0.1",
+    "169.254.1.1",
+    "192.0.2.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "0.0.0.0",
+    "::1",
+    "fe80::1",
+    "fd00::1",
+    "ff02::1",
+    "2001:db8::1",
+    "64:ff9b::1",
+    "::ffff:10.0.0.1",
+    "host",
+  ])("%p is not", (address) => {
+    expect(isGloballyRoutable(address)).toBe(false);
+  });
+});
+
+describe("isHostAddress()", () => {
+  test.each(["10.0.0.1", "192.168.1.1", "8.8.8.8", "fd00::1", "2001:db8::1"])("%p is", (ip) => {
+    expect(isHostAddress(ip)).toBe(true);
+  });
+
+  test.each(["127.0.0.1", "169.254.1.1", "239.1.1.1", "::1", "::", "fe80::1", "ff02::1", "x"])(
+    "%p is not",
+    (ip) => {
+      expect(isHostAddress(ip)).toBe(false);
+    },
+  );
+});
