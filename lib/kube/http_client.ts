@@ -1,0 +1,258 @@
+/**
+ * The client of the API server over HTTP.
+ * @module
+ */
+import { arch, platform } from "node:os";
+import { type Clock, withDeadline } from "../core/clock.ts";
+import type { MetricsRegistry } from "../core/metrics.ts";
+import type {
+  DeleteOptions,
+  KubeClient,
+  ListPage,
+  ListQuery,
+  PatchType,
+  WatchEvent,
+  WatchQuery,
+} from "./client.ts";
+import type { Credentials } from "./credentials/mod.ts";
+import { KubeError } from "./errors.ts";
+import { Limiter } from "./limiter.ts";
+import { createRequestMetrics, type KubeRequest, Requester } from "./request.ts";
+import { type KubeObject, type ObjectPath, type Resource, toPath } from "./resource.ts";
+import { createTransport, type Transport } from "./transport.ts";
+import { readWatchEvents } from "./watch_stream.ts";
+import { hasPrecondition, readBody, toListSearch, toPage, toWatchSearch } from "./wire.ts";
+
+/** Settings of {@linkcode createKubeClient}. */
+export interface KubeClientOptions {
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+  /** Takes `rest_client_requests_total` and `rest_client_request_duration_seconds`. */
+  readonly metrics: MetricsRegistry;
+  /** Landfall's version, for the User-Agent. */
+  readonly version: string;
+  /** Most requests at once; watches do not count. @default {32} */
+  readonly inFlightMax?: number;
+  /** Longest time for one call with all its tries, in milliseconds. @default {30_000} */
+  readonly deadlineMs?: number;
+  /** The same for a page of a list. @default {60_000} */
+  readonly listDeadlineMs?: number;
+}
+
+/** How long the server may be late in ending a watch. */
+const WATCH_GRACE_MS = 30_000;
+
+const PATCH_CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  json: "application/json-patch+json",
+};
+
+/** Creates a client; nothing is sent until it is asked something. */
+export function createKubeClient(options: KubeClientOptions): KubeClient {
+  return new HttpKubeClient(options);
+}
+
+/** What varies from call to call. */
+interface Call {
+  readonly method: KubeRequest["method"];
+  readonly path: string;
+  /** The verb, for errors. */
+  readonly verb: string;
+  readonly body?: object;
+  readonly contentType?: string;
+  readonly repeatable: boolean;
+}
+
+class HttpKubeClient implements KubeClient {
+  readonly #clock: Clock;
+  readonly #transport: Transport;
+  readonly #requester: Requester;
+  readonly #limiter: Limiter;
+  readonly #userAgent: string;
+  readonly #deadlineMs: number;
+  readonly #listDeadlineMs: number;
+
+  constructor(options: KubeClientOptions) {
+    const { credentials, clock, metrics, version } = options;
+    this.#clock = clock;
+    this.#transport = createTransport(credentials.server);
+    this.#requester = new Requester({
+      credentials,
+      transport: this.#transport,
+      clock,
+      metrics: createRequestMetrics(metrics),
+    });
+    this.#limiter = new Limiter(options.inFlightMax ?? 32);
+    this.#userAgent = `landfall/${version} (${platform()}/${toGoArch(arch())}) kubernetes`;
+    this.#deadlineMs = options.deadlineMs ?? 30_000;
+    this.#listDeadlineMs = options.listDeadlineMs ?? 60_000;
+  }
+
+  async read<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const call = { ...GET, path: toPath(resource, path) };
+    // The server says what it is; only its own kinds are asked for.
+    return (await this.#call(call, signal)) as T;
+  }
+
+  async list<T extends KubeObject>(
+    resource: Resource<T>,
+    query: ListQuery,
+    signal: AbortSignal,
+  ): Promise<ListPage<T>> {
+    const path = toPath(resource, toCollection(query.namespace));
+    const call = { ...GET, verb: "list", path: `${path}${toListSearch(query)}` };
+    return toPage<T>(await this.#call(call, signal, this.#listDeadlineMs), path);
+  }
+
+  async *watch<T extends KubeObject>(
+    resource: Resource<T>,
+    query: WatchQuery,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent, void> {
+    const path = toPath(resource, toCollection(query.namespace));
+    const what = `watch "${path}"`;
+    const late = new AbortController();
+    const stopped = AbortSignal.any([signal, late.signal]);
+    const end = (message: string) => (): void => {
+      late.abort(new KubeError("unavailable", `Cannot ${what}: ${message}`));
+    };
+    let stopTimer = this.#startTimer(this.#deadlineMs, end("no answer in time"));
+    try {
+      const call = {
+        ...GET,
+        verb: "watch",
+        path: `${path}${toWatchSearch(query)}`,
+        repeatable: false,
+      };
+      const request = { ...this.#toRequest(call, this.#deadlineMs), what };
+      const reply = await this.#requester.send(request, (reply) => Promise.resolve(reply), stopped);
+      stopTimer();
+      const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
+      stopTimer = this.#startTimer(lifeMs, end("the server did not end it in time"));
+      if (reply.body !== null) yield* readWatchEvents(reply.body, what, stopped);
+    } finally {
+      stopTimer();
+    }
+  }
+
+  async create<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    body: object,
+    signal: AbortSignal,
+  ): Promise<T> {
+    // A name belongs in the body; in the path only with a subresource.
+    const to = path.subresource === undefined ? toCollection(path.namespace) : path;
+    const call: Call = {
+      method: "POST",
+      verb: "create",
+      path: toPath(resource, to),
+      body,
+      contentType: "application/json",
+      repeatable: false,
+    };
+    return (await this.#call(call, signal)) as T;
+  }
+
+  async patch<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    { type, body }: { readonly type: PatchType; readonly body: object },
+    signal: AbortSignal,
+  ): Promise<T> {
+    const call: Call = {
+      method: "PATCH",
+      verb: "patch",
+      path: toPath(resource, path),
+      body,
+      contentType: PATCH_CONTENT_TYPES[type],
+      repeatable: hasPrecondition(body),
+    };
+    return (await this.#call(call, signal)) as T;
+  }
+
+  async delete<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    { uid, resourceVersion }: DeleteOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const preconditions = {
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
+    const guarded = Object.keys(preconditions).length > 0;
+    const call: Call = {
+      method: "DELETE",
+      verb: "delete",
+      path: toPath(resource, path),
+      body: { apiVersion: "v1", kind: "DeleteOptions", ...(guarded && { preconditions }) },
+      contentType: "application/json",
+      repeatable: guarded,
+    };
+    await this.#call(call, signal);
+  }
+
+  get(path: string, signal: AbortSignal): Promise<unknown> {
+    return this.#call({ ...GET, path }, signal);
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  async #call(call: Call, signal: AbortSignal, deadlineMs = this.#deadlineMs): Promise<unknown> {
+    const stopped = withDeadline(signal, deadlineMs);
+    const request = this.#toRequest(call, deadlineMs);
+    const { what } = request;
+    try {
+      const send = () => this.#requester.send(request, (reply) => readBody(reply, what), stopped);
+      return await this.#limiter.run(send, stopped);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof KubeError || !stopped.aborted) throw error;
+      const message = `Cannot ${what}: no answer within ${deadlineMs / 1000} s`;
+      throw new KubeError("unavailable", message, { cause: error });
+    }
+  }
+
+  #toRequest(call: Call, deadlineMs: number): KubeRequest {
+    const { method, verb, path, body, contentType, repeatable } = call;
+    return {
+      method,
+      path,
+      headers: {
+        accept: "application/json",
+        "user-agent": this.#userAgent,
+        ...(contentType !== undefined && { "content-type": contentType }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      what: `${verb} "${path.split("?")[0]}"`,
+      repeatable,
+      deadlineMs: this.#clock.monotonic() + deadlineMs,
+    };
+  }
+
+  /** Calls `end` after `ms` milliseconds, unless the returned function is called before. */
+  #startTimer(ms: number, end: () => void): () => void {
+    const stop = new AbortController();
+    this.#clock.sleep(ms, stop.signal).then(end, () => {});
+    return () => stop.abort();
+  }
+}
+
+const GET = { method: "GET", verb: "read", repeatable: true } as const;
+
+function toCollection(namespace: string | undefined): ObjectPath {
+  return namespace === undefined ? {} : { namespace };
+}
+
+/** Architectures are written as Go writes them, like everywhere in Kubernetes. */
+function toGoArch(name: string): string {
+  return { x64: "amd64", ia32: "386" }[name] ?? name;
+}

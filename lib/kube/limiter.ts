@@ -1,0 +1,55 @@
+/**
+ * A bound on how much happens at once.
+ * @module
+ */
+
+/** So many places; who finds none waits in line. */
+export class Limiter {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  /** @param size How many may run at once, at least 1 */
+  constructor(size: number) {
+    if (!Number.isInteger(size) || size < 1) {
+      throw new RangeError(`Cannot bound to "${size}": a whole number from 1 is wanted`);
+    }
+    this.#free = size;
+  }
+
+  /** Runs `work` as soon as there is a place. Rejects with `signal.reason` if the signal aborts before that. */
+  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#take(signal);
+    try {
+      return await work();
+    } finally {
+      this.#give();
+    }
+  }
+
+  #take(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const enter = (): void => {
+        signal.removeEventListener("abort", abort);
+        resolve();
+      };
+      const abort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(signal.reason);
+      };
+      this.#waiting.push(enter);
+      signal.addEventListener("abort", abort, { once: true });
+    });
+  }
+
+  /** The place goes to the next in line, or is free. */
+  #give(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}

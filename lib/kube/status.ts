@@ -1,0 +1,138 @@
+/**
+ * Turns a reply that is no success into a {@linkcode KubeError}: by the reason of its Status object, then by its code.
+ * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
+ * @module
+ */
+import { KubeError, type KubeErrorKind } from "./errors.ts";
+
+/** The part of a Status object that counts. */
+export interface Status {
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** The part of a failed reply that counts. */
+export interface FailedReply {
+  /** HTTP status. */
+  readonly code: number;
+  readonly body: string;
+  /** From {@linkcode parseRetryAfter}. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+const KIND_BY_REASON: Readonly<Record<string, KubeErrorKind>> = {
+  AlreadyExists: "alreadyExists",
+  BadRequest: "invalid",
+  Conflict: "conflict",
+  Expired: "gone",
+  Forbidden: "forbidden",
+  Gone: "gone",
+  InternalError: "unavailable",
+  Invalid: "invalid",
+  NotFound: "notFound",
+  ServerTimeout: "unavailable",
+  ServiceUnavailable: "unavailable",
+  StoreReadError: "unavailable",
+  Timeout: "unavailable",
+  TooManyRequests: "throttled",
+  Unauthorized: "unauthorized",
+};
+
+const KIND_BY_CODE: Readonly<Record<number, KubeErrorKind>> = {
+  401: "unauthorized",
+  403: "forbidden",
+  404: "notFound",
+  408: "unavailable",
+  409: "conflict",
+  410: "gone",
+  429: "throttled",
+};
+
+const SHOWN_CHARS_MAX = 200;
+
+/**
+ * The error that a reply stands for.
+ *
+ * A 404 counts as `notFound` only with a Status object: anything between us and the API server can say 404, and "not
+ * there" lets others act as if the object were gone.
+ *
+ * @param what The request, as `patch "/api/v1/nodes/a"`
+ * @param reply Status, body and wanted pause
+ */
+export function toKubeError(what: string, reply: FailedReply): KubeError {
+  const status = parseStatus(reply.body);
+  const { code } = reply;
+  const reason = status?.reason;
+  const retryAfterSeconds = status?.retryAfterSeconds;
+  const retryAfterMs =
+    reply.retryAfterMs ?? (retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000);
+  const shown = status?.message ?? (reply.body.trim() === "" ? "" : describeBody(reply.body));
+  const head = reason === undefined ? `${code}` : `${code} ${reason}`;
+  return new KubeError(
+    toKind(status, code),
+    `Cannot ${what}: ${head}${shown === "" ? "" : `: ${shown}`}`,
+    {
+      code,
+      ...(reason !== undefined && { reason }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  );
+}
+
+/** Reads a Status object from JSON text or from a parsed value, or `undefined` when it is none. */
+export function parseStatus(given: unknown): Status | undefined {
+  const value = typeof given === "string" ? parseJson(given) : given;
+  if (!isRecord(value) || value["kind"] !== "Status") return undefined;
+  const { code, reason, message, details } = value;
+  const seconds = isRecord(details) ? details["retryAfterSeconds"] : undefined;
+  return {
+    ...(typeof code === "number" && { code }),
+    ...(typeof reason === "string" && reason !== "" && { reason }),
+    ...(typeof message === "string" && { message }),
+    ...(typeof seconds === "number" && seconds > 0 && { retryAfterSeconds: seconds }),
+  };
+}
+
+/**
+ * Reads a Retry-After header: seconds or a date.
+ *
+ * @returns Milliseconds from now, or `undefined` when there is none that can be read
+ */
+export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
+  // Date.parse takes almost anything; an HTTP date begins with a weekday.
+  const time = /^\s*[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : Math.max(0, time - nowMs);
+}
+
+function toKind(status: Status | undefined, code: number): KubeErrorKind {
+  const byReason = KIND_BY_REASON[status?.reason ?? ""];
+  if (byReason !== undefined) return byReason;
+  if (status === undefined && code === 404) return "unavailable";
+  const byCode = KIND_BY_CODE[code];
+  if (byCode !== undefined) return byCode;
+  return code >= 400 && code < 500 ? "invalid" : "unavailable";
+}
+
+function describeBody(body: string): string {
+  const text = body
+    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return `no answer of Kubernetes: ${text.slice(0, SHOWN_CHARS_MAX)}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

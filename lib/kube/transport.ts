@@ -1,0 +1,122 @@
+/**
+ * The one file of this layer that knows how Bun connects: sessions, TLS, proxies, and what its errors mean.
+ * @module
+ */
+import type { Credential, TlsSettings } from "./credentials/mod.ts";
+import { KubeError } from "./errors.ts";
+
+/** One HTTP request below the server's address. */
+export interface TransportRequest {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Path and query, from the first slash. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Connections to one API server. */
+export interface Transport {
+  /** Host and port, for metrics. */
+  readonly host: string;
+  /**
+   * Sends a request and resolves with the head of its reply. Redirects are not followed: they would carry the token away.
+   *
+   * @throws {KubeError} `unavailable` when there is no reply, or `signal.reason`
+   */
+  send(request: TransportRequest, credential: Credential, signal: AbortSignal): Promise<Response>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** Creates connections on demand: one session per version of the credentials, kept alive between requests. */
+export function createTransport(server: string): Transport {
+  const { host, hostname } = new URL(server);
+  let current: { version: number; session: Bun.FetchSession } | undefined;
+
+  const findSession = ({ tls, proxy, version }: Credential): Bun.FetchSession => {
+    if (current?.version === version) return current.session;
+    const session = new Bun.FetchSession({
+      tls: toBunTls(tls),
+      // A proxy of the kubeconfig is always used; one of the environment never for our own machine.
+      ...(proxy !== undefined && { proxy: { url: proxy, respectNoProxy: false } }),
+      ...(proxy === undefined && isLoopback(hostname) && { proxy: false as const }),
+    });
+    // Requests in flight finish on the old one.
+    current?.session.close();
+    current = { version, session };
+    return session;
+  };
+
+  return {
+    host,
+    async send({ method, path, headers, body }, credential, signal) {
+      signal.throwIfAborted();
+      try {
+        return await findSession(credential).fetch(`${server}${path}`, {
+          method,
+          headers: { ...headers, ...credential.headers },
+          ...(body !== undefined && { body }),
+          signal,
+          redirect: "manual",
+          // Without this Bun ends a connection that is silent for six minutes; every request has its own deadline.
+          timeout: false,
+        });
+      } catch (error) {
+        throw toTransportError(error, signal);
+      }
+    },
+    close() {
+      current?.session.close();
+    },
+  };
+}
+
+/**
+ * What a failed request or a broken body means: `signal.reason` if that aborted, else a {@linkcode KubeError} of
+ * kind `unavailable`.
+ */
+export function toTransportError(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof KubeError) return error;
+  const code = findCode(error);
+  const text = CODE_TEXTS[code] ?? (error instanceof Error ? error.message : String(error));
+  return new KubeError("unavailable", text, { cause: error });
+}
+
+/** Whether a request failed because its connection broke, which an old connection in the pool does. */
+export function isConnectionReset(error: unknown): boolean {
+  return error instanceof KubeError && RESET_CODES.has(findCode(error.cause));
+}
+
+/** Whether the two sides did not accept each other's certificates. */
+export function isTlsRefusal(error: unknown): boolean {
+  return error instanceof KubeError && /CERT|ISSUER|VERIFY|SSL|TLS/.test(findCode(error.cause));
+}
+
+const RESET_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed"]);
+
+/** Bun's own sentences, such as "Was there a typo in the url or port?", do not help an operator. */
+const CODE_TEXTS: Readonly<Record<string, string>> = {
+  ECONNRESET: "the connection was closed before the answer was complete (ECONNRESET)",
+  ECONNREFUSED: "the connection was refused (ECONNREFUSED)",
+  FailedToOpenSocket: "no connection could be opened",
+};
+
+function findCode(error: unknown): string {
+  if (!(error instanceof Error) || !("code" in error)) return "";
+  return typeof error.code === "string" ? error.code : "";
+}
+
+function toBunTls(tls: TlsSettings): NonNullable<Bun.FetchSessionInit["tls"]> {
+  const { ca, cert, key, serverName, insecure = false } = tls;
+  return {
+    rejectUnauthorized: !insecure,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && key !== undefined && { cert, key }),
+    ...(serverName !== undefined && { serverName }),
+  };
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+}
