@@ -1,0 +1,223 @@
+/**
+ * Worlds for the simulated Xen Orchestra: the small one of the demo, and fleets of any size for measurements.
+ * @module
+ */
+import {
+  toController,
+  toHost,
+  toNetwork,
+  toPool,
+  toServer,
+  toUuid,
+  toVif,
+  toVm,
+  type VmOptions,
+  type World,
+  type XoRecord,
+} from "./records.ts";
+
+/** A machine as the kubelet on it sees it. */
+export interface DemoMachine {
+  /** Name of the Node: the host name of the guest, which is not always the name of the VM. */
+  readonly nodeName: string;
+  readonly vmId: string;
+  /** What the kubelet reports as system UUID: byte-swapped in its first three groups for a UEFI guest. */
+  readonly systemUuid: string;
+  /** Address of the first interface; absent when the guest tells none. */
+  readonly address?: string;
+}
+
+/** A world and what the kubelets in it would say. */
+export interface DemoWorld {
+  readonly world: World;
+  /** The machines that are to be Nodes, by the name of the Node. */
+  readonly machines: ReadonlyMap<string, DemoMachine>;
+}
+
+/** The world of the demo, with a machine that is created later. */
+export interface StoryWorld extends DemoWorld {
+  /** IDs of the pools and hosts by name. */
+  readonly poolIds: Readonly<Record<"paris" | "lyon", string>>;
+  readonly hostIds: Readonly<Record<DemoHostName, string>>;
+  /** A machine that registers before Xen Orchestra shows it: `state.addVm(late.options)`. */
+  readonly late: { readonly options: VmOptions; readonly machine: DemoMachine };
+}
+
+/** Hosts of the demo: three in Paris, two in Lyon. */
+export type DemoHostName = "xcp-par-1" | "xcp-par-2" | "xcp-par-3" | "xcp-lyo-1" | "xcp-lyo-2";
+
+interface Guest extends VmOptions {
+  readonly nodeName?: string;
+}
+
+const GIB = 1024 ** 3;
+
+/** The system UUID as the kernel of a UEFI guest reads it: bytes of the first three groups reversed. */
+export function swapUuidBytes(uuid: string): string {
+  const [a = "", b = "", c = "", ...rest] = uuid.split("-");
+  const swap = (hex: string): string => (hex.match(/../g) ?? []).reverse().join("");
+  return [swap(a), swap(b), swap(c), ...rest].join("-");
+}
+
+/** Two pools, five hosts, a dozen virtual machines. The same UUIDs in every run. */
+export function createDemoWorld(): StoryWorld {
+  const poolIds = { paris: toUuid("pool/paris"), lyon: toUuid("pool/lyon") };
+  const hostIds = {
+    "xcp-par-1": toUuid("host/xcp-par-1"),
+    "xcp-par-2": toUuid("host/xcp-par-2"),
+    "xcp-par-3": toUuid("host/xcp-par-3"),
+    "xcp-lyo-1": toUuid("host/xcp-lyo-1"),
+    "xcp-lyo-2": toUuid("host/xcp-lyo-2"),
+  };
+  const pools = [
+    toPool({ name: "paris", masterId: hostIds["xcp-par-1"] }),
+    toPool({ name: "lyon", masterId: hostIds["xcp-lyo-1"] }),
+  ];
+  const hosts = Object.entries(hostIds).map(([name, id], index) => {
+    const poolId = name.includes("-par-") ? poolIds.paris : poolIds.lyon;
+    return toHost({
+      name,
+      id,
+      poolId,
+      address: `10.0.0.${index + 11}`,
+      tags: [`rack=r${index + 1}`],
+    });
+  });
+  const guests = demoGuests(poolIds, hostIds);
+  const lateOptions = toLate(poolIds.lyon, hostIds["xcp-lyo-2"]);
+  const { vms, vifs, machines, networks } = toGuests(guests, pools);
+  return {
+    world: {
+      pools,
+      hosts,
+      vms,
+      vifs,
+      networks,
+      servers: pools.map((pool) => toServer(pool, `${String(pool["name_label"])}.xcp.example`)),
+      "vm-controllers": hosts.map((host) => toController(host)),
+    },
+    machines,
+    poolIds,
+    hostIds,
+    late: { options: lateOptions, machine: toMachine(lateOptions, "worker-late") },
+  };
+}
+
+function toLate(poolId: string, hostId: string): VmOptions {
+  return {
+    name: "worker-late",
+    poolId,
+    hostId,
+    addresses: { "0/ipv4/0": "10.20.0.99" },
+    tags: ["k8s"],
+  };
+}
+
+function demoGuests(
+  { paris, lyon }: StoryWorld["poolIds"],
+  hosts: StoryWorld["hostIds"],
+): readonly Guest[] {
+  const at = (site: "paris" | "lyon", last: number): Record<string, string> => ({
+    "0/ipv4/0": site === "paris" ? `10.10.0.${last}` : `10.20.0.${last}`,
+    "0/ipv6/0": `fe80::${last}`,
+    "0/ipv6/1": `fd00:${site === "paris" ? 10 : 20}::${last}`,
+  });
+  const tags = ["k8s"];
+  const node = (name: string, host: DemoHostName, last: number): Guest => {
+    const site = host.includes("-par-") ? "paris" : "lyon";
+    const poolId = site === "paris" ? paris : lyon;
+    return { name, poolId, hostId: hosts[host], addresses: at(site, last), tags, nodeName: name };
+  };
+  return [
+    { ...node("cp-1", "xcp-par-1", 11), cpus: 4, memoryBytes: 8 * GIB },
+    { ...node("worker-1", "xcp-par-1", 21), memoryBytes: 8 * GIB },
+    { ...node("worker-2", "xcp-par-2", 22), memoryBytes: 8 * GIB },
+    // Guest firmware decides in which order the kernel reads the bytes of the UUID.
+    { ...node("worker-uefi", "xcp-par-3", 23), firmware: "uefi", cpus: 8, memoryBytes: 16 * GIB },
+    { ...node("worker-3", "xcp-lyo-1", 31), memoryBytes: 8 * GIB },
+    { ...node("worker-4", "xcp-lyo-2", 32), memoryBytes: 8 * GIB },
+    // Names of virtual machines are free text; the guest calls itself something a host name can be.
+    { ...node("nœud-1", "xcp-lyo-1", 33), nodeName: "noeud-1" },
+    { ...node('worker "odd" (name) | x:y & #1', "xcp-lyo-2", 34), nodeName: "worker-odd" },
+    { name: "bastion", poolId: paris, hostId: hosts["xcp-par-2"], addresses: at("paris", 5) },
+    { name: "worker-10", poolId: paris, power: "Halted", tags },
+    { name: "build", poolId: lyon, hostId: hosts["xcp-lyo-1"], power: "Paused" },
+    { name: "build", id: toUuid("vm/build/2"), poolId: lyon, power: "Suspended" },
+  ];
+}
+
+/**
+ * A fleet: pools of about 500 machines, hosts of about 25, machines `fleet-00001` and so on, all running Nodes.
+ *
+ * @param count How many machines
+ */
+export function createFleet(count: number): DemoWorld {
+  const perHost = 25;
+  const hostsPerPool = 20;
+  const hostCount = Math.max(1, Math.ceil(count / perHost));
+  const poolCount = Math.ceil(hostCount / hostsPerPool);
+  const pools = Array.from({ length: poolCount }, (_, index) =>
+    toPool({ name: `pool-${index + 1}`, masterId: toUuid(`host/fleet-${index * hostsPerPool}`) }),
+  );
+  const hosts: XoRecord[] = [];
+  for (let index = 0; index < hostCount; index += 1) {
+    const poolId = pools[Math.floor(index / hostsPerPool)]?.id ?? "";
+    const address = `10.1.${Math.floor(index / 200)}.${(index % 200) + 1}`;
+    hosts.push(
+      toHost({ name: `xcp-${index}`, id: toUuid(`host/fleet-${index}`), poolId, address }),
+    );
+  }
+  const guests: Guest[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const host = hosts[Math.floor(index / perHost)];
+    const name = `fleet-${String(index + 1).padStart(5, "0")}`;
+    const address = `10.${100 + Math.floor(index / 50_000)}.${Math.floor(index / 200) % 250}.${(index % 200) + 1}`;
+    const placed = host && { hostId: host.id, poolId: String(host["$pool"]) };
+    if (placed)
+      guests.push({ name, ...placed, addresses: { "0/ipv4/0": address }, nodeName: name });
+  }
+  const { vms, vifs, machines, networks } = toGuests(guests, pools);
+  const servers = pools.map((pool) => toServer(pool, `${String(pool["name_label"])}.example`));
+  const controllers = hosts.map((host) => toController(host));
+  return {
+    world: { pools, hosts, vms, vifs, networks, servers, "vm-controllers": controllers },
+    machines,
+  };
+}
+
+interface Guests {
+  readonly vms: readonly XoRecord[];
+  readonly vifs: readonly XoRecord[];
+  readonly networks: readonly XoRecord[];
+  readonly machines: ReadonlyMap<string, DemoMachine>;
+}
+
+function toGuests(guests: readonly Guest[], pools: readonly XoRecord[]): Guests {
+  const networks = new Map(
+    pools.map((pool) => [pool.id, toNetwork("Pool-wide network associated with eth0", pool.id)]),
+  );
+  const vms: XoRecord[] = [];
+  const vifs: XoRecord[] = [];
+  const machines = new Map<string, DemoMachine>();
+  for (const guest of guests) {
+    const network = networks.get(guest.poolId);
+    const vm = toVm(guest);
+    if (network !== undefined) {
+      const vif = toVif(vm.id, network, 0);
+      vifs.push(vif);
+      vm["VIFs"] = [vif.id];
+    }
+    vms.push(vm);
+    const { nodeName } = guest;
+    if (nodeName !== undefined)
+      machines.set(nodeName, toMachine({ ...guest, id: vm.id }, nodeName));
+  }
+  return { vms, vifs, networks: [...networks.values()], machines };
+}
+
+function toMachine(options: VmOptions, nodeName: string): DemoMachine {
+  const vmId = options.id ?? toUuid(`vm/${options.name}`);
+  const address = options.addresses?.["0/ipv4/0"];
+  const systemUuid = options.firmware === "uefi" ? swapUuidBytes(vmId) : vmId;
+  return { nodeName, vmId, systemUuid, ...(address === undefined ? {} : { address }) };
+}

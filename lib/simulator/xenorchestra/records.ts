@@ -1,0 +1,277 @@
+/**
+ * The objects that Xen Orchestra shows, as raw records, and the collections they live in.
+ * @module
+ */
+import { createHash } from "node:crypto";
+
+/** An object as the REST API shows it, without `href`. Field names and types are those of xo-server 5.207. */
+export interface XoRecord {
+  readonly id: string;
+  [field: string]: unknown;
+}
+
+/** A collection: its word in the path is the key. */
+export type Collection =
+  "pools" | "hosts" | "vms" | "networks" | "vifs" | "servers" | "vm-controllers";
+
+/** Every collection, with the type that its 404 names and the resource that its 403 names. */
+export const COLLECTIONS: Readonly<Record<Collection, { type: string; resource: string }>> = {
+  pools: { type: "pool", resource: "pool" },
+  hosts: { type: "host", resource: "host" },
+  vms: { type: "VM", resource: "vm" },
+  networks: { type: "network", resource: "network" },
+  vifs: { type: "VIF", resource: "vif" },
+  servers: { type: "server", resource: "server" },
+  "vm-controllers": { type: "VM-controller", resource: "vm-controller" },
+};
+
+/** Everything that a simulated Xen Orchestra starts with. A collection that is left out is empty. */
+export type World = Readonly<Partial<Record<Collection, readonly XoRecord[]>>>;
+
+/** `Running`, `Halted`, `Paused` or `Suspended`: the API knows no other. */
+export type PowerState = "Running" | "Halted" | "Paused" | "Suspended";
+
+/** What {@linkcode toPool} needs. */
+export interface PoolOptions {
+  readonly name: string;
+  /** @default {a UUID made of the name} */
+  readonly id?: string;
+  /** ID of the master host. */
+  readonly masterId: string;
+}
+
+/** What {@linkcode toHost} needs. */
+export interface HostOptions {
+  readonly name: string;
+  /** @default {a UUID made of the name} */
+  readonly id?: string;
+  readonly poolId: string;
+  /** Management address. */
+  readonly address: string;
+  readonly tags?: readonly string[];
+}
+
+/** What {@linkcode toVm} needs. */
+export interface VmOptions {
+  readonly name: string;
+  /** @default {a UUID made of the name} */
+  readonly id?: string;
+  readonly poolId: string;
+  /** The host it runs on; left out, it belongs to the pool. */
+  readonly hostId?: string;
+  /** @default {"Running"} */
+  readonly power?: PowerState;
+  /** @default {2} */
+  readonly cpus?: number;
+  /** Configured maximum, in bytes. @default {4 GiB} */
+  readonly memoryBytes?: number;
+  /** As the API keys them: `{"0/ipv4/0": "10.0.0.5"}`. @default {{}} */
+  readonly addresses?: Readonly<Record<string, string>>;
+  readonly tags?: readonly string[];
+  /** @default {"bios"} */
+  readonly firmware?: "bios" | "uefi";
+  /** IDs of its virtual interfaces. */
+  readonly vifIds?: readonly string[];
+}
+
+const GIB = 1024 ** 3;
+const BOOTED_AT_S = 1_793_520_000;
+
+/** A UUID that is the same for the same name on every machine and in every run. */
+export function toUuid(name: string): string {
+  const hex = createHash("sha1").update(`landfall-simulator/${name}`).digest("hex");
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  const third = `5${hex.slice(13, 16)}`;
+  const fourth = `${variant}${hex.slice(17, 20)}`;
+  return [hex.slice(0, 8), hex.slice(8, 12), third, fourth, hex.slice(20, 32)].join("-");
+}
+
+function toIdentity(id: string, poolId: string): XoRecord {
+  const ref = `OpaqueRef:${toUuid(`ref/${id}`)}`;
+  return { id, uuid: id, $pool: poolId, $poolId: poolId, _xapiRef: ref };
+}
+
+/** A pool of two sockets' worth of anything. */
+export function toPool({ name, id = toUuid(`pool/${name}`), masterId }: PoolOptions): XoRecord {
+  return {
+    auto_poweron: true,
+    current_operations: {},
+    default_SR: toUuid(`sr/${name}`),
+    HA_enabled: false,
+    haSrs: [],
+    master: masterId,
+    tags: [],
+    name_description: "",
+    name_label: name,
+    migrationCompression: false,
+    otherConfig: { auto_poweron: "true" },
+    cpus: { cores: 32, sockets: 2 },
+    platform_version: "3.4.0",
+    type: "pool",
+    ...toIdentity(id, id),
+  };
+}
+
+/** The connection that Xen Orchestra keeps to a pool. */
+export function toServer(pool: XoRecord, address: string): XoRecord {
+  return {
+    allowUnauthorized: true,
+    enabled: true,
+    host: address,
+    label: pool["name_label"],
+    username: "root",
+    poolNameDescription: "",
+    poolNameLabel: pool["name_label"],
+    readOnly: false,
+    id: toUuid(`server/${pool.id}`),
+    status: "connected",
+    poolId: pool.id,
+    master: pool["master"],
+  };
+}
+
+/** A running host of sixteen cores. */
+export function toHost(options: HostOptions): XoRecord {
+  const { name, id = toUuid(`host/${name}`), poolId, address, tags = [] } = options;
+  return {
+    CPUs: { cpu_count: "16", socket_count: "1", modelname: "AMD EPYC 7313P 16-Core Processor" },
+    address,
+    build: "cloud",
+    enabled: true,
+    controlDomain: toUuid(`dom0/${id}`),
+    cpus: { cores: 16, sockets: 1 },
+    current_operations: {},
+    hostname: name,
+    name_description: "Default install",
+    name_label: name,
+    memory: { usage: 44 * GIB, size: 64 * GIB },
+    otherConfig: {},
+    power_state: "Running",
+    residentVms: [toUuid(`dom0/${id}`)],
+    startTime: 1_764_000_000,
+    agentStartTime: 1_764_000_100,
+    rebootRequired: false,
+    tags: [...tags],
+    version: "8.3.0",
+    productBrand: "XCP-ng",
+    PIFs: [],
+    $PIFs: [],
+    $PBDs: [],
+    certificates: [],
+    type: "host",
+    ...toIdentity(id, poolId),
+  };
+}
+
+/** The control domain of a host (its dom0), as `/vm-controllers` shows it. */
+export function toController(host: XoRecord): XoRecord {
+  const poolId = String(host["$pool"]);
+  const id = String(host["controlDomain"]);
+  const name = `Control domain on host: ${String(host["name_label"])}`;
+  return { ...toVm({ name, id, poolId, hostId: host.id, cpus: 4 }), type: "VM-controller" };
+}
+
+/** A network of a pool. */
+export function toNetwork(name: string, poolId: string): XoRecord {
+  return {
+    automatic: true,
+    bridge: "xenbr0",
+    current_operations: {},
+    defaultIsLocked: false,
+    MTU: 1500,
+    name_description: "",
+    name_label: name,
+    other_config: { automatic: "true" },
+    tags: [],
+    PIFs: [],
+    VIFs: [],
+    nbd: false,
+    isBonded: false,
+    type: "network",
+    ...toIdentity(toUuid(`network/${poolId}/${name}`), poolId),
+  };
+}
+
+/** A virtual interface: `device` is the first part of the keys in the VM's `addresses`. */
+export function toVif(vmId: string, network: XoRecord, device: number): XoRecord {
+  const id = toUuid(`vif/${vmId}/${device}`);
+  const octets = [id.slice(0, 2), id.slice(2, 4), id.slice(4, 6)];
+  return {
+    type: "VIF",
+    allowedIpv4Addresses: [],
+    allowedIpv6Addresses: [],
+    attached: true,
+    device: String(device),
+    lockingMode: "network_default",
+    MAC: ["02", "16", "3e", ...octets].join(":"),
+    MTU: 1500,
+    other_config: {},
+    txChecksumming: true,
+    $network: network.id,
+    $VM: vmId,
+    ...toIdentity(id, String(network["$pool"])),
+  };
+}
+
+/** A virtual machine; one that runs has guest tools. */
+export function toVm(options: VmOptions): XoRecord {
+  const { name, id = toUuid(`vm/${name}`), poolId, hostId, power = "Running" } = options;
+  const { cpus = 2, memoryBytes = 4 * GIB, tags = [], firmware = "bios", vifIds = [] } = options;
+  const placed = power === "Running" || power === "Paused";
+  return {
+    type: "VM",
+    addresses: {},
+    auto_poweron: false,
+    blockedOperations: {},
+    boot: { order: "cd", firmware },
+    CPUs: { max: cpus, number: cpus },
+    current_operations: {},
+    high_availability: "",
+    memory: {
+      dynamic: [memoryBytes, memoryBytes],
+      static: [GIB, memoryBytes],
+      size: memoryBytes,
+    },
+    installTime: 1_768_471_200,
+    name_description: "",
+    name_label: name,
+    other: {},
+    power_state: power,
+    snapshots: [],
+    secureBoot: false,
+    tags: [...tags],
+    VIFs: [...vifIds],
+    VTPMs: [],
+    virtualizationMode: "hvm",
+    $container: placed && hostId !== undefined ? hostId : poolId,
+    $VBDs: [],
+    VGPUs: [],
+    xenStoreData: { "vm-data": "" },
+    vga: "std",
+    videoram: 8,
+    coresPerSocket: 1,
+    ...(placed ? toGuest(options.addresses ?? {}) : { os_version: null }),
+    ...toIdentity(id, poolId),
+  };
+}
+
+/** The fields that exist only while a guest with tools runs. */
+export function toGuest(addresses: Readonly<Record<string, string>>): Record<string, unknown> {
+  const main = Object.entries(addresses).find(([key]) => key.includes("/ipv4/"))?.[1];
+  const any = main ?? Object.values(addresses)[0];
+  return {
+    addresses: { ...addresses },
+    ...(any === undefined ? {} : { mainIpAddress: any }),
+    startTime: BOOTED_AT_S,
+    os_version: {
+      name: "Debian GNU/Linux 12 (bookworm)",
+      uname: "6.1.0-28-amd64",
+      distro: "debian",
+    },
+    xenTools: { major: 8, minor: 4, version: 8.4 },
+    managementAgentDetected: true,
+    pvDriversDetected: true,
+    pvDriversVersion: "8.4.0-1",
+    pvDriversUpToDate: true,
+  };
+}

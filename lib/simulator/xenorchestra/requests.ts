@@ -1,0 +1,48 @@
+/**
+ * Counts the requests of a simulated Xen Orchestra.
+ * @module
+ */
+import { isCollection } from "./state.ts";
+
+/** Requests by route, whatever they were answered. */
+export class RequestCounter {
+  readonly #byRoute = new Map<string, number>();
+
+  /** All requests. */
+  get total(): number {
+    let total = 0;
+    for (const count of this.#byRoute.values()) total += count;
+    return total;
+  }
+
+  /** How often each route was asked: `GET /vms/{id}` → 3. */
+  get byRoute(): ReadonlyMap<string, number> {
+    return this.#byRoute;
+  }
+
+  /** How often one route was asked. */
+  count(route: string): number {
+    return this.#byRoute.get(route) ?? 0;
+  }
+
+  /** Counts one more. */
+  add(route: string): void {
+    this.#byRoute.set(route, this.count(route) + 1);
+  }
+
+  /** Starts again from nothing. */
+  reset(): void {
+    this.#byRoute.clear();
+  }
+}
+
+/** The route of a request, without the base path and with the IDs left out: `GET /vms/{id}`. */
+export function toRoute(method: string, path: string): string {
+  const [first = "", second, ...rest] = path
+    .replace(/^\/rest\/v0\//, "")
+    .split("/")
+    .filter(Boolean);
+  const named = isCollection(first) || first === "users";
+  const parts = second === undefined ? [first] : [first, named ? "{id}" : second, ...rest];
+  return `${method} /${parts.join("/")}`;
+}

@@ -1,0 +1,176 @@
+/**
+ * The routes of the simulated Xen Orchestra, as an application that answers requests without faults.
+ * @module
+ */
+import { Hono, type Context } from "hono";
+import type { Clock } from "../../core/clock.ts";
+import { AuthError, type Auth, type XoUser } from "./auth.ts";
+import { FilterError, parseFilter } from "./filter.ts";
+import { COLLECTIONS, type Collection, type XoRecord } from "./records.ts";
+import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
+import { isCollection, type XenOrchestraState } from "./state.ts";
+
+/** What the routes stand on. */
+export interface RoutesOptions {
+  readonly state: XenOrchestraState;
+  readonly auth: Auth;
+  readonly clock: Clock;
+}
+
+/** Tells a request of a user who may see nothing; set by the server, never by a client. */
+export const NON_ADMIN_HEADER = "x-simulator-non-admin";
+
+const BASE = "/rest/v0";
+
+interface Env {
+  Variables: { user: XoUser | undefined };
+}
+
+/** Creates the application. */
+export function createRoutes(options: RoutesOptions): Hono<Env> {
+  const { auth, clock } = options;
+  const app = new Hono<Env>({ strict: false });
+  app.use("/rest/*", async (c, next) => {
+    try {
+      const cookie = c.req.header("cookie");
+      c.set("user", auth.identify({ cookie, authorization: c.req.header("authorization") }));
+    } catch (error) {
+      if (error instanceof AuthError) return toJson({ error: error.message }, error.status);
+      throw error;
+    }
+    return next();
+  });
+  app.get(BASE, () => toRedirect(302, "Found", `${BASE}/docs`));
+  app.get(`${BASE}/ping`, () => toJson({ result: "pong", timestamp: clock.now() }));
+  app.get(`${BASE}/gui-routes`, () => toJson({ xo5: "/v5", xo6: "/v6" }));
+  addUsers(app, options);
+  app.on(["GET", "OPTIONS"], `${BASE}/:collection`, (c) => list(c, options));
+  app.get(`${BASE}/:collection/:id`, (c) => read(c, options));
+  app.notFound((c) => toUnknownRoute(c.req.method, c.req.path));
+  return app;
+}
+
+function list(c: Context<Env>, { state }: RoutesOptions): Response {
+  const collection = c.req.param("collection") ?? "";
+  if (!isCollection(collection)) return toUnknownRoute(c.req.method, c.req.path);
+  if (c.req.method === "OPTIONS") {
+    return new Response("GET,HEAD", {
+      headers: { allow: "GET,HEAD", "content-type": "text/html; charset=utf-8" },
+    });
+  }
+  if (c.get("user") === undefined) return toJson({ error: "invalid credentials" }, 401);
+  const limit = toLimit(c.req.query("limit"));
+  if (typeof limit !== "number") return limit;
+  const records = c.req.header(NON_ADMIN_HEADER) === undefined ? state.list(collection) : [];
+  const filter = c.req.query("filter") ?? "";
+  try {
+    const matches = parseFilter(filter);
+    const found = filter === "" ? records : records.filter((record) => matches(record));
+    const shown = found.slice(0, limit);
+    return toJson(
+      shown.map((record) => toItem(record, collection, c.req.query("fields"))),
+      200,
+      c.req.raw,
+    );
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    return toJson({ error: error.message, data: { stringToParse: filter } }, 400);
+  }
+}
+
+function read(c: Context<Env>, { state }: RoutesOptions): Response {
+  const collection = c.req.param("collection") ?? "";
+  const id = c.req.param("id") ?? "";
+  if (!isCollection(collection)) return toUnknownRoute(c.req.method, c.req.path);
+  if (c.get("user") === undefined) return toJson({ error: "invalid credentials" }, 401);
+  const { type, resource } = COLLECTIONS[collection];
+  const record = state.read(collection, id);
+  if (record === undefined) return toNotFound(id, type);
+  if (c.req.header(NON_ADMIN_HEADER) !== undefined) return toForbidden(id, resource);
+  return toJson(record, 200, c.req.raw);
+}
+
+function addUsers(app: Hono<Env>, { auth }: RoutesOptions): void {
+  const toMe = (c: Context<Env>): Response => {
+    const user = c.get("user");
+    if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
+    const rest = c.req.path.slice(`${BASE}/users/me`.length);
+    return toRedirect(307, "Temporary Redirect", `${BASE}/users/${user.id}${rest}`);
+  };
+  app.all(`${BASE}/users/me`, toMe);
+  app.all(`${BASE}/users/me/*`, toMe);
+  const mint = async (c: Context<Env>): Promise<Response> => {
+    const user = c.get("user");
+    if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
+    const id = c.req.param("id") ?? user.id;
+    if (id !== user.id) return toNotFound(id, "user");
+    try {
+      const body: unknown = JSON.parse((await c.req.text()) || "{}");
+      const fields = typeof body === "object" && body !== null ? { ...body } : {};
+      return toJson({ token: auth.mint(user, fields) }, 201);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return toJson({ error: message }, error instanceof AuthError ? error.status : 500);
+    }
+  };
+  app.post(`${BASE}/users/authentication_tokens`, mint);
+  app.post(`${BASE}/users/:id/authentication_tokens`, mint);
+  app.get(`${BASE}/users/:id/authentication_tokens`, (c) => {
+    const user = c.get("user");
+    if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
+    const own = [...auth.tokens.values()].filter((token) => token.user_id === user.id);
+    return toJson(own);
+  });
+  app.get(`${BASE}/users/:id`, (c) => {
+    const user = c.get("user");
+    if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
+    if (c.req.param("id") !== user.id) return toNotFound(c.req.param("id"), "user");
+    const { id, username } = user;
+    return toJson({ email: username, permission: "admin", groups: [], id, name: username });
+  });
+}
+
+function toRedirect(status: number, word: string, location: string): Response {
+  return new Response(`${word}. Redirecting to ${location}`, {
+    status,
+    headers: { location, "content-type": "text/plain; charset=utf-8" },
+  });
+}
+
+/** How many records: negative and fractional limits are ignored, words are refused. */
+function toLimit(text: string | undefined): number | Response {
+  if (text === undefined) return Infinity;
+  const limit = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isNaN(limit)) {
+    const error = { limit: { message: "invalid float number", value: text } };
+    return toJson({ error, data: {} }, 422);
+  }
+  return Number.isInteger(limit) && limit >= 0 ? limit : Infinity;
+}
+
+function toItem(record: XoRecord, collection: Collection, fields: string | undefined): unknown {
+  const href = `${BASE}/${collection}/${record.id}`;
+  if (fields === undefined) return href;
+  if (fields === "*") return { ...record, href };
+  const item: Record<string, unknown> = {};
+  for (const path of fields.split(",").filter(Boolean)) pick(record, item, path.split("."));
+  return { ...item, href };
+}
+
+function pick(from: unknown, to: Record<string, unknown>, path: readonly string[]): void {
+  const [name, ...rest] = path;
+  if (name === undefined || typeof from !== "object" || from === null) return;
+  const value = Object.entries(from).find(([key]) => key === name)?.[1];
+  if (value === undefined) return;
+  if (rest.length === 0) {
+    to[name] = value;
+    return;
+  }
+  const inner: Record<string, unknown> = { ...asObject(to[name]) };
+  pick(value, inner, rest);
+  to[name] = inner;
+}
+
+function asObject(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}

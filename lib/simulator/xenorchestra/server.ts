@@ -1,0 +1,213 @@
+/**
+ * Runs the simulated Xen Orchestra on loopback, faults included.
+ * @module
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Clock } from "../../core/clock.ts";
+import { Auth, type XoUser } from "./auth.ts";
+import { Faults, type Fault } from "./faults.ts";
+import type { World } from "./records.ts";
+import { toUuid } from "./records.ts";
+import { toHtml, toJson, toStatus, toUnknownRoute } from "./replies.ts";
+import { RequestCounter, toRoute } from "./requests.ts";
+import { createRoutes, NON_ADMIN_HEADER } from "./routes.ts";
+import { XenOrchestraState } from "./state.ts";
+
+/** What {@linkcode startXenOrchestraSimulator} takes. */
+export interface XenOrchestraSimulatorOptions {
+  readonly clock: Clock;
+  /** @default {0, a free one} */
+  readonly port?: number;
+  /** The token that is there from the start; it never expires. @default {43 characters made of a name} */
+  readonly token?: string;
+  /** Who may sign in with Basic; the first one owns the token. @default {admin@admin.net with password admin} */
+  readonly users?: readonly XoUser[];
+  /** Objects it starts with. @default {none} */
+  readonly world?: World;
+}
+
+/** A running simulator. */
+export interface XenOrchestraSimulator {
+  /** `http://127.0.0.1:<port>`, without the base path of the API. */
+  readonly url: string;
+  readonly token: string;
+  readonly state: XenOrchestraState;
+  readonly faults: Faults;
+  readonly requests: RequestCounter;
+  /** Tokens and users, to look at and to revoke. */
+  readonly auth: Auth;
+  /** Stops listening: new connections are refused, old ones are closed. */
+  refuse(): Promise<void>;
+  /** Listens again on the same port. */
+  accept(): Promise<void>;
+  /** Stops for good. */
+  stop(): Promise<void>;
+}
+
+/** The request head may hold this many bytes; more is answered with 431. */
+const HEAD_BYTES_MAX = 16 * 1024;
+
+const ADMIN: XoUser = {
+  id: "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96",
+  username: "admin@admin.net",
+  password: "admin",
+};
+
+/** Starts a simulated Xen Orchestra on 127.0.0.1. Resolves once it answers. */
+export async function startXenOrchestraSimulator(
+  options: XenOrchestraSimulatorOptions,
+): Promise<XenOrchestraSimulator> {
+  const { clock, users = [ADMIN], world = {} } = options;
+  const token = options.token ?? `simulated-${toUuid("token").replaceAll("-", "")}-`;
+  const state = new XenOrchestraState(clock, world);
+  const auth = new Auth(clock, users);
+  const owner = users[0];
+  if (owner !== undefined) auth.addToken(token, owner, Infinity);
+  const faults = new Faults();
+  const requests = new RequestCounter();
+  const routes = createRoutes({ state, auth, clock });
+  const stopped = new AbortController();
+  const answer = (request: Request): Promise<Response> => Promise.resolve(routes.fetch(request));
+  const front = new Front({ answer, faults, requests, clock, signal: stopped.signal });
+  const server = createServer((request, response) => void front.handle(request, response));
+  const port = await listen(server, options.port ?? 0);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    token,
+    state,
+    faults,
+    requests,
+    auth,
+    refuse: () => close(server),
+    accept: async () => {
+      await listen(server, port);
+    },
+    stop: async () => {
+      stopped.abort();
+      await close(server);
+    },
+  };
+}
+
+interface FrontOptions {
+  readonly answer: (request: Request) => Promise<Response>;
+  readonly faults: Faults;
+  readonly requests: RequestCounter;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Stands between the socket and the routes: counts, breaks what is to be broken, writes the rest. */
+class Front {
+  readonly #options: FrontOptions;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    try {
+      await this.#handle(incoming, outgoing);
+    } catch {
+      // Only a stop or a client that left ends here; there is nobody to tell.
+      incoming.socket.destroy();
+    }
+  }
+
+  async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { faults, requests, clock, signal } = this.#options;
+    const method = incoming.method ?? "GET";
+    const url = new URL(incoming.url ?? "/", "http://127.0.0.1");
+    const route = toRoute(method, url.pathname);
+    requests.add(route);
+    const fault = faults.take(route, url.pathname);
+    if (fault?.kind === "hang") return;
+    if (fault?.kind === "reset") {
+      incoming.socket.destroy();
+      return;
+    }
+    if (fault?.kind === "delay") await clock.sleep(fault.ms, signal);
+    const request = await toRequest(incoming, url, fault?.kind === "nonAdmin");
+    const replaced = fault && toFaultReply(fault, method, url.pathname);
+    const tooLarge = toHeadBytes(incoming) > HEAD_BYTES_MAX;
+    const response = tooLarge ? toTooLarge() : (replaced ?? (await this.#options.answer(request)));
+    await write(response, outgoing, {
+      half: fault?.kind === "halfBody",
+      bodiless: method === "HEAD",
+    });
+  }
+}
+
+function toFaultReply(fault: Fault, method: string, path: string): Response | undefined {
+  switch (fault.kind) {
+    case "status":
+      return toStatus(fault.status, fault.retryAfterSeconds);
+    case "html":
+      if (fault.status === 404) return toUnknownRoute(method, path);
+      return toHtml(fault.status, "Sign in", "Please sign in to continue");
+    case "json":
+      return toJson(fault.body, fault.status ?? 200);
+    case "redirect":
+      return new Response(undefined, { status: 302, headers: { location: fault.location } });
+    default:
+      return undefined;
+  }
+}
+
+async function toRequest(incoming: IncomingMessage, url: URL, nonAdmin: boolean): Promise<Request> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+  }
+  headers.delete(NON_ADMIN_HEADER);
+  if (nonAdmin) headers.set(NON_ADMIN_HEADER, "true");
+  const method = incoming.method ?? "GET";
+  if (method === "GET" || method === "HEAD") return new Request(url.href, { method, headers });
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
+  return new Request(url.href, { method, headers, body: Buffer.concat(chunks).toString() });
+}
+
+async function write(
+  response: Response,
+  outgoing: ServerResponse,
+  { half, bodiless }: { half: boolean; bodiless: boolean },
+): Promise<void> {
+  const body = Buffer.from(await response.arrayBuffer());
+  for (const [name, value] of response.headers) outgoing.setHeader(name, value);
+  outgoing.statusCode = response.status;
+  if (!half) {
+    outgoing.end(bodiless ? undefined : body);
+    return;
+  }
+  outgoing.write(body.subarray(0, Math.floor(body.length / 2)));
+  setImmediate(() => outgoing.socket?.destroy());
+}
+
+function toHeadBytes(incoming: IncomingMessage): number {
+  const line =
+    (incoming.method ?? "").length + (incoming.url ?? "").length + " HTTP/1.1\r\n".length;
+  return incoming.rawHeaders.reduce((sum, part) => sum + part.length + 2, line + 1);
+}
+
+function toTooLarge(): Response {
+  return new Response(undefined, { status: 431, headers: { connection: "close" } });
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

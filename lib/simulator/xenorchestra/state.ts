@@ -1,0 +1,258 @@
+/**
+ * What the simulated Xen Orchestra knows: its objects, what of them shows now, and the things that happen to them.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import {
+  COLLECTIONS,
+  toController,
+  toGuest,
+  toServer,
+  toVif,
+  toVm,
+  type Collection,
+  type PowerState,
+  type VmOptions,
+  type World,
+  type XoRecord,
+} from "./records.ts";
+
+/** How a restart of Xen Orchestra goes. */
+export interface RestartOptions {
+  /** Milliseconds until the pools say `connected`. @default {0} */
+  readonly connectedAfterMs?: number;
+  /** Milliseconds until the objects of the pools are there, all at once. */
+  readonly loadedAfterMs: number;
+}
+
+interface PoolOutage {
+  /** Monotonic milliseconds when the objects show again. */
+  readonly untilMs: number;
+  /** Monotonic milliseconds from when `/servers` says `connected`. */
+  readonly connectedMs: number;
+}
+
+/**
+ * The objects of one Xen Orchestra and the model of what happens to them.
+ *
+ * Objects are raw records and may be changed in place by a test. A pool that is lost takes its hosts, networks and
+ * virtual machines with it: they vanish from the lists and answer 404, as if they had been deleted.
+ */
+export class XenOrchestraState {
+  readonly #clock: Clock;
+  readonly #records = new Map<Collection, Map<string, XoRecord>>();
+  readonly #outages = new Map<string, PoolOutage>();
+  readonly #vmlessPools = new Set<string>();
+  readonly #hiddenUntilMs = new Map<string, number>();
+
+  constructor(clock: Clock, world: World = {}) {
+    this.#clock = clock;
+    for (const collection of collections()) this.#records.set(collection, new Map());
+    for (const collection of collections()) {
+      for (const record of world[collection] ?? []) this.put(collection, record);
+    }
+  }
+
+  /** Every record of a collection, shown or not, by ID. */
+  all(collection: Collection): ReadonlyMap<string, XoRecord> {
+    return this.#collection(collection);
+  }
+
+  /** The records of a collection that the API shows now, in the order they were added. */
+  list(collection: Collection): XoRecord[] {
+    const shown: XoRecord[] = [];
+    for (const record of this.#collection(collection).values()) {
+      const visible = this.#show(collection, record);
+      if (visible !== undefined) shown.push(visible);
+    }
+    return shown;
+  }
+
+  /** One record as the API shows it now; `undefined` when it answers 404. */
+  read(collection: Collection, id: string): XoRecord | undefined {
+    const record = this.#collection(collection).get(id);
+    return record && this.#show(collection, record);
+  }
+
+  /** Adds or replaces a record. */
+  put(collection: Collection, record: XoRecord): void {
+    // A copy, so that two simulators never share what a test changes.
+    this.#collection(collection).set(record.id, structuredClone(record));
+  }
+
+  /** Adds a pool and the connection to it. */
+  addPool(pool: XoRecord): string {
+    this.put("pools", pool);
+    this.put("servers", toServer(pool, `${String(pool["name_label"])}.example`));
+    return pool.id;
+  }
+
+  /** Adds a host and its control domain. */
+  addHost(host: XoRecord): string {
+    this.put("hosts", host);
+    this.put("vm-controllers", toController(host));
+    return host.id;
+  }
+
+  /** Adds a virtual machine, with one interface when the pool has a network. Returns its ID. */
+  addVm(options: VmOptions): string {
+    const vm = toVm(options);
+    const network = [...this.#collection("networks").values()].find(
+      (one) => one["$pool"] === options.poolId,
+    );
+    if (network !== undefined && options.vifIds === undefined) {
+      const vif = toVif(vm.id, network, 0);
+      this.put("vifs", vif);
+      vm["VIFs"] = [vif.id];
+    }
+    this.put("vms", vm);
+    return vm.id;
+  }
+
+  /** Deletes a virtual machine and its interfaces. */
+  removeVm(vmId: string): void {
+    this.#vm(vmId);
+    this.#collection("vms").delete(vmId);
+    for (const vif of this.#collection("vifs").values()) {
+      if (vif["$VM"] === vmId) this.#collection("vifs").delete(vif.id);
+    }
+  }
+
+  /** Changes fields of a virtual machine; a field set to `undefined` is no longer sent. */
+  setVm(vmId: string, fields: Readonly<Record<string, unknown>>): void {
+    Object.assign(this.#vm(vmId), fields);
+  }
+
+  /**
+   * Changes the power state and everything that follows: whoever stops loses host, addresses and guest fields.
+   *
+   * @param hostId Where it runs from now on; left out, it stays, or starts on the master of its pool
+   */
+  setPower(vmId: string, power: PowerState, hostId?: string): void {
+    const vm = this.#vm(vmId);
+    const poolId = String(vm["$pool"]);
+    const wasPlaced = this.#collection("hosts").has(String(vm["$container"]));
+    vm["power_state"] = power;
+    if (power === "Running" || power === "Paused") {
+      const master = this.#collection("pools").get(poolId)?.["master"];
+      if (hostId !== undefined || !wasPlaced) vm["$container"] = hostId ?? master ?? poolId;
+      Object.assign(vm, { ...toGuest({}), addresses: vm["addresses"] });
+      return;
+    }
+    vm["$container"] = poolId;
+    this.setVm(vmId, { addresses: {}, mainIpAddress: undefined, os_version: null });
+    for (const field of ["xenTools", "managementAgentDetected", "pvDriversDetected", "startTime"]) {
+      delete vm[field];
+    }
+  }
+
+  /** Moves a running virtual machine to another host of its pool. */
+  migrateLive(vmId: string, hostId: string): void {
+    this.#vm(vmId)["$container"] = hostId;
+  }
+
+  /**
+   * Moves a virtual machine to another pool; it keeps its UUID.
+   *
+   * @param options.hostId The host there. @default {the master}
+   * @param options.gapMs For how long neither pool shows it. @default {0}
+   */
+  migratePool(
+    vmId: string,
+    poolId: string,
+    options: { hostId?: string; gapMs?: number } = {},
+  ): void {
+    const vm = this.#vm(vmId);
+    const hostId = options.hostId ?? this.#collection("pools").get(poolId)?.["master"] ?? poolId;
+    const gapMs = options.gapMs ?? 0;
+    Object.assign(vm, { $pool: poolId, $poolId: poolId, $container: hostId });
+    for (const vif of this.#collection("vifs").values()) {
+      if (vif["$VM"] === vmId) Object.assign(vif, { $pool: poolId, $poolId: poolId });
+    }
+    if (gapMs > 0) this.#hiddenUntilMs.set(vmId, this.#clock.monotonic() + gapMs);
+  }
+
+  /** Changes the live memory, as ballooning does; the configured limits stay. Bytes. */
+  balloon(vmId: string, sizeBytes: number): void {
+    const vm = this.#vm(vmId);
+    vm["memory"] = Object.assign({}, vm["memory"], { size: sizeBytes });
+  }
+
+  /** Loses the connection to a pool: all its objects vanish until {@linkcode restorePool}. */
+  dropPool(poolId: string): void {
+    this.#outages.set(poolId, { untilMs: Infinity, connectedMs: Infinity });
+  }
+
+  /**
+   * Gives the connection back.
+   *
+   * @param lingerMs For how long the objects stay away all the same; the real server takes up to 60,000
+   */
+  restorePool(poolId: string, lingerMs: number = 0): void {
+    const untilMs = this.#clock.monotonic() + lingerMs;
+    this.#outages.set(poolId, { untilMs, connectedMs: untilMs });
+  }
+
+  /** Restarts with pools that are slow to load: lists are empty, reads are 404, `/servers` soon says `connected`. */
+  restart({ connectedAfterMs = 0, loadedAfterMs }: RestartOptions): void {
+    const nowMs = this.#clock.monotonic();
+    const outage = { untilMs: nowMs + loadedAfterMs, connectedMs: nowMs + connectedAfterMs };
+    for (const poolId of this.#collection("pools").keys()) this.#outages.set(poolId, outage);
+  }
+
+  /** Hides the virtual machines and control domains of a pool while the pool and its hosts show; or ends that. */
+  hideVms(poolId: string, hidden: boolean = true): void {
+    if (hidden) this.#vmlessPools.add(poolId);
+    else this.#vmlessPools.delete(poolId);
+  }
+
+  /** Makes a virtual machine one that no client can read: its identity stays, the rest has the wrong types. */
+  makeUndecodable(vmId: string): void {
+    this.setVm(vmId, {
+      name_label: 42,
+      power_state: ["?"],
+      memory: "much",
+      addresses: 7,
+      CPUs: null,
+    });
+  }
+
+  #collection(collection: Collection): Map<string, XoRecord> {
+    const records = this.#records.get(collection);
+    if (records === undefined) throw new RangeError(`Cannot use collection "${collection}"`);
+    return records;
+  }
+
+  #vm(vmId: string): XoRecord {
+    const vm = this.#collection("vms").get(vmId);
+    if (vm === undefined) throw new RangeError(`Cannot find VM "${vmId}"`);
+    return vm;
+  }
+
+  #show(collection: Collection, record: XoRecord): XoRecord | undefined {
+    const nowMs = this.#clock.monotonic();
+    if (collection === "servers") return this.#showServer(record, nowMs);
+    const poolId = String(record["$pool"]);
+    if (nowMs < (this.#outages.get(poolId)?.untilMs ?? 0)) return undefined;
+    const isVm = collection === "vms" || collection === "vm-controllers";
+    if (isVm && this.#vmlessPools.has(poolId)) return undefined;
+    if (nowMs < (this.#hiddenUntilMs.get(record.id) ?? 0)) return undefined;
+    return record;
+  }
+
+  #showServer(server: XoRecord, nowMs: number): XoRecord {
+    const outage = this.#outages.get(String(server["poolId"]));
+    if (outage === undefined || nowMs >= outage.connectedMs) return server;
+    const { poolId: _poolId, master: _master, ...rest } = server;
+    return { ...rest, id: server.id, status: "connecting" };
+  }
+}
+
+function collections(): Collection[] {
+  return Object.keys(COLLECTIONS).filter((key) => isCollection(key));
+}
+
+/** Whether a word of a path names a collection. */
+export function isCollection(word: string): word is Collection {
+  return Object.hasOwn(COLLECTIONS, word);
+}
