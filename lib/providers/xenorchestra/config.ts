@@ -1,0 +1,197 @@
+/**
+ * Settings of Xen Orchestra, from a file and from environment variables.
+ * @module
+ */
+import type { Environment, ParsedConfig } from "../../cloud/provider_definition.ts";
+import type { ConfigIssue } from "../../core/errors.ts";
+import type { AddressSettings } from "./addresses.ts";
+import {
+  describeSettings,
+  listUnknownKeys,
+  parseFileSettings,
+  type FileSettings,
+  type ZoneSource,
+} from "./config_schema.ts";
+
+/** How Landfall proves who it is. */
+export type Credentials =
+  | { readonly kind: "token"; readonly token: string }
+  | { readonly kind: "tokenFile"; readonly path: string }
+  | { readonly kind: "password"; readonly username: string; readonly password: string };
+
+/** Settings that can be used. Times in milliseconds. */
+export interface XenOrchestraSettings {
+  /** Origin and path, without a slash at the end. */
+  readonly url: string;
+  readonly insecure: boolean;
+  readonly credentials: Credentials;
+  /** Deadline of every request; absent: 10 s, lists 30 s. */
+  readonly clientTimeoutMs?: number;
+  readonly caFile?: string;
+  /** 64 hexadecimal digits, lower case. */
+  readonly certificateFingerprint?: string;
+  readonly refreshIntervalMs: number;
+  readonly addresses: AddressSettings & { readonly network?: string };
+  readonly zoneLabelFrom: ZoneSource;
+  /** Prefix of the VM tag that overrides the instance type. */
+  readonly instanceTypeTag?: string;
+}
+
+const REFRESH_MS = 30_000;
+const SECRETS_NEVER_MIXED = ["token", "tokenFile", "username", "password"] as const;
+
+/**
+ * Reads the settings. Reports everything that is wrong, never a value.
+ *
+ * The file wins over the environment key by key. Credentials are one matter: when the file has a complete way to
+ * authenticate, those of the environment are not looked at.
+ *
+ * @param raw What the file says; `undefined` or `null` without one
+ * @param env Environment variables: `XOA_URL`, `XOA_INSECURE`, `XOA_TOKEN`, `XOA_USER`, `XOA_PASSWORD`,
+ * `XOA_CLIENT_TIMEOUT`
+ */
+export function parseXenOrchestraConfig(
+  raw: unknown,
+  env: Environment,
+): ParsedConfig<XenOrchestraSettings> {
+  const file = dropEmpty(raw ?? {});
+  if (typeof file !== "object" || file === null || Array.isArray(file)) {
+    return { issues: [{ message: "wanted settings (key: value)" }], warnings: [] };
+  }
+  const { values, variables, issues } = readEnvironment(env, new Map(Object.entries(file)));
+  const merged = { ...values, ...file };
+  const parsed = parseFileSettings(merged);
+  for (const { path, message } of parsed.issues) {
+    const source = variables.get(path);
+    issues.push(source === undefined ? { path, message } : { source, message });
+  }
+  issues.push(...listMissing(new Map(Object.entries(merged)), issues));
+  const warnings = [
+    ...listUnknownKeys(file).map((path) => ({ path, message: "unknown key, ignored" })),
+    ...listOddities(parsed.settings),
+  ];
+  const settings = parsed.settings && toSettings(parsed.settings);
+  return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
+}
+
+/** Keys that are there but empty count as not set: templates leave such keys behind. */
+function dropEmpty(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const kept = Object.entries(value).filter(([, one]) => one !== null && one !== "");
+  return Object.fromEntries(kept.map(([key, one]) => [key, dropEmpty(one)]));
+}
+
+interface FromEnvironment {
+  values: Record<string, unknown>;
+  /** Variable by the path that it sets. */
+  variables: Map<string, string>;
+  issues: ConfigIssue[];
+}
+
+function readEnvironment(env: Environment, file: ReadonlyMap<string, unknown>): FromEnvironment {
+  const found: FromEnvironment = { values: {}, variables: new Map(), issues: [] };
+  const authenticated =
+    file.has("token") || file.has("tokenFile") || (file.has("username") && file.has("password"));
+  for (const { path, variable } of describeSettings()) {
+    const text = variable === undefined ? undefined : env[variable];
+    if (variable === undefined || text === undefined || text === "" || file.has(path)) continue;
+    if (authenticated && SECRETS_NEVER_MIXED.some((key) => key === path)) continue;
+    const value = path === "insecure" ? parseBoolean(text) : text;
+    if (value === undefined) {
+      found.issues.push({ source: variable, message: "wanted true or false" });
+      continue;
+    }
+    found.values[path] = value;
+    found.variables.set(path, variable);
+  }
+  return found;
+}
+
+/** The words of Go's `strconv.ParseBool`. */
+function parseBoolean(text: string): boolean | undefined {
+  if (["1", "t", "T", "TRUE", "true", "True"].includes(text)) return true;
+  return ["0", "f", "F", "FALSE", "false", "False"].includes(text) ? false : undefined;
+}
+
+function listMissing(
+  merged: ReadonlyMap<string, unknown>,
+  known: readonly ConfigIssue[],
+): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  const has = (key: string): boolean => merged.has(key);
+  const withPassword = has("username") && has("password");
+  const extra = withPassword || has("tokenFile") ? "token" : undefined;
+  if (extra !== undefined && has(extra)) {
+    const other = withPassword ? "username and password" : "tokenFile";
+    issues.push({ path: extra, message: `not allowed together with ${other}: choose one` });
+  }
+  if (withPassword && has("tokenFile")) {
+    issues.push({
+      path: "tokenFile",
+      message: "not allowed together with username and password: choose one",
+    });
+  }
+  if (!withPassword && !has("token") && !has("tokenFile")) {
+    const wanted = "a token (token, tokenFile or XOA_TOKEN) or a username and password is required";
+    issues.push({ path: "token", message: wanted });
+  }
+  if (!has("url") && !known.some(({ path }) => path === "url")) {
+    issues.push({ path: "url", message: "required: the address of Xen Orchestra (or XOA_URL)" });
+  }
+  if (merged.get("insecure") === true && has("certificateFingerprint")) {
+    const message = "not allowed together with certificateFingerprint: choose one";
+    issues.push({ path: "insecure", message });
+  }
+  return issues;
+}
+
+function listOddities(settings: FileSettings | undefined): ConfigIssue[] {
+  const warnings: ConfigIssue[] = [];
+  const host = settings?.url && URL.parse(settings.url);
+  if (host && host.protocol === "http:" && !/^(localhost|127\..*|\[::1\])$/.test(host.hostname)) {
+    const message = "http sends the token readable for everybody on the way; use https";
+    warnings.push({ path: "url", message });
+  }
+  if (settings?.insecure === true && settings.caFile !== undefined) {
+    warnings.push({ path: "insecure", message: "caFile has no effect with insecure: true" });
+  }
+  return warnings;
+}
+
+function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
+  const credentials = toCredentials(file);
+  if (file.url === undefined || credentials === undefined) return undefined;
+  const {
+    exclude = [],
+    externalCIDRs = [],
+    mainIpAsExternal = false,
+    network,
+  } = file.addresses ?? {};
+  return {
+    url: file.url,
+    insecure: file.insecure ?? false,
+    credentials,
+    ...(file.clientTimeout ? { clientTimeoutMs: file.clientTimeout } : {}),
+    ...(file.caFile === undefined ? {} : { caFile: file.caFile }),
+    ...(file.certificateFingerprint === undefined
+      ? {}
+      : { certificateFingerprint: file.certificateFingerprint }),
+    refreshIntervalMs: file.refreshInterval ?? REFRESH_MS,
+    addresses: {
+      exclude,
+      externalCidrs: externalCIDRs,
+      mainIpAsExternal,
+      ...(network === undefined ? {} : { network }),
+    },
+    zoneLabelFrom: file.zoneLabelFrom ?? { kind: "host" },
+    ...(file.instanceTypeTag === undefined ? {} : { instanceTypeTag: file.instanceTypeTag }),
+  };
+}
+
+function toCredentials(file: FileSettings): Credentials | undefined {
+  const { token, tokenFile, username, password } = file;
+  if (token !== undefined) return { kind: "token", token };
+  if (tokenFile !== undefined) return { kind: "tokenFile", path: tokenFile };
+  if (username === undefined || password === undefined) return undefined;
+  return { kind: "password", username, password };
+}

@@ -1,0 +1,53 @@
+/**
+ * Labels of a VM's Node. The keys MUST NOT CHANGE: they are those of the Go controller, and workloads select by them.
+ * @module
+ */
+import { toLabelValue } from "../../core/label.ts";
+
+/** Name of the VM. */
+export const VM_NAME_LABEL = "vm.k8s.xenorchestra/name_label";
+/** UUID of the pool. */
+export const POOL_ID_LABEL = "topology.k8s.xenorchestra/pool_id";
+/** Name of the pool. */
+export const POOL_NAME_LABEL = "topology.k8s.xenorchestra/pool_name_label";
+/** UUID of the host that the VM runs on. */
+export const HOST_ID_LABEL = "topology.k8s.xenorchestra/host_id";
+/** Name of the host that the VM runs on. */
+export const HOST_NAME_LABEL = "topology.k8s.xenorchestra/host_name_label";
+
+/** Label keys with what they hold, for the reference page. */
+export const LABEL_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  [VM_NAME_LABEL]: "Name of the VM, as a label value.",
+  [POOL_ID_LABEL]: "UUID of the pool that holds the VM.",
+  [POOL_NAME_LABEL]: "Name of that pool, as a label value.",
+  [HOST_ID_LABEL]:
+    "UUID of the host that the VM runs on; kept as it was while the VM does not run.",
+  [HOST_NAME_LABEL]:
+    "Name of that host, as a label value; kept as it was while the VM does not run.",
+};
+
+/** What labels are made of. What is absent is not known now, and gets no label. */
+export interface LabelSource {
+  readonly vmName?: string | undefined;
+  readonly poolId?: string | undefined;
+  readonly poolName?: string | undefined;
+  readonly hostId?: string | undefined;
+  readonly hostName?: string | undefined;
+}
+
+/**
+ * Labels with values that the API server accepts. A name that leaves no legal character gives the empty value; what is
+ * not known gives no label.
+ */
+export function toLabels(source: LabelSource): Record<string, string> {
+  const pairs: [string, string | undefined][] = [
+    [VM_NAME_LABEL, source.vmName],
+    [POOL_ID_LABEL, source.poolId],
+    [POOL_NAME_LABEL, source.poolName],
+    [HOST_ID_LABEL, source.hostId],
+    [HOST_NAME_LABEL, source.hostName],
+  ];
+  const labels: Record<string, string> = {};
+  for (const [key, value] of pairs) if (value !== undefined) labels[key] = toLabelValue(value);
+  return labels;
+}

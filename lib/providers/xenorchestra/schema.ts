@@ -1,0 +1,178 @@
+/**
+ * Replies of Xen Orchestra, reduced to the fields that are used. Fields as xo-server 5.207 and older ones write them.
+ * @module
+ */
+import * as v from "valibot";
+
+/** A virtual machine. */
+export interface Vm {
+  readonly id: string;
+  readonly $pool: string;
+  readonly name_label?: string | null | undefined;
+  /** `Running`, `Halted`, `Paused` or `Suspended`. */
+  readonly power_state?: string | null | undefined;
+  /** The host while it runs; else the pool, or a host that holds a disk of it. */
+  readonly $container?: string | null | undefined;
+  readonly CPUs?: { readonly max?: number | null | undefined } | null | undefined;
+  /** `static`: least and most configured memory in bytes. */
+  readonly memory?: { readonly static?: readonly number[] | null | undefined } | null | undefined;
+  /** Addresses by `<VIF device>/ipv4/<n>`. */
+  readonly addresses?: Readonly<Record<string, string>> | null | undefined;
+  readonly mainIpAddress?: string | null | undefined;
+  readonly tags?: readonly string[] | null | undefined;
+}
+
+/** A hypervisor. */
+export interface Host {
+  readonly id: string;
+  readonly $pool?: string | null | undefined;
+  readonly name_label?: string | null | undefined;
+  readonly tags?: readonly string[] | null | undefined;
+  /** ID of its dom0, listed under `vm-controllers`. */
+  readonly controlDomain?: string | null | undefined;
+}
+
+/** A pool of hosts. */
+export interface Pool {
+  readonly id: string;
+  readonly name_label?: string | null | undefined;
+  /** ID of the host that leads it. */
+  readonly master?: string | null | undefined;
+}
+
+/** A network. */
+export interface Network {
+  readonly id: string;
+  readonly name_label?: string | null | undefined;
+}
+
+/** A network interface of a VM. */
+export interface Vif {
+  readonly id: string;
+  readonly device?: string | number | null | undefined;
+  readonly $VM?: string | null | undefined;
+  readonly $network?: string | null | undefined;
+}
+
+/** A connection of Xen Orchestra to a pool. */
+export interface Server {
+  readonly id: string;
+  readonly label?: string | null | undefined;
+  readonly host?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly status?: string | null | undefined;
+  readonly poolId?: string | null | undefined;
+}
+
+/** Something that belongs to a pool. */
+export interface PoolMember {
+  readonly id: string;
+  readonly $pool?: string | null | undefined;
+}
+
+/** A minted token. */
+export interface MintedToken {
+  readonly token: { readonly id: string; readonly expiration?: number | null | undefined };
+}
+
+const id = v.pipe(
+  v.string(),
+  v.nonEmpty(),
+  v.transform((text) => text.toLowerCase()),
+);
+const text = v.nullish(v.string());
+const texts = v.nullish(v.array(v.string()));
+
+/** Readers of replies, by what they read. Other fields are dropped. */
+export const SCHEMAS: {
+  readonly vm: v.GenericSchema<unknown, Vm>;
+  readonly host: v.GenericSchema<unknown, Host>;
+  readonly pool: v.GenericSchema<unknown, Pool>;
+  readonly network: v.GenericSchema<unknown, Network>;
+  readonly vif: v.GenericSchema<unknown, Vif>;
+  readonly server: v.GenericSchema<unknown, Server>;
+  readonly poolMember: v.GenericSchema<unknown, PoolMember>;
+  readonly mintedToken: v.GenericSchema<unknown, MintedToken>;
+} = {
+  vm: v.object({
+    id,
+    $pool: id,
+    name_label: text,
+    power_state: text,
+    $container: text,
+    CPUs: v.nullish(v.object({ max: v.nullish(v.number()) })),
+    memory: v.nullish(v.object({ static: v.nullish(v.array(v.number())) })),
+    addresses: v.nullish(v.record(v.string(), v.string())),
+    mainIpAddress: text,
+    tags: texts,
+  }),
+  host: v.object({ id, $pool: text, name_label: text, tags: texts, controlDomain: text }),
+  pool: v.object({ id, name_label: text, master: text }),
+  network: v.object({ id, name_label: text }),
+  vif: v.object({
+    id,
+    device: v.nullish(v.union([v.string(), v.number()])),
+    $VM: text,
+    $network: text,
+  }),
+  server: v.object({
+    id,
+    label: text,
+    host: text,
+    enabled: v.nullish(v.boolean()),
+    status: text,
+    poolId: text,
+  }),
+  poolMember: v.object({ id, $pool: text }),
+  mintedToken: v.object({
+    token: v.object({ id: v.string(), expiration: v.nullish(v.number()) }),
+  }),
+};
+
+/** A list of which each object was read by itself. */
+export interface ListReply<T> {
+  readonly objects: readonly T[];
+  /** What could not be read, by ID (as far as there is one), and why. */
+  readonly undecodable: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads one object.
+ *
+ * @returns The object, or what is wrong with it in words
+ */
+export function decode<T>(
+  schema: v.GenericSchema<unknown, T>,
+  body: unknown,
+): { value: T } | { problem: string } {
+  const result = v.safeParse(schema, body);
+  if (result.success) return { value: result.output };
+  // The first is enough to see what is going on; the value itself is not shown.
+  const [issue] = result.issues;
+  const path = v.getDotPath(issue) ?? "the object itself";
+  return { problem: `${path}: wanted ${issue.expected ?? "something else"}` };
+}
+
+/** Reads a list; objects that cannot be read are set apart, by the ID of their `id` or `href`. */
+export function decodeList<T>(
+  schema: v.GenericSchema<unknown, T>,
+  body: readonly unknown[],
+): ListReply<T> {
+  const objects: T[] = [];
+  const undecodable = new Map<string, string>();
+  for (const [at, one] of body.entries()) {
+    const decoded = decode(schema, one);
+    if ("value" in decoded) objects.push(decoded.value);
+    else undecodable.set(findId(one) ?? `#${at}`, decoded.problem);
+  }
+  return { objects, undecodable };
+}
+
+function findId(object: unknown): string | undefined {
+  if (typeof object !== "object" || object === null) return undefined;
+  if ("id" in object && typeof object.id === "string") return object.id.toLowerCase();
+  if ("href" in object && typeof object.href === "string") {
+    return object.href.split("/").at(-1)?.toLowerCase();
+  }
+  return undefined;
+}
