@@ -1,0 +1,80 @@
+/**
+ * The `exec` part of a kubeconfig user.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { type ExecSpec, toExecSpec } from "../../../lib/kube/credentials/exec_spec.ts";
+import { Section } from "../../../lib/kube/credentials/section.ts";
+
+const API_VERSION = "client.authentication.k8s.io/v1";
+
+function read(exec: object, cluster: object = {}): ExecSpec {
+  return toExecSpec(
+    new Section({ apiVersion: API_VERSION, command: "x", ...exec }, "/d/config", "exec"),
+    {
+      cluster: new Section(cluster, "/d/config", "cluster"),
+      server: "https://a",
+      ca: "PEM",
+    },
+  );
+}
+
+describe("toExecSpec()", () => {
+  test("reads command, arguments and environment", () => {
+    const env = [
+      { name: "A", value: "1" },
+      { name: "B", value: "" },
+    ];
+    expect(read({ args: ["a"], env, installHint: "h", interactiveMode: "Never" })).toEqual({
+      apiVersion: API_VERSION,
+      command: "x",
+      args: ["a"],
+      env: { A: "1", B: "" },
+      installHint: "h",
+      place: { source: "/d/config", path: "exec" },
+    });
+  });
+
+  test.each([
+    ["name", "name"],
+    ["./bin/x", "/d/bin/x"],
+    ["../x", "/x"],
+    ["/abs/x", "/abs/x"],
+  ])("finds the command %s at %s", (command, expected) => {
+    expect(read({ command }).command).toBe(expected);
+  });
+
+  test("tells of the cluster only when asked to", () => {
+    const extensions = [
+      { name: "client.authentication.k8s.io/exec", extension: { audience: "x" } },
+    ];
+    const cluster = { "tls-server-name": "n", "proxy-url": "http://p", extensions };
+    expect(read({}, cluster).cluster).toBeUndefined();
+    expect(read({ provideClusterInfo: true }, cluster).cluster).toEqual({
+      server: "https://a",
+      "tls-server-name": "n",
+      "certificate-authority-data": Buffer.from("PEM").toString("base64"),
+      "proxy-url": "http://p",
+      config: { audience: "x" },
+    });
+  });
+
+  const REFUSED: [object, string][] = [
+    [
+      { apiVersion: "client.authentication.k8s.io/v1alpha1" },
+      'exec.apiVersion: "client.authentication.k8s.io/v1alpha1" is not',
+    ],
+    [{ apiVersion: "" }, "exec.apiVersion: is missing"],
+    [{ command: "" }, "exec.command: is missing"],
+    [
+      { interactiveMode: "Always" },
+      "exec.interactiveMode: the plugin needs a terminal, and there is none",
+    ],
+    [{ interactiveMode: "never" }, 'exec.interactiveMode: "never" is none of Never'],
+    [{ env: [{ value: "x" }] }, "exec.env.0.name: is missing"],
+    [{ args: "a b" }, "exec.args: must be a list"],
+  ];
+  test.each(REFUSED)("refuses what cannot be run, case %#", (exec, message) => {
+    expect(() => read(exec)).toThrow(`/d/config: ${message}`);
+  });
+});

@@ -1,0 +1,66 @@
+/**
+ * The pod's service account.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  checkToken,
+  findInClusterServer,
+  readServiceAccount,
+  readToken,
+  SERVICE_ACCOUNT_FOLDER,
+} from "../../../lib/kube/credentials/in_cluster.ts";
+import { MemoryDisk } from "../../support/memory_disk.ts";
+import { readTls } from "../../support/tls_fixtures.ts";
+
+describe("findInClusterServer()", () => {
+  test.each([
+    [
+      { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" },
+      "https://10.0.0.1:443",
+    ],
+    [
+      { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" },
+      "https://[fd00::1]:6443",
+    ],
+    [{ KUBERNETES_SERVICE_HOST: "10.0.0.1" }, undefined],
+    [{}, undefined],
+  ])("makes an address of the environment, case %#", (env, expected) => {
+    expect(findInClusterServer(env)).toBe(expected);
+  });
+});
+
+describe("readServiceAccount()", () => {
+  const token = `${SERVICE_ACCOUNT_FOLDER}/token`;
+  const ca = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`;
+
+  test("reads token and authority", async () => {
+    const disk = new MemoryDisk({ [token]: "abc\n", [ca]: readTls("ca.crt") });
+    expect(await readServiceAccount(disk.readFile)).toEqual({
+      headers: { authorization: "Bearer abc" },
+      tls: { ca: readTls("ca.crt") },
+    });
+  });
+
+  test.each([
+    [{ [token]: "abc" }, `${ca}: cannot read the file: it does not exist`],
+    [{ [token]: "abc", [ca]: "" }, `${ca}: holds no certificate in PEM`],
+    [{ [token]: " ", [ca]: readTls("ca.crt") }, `${token}: the token is empty`],
+  ])("says which file is wrong, case %#", async (files, message) => {
+    await expect(readServiceAccount(new MemoryDisk(files).readFile)).rejects.toThrow(message);
+  });
+});
+
+describe("readToken()", () => {
+  test("trims what an editor left", async () => {
+    const { readFile } = new MemoryDisk({ "/t": "\n abc \r\n" });
+    expect(await readToken(readFile, "/t", { source: "/t" })).toBe("abc");
+  });
+});
+
+describe("checkToken()", () => {
+  test.each(["a b", "a\nb", "ü"])("refuses %p, which no header can carry", (token) => {
+    const check = (): string => checkToken(token, { source: "/t" });
+    expect(check).toThrow(/^\/t: the token holds white space or characters that are not ASCII$/);
+  });
+});

@@ -1,0 +1,223 @@
+/**
+ * What a kubeconfig's context becomes, and what is said when it cannot be used.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  checkServer,
+  type ResolvedContext,
+  resolveContext,
+} from "../../../lib/kube/credentials/kubeconfig.ts";
+import { Section } from "../../../lib/kube/credentials/section.ts";
+import { MemoryDisk } from "../../support/memory_disk.ts";
+import { readTls } from "../../support/tls_fixtures.ts";
+
+const DISK = {
+  "/etc/kube/ca.crt": readTls("ca.crt"),
+  "/etc/kube/pki/client.crt": readTls("client.crt"),
+  "/etc/kube/pki/client.key": readTls("client.key"),
+  "/etc/kube/wrong.key": readTls("server.key"),
+  "/etc/kube/broken.crt": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+  "/var/token": "  from-file\n",
+  "/etc/kube/empty": "\n",
+};
+const SERVER = { server: "https://10.0.0.1:6443" };
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+function resolve(cluster: object, user: object, master?: string): Promise<ResolvedContext> {
+  const context = {
+    cluster: new Section({ ...SERVER, ...cluster }, "/etc/kube/config", "clusters.c.cluster"),
+    user: new Section(user, "/etc/kube/config", "users.u.user"),
+  };
+  return resolveContext(context, new MemoryDisk(DISK).readFile, master);
+}
+
+describe("resolveContext()", () => {
+  const USABLE: [string, object, object, Partial<ResolvedContext["credential"]>][] = [
+    [
+      "files, relative to the kubeconfig's folder",
+      { "certificate-authority": "ca.crt" },
+      { "client-certificate": "pki/client.crt", "client-key": "../kube/pki/client.key" },
+      {
+        tls: { ca: readTls("ca.crt"), cert: readTls("client.crt"), key: readTls("client.key") },
+      },
+    ],
+    [
+      "inline data before files",
+      {
+        "certificate-authority": "none",
+        "certificate-authority-data": toBase64(readTls("ca.crt")),
+      },
+      {
+        "client-certificate-data": toBase64(readTls("client.crt")),
+        "client-key-data": toBase64(readTls("client.key")),
+      },
+      {
+        tls: { ca: readTls("ca.crt"), cert: readTls("client.crt"), key: readTls("client.key") },
+      },
+    ],
+    ["a token", {}, { token: "abc" }, { headers: { authorization: "Bearer abc" } }],
+    [
+      "tokenFile before token, trimmed",
+      {},
+      { token: "abc", tokenFile: "/var/token" },
+      { headers: { authorization: "Bearer from-file" } },
+    ],
+    [
+      "username and password",
+      {},
+      { username: "ä", password: "p:w" },
+      { headers: { authorization: `Basic ${toBase64("ä:p:w")}` } },
+    ],
+    [
+      "insecure-skip-tls-verify",
+      { "insecure-skip-tls-verify": true },
+      {},
+      { tls: { insecure: true } },
+    ],
+    ["tls-server-name", { "tls-server-name": "k8s" }, {}, { tls: { serverName: "k8s" } }],
+    [
+      "proxy-url",
+      { "proxy-url": "http://u:p@proxy:3128" },
+      {},
+      { proxy: "http://u:p@proxy:3128/" },
+    ],
+    ["no credentials at all", {}, {}, { headers: {}, tls: {} }],
+  ];
+  test.each(USABLE)("takes %s", async (_title, cluster, user, expected) => {
+    const { credential, server } = await resolve(cluster, user);
+    expect(server).toBe(SERVER.server);
+    expect(credential).toMatchObject(expected);
+  });
+
+  test("prefers a token to a plugin", async () => {
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "x" };
+    expect((await resolve({}, { token: "abc", exec })).exec).toBeUndefined();
+    expect((await resolve({}, { exec })).exec).toMatchObject({ command: "x" });
+  });
+
+  const CONFIG = "/etc/kube/config: ";
+  const REFUSED: [string, object, object, string][] = [
+    [
+      "a missing authority file",
+      { "certificate-authority": "no.crt" },
+      {},
+      'clusters.c.cluster.certificate-authority: cannot read the file "/etc/kube/no.crt": it does not exist',
+    ],
+    [
+      "a broken authority file",
+      { "certificate-authority": "broken.crt" },
+      {},
+      "clusters.c.cluster.certificate-authority (/etc/kube/broken.crt): certificate 1 cannot be decoded",
+    ],
+    [
+      "inline data that is not base64",
+      { "certificate-authority-data": "-----BEGIN" },
+      {},
+      "clusters.c.cluster.certificate-authority-data: not base64",
+    ],
+    [
+      "a key of another certificate",
+      {},
+      { "client-certificate": "pki/client.crt", "client-key": "wrong.key" },
+      "users.u.user.client-key (/etc/kube/wrong.key): the private key does not belong to the client certificate",
+    ],
+    [
+      "a certificate without a key",
+      {},
+      { "client-certificate": "pki/client.crt" },
+      "users.u.user.client-key: is missing, but there is a client-certificate",
+    ],
+    [
+      "a key without a certificate",
+      {},
+      { "client-key": "pki/client.key" },
+      "users.u.user.client-certificate: is missing, but there is a client-key",
+    ],
+    [
+      "a missing token file",
+      {},
+      { tokenFile: "no" },
+      'users.u.user.tokenFile: cannot read the file "/etc/kube/no"',
+    ],
+    [
+      "an empty token file",
+      {},
+      { tokenFile: "empty" },
+      "users.u.user.tokenFile: the token is empty",
+    ],
+    ["a password alone", {}, { password: "p" }, "users.u.user.username: is missing"],
+    [
+      "an auth provider",
+      {},
+      { "auth-provider": { name: "gcp" } },
+      "users.u.user.auth-provider: auth providers were removed from Kubernetes; use an exec plugin",
+    ],
+    [
+      "impersonation",
+      {},
+      { as: "root", token: "t" },
+      "users.u.user.as: impersonation is not supported",
+    ],
+    [
+      "an authority that is not to be used",
+      { "insecure-skip-tls-verify": true, "certificate-authority": "ca.crt" },
+      {},
+      "clusters.c.cluster.insecure-skip-tls-verify: cannot be true while",
+    ],
+    [
+      "a SOCKS proxy",
+      { "proxy-url": "socks5://p" },
+      {},
+      "clusters.c.cluster.proxy-url: SOCKS proxies are not",
+    ],
+    ["no address", { server: "" }, {}, "clusters.c.cluster.server: is missing"],
+    [
+      "an address without a scheme",
+      { server: "host:6443" },
+      {},
+      'clusters.c.cluster.server: "host:6443" is no',
+    ],
+    [
+      "a switch that is a word",
+      { "insecure-skip-tls-verify": "yes" },
+      {},
+      "insecure-skip-tls-verify: must be true or",
+    ],
+  ];
+  test.each(REFUSED)("refuses %s in one sentence", async (_title, cluster, user, message) => {
+    const error = await resolve(cluster, user).catch((error: unknown) => error);
+    expect(error).toMatchObject({ name: "ConfigError", issues: { length: 1 } });
+    expect(String(error)).toContain(message);
+    expect(String(error)).toContain(CONFIG);
+  });
+
+  test("never shows a token that cannot be sent", async () => {
+    const error = await resolve({}, { token: "geheim geheim" }).catch((error: unknown) => error);
+    expect(String(error)).toContain("users.u.user.token: the token holds white space");
+    expect(String(error)).not.toContain("geheim");
+  });
+
+  test("blames --master for an address that cannot be used", async () => {
+    const resolving = resolve({}, {}, "10.0.0.1");
+    await expect(resolving).rejects.toThrow('--master: "10.0.0.1" is no address');
+  });
+});
+
+describe("checkServer()", () => {
+  test.each([
+    ["https://a:6443", "https://a:6443"],
+    ["https://a/", "https://a"],
+    ["https://a/k8s/clusters/c-1/", "https://a/k8s/clusters/c-1"],
+    ["http://[::1]:8080", "http://[::1]:8080"],
+  ])("reads %s as %s", (given, expected) => {
+    expect(checkServer(given, { source: "f" })).toBe(expected);
+  });
+
+  test.each(["", "a", "ftp://a", "https://user:pw@a", "https://a?x=1"])("refuses %p", (given) => {
+    expect(() => checkServer(given, { source: "f", path: "server" })).toThrow(/^f: server: /);
+  });
+});

@@ -1,0 +1,127 @@
+/**
+ * Finding credentials and keeping them fresh.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { SERVICE_ACCOUNT_FOLDER } from "../../../lib/kube/credentials/in_cluster.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { MemoryDisk } from "../../support/memory_disk.ts";
+import { readTls } from "../../support/tls_fixtures.ts";
+
+const POD = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
+const TOKEN = `${SERVICE_ACCOUNT_FOLDER}/token`;
+const CA = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`;
+const signal = new AbortController().signal;
+
+function createPod(): { clock: ManualClock; disk: MemoryDisk } {
+  const disk = new MemoryDisk({ [TOKEN]: "one\n", [CA]: readTls("ca.crt") });
+  return { clock: new ManualClock(), disk };
+}
+
+function toYaml(server: string, user: string): string {
+  return JSON.stringify({
+    "current-context": "here",
+    contexts: [{ name: "here", context: { cluster: "c", user: "u" } }],
+    clusters: [{ name: "c", cluster: { server } }],
+    users: [{ name: "u", user: { token: user } }],
+  });
+}
+
+describe("loadCredentials()", () => {
+  test("takes the pod's service account, with the token trimmed", async () => {
+    const { clock, disk } = createPod();
+    const found = await loadCredentials({ env: POD, clock, readFile: disk.readFile });
+    expect(found.server).toBe("https://10.0.0.1:443");
+    const { headers, tls } = await found.current(signal);
+    expect(headers).toEqual({ authorization: "Bearer one" });
+    expect(tls).toEqual({ ca: readTls("ca.crt") });
+  });
+
+  test("reads the pod's token again after 60 s, not before, and keeps the connection", async () => {
+    const { clock, disk } = createPod();
+    const found = await loadCredentials({ env: POD, clock, readFile: disk.readFile });
+    const first = await found.current(signal);
+    disk.files.set(TOKEN, "two");
+    await clock.advance(59_999);
+    expect((await found.current(signal)).headers["authorization"]).toBe("Bearer one");
+    await clock.advance(1);
+    const second = await found.current(signal);
+    expect(second.headers["authorization"]).toBe("Bearer two");
+    expect(second.version).toBe(first.version);
+  });
+
+  test("gives another version when the pod's authority changes", async () => {
+    const { clock, disk } = createPod();
+    const found = await loadCredentials({ env: POD, clock, readFile: disk.readFile });
+    const first = await found.current(signal);
+    disk.files.set(CA, readTls("other_ca.crt"));
+    await clock.advance(60_000);
+    expect((await found.current(signal)).version).toBe(first.version + 1);
+  });
+
+  test("prefers --kubeconfig to KUBECONFIG, and KUBECONFIG to the pod", async () => {
+    const { clock, disk } = createPod();
+    disk.files.set("/a", toYaml("https://a", "ta"));
+    disk.files.set("/b", toYaml("https://b", "tb"));
+    const { readFile } = disk;
+    const env = { ...POD, KUBECONFIG: "/b" };
+    const flag = await loadCredentials({ kubeconfig: "/a", env, clock, readFile });
+    const variable = await loadCredentials({ env, clock, readFile });
+    expect([flag.server, variable.server]).toEqual(["https://a", "https://b"]);
+  });
+
+  test("lets --master replace the address and nothing else", async () => {
+    const { clock, disk } = createPod();
+    disk.files.set("/a", toYaml("https://a", "ta"));
+    const { readFile } = disk;
+    const master = "https://127.0.0.1:6443/";
+    const found = await loadCredentials({ kubeconfig: "/a", master, env: {}, clock, readFile });
+    expect(found.server).toBe("https://127.0.0.1:6443");
+    expect((await found.current(signal)).headers["authorization"]).toBe("Bearer ta");
+  });
+
+  test("goes without credentials when --master is all there is", async () => {
+    const master = "http://127.0.0.1:8080";
+    const found = await loadCredentials({ master, env: {}, clock: new ManualClock() });
+    expect(await found.current(signal)).toEqual({ headers: {}, tls: {}, version: 1 });
+  });
+
+  test("follows a token that was replaced inside the kubeconfig", async () => {
+    const { clock, disk } = createPod();
+    disk.files.set("/a", toYaml("https://a", "one"));
+    const { readFile } = disk;
+    const found = await loadCredentials({ kubeconfig: "/a", env: {}, clock, readFile });
+    await found.current(signal);
+    disk.files.set("/a", toYaml("https://a", "two"));
+    await clock.advance(60_000);
+    expect((await found.current(signal)).headers["authorization"]).toBe("Bearer two");
+  });
+
+  test("keeps the last good credentials when the kubeconfig names another server", async () => {
+    const { clock, disk } = createPod();
+    disk.files.set("/a", toYaml("https://a", "one"));
+    const { readFile } = disk;
+    const found = await loadCredentials({ kubeconfig: "/a", env: {}, clock, readFile });
+    await found.current(signal);
+    disk.files.set("/a", toYaml("https://elsewhere", "two"));
+    await clock.advance(60_000);
+    expect((await found.current(signal)).headers["authorization"]).toBe("Bearer one");
+  });
+
+  const REFUSALS: [string, Parameters<typeof loadCredentials>[0]["env"], string, string][] = [
+    ["there are none at all", {}, "", "Kubernetes credentials: none found: give --kubeconfig"],
+    ["the kubeconfig is missing", {}, "/none", "/none: cannot read the file: it does not exist"],
+    ["no file of KUBECONFIG exists", { KUBECONFIG: "/x:/y" }, "", "KUBECONFIG: none of the files"],
+    ["the pod has no token", POD, "", `${TOKEN}: cannot read the file: it does not exist`],
+  ];
+  test.each(REFUSALS)("says what is wrong when %s", async (_title, env, kubeconfig, message) => {
+    const { readFile } = new MemoryDisk();
+    const loading = loadCredentials({ kubeconfig, env, clock: new ManualClock(), readFile });
+    await expect(loading).rejects.toMatchObject({
+      name: "ConfigError",
+      message: expect.stringContaining(message),
+      issues: { length: 1 },
+    });
+  });
+});

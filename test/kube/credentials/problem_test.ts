@@ -1,0 +1,47 @@
+/**
+ * Sentences about settings that cannot be used.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  isMissingFile,
+  readNamedFile,
+  toConfigError,
+} from "../../../lib/kube/credentials/problem.ts";
+
+function failWith(code: string): () => Promise<string> {
+  return () => Promise.reject(Object.assign(new Error("EXYZ: thing"), { code }));
+}
+
+describe("toConfigError()", () => {
+  test("has one issue with file and field", () => {
+    const error = toConfigError({ source: "/f", path: "a.b" }, "is wrong");
+    expect(error.issues).toEqual([{ source: "/f", path: "a.b", message: "is wrong" }]);
+    expect(error.message).toBe("/f: a.b: is wrong");
+  });
+});
+
+describe("readNamedFile()", () => {
+  test.each([
+    ["ENOENT", '/f: a: cannot read the file "/x": it does not exist'],
+    ["EACCES", '/f: a: cannot read the file "/x": permission denied'],
+    ["EIO", '/f: a: cannot read the file "/x": EXYZ: thing'],
+  ])("explains %s", async (code, message) => {
+    const reading = readNamedFile(failWith(code), "/x", { source: "/f", path: "a" });
+    await expect(reading).rejects.toThrow(message);
+  });
+
+  test("names the file once when it is the source itself", async () => {
+    const reading = readNamedFile(failWith("ENOENT"), "/x", { source: "/x" });
+    await expect(reading).rejects.toThrow(/^\/x: cannot read the file: it does not exist$/);
+  });
+});
+
+describe("isMissingFile()", () => {
+  test("tells a missing file from other failures", async () => {
+    const errors = await Promise.all(
+      ["ENOENT", "EACCES"].map((code) => failWith(code)().catch((e: unknown) => e)),
+    );
+    expect([...errors, undefined].map(isMissingFile)).toEqual([true, false, false]);
+  });
+});
