@@ -1,0 +1,115 @@
+/**
+ * Paths that are no object: version, health, and what kinds there are.
+ * @module
+ */
+import { noSuchPath } from "./api_error.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { apiVersionOf, KINDS, type Kind } from "./kinds.ts";
+
+const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
+const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/**
+ * Answers `/version`, the health checks and discovery, old and aggregated.
+ *
+ * @throws ApiError 404 for any other path
+ */
+export function discover(pathname: string, request: Request): Response {
+  if (["/healthz", "/livez", "/readyz"].includes(pathname)) return new Response("ok");
+  const accept = (request.headers.get("accept") ?? "").replaceAll(" ", "");
+  if ((pathname === "/api" || pathname === "/apis") && accept.includes(AGGREGATED)) {
+    return json(aggregated(pathname === "/api"), AGGREGATED);
+  }
+  const body = documentAt(pathname);
+  if (body === undefined) throw noSuchPath();
+  return json(body, "application/json");
+}
+
+function json(body: Json, type: string): Response {
+  return new Response(JSON.stringify(body), { headers: { "content-type": type } });
+}
+
+function documentAt(pathname: string): JsonObject | undefined {
+  if (pathname === "/version") return VERSION;
+  if (pathname === "/api") return { kind: "APIVersions", versions: ["v1"] };
+  if (pathname === "/apis") {
+    return { kind: "APIGroupList", apiVersion: "v1", groups: groupsOf().map(groupInfo) };
+  }
+  const match = /^\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(pathname);
+  const [, group = "", version = ""] = match ?? [];
+  const kinds = KINDS.filter((kind) => kind.group === group && kind.version === version);
+  const [first] = kinds;
+  if (match !== null && first !== undefined) {
+    const head = { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(first) };
+    return { ...head, resources: kinds.flatMap(resourcesOf) };
+  }
+  const named = /^\/apis\/([^/]+)$/.exec(pathname)?.[1];
+  if (named === undefined || !groupsOf().includes(named)) return undefined;
+  return { kind: "APIGroup", apiVersion: "v1", ...groupInfo(named) };
+}
+
+// The version that the behaviour was written after; clients compare their own with it.
+const VERSION: JsonObject = {
+  major: "1",
+  minor: "35",
+  gitVersion: "v1.35.0-simulated",
+  gitCommit: "",
+  gitTreeState: "clean",
+  buildDate: "2026-01-01T00:00:00Z",
+  goVersion: "none",
+  compiler: "none",
+  platform: "none",
+};
+
+function groupsOf(): readonly string[] {
+  return [...new Set(KINDS.map((kind) => kind.group))].filter((group) => group !== "");
+}
+
+function groupInfo(group: string): JsonObject {
+  const versions = [...new Set(KINDS.filter((kind) => kind.group === group).map(apiVersionOf))].map(
+    (groupVersion) => ({ groupVersion, version: groupVersion.split("/")[1] ?? "" }),
+  );
+  return { name: group, versions, preferredVersion: versions[0] ?? {} };
+}
+
+function resourcesOf(kind: Kind): readonly JsonObject[] {
+  const base = { singularName: kind.singular, namespaced: kind.namespaced, kind: kind.kind };
+  const main = { name: kind.plural, ...base, verbs: VERBS, shortNames: kind.shortNames };
+  if (!kind.hasStatus) return [main];
+  const verbs = ["get", "patch", "update"];
+  return [main, { ...base, name: `${kind.plural}/status`, singularName: "", verbs }];
+}
+
+function aggregated(isCore: boolean): JsonObject {
+  const groups = isCore ? [""] : groupsOf();
+  return {
+    kind: "APIGroupDiscoveryList",
+    apiVersion: "apidiscovery.k8s.io/v2",
+    metadata: {},
+    items: groups.map((group) => {
+      const kinds = KINDS.filter((kind) => kind.group === group);
+      const versions = [...new Set(kinds.map((kind) => kind.version))].map((version) => ({
+        version,
+        resources: kinds.filter((kind) => kind.version === version).map(discoveryOf),
+        freshness: "Current",
+      }));
+      return { metadata: group === "" ? {} : { name: group }, versions };
+    }),
+  };
+}
+
+function discoveryOf(kind: Kind): JsonObject {
+  const responseKind = { group: kind.group, version: kind.version, kind: kind.kind };
+  const subresources = kind.hasStatus
+    ? [{ subresource: "status", responseKind, verbs: ["get", "patch", "update"] }]
+    : [];
+  return {
+    resource: kind.plural,
+    responseKind,
+    scope: kind.namespaced ? "Namespaced" : "Cluster",
+    singularResource: kind.singular,
+    verbs: VERBS,
+    shortNames: kind.shortNames,
+    subresources,
+  };
+}

@@ -1,0 +1,239 @@
+/**
+ * Answers requests as the API server does.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import { ApiError, badRequest, invalid, noSuchPath } from "./api_error.ts";
+import { discover } from "./discovery.ts";
+import { encodeList, encodeObject, type Form } from "./encoding.ts";
+import type { FaultRule, Faults } from "./faults.ts";
+import { applyJsonPatch } from "./json_patch.ts";
+import { objectAt, stringAt, type ApiObject, type JsonObject } from "./json.ts";
+import { apiVersionOf } from "./kinds.ts";
+import { listObjects } from "./lists.ts";
+import { applyMergePatch } from "./merge_patch.ts";
+import type { Registry } from "./registry.ts";
+import { requireObject, subjectOf, type WriteOptions } from "./writes.ts";
+import type { RequestLog } from "./request_log.ts";
+import { mediaTypeOf, parseApiPath, readBody, tableOptionsOf, verbOf } from "./requests.ts";
+import type { ApiPath } from "./requests.ts";
+import { applyStrategicPatch } from "./strategic_patch.ts";
+import type { Watches } from "./watches.ts";
+
+const BODY_TYPES = ["application/json"];
+const PATCH_TYPES = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+];
+
+/** What the handler works on. */
+export interface HandlerContext {
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly watches: Watches;
+  readonly faults: Faults;
+  readonly requests: RequestLog;
+}
+
+interface Call {
+  readonly request: Request;
+  readonly query: URLSearchParams;
+  readonly path: ApiPath;
+  readonly form: Form;
+}
+
+/** Answers one request. Refusals become Status bodies; it never throws but for a bug of its own. */
+export async function handle(context: HandlerContext, request: Request): Promise<Response> {
+  const url = new URL(request.url);
+  const path = parseApiPath(url.pathname);
+  const verb = verbOf(request.method, path, url.searchParams);
+  const name = path?.name ?? "";
+  const resource = path === undefined ? "" : resourceOf(path);
+  context.requests.add({
+    method: request.method,
+    path: url.pathname,
+    query: url.search,
+    verb,
+    resource,
+    name,
+    userAgent: request.headers.get("user-agent") ?? "",
+    contentType: request.headers.get("content-type") ?? "",
+  });
+  try {
+    const { delayMs } = context.faults;
+    if (delayMs > 0) await context.clock.sleep(delayMs, request.signal);
+    const rule = context.faults.take({ verb, resource, name });
+    if (rule !== undefined) throw toRefusal(rule);
+    if (path === undefined) return discover(url.pathname, request);
+    const table = tableOptionsOf(request, url.searchParams, context.clock.now());
+    const call = { request, query: url.searchParams, path, form: { table } };
+    return await answer(context, verb, call);
+  } catch (error) {
+    if (error instanceof ApiError) return toRefusalReply(error);
+    if (request.signal.aborted) return new Response(null, { status: 499 });
+    throw error;
+  }
+}
+
+function resourceOf(path: ApiPath): string {
+  const { plural } = path.kind;
+  return path.subresource === "" ? plural : `${plural}/${path.subresource}`;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+function toRefusal(rule: FaultRule): ApiError {
+  const reason = rule.reason ?? REASONS[rule.status] ?? "";
+  const message = rule.message ?? `the simulator refuses this request: ${rule.status} ${reason}`;
+  const { retryAfterSeconds } = rule;
+  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new ApiError(rule.status, reason, message, options);
+}
+
+function toRefusalReply(error: ApiError): Response {
+  const { retryAfterSeconds } = error.options;
+  const retry = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  return reply(JSON.stringify(error.toStatus()), { status: error.code, headers: retry });
+}
+
+function reply(
+  body: string,
+  options: { readonly status?: number; readonly headers?: Record<string, string> } = {},
+): Response {
+  const headers = { "content-type": "application/json", ...options.headers };
+  return new Response(body, { status: options.status ?? 200, headers });
+}
+
+function answer(context: HandlerContext, verb: string, call: Call): Response | Promise<Response> {
+  const { path } = call;
+  const known = path.subresource === "" || (path.subresource === "status" && path.kind.hasStatus);
+  if (!known) throw noSuchPath();
+  switch (verb) {
+    case "get":
+      return reply(encodeObject(path.kind, context.registry.read(path), call.form));
+    case "list":
+      return reply(
+        encodeList(path.kind, listObjects(context.registry, path, call.query), call.form),
+      );
+    case "watch":
+      return new Response(context.watches.open(path, call.query, call.form), {
+        headers: { "content-type": "application/json" },
+      });
+    case "create":
+      return create(context, call);
+    case "update":
+      return update(context, call);
+    case "patch":
+      return patch(context, call);
+    case "delete":
+      return remove(context, call);
+    default:
+      throw new ApiError(
+        405,
+        "MethodNotAllowed",
+        "the server does not allow this method on the requested resource",
+      );
+  }
+}
+
+async function create(context: HandlerContext, call: Call): Promise<Response> {
+  const { path } = call;
+  if (path.name !== "") throw noSuchPath();
+  if (path.kind.namespaced && path.namespace === "") throw noSuchPath();
+  const body = requireObject(await readBody(call.request, BODY_TYPES));
+  const { options, headers } = writeOptionsOf(call);
+  const stored = context.registry.create(path, body, options);
+  return reply(encodeObject(path.kind, stored, call.form), { status: 201, headers });
+}
+
+async function update(context: HandlerContext, call: Call): Promise<Response> {
+  const { path } = call;
+  const body = requireObject(await readBody(call.request, BODY_TYPES));
+  const metadata = objectAt(body, "metadata");
+  if (stringAt(metadata, "name") !== path.name) {
+    throw badRequest("the name of the object does not match the name on the URL");
+  }
+  const { options, headers } = writeOptionsOf(call);
+  const exists = context.registry.has(path);
+  if (!exists && path.kind.createsOnUpdate) {
+    const stored = context.registry.create(path, body, options);
+    return reply(encodeObject(path.kind, stored, call.form), { status: 201, headers });
+  }
+  if (exists && path.kind.needsVersionOnUpdate && stringAt(metadata, "resourceVersion") === "") {
+    const message = "Invalid value: 0x0: must be specified for an update";
+    const field = "metadata.resourceVersion";
+    throw invalid(subjectOf(path), [{ field, reason: "FieldValueInvalid", message }]);
+  }
+  const stored = context.registry.update(path, () => body, options);
+  return reply(encodeObject(path.kind, stored, call.form), { headers });
+}
+
+async function patch(context: HandlerContext, call: Call): Promise<Response> {
+  const { path } = call;
+  const body = await readBody(call.request, PATCH_TYPES);
+  const type = mediaTypeOf(call.request);
+  const { options, headers } = writeOptionsOf(call);
+  const change = (before: ApiObject): JsonObject => {
+    const typed = { kind: path.kind.kind, apiVersion: apiVersionOf(path.kind), ...before };
+    if (type === PATCH_TYPES[0]) return applyJsonPatch(typed, body);
+    const merge = requireObject(body);
+    if (type === PATCH_TYPES[1]) return applyMergePatch(typed, merge);
+    return applyStrategicPatch(path.kind.schema, typed, merge);
+  };
+  const stored = context.registry.update(path, change, options);
+  return reply(encodeObject(path.kind, stored, call.form), { headers });
+}
+
+async function remove(context: HandlerContext, call: Call): Promise<Response> {
+  const { path, request } = call;
+  const hasBody = request.headers.get("content-length") !== "0" && request.body !== null;
+  const body = hasBody ? requireObject(await readBody(request, BODY_TYPES)) : {};
+  const preconditions = objectAt(body, "preconditions");
+  const [uid, resourceVersion] = [preconditions["uid"], preconditions["resourceVersion"]];
+  const deletion = context.registry.delete(path, {
+    ...(typeof uid === "string" ? { uid } : {}),
+    ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
+  });
+  if (!deletion.gone) return reply(encodeObject(path.kind, deletion.stored, call.form));
+  const { group, plural } = path.kind;
+  const details = {
+    name: path.name,
+    ...(group === "" ? {} : { group }),
+    kind: plural,
+    uid: deletion.stored.object.metadata.uid,
+  };
+  const head = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };
+  return reply(JSON.stringify({ ...head, details }));
+}
+
+/** `fieldValidation` and `dryRun` of a write. Warnings land in the headers while it runs. */
+function writeOptionsOf(call: Call): {
+  readonly options: WriteOptions;
+  readonly headers: Record<string, string>;
+} {
+  const headers: Record<string, string> = {};
+  const validation = call.query.get("fieldValidation");
+  const onUnknown = (paths: readonly string[]): void => {
+    if (paths.length === 0) return;
+    const texts = paths.map((path) => `unknown field "${path}"`);
+    if (validation === "Strict") {
+      throw badRequest(`strict decoding error: ${texts.join(", ")}`);
+    }
+    if (validation !== "Warn") return;
+    headers["warning"] = texts.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
+  };
+  return { options: { onUnknown, dryRun: call.query.get("dryRun") === "All" }, headers };
+}

@@ -1,0 +1,142 @@
+/**
+ * Lists: at a version, in pages, with selectors.
+ * @module
+ */
+import { ApiError, badRequest, expired } from "./api_error.ts";
+import { isObject, stringAt, type Json } from "./json.ts";
+import type { Kind } from "./kinds.ts";
+import type { Registry } from "./registry.ts";
+import { parseFieldSelector, parseLabelSelector, type Selector } from "./selectors.ts";
+import type { Stored } from "./store.ts";
+
+/** What a list holds and what stands in its metadata. */
+export interface List {
+  readonly items: readonly Stored[];
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** Where objects are to be listed. `namespace` is `""` for all. */
+export interface Scope {
+  readonly kind: Kind;
+  readonly namespace: string;
+  /** A single object by name, as a watch of one path does. `""` for all. */
+  readonly name: string;
+}
+
+/** Which objects a query and a scope mean. @throws ApiError 400 */
+export function toSelector(scope: Scope, query: URLSearchParams): Selector {
+  const byLabel = parseLabelSelector(query.get("labelSelector") ?? "");
+  const byField = parseFieldSelector(scope.kind, query.get("fieldSelector") ?? "");
+  return (object) =>
+    (scope.namespace === "" || stringAt(object.metadata, "namespace") === scope.namespace) &&
+    (scope.name === "" || object.metadata.name === scope.name) &&
+    byLabel(object) &&
+    byField(object);
+}
+
+/**
+ * Lists objects as the API server with its watch cache does: version `0` or none gives the newest state, a version
+ * gives one not older; a continued list stays at the version of its first page.
+ *
+ * @throws ApiError 400 for a query that cannot be read, 410 when the version is gone, 504 when it is yet to come
+ */
+export function listObjects(registry: Registry, scope: Scope, query: URLSearchParams): List {
+  const collection = registry.collection(scope.kind);
+  const selects = toSelector(scope, query);
+  const page = toPage(query);
+  const current = registry.versions.last;
+  const asked = toVersion(query.get("resourceVersion"));
+  refuseFuture(asked, current);
+  const isExact = query.get("resourceVersionMatch") === "Exact";
+  const version = page.from?.version ?? (isExact ? asked : current);
+  const entries = collection.entriesAt(version);
+  if (entries === undefined) throw goneList(page.from, current);
+  const after = page.from?.after;
+  const found = entries.filter(
+    ([key, stored]) => (after === undefined || key > after) && selects(stored.object),
+  );
+  // The watch cache answers version 0 whole, whatever the limit.
+  const ignoresLimit = query.get("resourceVersion") === "0" && page.from === undefined;
+  const limit = page.limit === 0 || ignoresLimit ? found.length : page.limit;
+  const shown = found.slice(0, limit);
+  const rest = found.length - shown.length;
+  const last = shown.at(-1)?.[0];
+  const items = shown.map(([, stored]) => stored);
+  if (rest === 0 || last === undefined) return { items, resourceVersion: String(version) };
+  const filtered = query.has("labelSelector") || query.has("fieldSelector");
+  return {
+    items,
+    resourceVersion: String(version),
+    continue: toToken({ version, after: last }),
+    ...(filtered ? {} : { remainingItemCount: rest }),
+  };
+}
+
+interface Continuation {
+  /** Version of the first page; -1 goes on at the newest state, after an expired page. */
+  readonly version: number;
+  readonly after: string;
+}
+
+function toPage(query: URLSearchParams): {
+  readonly limit: number;
+  readonly from: Continuation | undefined;
+} {
+  const limit = toVersion(query.get("limit"));
+  const token = query.get("continue") ?? "";
+  if (token === "") return { limit, from: undefined };
+  if ((query.get("resourceVersion") ?? "") !== "") {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
+  return { limit, from: parseToken(token) };
+}
+
+function toToken(from: Continuation): string {
+  const token = { v: "meta.k8s.io/v1", rv: from.version, start: `${from.after}\0` };
+  return Buffer.from(JSON.stringify(token)).toString("base64url");
+}
+
+function parseToken(text: string): Continuation | undefined {
+  let token: Json;
+  try {
+    token = JSON.parse(Buffer.from(text, "base64url").toString());
+  } catch {
+    throw badRequest("continue key is not valid: it is no token of this server");
+  }
+  if (!isObject(token) || typeof token["rv"] !== "number") {
+    throw badRequest("continue key is not valid: it is no token of this server");
+  }
+  return { version: token["rv"], after: stringAt(token, "start").slice(0, -1) };
+}
+
+function goneList(from: Continuation | undefined, current: number): ApiError {
+  if (from === undefined) return expired("The resourceVersion for the provided list is too old.");
+  return expired(
+    "The provided continue parameter is too old to display a consistent list result. " +
+      "You can start a new list without the continue parameter, or use the continue token in this " +
+      "response to retrieve the remainder of the results.",
+    toToken({ version: current, after: from.after }),
+  );
+}
+
+/** Reads a version or a limit; none is 0. @throws ApiError 400 */
+export function toVersion(text: string | null): number {
+  if (text === null || text === "") return 0;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw badRequest(
+    `Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+  );
+}
+
+function refuseFuture(asked: number, current: number): void {
+  if (asked <= current) return;
+  const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
+  throw new ApiError(504, "Timeout", message, {
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    },
+    retryAfterSeconds: 1,
+  });
+}

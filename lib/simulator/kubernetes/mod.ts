@@ -1,0 +1,85 @@
+/**
+ * An in-memory Kubernetes API over HTTP that behaves as the real one where Landfall relies on it.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import { Faults } from "./faults.ts";
+import { handle } from "./handler.ts";
+import { ObjectAccess } from "./object_access.ts";
+import { Registry } from "./registry.ts";
+import { RequestLog } from "./request_log.ts";
+import { Watches } from "./watches.ts";
+
+export { ApiError } from "./api_error.ts";
+export type { FaultRule, Faults, GoneForm } from "./faults.ts";
+export type { ApiObject, Json, JsonObject, Metadata } from "./json.ts";
+export type { ObjectAccess, ObjectInput, ObjectName } from "./object_access.ts";
+export type { RequestFacts, RequestFilter, RequestLog } from "./request_log.ts";
+
+/** Settings of a simulated API server. */
+export interface KubernetesSimulatorOptions {
+  /** Time for ages, time-outs of watches and delays. */
+  readonly clock: Clock;
+  /** Loopback port; 0 takes a free one. @default 0 */
+  readonly port?: number;
+  /** How many changes of each kind are kept for watches and pages. @default 10000 */
+  readonly historyMax?: number;
+}
+
+/** A running simulated API server. */
+export interface KubernetesSimulator {
+  /** Address without a slash at the end, `http://127.0.0.1:12345`. */
+  readonly url: string;
+  /** The objects, read and written without HTTP. */
+  readonly objects: ObjectAccess;
+  /** Switches for what can go wrong. */
+  readonly faults: Faults;
+  /** What was asked. */
+  readonly requests: RequestLog;
+  /** How many watches are open. */
+  readonly openWatches: number;
+  /** Ends all open watches cleanly. */
+  dropWatches(): void;
+  /** Sends `ERROR` 410 into all open watches and ends them. */
+  expireWatches(): void;
+  /** Sends a bookmark into all open watches that asked for bookmarks. */
+  sendBookmarks(): void;
+  /** Forgets all changes so far: older versions are answered with 410. */
+  compact(): void;
+  /** Ends all connections. A kubeconfig or client of it is of no use afterwards. */
+  stop(): Promise<void>;
+}
+
+/** Starts a simulated API server on 127.0.0.1. It asks for no credentials and ignores any. */
+export function startKubernetesSimulator(options: KubernetesSimulatorOptions): KubernetesSimulator {
+  const { clock } = options;
+  const registry = new Registry(clock, options.historyMax ?? 10_000);
+  const faults = new Faults();
+  const requests = new RequestLog();
+  const watches = new Watches({ clock, registry, faults });
+  const context = { clock, registry, watches, faults, requests };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: options.port ?? 0,
+    // A silent watch is no dead connection.
+    idleTimeout: 0,
+    fetch: (request) => handle(context, request),
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    objects: new ObjectAccess(registry),
+    faults,
+    requests,
+    get openWatches(): number {
+      return watches.count;
+    },
+    dropWatches: () => watches.drop(),
+    expireWatches: () => watches.expire(),
+    sendBookmarks: () => watches.bookmark(),
+    compact: () => registry.compact(),
+    stop: async () => {
+      watches.drop();
+      await server.stop(true);
+    },
+  };
+}

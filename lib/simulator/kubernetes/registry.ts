@@ -1,0 +1,187 @@
+/**
+ * Writes, by the rules of the API server: versions, preconditions, the status split, finalizers.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import { alreadyExists, ApiError, badRequest, invalid, notFound } from "./api_error.ts";
+import { isEqual, objectAt, stringAt } from "./json.ts";
+import type { ApiObject, JsonObject } from "./json.ts";
+import { KINDS, type Kind } from "./kinds.ts";
+import { Collection, Stored, VersionCounter } from "./store.ts";
+import {
+  carryOver,
+  checkIdentity,
+  checkPrecondition,
+  finalizersOf,
+  isDeleting,
+  keyOf,
+  subjectOf,
+  toKept,
+  toTime,
+  withMetadata,
+  type Deletion,
+  type Preconditions,
+  type Target,
+  type WriteOptions,
+} from "./writes.ts";
+import { validate } from "./validation.ts";
+
+/** All objects, and the rules by which they change. */
+export class Registry {
+  readonly versions: VersionCounter = new VersionCounter();
+  readonly #clock: Clock;
+  readonly #collections = new Map<Kind, Collection>();
+
+  constructor(clock: Clock, historyMax: number) {
+    this.#clock = clock;
+    for (const kind of KINDS)
+      this.#collections.set(kind, new Collection(this.versions, historyMax));
+    for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
+      const namespaces = KINDS.find((kind) => kind.kind === "Namespace");
+      if (namespaces === undefined) continue;
+      const status = { phase: "Active" };
+      const target = { kind: namespaces, namespace: "", name, subresource: "" };
+      this.create(target, { metadata: { name }, status });
+    }
+  }
+
+  collection(kind: Kind): Collection {
+    const collection = this.#collections.get(kind);
+    if (collection === undefined) throw new TypeError(`Cannot find collection: ${kind.plural}`);
+    return collection;
+  }
+
+  has(target: Target): boolean {
+    return this.collection(target.kind).get(keyOf(target)) !== undefined;
+  }
+
+  /** @throws ApiError 404 */
+  read(target: Target): Stored {
+    const stored = this.collection(target.kind).get(keyOf(target));
+    if (stored === undefined) throw notFound(subjectOf(target));
+    return stored;
+  }
+
+  /** @throws ApiError 409 when it is there, 404 without its namespace, 400 or 422 when it is wrong */
+  create(target: Target, body: JsonObject, options: WriteOptions = {}): Stored {
+    const named = this.#named(target, body);
+    const object = toKept(named, body, options);
+    if (stringAt(objectAt(object, "metadata"), "resourceVersion") !== "") {
+      throw new ApiError(
+        400,
+        "BadRequest",
+        "resourceVersion should not be set on objects to be created",
+      );
+    }
+    const collection = this.collection(target.kind);
+    const key = keyOf(named);
+    if (collection.get(key) !== undefined) throw alreadyExists(subjectOf(named));
+    this.#refuseInvalid(named, object, undefined);
+    this.#requireNamespace(named);
+    const uid = crypto.randomUUID();
+    const creationTimestamp = toTime(this.#clock.now());
+    const own = { uid, creationTimestamp };
+    if (options.dryRun === true) return new Stored(withMetadata(object, own));
+    return collection.put(key, (resourceVersion) =>
+      withMetadata(object, { ...own, resourceVersion }),
+    );
+  }
+
+  /**
+   * Stores what `change` makes of the object, if that is anything new.
+   *
+   * @throws ApiError 404, 409 when `change` gives an old version or another UID, 400 or 422 when it is wrong
+   */
+  update(
+    target: Target,
+    change: (before: ApiObject) => JsonObject,
+    options: WriteOptions = {},
+  ): Stored {
+    const stored = this.read(target);
+    const before = stored.object;
+    const proposed = toKept(target, change(before), options);
+    checkIdentity(target, before, objectAt(proposed, "metadata"));
+    const after = carryOver(target, before, proposed);
+    this.#refuseInvalid(target, after, before);
+    if (isEqual(after, before)) return stored;
+    if (options.dryRun === true) return new Stored(withMetadata(after, before.metadata));
+    const collection = this.collection(target.kind);
+    const key = keyOf(target);
+    if (isDeleting(after) && finalizersOf(after).length === 0) {
+      return collection.remove(key) ?? stored;
+    }
+    return collection.put(key, (resourceVersion) =>
+      withMetadata(after, { ...objectAt(after, "metadata"), resourceVersion }),
+    );
+  }
+
+  /** @throws ApiError 404, 409 when a precondition fails */
+  delete(target: Target, preconditions: Preconditions = {}): Deletion {
+    const stored = this.read(target);
+    const { uid, resourceVersion } = stored.object.metadata;
+    checkPrecondition(target, "UID", [preconditions.uid, uid]);
+    const versions = [preconditions.resourceVersion, resourceVersion] as const;
+    checkPrecondition(target, "ResourceVersion", versions);
+    const collection = this.collection(target.kind);
+    if (finalizersOf(stored.object).length === 0) {
+      if (target.kind.kind === "Namespace") this.#empty(target.name);
+      return { stored: collection.remove(keyOf(target)) ?? stored, gone: true };
+    }
+    if (isDeleting(stored.object)) return { stored, gone: false };
+    const deletionTimestamp = toTime(this.#clock.now());
+    const marked = collection.put(keyOf(target), (version) =>
+      withMetadata(stored.object, {
+        ...stored.object.metadata,
+        resourceVersion: version,
+        deletionTimestamp,
+        deletionGracePeriodSeconds: 0,
+      }),
+    );
+    return { stored: marked, gone: false };
+  }
+
+  /** Forgets all changes so far, of all kinds. */
+  compact(): void {
+    for (const collection of this.#collections.values()) collection.compact();
+  }
+
+  #empty(namespace: string): void {
+    for (const [kind, collection] of this.#collections) {
+      if (!kind.namespaced) continue;
+      for (const [key] of collection.entries()) {
+        if (key.startsWith(`${namespace}/`)) collection.remove(key);
+      }
+    }
+  }
+
+  #named(target: Target, body: JsonObject): Target {
+    const metadata = objectAt(body, "metadata");
+    const namespace = stringAt(metadata, "namespace");
+    if (target.kind.namespaced && namespace !== "" && namespace !== target.namespace) {
+      throw badRequest(
+        "the namespace of the provided object does not match the namespace sent on the request",
+      );
+    }
+    const name = stringAt(metadata, "name");
+    const prefix = stringAt(metadata, "generateName");
+    const suffix = (): string => crypto.randomUUID().replaceAll("-", "").slice(0, 5);
+    const subject = { ...target, name: name === "" && prefix !== "" ? prefix + suffix() : name };
+    if (subject.name !== "") return subject;
+    const message = "Required value: name or generateName is required";
+    const problem = { field: "metadata.name", reason: "FieldValueRequired", message };
+    throw invalid(subjectOf(subject), [problem]);
+  }
+
+  #refuseInvalid(target: Target, object: JsonObject, before: JsonObject | undefined): void {
+    const problems = validate(target.kind, object, before);
+    if (problems.length > 0) throw invalid(subjectOf(target), problems);
+  }
+
+  #requireNamespace(target: Target): void {
+    if (!target.kind.namespaced) return;
+    for (const [kind, collection] of this.#collections) {
+      if (kind.kind !== "Namespace" || collection.get(target.namespace) !== undefined) continue;
+      throw notFound({ group: "", resource: kind.plural, kind: kind.kind, name: target.namespace });
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What was asked of the simulated API server.
+ * @module
+ */
+
+/** One request. */
+export interface RequestFacts {
+  /** HTTP method. */
+  readonly method: string;
+  /** Path without the query. */
+  readonly path: string;
+  /** Query with its question mark, or `""`. */
+  readonly query: string;
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; `get` for paths that are no object. */
+  readonly verb: string;
+  /** Plural name, with the subresource when there is one: `nodes/status`. `""` for paths that are no object. */
+  readonly resource: string;
+  /** Name of the object, or `""`. */
+  readonly name: string;
+  readonly userAgent: string;
+  readonly contentType: string;
+}
+
+/** Which requests to count. Members that are absent match every request. */
+export type RequestFilter = Partial<Omit<RequestFacts, "query">>;
+
+/** Requests since the start or the last clear. Counts are exact; the list keeps the newest {@linkcode ENTRIES_MAX}. */
+export class RequestLog {
+  /** The newest requests, oldest first. */
+  get entries(): readonly RequestFacts[] {
+    return this.#entries;
+  }
+
+  /** How often each verb met each resource, `patch nodes/status`. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  #entries: RequestFacts[] = [];
+  readonly #counts = new Map<string, number>();
+
+  add(request: RequestFacts): void {
+    const key = request.resource === "" ? request.path : `${request.verb} ${request.resource}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#entries.push(request);
+    if (this.#entries.length > ENTRIES_MAX * 2) this.#entries.splice(0, ENTRIES_MAX);
+  }
+
+  /** How many of the kept entries match. */
+  count(filter: RequestFilter): number {
+    const wanted = Object.entries(filter);
+    return this.#entries.filter((entry) =>
+      wanted.every(([key, value]) =>
+        Object.entries(entry).some(([k, v]) => k === key && v === value),
+      ),
+    ).length;
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#entries = [];
+    this.#counts.clear();
+  }
+}
+
+/** How many requests the log keeps at least. */
+export const ENTRIES_MAX = 20_000;

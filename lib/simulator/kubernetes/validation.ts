@@ -1,0 +1,135 @@
+/**
+ * Rules that the API server holds objects to, as far as Landfall can break them.
+ * @module
+ */
+import type { FieldProblem } from "./api_error.ts";
+import { isArray, isEqual, isObject, objectAt, stringAt, type JsonObject } from "./json.ts";
+import type { Kind } from "./kinds.ts";
+
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LABEL_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
+const NAME_RULE =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', " +
+  "and must start and end with an alphanumeric character";
+const LABEL_RULE =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', " +
+  "and must start and end with an alphanumeric character";
+const KEY_RULE =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', " +
+  "and must start and end with an alphanumeric character";
+const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/**
+ * What is wrong with an object about to be stored.
+ *
+ * @param before The object it replaces; `undefined` when it is new
+ */
+export function validate(
+  kind: Kind,
+  object: JsonObject,
+  before: JsonObject | undefined,
+): readonly FieldProblem[] {
+  const problems = [...metadataProblems(objectAt(object, "metadata"))];
+  if (kind.kind === "Node") problems.push(...nodeProblems(object, before));
+  if (kind.kind === "Event") problems.push(...eventProblems(object));
+  if (kind.kind === "Lease") problems.push(...leaseProblems(objectAt(object, "spec")));
+  return problems;
+}
+
+function invalidValue(field: string, value: unknown, rule: string): FieldProblem {
+  const message = `Invalid value: ${JSON.stringify(value)}: ${rule}`;
+  return { reason: "FieldValueInvalid", message, field };
+}
+
+function metadataProblems(metadata: JsonObject): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const name = stringAt(metadata, "name");
+  if (name.length > 253 || !NAME.test(name)) {
+    problems.push(invalidValue("metadata.name", name, NAME_RULE));
+  }
+  for (const [key, value] of Object.entries(objectAt(metadata, "labels"))) {
+    if (!isQualifiedName(key)) problems.push(invalidValue("metadata.labels", key, KEY_RULE));
+    if (typeof value !== "string" || value.length <= 63) {
+      if (typeof value === "string" && LABEL_VALUE.test(value)) continue;
+      problems.push(invalidValue("metadata.labels", value, LABEL_RULE));
+    } else {
+      problems.push(invalidValue("metadata.labels", value, "must be no more than 63 characters"));
+    }
+  }
+  for (const key of Object.keys(objectAt(metadata, "annotations"))) {
+    if (!isQualifiedName(key.toLowerCase())) {
+      problems.push(invalidValue("metadata.annotations", key, KEY_RULE));
+    }
+  }
+  return problems;
+}
+
+/** Whether a text may be a label key: `name` or `prefix/name`. */
+export function isQualifiedName(text: string): boolean {
+  const parts = text.split("/");
+  if (parts.length > 2) return false;
+  const name = parts.at(-1) ?? "";
+  const prefix = parts.length === 2 ? (parts[0] ?? "") : "a";
+  return name.length <= 63 && LABEL_NAME.test(name) && prefix.length <= 253 && NAME.test(prefix);
+}
+
+function nodeProblems(object: JsonObject, before: JsonObject | undefined): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [...taintProblems(objectAt(object, "spec"))];
+  if (before === undefined) return problems;
+  for (const field of ["providerID", "podCIDR", "podCIDRs"]) {
+    const was = objectAt(before, "spec")[field];
+    if (was === undefined || isEqual(was, objectAt(object, "spec")[field])) continue;
+    const message = `Forbidden: node updates may not change ${field} except from "" to valid`;
+    problems.push({ reason: "FieldValueForbidden", message, field: `spec.${field}` });
+  }
+  return problems;
+}
+
+function taintProblems(spec: JsonObject): readonly FieldProblem[] {
+  const taints = spec["taints"];
+  if (!isArray(taints)) return [];
+  const problems: FieldProblem[] = [];
+  const seen = new Set<string>();
+  for (const [index, taint] of taints.entries()) {
+    if (!isObject(taint)) continue;
+    const field = `metadata.taints[${index}]`;
+    const [key, effect] = [stringAt(taint, "key"), stringAt(taint, "effect")];
+    if (!isQualifiedName(key)) {
+      problems.push(invalidValue(`${field}.key`, key, "name part must be non-empty"));
+    }
+    if (!TAINT_EFFECTS.includes(effect)) {
+      const allowed = TAINT_EFFECTS.map((value) => `"${value}"`).join(", ");
+      const message = `Unsupported value: "${effect}": supported values: ${allowed}`;
+      problems.push({ reason: "FieldValueNotSupported", message, field: `${field}.effect` });
+    }
+    if (seen.has(`${key}:${effect}`)) {
+      const message = `Duplicate value: ${JSON.stringify(taint)}: taints must be unique by key and effect pair`;
+      problems.push({ reason: "FieldValueDuplicate", message, field });
+    }
+    seen.add(`${key}:${effect}`);
+  }
+  return problems;
+}
+
+function eventProblems(event: JsonObject): readonly FieldProblem[] {
+  const namespace = stringAt(objectAt(event, "metadata"), "namespace");
+  const involved = stringAt(objectAt(event, "involvedObject"), "namespace");
+  if (involved === namespace || (involved === "" && namespace === "default")) return [];
+  const rule = "does not match event.namespace";
+  return [invalidValue("involvedObject.namespace", involved, rule)];
+}
+
+function leaseProblems(spec: JsonObject): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const seconds = spec["leaseDurationSeconds"];
+  if (typeof seconds === "number" && seconds <= 0) {
+    problems.push(invalidValue("spec.leaseDurationSeconds", seconds, "must be greater than 0"));
+  }
+  const transitions = spec["leaseTransitions"];
+  if (typeof transitions === "number" && transitions < 0) {
+    const rule = "must be greater than or equal to 0";
+    problems.push(invalidValue("spec.leaseTransitions", transitions, rule));
+  }
+  return problems;
+}

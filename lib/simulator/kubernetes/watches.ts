@@ -1,0 +1,193 @@
+/**
+ * Watches: streams of changes from a version on, with bookmarks and a time-out.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import { expired, type ApiError } from "./api_error.ts";
+import { encodeBookmark, encodeEvent, encodeObject, type Form } from "./encoding.ts";
+import type { Faults } from "./faults.ts";
+import { toSelector, toVersion, type Scope } from "./lists.ts";
+import type { Registry } from "./registry.ts";
+import type { Selector } from "./selectors.ts";
+import type { Change, Stored } from "./store.ts";
+
+// A watch that names no time-out gets one between 30 and 60 minutes from the real server.
+const TIMEOUT_DEFAULT_MS = 30 * 60_000;
+const BOOKMARK_INTERVAL_MS = 60_000;
+// The real server sends a last bookmark this long before a watch ends.
+const BOOKMARK_LEAD_MS = 2000;
+
+/** What a watch stands on. */
+export interface WatchContext {
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly faults: Faults;
+}
+
+/** Open watches, and the hand that ends them. */
+export class Watches {
+  readonly #context: WatchContext;
+  readonly #open = new Set<Watch>();
+  readonly #encoder = new TextEncoder();
+
+  constructor(context: WatchContext) {
+    this.#context = context;
+  }
+
+  /** How many watches are open. */
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Opens a watch. The stream ends by its time-out, by a drop, or when the reader goes.
+   *
+   * @throws ApiError 400 for a query that cannot be read; 410 when the version is gone and `goneForm` is `http`
+   */
+  open(scope: Scope, query: URLSearchParams, form: Form): ReadableStream<Uint8Array> {
+    const { clock, registry, faults } = this.#context;
+    const selects = toSelector(scope, query);
+    const version = toVersion(query.get("resourceVersion"));
+    const collection = registry.collection(scope.kind);
+    const missed = version === 0 ? [] : collection.changesSince(version);
+    const gone = missed === undefined ? goneWatch(version, registry.versions.last) : undefined;
+    if (gone !== undefined && faults.goneForm === "http") throw gone;
+    const stop = new AbortController();
+    let watch: Watch | undefined;
+    const close = (): void => {
+      stop.abort();
+      if (watch !== undefined) this.#open.delete(watch);
+    };
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          const send = (line: string): void => controller.enqueue(this.#encoder.encode(line));
+          const end = (): void => {
+            if (stop.signal.aborted) return;
+            close();
+            controller.close();
+          };
+          watch = new Watch(scope, { form, selects, send, end, faults });
+          if (gone !== undefined) {
+            watch.fail(gone);
+            return;
+          }
+          this.#open.add(watch);
+          if (version === 0) for (const [, stored] of collection.entries()) watch.show(stored);
+          for (const change of missed ?? []) watch.pass(change);
+          const unsubscribe = collection.subscribe(watch.pass);
+          stop.signal.addEventListener("abort", unsubscribe, { once: true });
+          void keepTime(watch, { clock, registry, query, signal: stop.signal });
+        },
+        cancel: close,
+      },
+      // Events wait in memory for a slow reader: a simulator has few of them.
+      { highWaterMark: Infinity },
+    );
+  }
+
+  /** Ends all open watches cleanly, as a server that restarts politely does. */
+  drop(): void {
+    for (const watch of this.#open) watch.end();
+  }
+
+  /** Sends `ERROR` 410 into all open watches and ends them. */
+  expire(): void {
+    const { last } = this.#context.registry.versions;
+    for (const watch of this.#open) watch.fail(goneWatch(0, last));
+  }
+
+  /** Sends a bookmark into each open watch that asked for bookmarks. */
+  bookmark(): void {
+    for (const watch of this.#open) watch.bookmark(this.#context.registry.versions.last);
+  }
+}
+
+function goneWatch(version: number, current: number): ApiError {
+  return expired(`too old resource version: ${version} (${current})`);
+}
+
+interface WatchParts {
+  readonly form: Form;
+  readonly selects: Selector;
+  readonly send: (line: string) => void;
+  readonly end: () => void;
+  readonly faults: Faults;
+}
+
+class Watch {
+  readonly #scope: Scope;
+  readonly #parts: WatchParts;
+  #sentColumns = false;
+  /** Whether the client asked for bookmarks. */
+  wantsBookmarks = false;
+
+  constructor(scope: Scope, parts: WatchParts) {
+    this.#scope = scope;
+    this.#parts = parts;
+  }
+
+  /** Sends a change as this watch's selector sees it: an object may enter or leave what is selected. */
+  readonly pass = (change: Change): void => {
+    const { selects } = this.#parts;
+    const was = change.previous !== undefined && selects(change.previous.object);
+    const is = change.type !== "DELETED" && selects(change.current.object);
+    if (is) this.#sendObject(was ? "MODIFIED" : "ADDED", change.current);
+    else if (was) this.#sendObject("DELETED", change.current);
+  };
+
+  /** Sends an object as it stands, at the start of a watch. */
+  show(stored: Stored): void {
+    if (this.#parts.selects(stored.object)) this.#sendObject("ADDED", stored);
+  }
+
+  bookmark(version: number): void {
+    if (!this.wantsBookmarks || this.#parts.faults.silentWatches) return;
+    this.#parts.send(encodeEvent("BOOKMARK", encodeBookmark(this.#scope.kind, version)));
+  }
+
+  fail(error: ApiError): void {
+    this.#parts.send(encodeEvent("ERROR", JSON.stringify(error.toStatus())));
+    this.end();
+  }
+
+  end(): void {
+    this.#parts.end();
+  }
+
+  #sendObject(type: string, stored: Stored): void {
+    const { form, faults, send } = this.#parts;
+    if (faults.silentWatches) return;
+    const table = form.table && { ...form.table, withColumns: !this.#sentColumns };
+    this.#sentColumns = true;
+    send(encodeEvent(type, encodeObject(this.#scope.kind, stored, { table })));
+  }
+}
+
+async function keepTime(
+  watch: Watch,
+  options: {
+    readonly clock: Clock;
+    readonly registry: Registry;
+    readonly query: URLSearchParams;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const { clock, registry, query, signal } = options;
+  watch.wantsBookmarks = query.get("allowWatchBookmarks") === "true";
+  const timeoutMs = toVersion(query.get("timeoutSeconds")) * 1000 || TIMEOUT_DEFAULT_MS;
+  const end = clock.monotonic() + timeoutMs;
+  const last = end - BOOKMARK_LEAD_MS;
+  try {
+    for (;;) {
+      const now = clock.monotonic();
+      if (now >= end) break;
+      const next = now < last ? Math.min(now + BOOKMARK_INTERVAL_MS, last) : end;
+      await clock.sleep(next - now, signal);
+      if (next !== end) watch.bookmark(registry.versions.last);
+    }
+    watch.end();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

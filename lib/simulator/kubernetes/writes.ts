@@ -1,0 +1,154 @@
+/**
+ * What a write may change of an object, and what must hold for it.
+ * @module
+ */
+import { badRequest, conflict, type ErrorSubject } from "./api_error.ts";
+import { isArray, isObject, objectAt, stringAt, without } from "./json.ts";
+import type { ApiObject, Json, JsonObject } from "./json.ts";
+import { apiVersionOf, type Kind } from "./kinds.ts";
+import { normalize } from "./schema.ts";
+import type { Stored } from "./store.ts";
+
+/** Which object a write is about. `namespace` is `""` for cluster-scoped kinds. */
+export interface Target {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  /** `status`, or `""`. */
+  readonly subresource: string;
+}
+
+/** What must hold for a delete. */
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** How a write is to be taken. */
+export interface WriteOptions {
+  /** Told the fields that the server does not know, before anything is stored. May throw. */
+  readonly onUnknown?: (paths: readonly string[]) => void;
+  /** Everything is checked and nothing is stored. @default false */
+  readonly dryRun?: boolean;
+}
+
+/** What a delete left: nothing, or an object that waits for its finalizers. */
+export interface Deletion {
+  readonly stored: Stored;
+  readonly gone: boolean;
+}
+
+/** `name`, or `namespace/name`. */
+export function keyOf(target: Pick<Target, "namespace" | "name">): string {
+  return target.namespace === "" ? target.name : `${target.namespace}/${target.name}`;
+}
+
+/** What an error about this target names. */
+export function subjectOf(target: Target): ErrorSubject {
+  const { group, plural, kind } = target.kind;
+  return { group, resource: plural, kind, name: target.name };
+}
+
+/**
+ * The body of a write as the server keeps it: known fields, and the name and namespace of its path.
+ *
+ * @throws ApiError 400 for another kind, or a value of the wrong type
+ */
+export function toKept(target: Target, body: JsonObject, options: WriteOptions): JsonObject {
+  const { kind } = target;
+  const type = [stringAt(body, "apiVersion"), stringAt(body, "kind")];
+  const wanted = [apiVersionOf(kind), kind.kind];
+  if (type.some((value, index) => value !== "" && value !== wanted[index])) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): ${type.join(" ")}`,
+    );
+  }
+  const findings = { unknown: [] };
+  const kept = without(
+    without(normalize(kind.schema, body, { kind: kind.kind, findings }), "kind"),
+    "apiVersion",
+  );
+  options.onUnknown?.(findings.unknown);
+  const namespace = kind.namespaced ? { namespace: target.namespace } : {};
+  const metadata = { ...objectAt(kept, "metadata"), name: target.name, ...namespace };
+  return { ...kept, metadata: without(metadata, "managedFields") };
+}
+
+/** Refuses a body made from an old version, or from another object of that name. @throws ApiError 409 */
+export function checkIdentity(target: Target, before: ApiObject, proposed: JsonObject): void {
+  const version = stringAt(proposed, "resourceVersion");
+  if (version !== "" && version !== before.metadata.resourceVersion) {
+    throw conflict(subjectOf(target));
+  }
+  checkPrecondition(target, "UID", [stringAt(proposed, "uid") || undefined, before.metadata.uid]);
+}
+
+/** Puts back what a write by this path cannot change: identity, and `spec` or `status`. */
+export function carryOver(target: Target, before: ApiObject, proposed: JsonObject): JsonObject {
+  const { uid, creationTimestamp, resourceVersion } = before.metadata;
+  const deletion = Object.fromEntries(
+    ["deletionTimestamp", "deletionGracePeriodSeconds", "generateName"].flatMap((key) => {
+      const value = before.metadata[key];
+      return value === undefined ? [] : [[key, value] as const];
+    }),
+  );
+  const own = { uid, creationTimestamp, resourceVersion, ...deletion };
+  const metadata = { ...objectAt(proposed, "metadata"), ...own };
+  if (!target.kind.hasStatus) return { ...proposed, metadata };
+  // Each way of writing keeps what belongs to the other (registry strategies of the API server).
+  const foreign = target.subresource === "status" ? "spec" : "status";
+  const kept = before[foreign];
+  return {
+    ...without(proposed, foreign),
+    metadata,
+    ...(kept === undefined ? {} : { [foreign]: kept }),
+  };
+}
+
+/** The object with what the server sets in its metadata. */
+export function withMetadata(object: JsonObject, own: JsonObject): ApiObject {
+  const metadata = { ...objectAt(object, "metadata"), ...own };
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      name: stringAt(metadata, "name"),
+      uid: stringAt(metadata, "uid"),
+      resourceVersion: stringAt(metadata, "resourceVersion"),
+      creationTimestamp: stringAt(metadata, "creationTimestamp"),
+    },
+  };
+}
+
+/** Refuses unless what is wanted, if anything, is what is. @throws ApiError 409 */
+export function checkPrecondition(
+  target: Target,
+  what: string,
+  [wanted, actual]: readonly [string | undefined, string],
+): void {
+  if (wanted === undefined || wanted === actual) return;
+  const cause = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${actual}`;
+  throw conflict(subjectOf(target), cause);
+}
+
+/** Whether a delete waits for finalizers. */
+export function isDeleting(object: JsonObject): boolean {
+  return stringAt(objectAt(object, "metadata"), "deletionTimestamp") !== "";
+}
+
+/** The finalizers, or none. */
+export function finalizersOf(object: JsonObject): readonly Json[] {
+  const finalizers = objectAt(object, "metadata")["finalizers"];
+  return isArray(finalizers) ? finalizers : [];
+}
+
+/** A time as the API server writes it: RFC 3339, whole seconds, UTC. */
+export function toTime(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** The body of a request that must be an object. @throws ApiError 400 */
+export function requireObject(body: Json): JsonObject {
+  if (isObject(body)) return body;
+  throw badRequest("the request body must be a JSON object");
+}
