@@ -1,0 +1,234 @@
+/**
+ * Keeps a store equal to what the API server has: lists, watches, and lists again when the thread is lost.
+ * @module
+ */
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
+import type { Counter, Gauge, MetricsRegistry } from "../core/metrics.ts";
+import type { KubeClient, WatchEvent } from "./client.ts";
+import { KubeError } from "./errors.ts";
+import { listAll } from "./list_all.ts";
+import type { KubeObject, Resource } from "./resource.ts";
+import { parseStatus, toKubeError } from "./status.ts";
+import type { Store } from "./store.ts";
+import {
+  FIRST_STATE,
+  RestartBackoff,
+  toListQuery,
+  toNextStep,
+  type WatcherOutcome,
+  type WatcherState,
+  type WatcherStep,
+} from "./watcher_state.ts";
+
+/** What {@linkcode runWatcher} works with. */
+export interface WatcherOptions<T extends KubeObject> {
+  readonly client: KubeClient;
+  readonly resource: Resource<T>;
+  /** Written by this watcher alone. */
+  readonly store: Store<T>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: WatcherMetrics;
+  /** Randomness of back-off and watch durations, in [0, 1). @default {Math.random} */
+  readonly random?: () => number;
+  /** Watches one namespace only. */
+  readonly namespace?: string;
+}
+
+/** Metrics that all watchers of a process share; the label `resource` tells them apart. */
+export interface WatcherMetrics {
+  readonly restarts: Counter;
+  readonly lastEvent: Gauge;
+}
+
+/** A watch lives 300 to 600 s, so that watches do not all end together. */
+const WATCH_SECONDS_MIN = 300;
+const WATCH_GAP_MS = 1_000;
+
+/** Registers the metrics of watchers. Call it once for a registry and hand the result to every watcher. */
+export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics {
+  return {
+    restarts: registry.counter({
+      name: "landfall_watch_restarts_total",
+      help: "Watches and lists that were started anew, by resource and reason.",
+    }),
+    lastEvent: registry.gauge({
+      name: "landfall_watch_last_event_timestamp_seconds",
+      help: "When the API server last said anything about a resource, in Unix seconds.",
+    }),
+  };
+}
+
+/**
+ * Runs until the signal aborts; then returns. No failure of the API server ends it, and no failure makes it spin: a
+ * watch is opened at most once a second, and after failures 0.8 s to 60 s apart.
+ *
+ * Semantics are those of client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
+ */
+export async function runWatcher<T extends KubeObject>(
+  options: WatcherOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random = Math.random } = options;
+  const backoff = new RestartBackoff(random);
+  let state = FIRST_STATE;
+  while (!signal.aborted) {
+    const openedMs = clock.monotonic();
+    const outcome = await runPhase(options, state, signal);
+    if (signal.aborted) return;
+    const step = toNextStep(state, outcome);
+    const pauseMs = toPauseMs(step, outcome, clock.monotonic() - openedMs, () =>
+      backoff.next(clock.monotonic()),
+    );
+    report(options, state, step, outcome, pauseMs);
+    state = step.state;
+    // Only the signal can reject this, and then the loop ends.
+    await clock.sleep(pauseMs, signal).catch(() => undefined);
+  }
+}
+
+async function runPhase<T extends KubeObject>(
+  options: WatcherOptions<T>,
+  state: WatcherState,
+  signal: AbortSignal,
+): Promise<WatcherOutcome> {
+  if (state.phase === "watch") return watchOnce(options, state.resourceVersion ?? "", signal);
+  try {
+    return await listOnce(options, state, signal);
+  } catch (error) {
+    return { kind: "failed", events: 0, error };
+  }
+}
+
+async function listOnce<T extends KubeObject>(
+  options: WatcherOptions<T>,
+  state: WatcherState,
+  signal: AbortSignal,
+): Promise<WatcherOutcome> {
+  const { client, resource, store, namespace } = options;
+  const query = { ...toListQuery(state), ...(namespace !== undefined && { namespace }) };
+  const { items, resourceVersion, paged } = await listAll(client, resource, query, signal);
+  store.replace(
+    items.filter((item) => isNamed(item)),
+    resourceVersion,
+  );
+  noteLife(options);
+  return { kind: "listed", resourceVersion, paged };
+}
+
+/** Follows one watch to its end. Every event that was taken in counts, however it ends. */
+async function watchOnce<T extends KubeObject>(
+  options: WatcherOptions<T>,
+  from: string,
+  signal: AbortSignal,
+): Promise<WatcherOutcome> {
+  const { client, resource, clock, namespace, random = Math.random } = options;
+  const openedMs = clock.monotonic();
+  // From "" or "0" the server first replays what exists, in no order: those versions say nothing about progress.
+  let replaying = from === "" || from === "0";
+  let resourceVersion = from;
+  let events = 0;
+  const query = {
+    resourceVersion: from,
+    timeoutSeconds: WATCH_SECONDS_MIN + Math.floor(random() * WATCH_SECONDS_MIN),
+    ...(namespace !== undefined && { namespace }),
+  };
+  try {
+    for await (const event of client.watch(resource, query, signal)) {
+      const version = takeEvent(options, event);
+      events += 1;
+      noteLife(options);
+      replaying &&= event.type === "ADDED";
+      if (version !== undefined && !replaying) resourceVersion = version;
+    }
+  } catch (error) {
+    return { kind: "failed", resourceVersion, events, error };
+  }
+  return { kind: "ended", resourceVersion, events, durationMs: clock.monotonic() - openedMs };
+}
+
+/**
+ * Brings one event into the store.
+ *
+ * @returns The version that the watch has reached with it; absent when the event says nothing
+ * @throws {KubeError} What an ERROR event stands for
+ */
+function takeEvent<T extends KubeObject>(
+  { resource, store, log }: WatcherOptions<T>,
+  { type, object }: WatchEvent,
+): string | undefined {
+  const about = { resource: resource.plural, type };
+  if (type === "ERROR") throw toStreamError(resource, object);
+  if (type === "BOOKMARK") return toVersion(object);
+  if (!isOfKind(resource, object)) {
+    log.warn("Watch event is about another kind", about);
+    return undefined;
+  }
+  if (type === "ADDED" || type === "MODIFIED") store.apply(object);
+  else if (type === "DELETED") store.remove(object);
+  else log.warn("Watch event has an unknown type", about);
+  return toVersion(object);
+}
+
+function toPauseMs(
+  { pause }: WatcherStep,
+  outcome: WatcherOutcome,
+  sinceOpenedMs: number,
+  toBackoff: () => number,
+): number {
+  if (pause === "none") return 0;
+  if (pause === "gap") return Math.max(0, WATCH_GAP_MS - sinceOpenedMs);
+  const asked =
+    outcome.kind === "failed" && outcome.error instanceof KubeError
+      ? (outcome.error.retryAfterMs ?? 0)
+      : 0;
+  return Math.max(toBackoff(), asked);
+}
+
+function report<T extends KubeObject>(
+  { resource, log, metrics }: WatcherOptions<T>,
+  { phase }: WatcherState,
+  { reason, state }: WatcherStep,
+  outcome: WatcherOutcome,
+  pauseMs: number,
+): void {
+  if (reason === undefined) return;
+  metrics?.restarts.inc({ resource: resource.plural, reason });
+  const fields = { resource: resource.plural, reason, next: state.phase, pauseMs };
+  if (outcome.kind !== "failed") return log.debug("Watch ended", fields);
+  const message = phase === "list" ? "Cannot list" : "Watch broke";
+  log.warn(message, { ...fields, error: outcome.error });
+}
+
+function noteLife<T extends KubeObject>({ resource, clock, metrics }: WatcherOptions<T>): void {
+  metrics?.lastEvent.set(clock.now() / 1_000, { resource: resource.plural });
+}
+
+/** The error of a Status object inside a stream. Anything else there is a stream that cannot be trusted. */
+function toStreamError(resource: Resource<KubeObject>, object: unknown): KubeError {
+  const code = parseStatus(object)?.code ?? 500;
+  const body = JSON.stringify(object) ?? "";
+  return toKubeError(`watch "${resource.plural}"`, { code, body });
+}
+
+function isOfKind<T extends KubeObject>(resource: Resource<T>, object: unknown): object is T {
+  if (!isNamed(object)) return false;
+  return object.kind === resource.kind && object.apiVersion === resource.apiVersion;
+}
+
+function isNamed(object: unknown): object is KubeObject {
+  return typeof readMetadata(object, "name") === "string";
+}
+
+function toVersion(object: unknown): string | undefined {
+  const version = readMetadata(object, "resourceVersion");
+  return typeof version === "string" && version !== "" ? version : undefined;
+}
+
+function readMetadata(object: unknown, name: "name" | "resourceVersion"): unknown {
+  if (typeof object !== "object" || object === null || !("metadata" in object)) return undefined;
+  const { metadata } = object;
+  if (typeof metadata !== "object" || metadata === null) return undefined;
+  return Object.entries(metadata).find(([key]) => key === name)?.[1];
+}
