@@ -1,0 +1,178 @@
+/**
+ * The requests that Landfall makes to Xen Orchestra's REST API (`/rest/v0`, xo-server 5.112 or newer).
+ * @module
+ */
+import type { GenericSchema } from "valibot";
+import { CloudError } from "../../cloud/errors.ts";
+import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
+import { toReplyError, type Reply } from "./http.ts";
+import {
+  decode,
+  decodeList,
+  SCHEMAS,
+  type Host,
+  type ListReply,
+  type Network,
+  type Pool,
+  type PoolMember,
+  type Server,
+  type Vif,
+  type Vm,
+} from "./schema.ts";
+import type { Session } from "./session.ts";
+
+/** Answer to a question for one object. Only `missing` is a clear no. */
+export type ReadReply<T> =
+  | { readonly kind: "found"; readonly value: T }
+  /** 404 in JSON, for an object of this very type and ID. */
+  | { readonly kind: "missing" }
+  | { readonly kind: "undecodable"; readonly problem: string };
+
+const FIELDS = {
+  vms: "id,name_label,power_state,CPUs,memory,mainIpAddress,addresses,$container,$pool,tags",
+  hosts: "id,name_label,$pool,tags,controlDomain",
+  pools: "id,name_label,master",
+  networks: "id,name_label",
+  vifs: "id,device,$VM,$network",
+  servers: "id,label,host,enabled,status,poolId",
+} as const;
+
+/**
+ * Most IDs in one filter. The server takes 16 KiB of request head (431 beyond): 400 IDs are about 14.5 KiB, the rest
+ * is for the path, the fields and the cookie.
+ */
+export const FILTER_IDS_MAX = 400;
+
+/** Reads Xen Orchestra. Every method throws {@linkcode CloudError} when there is no usable answer. */
+export class XenOrchestraApi {
+  readonly #session: Session;
+  readonly #undecodable: Counter;
+
+  constructor(session: Session, metrics: MetricsRegistry) {
+    this.#session = session;
+    this.#undecodable = metrics.counter({
+      name: "landfall_cloud_undecodable_objects_total",
+      help: "Objects of the cloud that could not be read, by collection.",
+    });
+  }
+
+  /**
+   * Lists VMs.
+   *
+   * @param ids Only these, at most {@linkcode FILTER_IDS_MAX}, in lower case; all VMs when absent
+   */
+  listVms(ids: readonly string[] | undefined, signal: AbortSignal): Promise<ListReply<Vm>> {
+    // Plain text matches anywhere in a value, which does no harm with whole UUIDs.
+    const filter = ids && `id:|(${ids.join(" ")})`;
+    return this.#list("vms", SCHEMAS.vm, { fields: FIELDS.vms, ...(filter && { filter }) }, signal);
+  }
+
+  /** Lists all hosts. */
+  listHosts(signal: AbortSignal): Promise<ListReply<Host>> {
+    return this.#list("hosts", SCHEMAS.host, { fields: FIELDS.hosts }, signal);
+  }
+
+  /** Lists all pools. */
+  listPools(signal: AbortSignal): Promise<ListReply<Pool>> {
+    return this.#list("pools", SCHEMAS.pool, { fields: FIELDS.pools }, signal);
+  }
+
+  /** Lists all networks. */
+  listNetworks(signal: AbortSignal): Promise<ListReply<Network>> {
+    return this.#list("networks", SCHEMAS.network, { fields: FIELDS.networks }, signal);
+  }
+
+  /** Lists network interfaces: of one VM, or of all when `vmId` is absent. */
+  listVifs(vmId: string | undefined, signal: AbortSignal): Promise<ListReply<Vif>> {
+    const filter = vmId && `$VM:${vmId}`;
+    const query = { fields: FIELDS.vifs, ...(filter && { filter }) };
+    return this.#list("vifs", SCHEMAS.vif, query, signal);
+  }
+
+  /** Lists the connections to pools; empty when the user may not see them. */
+  listServers(signal: AbortSignal): Promise<ListReply<Server>> {
+    return this.#list("servers", SCHEMAS.server, { fields: FIELDS.servers }, signal);
+  }
+
+  /** Lists at most two VMs of a pool. */
+  listSomeVmsOfPool(poolId: string, signal: AbortSignal): Promise<ListReply<PoolMember>> {
+    const query = { fields: "id,$pool", filter: `$pool:${poolId}`, limit: "2" };
+    return this.#list("vms", SCHEMAS.poolMember, query, signal);
+  }
+
+  /** Reads one VM. */
+  readVm(id: string, signal: AbortSignal): Promise<ReadReply<Vm>> {
+    return this.#read("vms", "VM", { id, schema: SCHEMAS.vm }, signal);
+  }
+
+  /** Reads one pool. */
+  readPool(id: string, signal: AbortSignal): Promise<ReadReply<Pool>> {
+    return this.#read("pools", "pool", { id, schema: SCHEMAS.pool }, signal);
+  }
+
+  /** Reads one host. */
+  readHost(id: string, signal: AbortSignal): Promise<ReadReply<Host>> {
+    return this.#read("hosts", "host", { id, schema: SCHEMAS.host }, signal);
+  }
+
+  /** Reads the dom0 of a host. */
+  readVmController(id: string, signal: AbortSignal): Promise<ReadReply<PoolMember>> {
+    return this.#read(
+      "vm-controllers",
+      "VM-controller",
+      { id, schema: SCHEMAS.poolMember },
+      signal,
+    );
+  }
+
+  async #list<T>(
+    collection: string,
+    schema: GenericSchema<unknown, T>,
+    query: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<ListReply<T>> {
+    const path = `/${collection}?${new URLSearchParams(query)}`;
+    const operation = `list_${collection.replaceAll("-", "_")}`;
+    const reply = await this.#session.get({ operation, path, isList: true }, signal);
+    const body = reply.json?.value;
+    if (reply.status !== 200 || body === undefined) throw toReplyError(reply, `GET /${collection}`);
+    if (!Array.isArray(body)) {
+      throw new CloudError("protocol", `Xen Orchestra answered no list to GET /${collection}`);
+    }
+    const list = decodeList(schema, body);
+    if (list.undecodable.size > 0) this.#undecodable.inc({ collection }, list.undecodable.size);
+    return list;
+  }
+
+  async #read<T extends { readonly id: string }>(
+    collection: string,
+    type: string,
+    { id, schema }: { id: string; schema: GenericSchema<unknown, T> },
+    signal: AbortSignal,
+  ): Promise<ReadReply<T>> {
+    const operation = `read_${collection.replaceAll("-", "_").replace(/s$/, "")}`;
+    const path = `/${collection}/${encodeURIComponent(id)}`;
+    const reply = await this.#session.get({ operation, path, isList: false }, signal);
+    if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };
+    if (reply.status !== 200 || reply.json === undefined) {
+      throw toReplyError(reply, `GET /${collection}/${id}`);
+    }
+    const decoded = decode(schema, reply.json.value);
+    if ("value" in decoded && decoded.value.id === id)
+      return { kind: "found", value: decoded.value };
+    this.#undecodable.inc({ collection });
+    const problem = "problem" in decoded ? decoded.problem : "id: is another one";
+    return { kind: "undecodable", problem };
+  }
+}
+
+/**
+ * Whether a 404 is Xen Orchestra's own, for this object. A proxy's 404, or that of a wrong path, says nothing about it.
+ */
+function isMissing({ json }: Reply, type: string, id: string): boolean {
+  const body = json?.value;
+  if (typeof body !== "object" || body === null || !("data" in body)) return false;
+  const { data } = body;
+  if (typeof data !== "object" || data === null) return false;
+  return "type" in data && data.type === type && "id" in data && data.id === id;
+}

@@ -1,0 +1,165 @@
+/**
+ * Tokens: as given, from a file that changes, or minted with a user's password and renewed.
+ * @module
+ */
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { CloudError } from "../../cloud/errors.ts";
+import { abortable } from "../../core/abortable.ts";
+import { toBackoffMs } from "../../core/backoff.ts";
+import type { Clock } from "../../core/clock.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
+
+/** Where the token of a request comes from. */
+export interface TokenSource {
+  /**
+   * The token to use now.
+   *
+   * @throws {CloudError} when there is none
+   */
+  read(signal: AbortSignal): Promise<string>;
+  /**
+   * Tells that Xen Orchestra refused a token.
+   *
+   * @returns Whether another one may be had, so that trying again makes sense
+   */
+  refuse(token: string): Promise<boolean>;
+}
+
+/** A token that never changes. */
+export function createFixedToken(token: string): TokenSource {
+  return { read: () => Promise.resolve(token), refuse: () => Promise.resolve(false) };
+}
+
+const FILE_PERIOD_MS = 1_000;
+
+/** A token in a file, read again at most once a second, and whenever it is refused. */
+export class FileToken implements TokenSource {
+  readonly #path: string;
+  readonly #clock: Clock;
+  #token: string;
+  #readAtMs: number;
+
+  /** @throws {ConfigError} when the file cannot be read, or is empty */
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+    try {
+      this.#token = readFileSync(path, "utf8").trim();
+    } catch (cause) {
+      throw new ConfigError([{ path: "tokenFile", message: `${path}: cannot be read` }], { cause });
+    }
+    if (this.#token === "") {
+      throw new ConfigError([{ path: "tokenFile", message: `${path}: is empty` }]);
+    }
+    this.#readAtMs = clock.monotonic();
+  }
+
+  async read(): Promise<string> {
+    if (this.#clock.monotonic() - this.#readAtMs >= FILE_PERIOD_MS) await this.#reload();
+    return this.#token;
+  }
+
+  async refuse(token: string): Promise<boolean> {
+    await this.#reload();
+    return this.#token !== token;
+  }
+
+  /** A file that is away for a moment, as while a Secret is replaced, leaves the last token in use. */
+  async #reload(): Promise<void> {
+    this.#readAtMs = this.#clock.monotonic();
+    const text = await readFile(this.#path, "utf8").catch(() => "");
+    this.#token = text.trim() || this.#token;
+  }
+}
+
+/** A token and how long it lives, in wall-clock milliseconds. */
+export interface Minted {
+  readonly token: string;
+  /** Absent when the server does not tell. */
+  readonly expiresAtMs?: number;
+}
+
+/** What a {@linkcode MintedToken} needs. */
+export interface MintOptions {
+  /** Gets a token with the password, in one try. The same client ID gets the same token with a new expiry. */
+  readonly mint: () => Promise<Minted>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Xen Orchestra refuses a password within 2 s of a wrong one; every try costs it up to 0.7 s of processor time. */
+const MINT_BACKOFF = { baseMs: 2_500, capMs: 300_000, jitter: 0.1 };
+/** Renewal begins when a third of the life is left, and never sooner than this after the last. */
+const RENEW_MS_MIN = 60_000;
+
+/**
+ * A token that is minted when first needed, renewed before it expires, and minted anew when refused.
+ *
+ * Guarantees: one try at a time, whoever asks; never two within 2.5 s; a failed renewal leaves the token in use.
+ */
+export class MintedToken implements TokenSource {
+  readonly #options: MintOptions;
+  #current: (Minted & { readonly renewAtMs: number }) | undefined;
+  #minting: Promise<string> | undefined;
+  #failures = 0;
+  #nextTryMs = -Infinity;
+  #lastError: CloudError | undefined;
+
+  constructor(options: MintOptions) {
+    this.#options = options;
+  }
+
+  async read(signal: AbortSignal): Promise<string> {
+    const current = this.#current;
+    const now = this.#options.clock.now();
+    if (current && now < (current.expiresAtMs ?? Infinity)) {
+      // Renewal goes on behind the request; its failure is logged there.
+      if (now >= current.renewAtMs && this.#mayTry()) this.#start().catch(() => {});
+      return current.token;
+    }
+    return await abortable(this.#start(), signal);
+  }
+
+  refuse(token: string): Promise<boolean> {
+    if (this.#current?.token === token) this.#current = undefined;
+    return Promise.resolve(this.#current !== undefined || this.#mayTry());
+  }
+
+  #mayTry(): boolean {
+    return this.#minting !== undefined || this.#options.clock.monotonic() >= this.#nextTryMs;
+  }
+
+  #start(): Promise<string> {
+    if (!this.#mayTry()) {
+      const { kind = "denied", message = "Xen Orchestra refuses the token that it just gave" } =
+        this.#lastError ?? {};
+      const retryAfterMs = this.#nextTryMs - this.#options.clock.monotonic();
+      return Promise.reject(new CloudError(kind, message, { retryAfterMs }));
+    }
+    this.#minting ??= this.#mint().finally(() => (this.#minting = undefined));
+    return this.#minting;
+  }
+
+  async #mint(): Promise<string> {
+    const { mint, clock, log } = this.#options;
+    this.#nextTryMs = clock.monotonic() + MINT_BACKOFF.baseMs;
+    try {
+      const minted = await mint();
+      const now = clock.now();
+      const lifeMs = (minted.expiresAtMs ?? Infinity) - now;
+      this.#current = { ...minted, renewAtMs: now + Math.max(RENEW_MS_MIN, (lifeMs * 2) / 3) };
+      this.#failures = 0;
+      this.#lastError = undefined;
+      log.info("Got a token from Xen Orchestra", { lifeSeconds: Math.round(lifeMs / 1_000) });
+      return minted.token;
+    } catch (error) {
+      this.#failures += 1;
+      if (error instanceof CloudError) this.#lastError = error;
+      this.#nextTryMs = clock.monotonic() + toBackoffMs(this.#failures, MINT_BACKOFF);
+      log.warn("Cannot get a token from Xen Orchestra", { failures: this.#failures, error });
+      throw error;
+    }
+  }
+}

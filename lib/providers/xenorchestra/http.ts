@@ -1,0 +1,172 @@
+/**
+ * One exchange with Xen Orchestra over HTTP, and what its failures mean.
+ * @module
+ */
+import { CloudError } from "../../cloud/errors.ts";
+import type { FetchTls } from "./tls.ts";
+
+/** What is sent. */
+export interface Request {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly tls: FetchTls;
+  /** Must carry the deadline. */
+  readonly signal: AbortSignal;
+}
+
+/** What came back. `json` is there exactly when the content type says JSON and the body is JSON. */
+export interface Reply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly json?: { readonly value: unknown };
+  /** Where a redirect of the same origin leads. */
+  readonly redirectUrl?: string;
+  readonly retryAfterMs?: number;
+}
+
+const REDIRECTS_MAX = 3;
+const RETRY_AFTER_MS_MAX = 300_000;
+
+/** Codes of connections that the other side dropped: its keep-alive ends after five idle seconds. */
+const RESET_CODES = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed", "ConnectionReset"]);
+
+/**
+ * Sends a request. Redirects of a GET are followed within the origin, at most three; those of a POST are handed back,
+ * since following would turn it into a GET or send a password again unasked.
+ *
+ * @throws {CloudError} `protocol` for a redirect that leaves the origin or never ends
+ * @throws what `fetch` throws, or the signal's reason
+ */
+export async function sendRequest(request: Request): Promise<Reply> {
+  let { url } = request;
+  for (let hop = 0; ; hop += 1) {
+    const reply = await sendOnce({ ...request, url });
+    if (reply.redirectUrl === undefined || request.method !== "GET") return reply;
+    if (hop === REDIRECTS_MAX) {
+      throw new CloudError("protocol", "Xen Orchestra redirects without end; check url");
+    }
+    url = reply.redirectUrl;
+  }
+}
+
+async function sendOnce({ url, ...request }: Request): Promise<Reply> {
+  const response = await fetch(url, { ...request, redirect: "manual" });
+  const { status, headers } = response;
+  const contentType = headers.get("content-type") ?? "";
+  const redirectUrl = toRedirectUrl(response, url);
+  const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
+  const isJson = /^application\/json\b/i.test(contentType);
+  // A body that nobody reads keeps its connection busy.
+  const text = isJson ? await response.text() : await response.body?.cancel();
+  const json = isJson ? parseJson(text ?? "") : undefined;
+  return {
+    status,
+    contentType,
+    ...(json === undefined ? {} : { json }),
+    ...(redirectUrl === undefined ? {} : { redirectUrl }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function toRedirectUrl({ status, headers }: Response, from: string): string | undefined {
+  const location = headers.get("location");
+  if (![301, 302, 303, 307, 308].includes(status) || location === null) return undefined;
+  const to = URL.parse(location, from);
+  // The cookie goes with every request, and nobody else may have it.
+  if (to === null || to.origin !== new URL(from).origin) {
+    const where = to === null ? "an address that cannot be read" : to.origin;
+    throw new CloudError(
+      "protocol",
+      `Xen Orchestra redirects to ${where}, which is not followed; if that is where it is, change url`,
+    );
+  }
+  return to.href;
+}
+
+function toRetryAfterMs(header: string | null): number | undefined {
+  if (header === null || !/^\d+$/.test(header)) return undefined;
+  return Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX);
+}
+
+function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The short code of a failed `fetch`; empty when it has none. */
+export function toErrorCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "";
+}
+
+/** Whether a connection was dropped, so that a GET may be tried once more. */
+export function isReset(error: unknown): boolean {
+  return RESET_CODES.has(toErrorCode(error));
+}
+
+/** What a failed `fetch` means. A certificate that is not trusted needs a person; everything else may pass. */
+export function toConnectionError(error: unknown): CloudError {
+  if (error instanceof CloudError) return error;
+  const code = toErrorCode(error);
+  if (/CERT|TLS|VERIFY|SELF_SIGNED/.test(code)) {
+    const advice = "set caFile or certificateFingerprint";
+    return new CloudError(
+      "protocol",
+      `Cannot trust the certificate of Xen Orchestra (${code}); ${advice}`,
+      { cause: error },
+    );
+  }
+  const shown = code === "" ? "the connection failed" : code;
+  return new CloudError("unreachable", `Cannot reach Xen Orchestra: ${shown}; check url`, {
+    cause: error,
+  });
+}
+
+/** What a reply means that is not the wanted one, in words a person can act on. */
+export function toReplyError(reply: Reply, what: string): CloudError {
+  const { status, retryAfterMs } = reply;
+  const said = findErrorText(reply);
+  const answered = `Xen Orchestra answered ${status}${said === "" ? "" : ` (${said})`} to ${what}`;
+  const options = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (status === 401) {
+    const advice =
+      "the token is wrong or expired; check token or tokenFile, or username and password";
+    return new CloudError("denied", `Xen Orchestra answered 401: ${advice}`, options);
+  }
+  if (status === 403) {
+    const advice = "the user may not see this; give it the rights to read VMs, hosts and pools";
+    return new CloudError("denied", `${answered}: ${advice}`, options);
+  }
+  if (status === 429 || said.startsWith("too fast authentication tries")) {
+    return new CloudError("throttled", `${answered}: asked too often`, options);
+  }
+  if (status >= 500) return new CloudError("unreachable", `${answered}: try again later`, options);
+  if (status === 400 && said.includes("authentication methods")) {
+    const advice =
+      "something between here and there, such as a proxy, adds an Authorization header";
+    return new CloudError("protocol", `${answered}: ${advice}`);
+  }
+  if (reply.json === undefined) {
+    const type = reply.contentType === "" ? "nothing" : reply.contentType;
+    const advice = "something else answers at url, or Xen Orchestra is too old";
+    return new CloudError("protocol", `${answered} with ${type} instead of JSON: ${advice}`);
+  }
+  return new CloudError("protocol", `${answered}, which was not expected`);
+}
+
+/** `error` is text, or an object by parameter. */
+function findErrorText({ json }: Reply): string {
+  const body = json?.value;
+  if (typeof body !== "object" || body === null || !("error" in body)) return "";
+  const { error } = body;
+  if (typeof error === "string") return error.slice(0, 200);
+  return typeof error === "object" && error !== null
+    ? Object.keys(error).join(", ").slice(0, 200)
+    : "";
+}

@@ -1,0 +1,204 @@
+/**
+ * From replies of Xen Orchestra to an inventory. Pure.
+ * @module
+ */
+import type { Coverage, Inventory } from "../../cloud/inventory.ts";
+import type { Instance, InstanceState } from "../../cloud/provider.ts";
+import { toLabelValue } from "../../core/label.ts";
+import { toAddresses } from "./addresses.ts";
+import type { XenOrchestraSettings } from "./config.ts";
+import { findTagValue, formatInstanceType } from "./instance_type.ts";
+import { toLabels } from "./labels.ts";
+import { formatProviderId } from "./provider_id.ts";
+import type { Host, ListReply, Network, Pool, Vif, Vm } from "./schema.ts";
+
+/** Everything that one refresh asks for. */
+export interface Replies {
+  readonly vms: ListReply<Vm>;
+  readonly hosts: ListReply<Host>;
+  readonly pools: ListReply<Pool>;
+  /** Only asked for when addresses are chosen by network. */
+  readonly networks?: ListReply<Network>;
+  readonly vifs?: ListReply<Vif>;
+}
+
+/** The settings that shape an instance. */
+export type InstanceSettings = Pick<
+  XenOrchestraSettings,
+  "addresses" | "zoneLabelFrom" | "instanceTypeTag"
+>;
+
+/** What surrounds VMs. */
+export interface Surroundings {
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly hosts: ReadonlyMap<string, Host>;
+  /** IDs of the networks whose addresses count; all when absent. */
+  readonly networkIds?: ReadonlySet<string>;
+  /** Devices in those networks, by VM; absent as `networkIds` is. */
+  readonly devices?: ReadonlyMap<string, ReadonlySet<number>>;
+}
+
+const NO_DEVICES: ReadonlySet<number> = new Set();
+
+const STATES: Readonly<Record<string, InstanceState>> = {
+  Running: "running",
+  // Paused and suspended VMs hold memory or a disk image, but nothing of them runs.
+  Paused: "stopped",
+  Suspended: "stopped",
+  Halted: "stopped",
+};
+
+/** Sorts out what surrounds VMs. */
+export function toSurroundings(
+  { hosts, pools, networks, vifs }: Omit<Replies, "vms">,
+  network: string | undefined,
+): Surroundings {
+  const base = { pools: byId(pools.objects), hosts: byId(hosts.objects) };
+  if (network === undefined || networks === undefined || vifs === undefined) return base;
+  const wanted = networks.objects.filter(
+    (one) => one.id === network.toLowerCase() || one.name_label === network,
+  );
+  const networkIds = new Set(wanted.map(({ id }) => id));
+  return { ...base, networkIds, devices: toDevices(vifs.objects, networkIds) };
+}
+
+/** Numbers of the devices in certain networks, by VM. */
+export function toDevices(
+  vifs: readonly Vif[],
+  networkIds: ReadonlySet<string>,
+): Map<string, Set<number>> {
+  const devices = new Map<string, Set<number>>();
+  for (const { $VM, $network, device } of vifs) {
+    if (!$VM || !$network || !networkIds.has($network) || device === undefined) continue;
+    const ofVm = devices.get($VM) ?? new Set();
+    devices.set($VM, ofVm.add(Number(device)));
+  }
+  return devices;
+}
+
+/**
+ * Builds an inventory.
+ *
+ * @param known Pools that were seen before, by ID: name, if known. Those that are gone now are shown as not covered
+ * @param observedAtMs When the first request was sent, monotonic
+ */
+export function toInventory(
+  vms: ListReply<Vm>,
+  surroundings: Surroundings,
+  options: {
+    readonly settings: InstanceSettings;
+    readonly known: ReadonlyMap<string, string>;
+    readonly observedAtMs: number;
+  },
+): Inventory {
+  const { settings, known, observedAtMs } = options;
+  return {
+    observedAtMs,
+    instances: new Map(vms.objects.map((vm) => [vm.id, toInstance(vm, surroundings, settings)])),
+    coverage: toCoverage(vms.objects, surroundings, known),
+    undecodable: vms.undecodable,
+  };
+}
+
+/** Turns a VM into an instance, frozen. What is not known now stays absent. */
+export function toInstance(
+  vm: Vm,
+  surroundings: Surroundings,
+  settings: InstanceSettings,
+): Instance {
+  const hostId = findHostId(vm, surroundings);
+  const poolName = surroundings.pools.get(vm.$pool)?.name_label ?? undefined;
+  const host = hostId === undefined ? undefined : surroundings.hosts.get(hostId);
+  const hostName = host?.name_label ?? undefined;
+  const vmName = vm.name_label ?? undefined;
+  const place = { poolId: vm.$pool, poolName, hostId, hostName };
+  const devices = surroundings.devices && (surroundings.devices.get(vm.id) ?? NO_DEVICES);
+  const source = {
+    addresses: vm.addresses ?? {},
+    mainIpAddress: vm.mainIpAddress ?? undefined,
+    devices,
+  };
+  const details = { vmId: vm.id, vmName, powerState: vm.power_state ?? undefined, ...place };
+  return Object.freeze({
+    id: vm.id,
+    providerId: formatProviderId(vm.$pool, vm.id),
+    name: vmName ?? vm.id,
+    state: STATES[vm.power_state ?? ""] ?? "unknown",
+    systemUuid: vm.id,
+    region: vm.$pool,
+    ...optional("zone", findZone(vm, host, hostId, settings)),
+    ...optional("instanceType", findInstanceType(vm, settings)),
+    addresses: Object.freeze(
+      toAddresses(source, settings.addresses).map((one) => Object.freeze(one)),
+    ),
+    labels: Object.freeze(toLabels({ vmName, ...place })),
+    details: Object.freeze(dropAbsent(details)),
+  });
+}
+
+/**
+ * The host that a VM runs on. A halted or suspended VM names its pool, or the host of one of its disks, in the same
+ * place: neither is where it runs.
+ */
+function findHostId(vm: Vm, { hosts }: Surroundings): string | undefined {
+  const container = vm.$container ?? undefined;
+  if (container === undefined || container === vm.$pool) return undefined;
+  if (vm.power_state === "Running") return container;
+  return vm.power_state === "Paused" && hosts.has(container) ? container : undefined;
+}
+
+function findZone(
+  vm: Vm,
+  host: Host | undefined,
+  hostId: string | undefined,
+  { zoneLabelFrom }: InstanceSettings,
+): string | undefined {
+  if (zoneLabelFrom.kind === "pool") return vm.$pool;
+  if (zoneLabelFrom.kind === "host") return hostId;
+  return toLabelValue(findTagValue(host?.tags ?? [], zoneLabelFrom.prefix) ?? "") || undefined;
+}
+
+function findInstanceType(vm: Vm, { instanceTypeTag }: InstanceSettings): string | undefined {
+  const tagged = instanceTypeTag && findTagValue(vm.tags ?? [], instanceTypeTag);
+  if (tagged) return toLabelValue(tagged) || undefined;
+  const cpus = vm.CPUs?.max ?? undefined;
+  const memoryBytes = vm.memory?.static?.[1];
+  if (cpus === undefined || memoryBytes === undefined) return undefined;
+  return formatInstanceType(cpus, memoryBytes);
+}
+
+function toCoverage(
+  vms: readonly Vm[],
+  { pools, hosts }: Surroundings,
+  known: ReadonlyMap<string, string>,
+): Map<string, Coverage> {
+  const coverage = new Map<string, Coverage>();
+  for (const { id, name_label, master } of pools.values()) {
+    const name = optional("name", name_label ?? undefined);
+    const complete = master !== undefined && master !== null && hosts.has(master);
+    const reason = "its master host is not shown: it is not loaded yet, or the user may not see it";
+    coverage.set(id, complete ? { complete, ...name } : { complete, ...name, reason });
+  }
+  const lost = "the pool is not shown: its connection is down, or the user may not see it";
+  for (const id of [...known.keys(), ...vms.map(({ $pool }) => $pool)]) {
+    if (coverage.has(id)) continue;
+    coverage.set(id, { complete: false, ...optional("name", known.get(id)), reason: lost });
+  }
+  return coverage;
+}
+
+function byId<T extends { readonly id: string }>(objects: readonly T[]): Map<string, T> {
+  return new Map(objects.map((one) => [one.id, one]));
+}
+
+function optional<K extends string>(key: K, value: string | undefined): { [key in K]?: string } {
+  const pair: { [key in K]?: string } = {};
+  if (value !== undefined) pair[key] = value;
+  return pair;
+}
+
+function dropAbsent(record: Record<string, string | undefined>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [key, value] of Object.entries(record)) if (value !== undefined) kept[key] = value;
+  return kept;
+}

@@ -1,0 +1,299 @@
+/**
+ * Xen Orchestra as a provider: one inventory for all Nodes, and direct questions for the few it lacks.
+ * @module
+ */
+import { CloudError } from "../../cloud/errors.ts";
+import type { Inventory } from "../../cloud/inventory.ts";
+import type {
+  Instance,
+  MatchedBy,
+  NodeIdentity,
+  Presence,
+  Provider,
+  UnknownReason,
+} from "../../cloud/provider.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import { proveAbsence } from "./absence.ts";
+import type { XenOrchestraApi } from "./api.ts";
+import type { XenOrchestraSettings } from "./config.ts";
+import { toDevices, toInstance, toInventory, toSurroundings } from "./inventory.ts";
+import type { Surroundings } from "./inventory.ts";
+import { parseProviderId } from "./provider_id.ts";
+import type { ListReply, Vm } from "./schema.ts";
+import { parseUuid, swapUuid } from "./uuid.ts";
+
+/** Nodes up to which VMs are listed by ID; two IDs each fit into one request. */
+const FILTER_NODES_MAX = 200;
+const KNOWN_POOLS_MAX = 256;
+const REMEMBERED_VMS_MAX = 10_000;
+
+/** The IDs that a Node may be known by. */
+type Identity =
+  | { readonly kind: "providerId"; readonly vmId: string; readonly poolId?: string }
+  /** The system UUID as the kubelet reports it, and with its first groups reversed. */
+  | { readonly kind: "systemUuid"; readonly direct: string; readonly swapped: string }
+  | { readonly kind: "other"; readonly presence: Presence };
+
+/** What a {@linkcode XenOrchestraProvider} is made of. */
+export interface XenOrchestraOptions {
+  readonly api: XenOrchestraApi;
+  readonly settings: XenOrchestraSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** See {@linkcode Provider}. */
+export class XenOrchestraProvider implements Provider {
+  readonly name = "xenorchestra";
+  /** Guest tools often report nothing, or not everything. */
+  readonly providedNodeIps = "trusted";
+  readonly refreshIntervalMs: number;
+  readonly #options: XenOrchestraOptions;
+  #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
+  /** Names of all pools ever seen, by ID; the longest unseen goes first. */
+  readonly #knownPools = new Map<string, string>();
+  /** Where VMs are that left the pool of their provider ID. */
+  readonly #movedTo = new Map<string, string>();
+  /** System UUIDs that Xen Orchestra has no VM for, so that the swapped form may count. */
+  readonly #noSuchVm = new Map<string, true>();
+
+  constructor(options: XenOrchestraOptions) {
+    this.#options = options;
+    this.refreshIntervalMs = options.settings.refreshIntervalMs;
+  }
+
+  async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    const { clock, settings } = this.#options;
+    const observedAtMs = clock.monotonic();
+    const identities = interest.map(toIdentity);
+    const { vms, surroundings } = await this.#list(toFilter(identities), signal);
+    const inventory = toInventory(vms, surroundings, {
+      settings,
+      known: this.#knownPools,
+      observedAtMs,
+    });
+    this.#learn(surroundings, inventory);
+    for (const identity of identities) {
+      if (identity.kind !== "providerId") continue;
+      const region = inventory.instances.get(identity.vmId)?.region;
+      if (region !== undefined) this.#rememberPool(identity, region);
+    }
+    return inventory;
+  }
+
+  findInstance(inventory: Inventory, node: NodeIdentity): Presence {
+    const identity = toIdentity(node);
+    if (identity.kind === "other") return identity.presence;
+    const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
+    const listed = inventory.instances.get(id);
+    if (listed) return toPresent(listed, identity.kind);
+    const problem = inventory.undecodable.get(id);
+    if (problem !== undefined) return toUndecodable(id, problem);
+    if (identity.kind === "providerId") return toNotListed(inventory, identity);
+    const swapped = inventory.instances.get(identity.swapped);
+    if (swapped && this.#noSuchVm.has(id)) return toPresent(swapped, "swappedSystemUuid");
+    const message = swapped
+      ? `No VM ${id} is listed, but one with the bytes of a UEFI guest is (${identity.swapped}); still to be confirmed`
+      : `No VM with the system UUID ${id} is listed`;
+    return toUnknown("notListed", message);
+  }
+
+  async readInstance(
+    inventory: Inventory,
+    node: NodeIdentity,
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const identity = toIdentity(node);
+    if (identity.kind === "other") return identity.presence;
+    try {
+      return identity.kind === "providerId"
+        ? await this.#readByProviderId(inventory, identity, signal)
+        : await this.#readBySystemUuid(inventory, identity, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
+      throw error;
+    }
+  }
+
+  async #readByProviderId(
+    inventory: Inventory,
+    identity: Identity & { kind: "providerId" },
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const { vmId, poolId } = identity;
+    const read = await this.#readVm(vmId, "providerId", signal);
+    if (read !== "missing") {
+      const region = read.kind === "present" ? read.instance.region : undefined;
+      if (region !== undefined) this.#rememberPool(identity, region);
+      return read;
+    }
+    const movedTo = this.#movedTo.get(vmId);
+    const poolIds = [poolId, movedTo].filter((one) => one !== undefined);
+    return await proveAbsence(this.#options.api, { vmId, poolIds, inventory }, signal);
+  }
+
+  async #readBySystemUuid(
+    inventory: Inventory,
+    { direct, swapped }: Identity & { kind: "systemUuid" },
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const read = await this.#readVm(direct, "systemUuid", signal);
+    if (read !== "missing") {
+      this.#noSuchVm.delete(direct);
+      return read;
+    }
+    remember(this.#noSuchVm, direct, true, REMEMBERED_VMS_MAX);
+    const listed = inventory.instances.get(swapped);
+    if (listed) return toPresent(listed, "swappedSystemUuid");
+    const second = await this.#readVm(swapped, "swappedSystemUuid", signal);
+    return second === "missing" ? toNotFound(inventory, direct, swapped) : second;
+  }
+
+  async #readVm(
+    id: string,
+    matchedBy: MatchedBy,
+    signal: AbortSignal,
+  ): Promise<Presence | "missing"> {
+    const { api, settings } = this.#options;
+    const reply = await api.readVm(id, signal);
+    if (reply.kind === "missing") return "missing";
+    if (reply.kind === "undecodable") return toUndecodable(id, reply.problem);
+    const { networkIds } = this.#surroundings;
+    const vifs = networkIds && (await api.listVifs(id, signal));
+    const surroundings =
+      vifs && networkIds
+        ? { ...this.#surroundings, devices: toDevices(vifs.objects, networkIds) }
+        : this.#surroundings;
+    return toPresent(toInstance(reply.value, surroundings, settings), matchedBy);
+  }
+
+  /** All requests of a refresh at once; the first failure ends the others. */
+  async #list(
+    ids: readonly string[] | undefined,
+    signal: AbortSignal,
+  ): Promise<{ vms: ListReply<Vm>; surroundings: Surroundings }> {
+    const { api, settings } = this.#options;
+    const { network } = settings.addresses;
+    const failed = new AbortController();
+    const both = AbortSignal.any([signal, failed.signal]);
+    try {
+      const [vms, hosts, pools, networks, vifs] = await Promise.all([
+        api.listVms(ids, both),
+        api.listHosts(both),
+        api.listPools(both),
+        ...(network === undefined
+          ? []
+          : ([api.listNetworks(both), api.listVifs(undefined, both)] as const)),
+      ]);
+      const extra = networks && vifs ? { networks, vifs } : {};
+      return { vms, surroundings: toSurroundings({ hosts, pools, ...extra }, network) };
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  }
+
+  #learn(surroundings: Surroundings, inventory: Inventory): void {
+    const { log, settings } = this.#options;
+    for (const [id, { complete, name, reason }] of inventory.coverage) {
+      const before = this.#surroundings.pools.has(id);
+      if (!complete && before && !surroundings.pools.has(id)) {
+        log.warn("Xen Orchestra lost a pool", { poolId: id, poolName: name, reason });
+      }
+      if (complete && !before)
+        log.info("Xen Orchestra shows a pool", { poolId: id, poolName: name });
+    }
+    const { network } = settings.addresses;
+    const isNew = this.#surroundings.networkIds?.size !== 0;
+    if (surroundings.networkIds?.size === 0 && isNew) {
+      log.warn("No network has the name or UUID of addresses.network", { network });
+    }
+    for (const { id, name_label } of surroundings.pools.values()) {
+      remember(this.#knownPools, id, name_label ?? id, KNOWN_POOLS_MAX);
+    }
+    this.#surroundings = surroundings;
+  }
+
+  #rememberPool({ vmId, poolId }: { vmId: string; poolId?: string }, region: string): void {
+    if (region === poolId) this.#movedTo.delete(vmId);
+    else remember(this.#movedTo, vmId, region, REMEMBERED_VMS_MAX);
+  }
+}
+
+function toIdentity({ name, providerId, systemUuid }: NodeIdentity): Identity {
+  if (providerId !== undefined) {
+    const parsed = parseProviderId(providerId);
+    if (parsed.kind === "ours") return { ...parsed, kind: "providerId" };
+    if (parsed.kind === "foreign") {
+      return { kind: "other", presence: { kind: "foreign", providerId } };
+    }
+    const presence = toUnknown("malformedProviderId", parsed.message);
+    return { kind: "other", presence };
+  }
+  const direct = systemUuid === undefined ? undefined : parseUuid(systemUuid.trim());
+  if (direct !== undefined) return { kind: "systemUuid", direct, swapped: swapUuid(direct) };
+  const shown = systemUuid === undefined ? "no system UUID" : `"${systemUuid}" as its system UUID`;
+  const message =
+    `Node "${name}" reports ${shown}, so its VM cannot be looked up; ` +
+    "start its kubelet with --provider-id=xenorchestra://<pool UUID>/<VM UUID>";
+  return { kind: "other", presence: toUnknown("noIdentity", message) };
+}
+
+/** The IDs to list, or `undefined` for all VMs. */
+function toFilter(identities: readonly Identity[]): string[] | undefined {
+  if (identities.length > FILTER_NODES_MAX) return undefined;
+  const ids = new Set<string>();
+  for (const identity of identities) {
+    if (identity.kind === "providerId") ids.add(identity.vmId);
+    if (identity.kind === "systemUuid") ids.add(identity.direct).add(identity.swapped);
+  }
+  return ids.size === 0 ? undefined : [...ids];
+}
+
+/** Sets the newest entry of a bounded map; the oldest goes. */
+function remember<K, V>(map: Map<K, V>, key: K, value: V, sizeMax: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > sizeMax && oldest !== undefined) map.delete(oldest);
+}
+
+function toPresent(instance: Instance, matchedBy: MatchedBy): Presence {
+  return { kind: "present", instance, matchedBy };
+}
+
+function toUnknown(reason: UnknownReason, message: string): Presence & { kind: "unknown" } {
+  return { kind: "unknown", reason, message };
+}
+
+function toUndecodable(id: string, problem: string): Presence {
+  return toUnknown("undecodable", `Cannot read VM ${id} as Xen Orchestra shows it: ${problem}`);
+}
+
+function toNotListed(
+  { coverage }: Inventory,
+  { vmId, poolId = "" }: { vmId: string; poolId?: string },
+): Presence {
+  const pool = coverage.get(poolId);
+  if (pool?.complete === false) {
+    const { name = poolId, reason = "" } = pool;
+    return toUnknown(
+      "notCovered",
+      `VM ${vmId} is not listed, nor all of its pool ${name}: ${reason}`,
+    );
+  }
+  return toUnknown("notListed", `VM ${vmId} is not listed, which alone proves nothing`);
+}
+
+function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
+  const message = `Xen Orchestra has no VM with the system UUID ${direct}, nor with ${swapped}`;
+  for (const [id, { complete, name = id, reason = "" }] of coverage) {
+    if (!complete)
+      return toUnknown("notCovered", `${message}; it may be in pool ${name}: ${reason}`);
+  }
+  const advice =
+    "check that the VM is in a pool of this Xen Orchestra, or start the kubelet with --provider-id";
+  return toUnknown("notFound", `${message}; ${advice}`);
+}

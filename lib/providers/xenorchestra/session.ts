@@ -1,0 +1,217 @@
+/**
+ * Authenticated requests to one Xen Orchestra: token, deadline, retry, limit, metrics.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { CloudError } from "../../cloud/errors.ts";
+import type { ProviderDeps } from "../../cloud/provider_definition.ts";
+import { toBackoffMs } from "../../core/backoff.ts";
+import { withDeadline } from "../../core/clock.ts";
+import type { Counter, Histogram } from "../../core/metrics.ts";
+import type { Credentials, XenOrchestraSettings } from "./config.ts";
+import {
+  createFixedToken,
+  FileToken,
+  MintedToken,
+  type Minted,
+  type TokenSource,
+} from "./credentials.ts";
+import {
+  isReset,
+  sendRequest,
+  toConnectionError,
+  toErrorCode,
+  toReplyError,
+  type Reply,
+  type Request,
+} from "./http.ts";
+import { Limiter } from "./limiter.ts";
+import { decode, SCHEMAS } from "./schema.ts";
+import { Trust } from "./tls.ts";
+
+/** What is asked for. `path` follows `/rest/v0`. */
+export interface GetRequest {
+  /** For metrics: `list_vms`. */
+  readonly operation: string;
+  readonly path: string;
+  readonly isList: boolean;
+}
+
+/** Requests at a time: the server is one thread, and more only wait there. */
+const CONCURRENCY_MAX = 8;
+const TIMEOUT_MS = 10_000;
+const LIST_TIMEOUT_MS = 30_000;
+/** How long a refused token is not shown again. Less than the pace of refreshes in trouble, so as not to add to it. */
+const DENIED_BACKOFF = { baseMs: 500, capMs: 30_000, jitter: 0 };
+const HEADERS = { accept: "application/json", "user-agent": "landfall" } as const;
+
+type Sent = Pick<Request, "method" | "headers"> & { url: string; body?: string; operation: string };
+
+/** The connection to one Xen Orchestra. */
+export class Session {
+  readonly #settings: XenOrchestraSettings;
+  readonly #deps: ProviderDeps;
+  readonly #base: string;
+  readonly #trust: Trust;
+  readonly #tokens: TokenSource;
+  readonly #limiter = new Limiter(CONCURRENCY_MAX);
+  readonly #requests: Counter;
+  readonly #durations: Histogram;
+  #mintUrl: string;
+  /** The last token that was refused, and until when it is not worth showing. */
+  #denied: { token: string; untilMs: number; count: number } | undefined;
+
+  /** @throws {ConfigError} when a file that the settings name cannot be used */
+  constructor(settings: XenOrchestraSettings, deps: ProviderDeps) {
+    this.#settings = settings;
+    this.#deps = deps;
+    this.#base = `${settings.url}/rest/v0`;
+    this.#mintUrl = `${this.#base}/users/me/authentication_tokens`;
+    this.#trust = new Trust(settings);
+    this.#tokens = this.#createTokens(settings.credentials);
+    this.#requests = deps.metrics.counter({
+      name: "landfall_cloud_requests_total",
+      help: "Requests to the cloud, by operation and code (a status, or why there was none).",
+    });
+    this.#durations = deps.metrics.histogram({
+      name: "landfall_cloud_request_duration_seconds",
+      help: "How long requests to the cloud took, by operation.",
+    });
+  }
+
+  /**
+   * Gets something. A dropped connection is tried once more, and so is a refused token when another one is to be had.
+   *
+   * @returns Any reply but 401
+   * @throws {CloudError} when there is none in time, or the token is refused
+   */
+  get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
+    const both = AbortSignal.any([signal, this.#deps.signal]);
+    return this.#limiter.run(() => this.#get(request, both), both);
+  }
+
+  async #get({ operation, path, isList }: GetRequest, signal: AbortSignal): Promise<Reply> {
+    const timeoutMs = this.#settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
+    const deadline = withDeadline(signal, timeoutMs);
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        const token = await this.#tokens.read(deadline);
+        this.#checkDenied(token);
+        const headers = { ...HEADERS, cookie: `authenticationToken=${token}` };
+        const sent = { operation, method: "GET", url: this.#base + path, headers } as const;
+        const reply = await this.#sendTwice(sent, deadline);
+        if (reply.status !== 401) {
+          this.#denied = undefined;
+          return reply;
+        }
+        this.#deny(token);
+        if (attempt === 2 || !(await this.#tokens.refuse(token))) throw toReplyError(reply, path);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!deadline.aborted) throw error;
+      const message = `Xen Orchestra did not answer within ${timeoutMs / 1_000} s`;
+      throw new CloudError("unreachable", message, { cause: error });
+    }
+  }
+
+  async #sendTwice(sent: Sent, signal: AbortSignal): Promise<Reply> {
+    try {
+      return await this.#send(sent, signal);
+    } catch (error) {
+      if (signal.aborted || !isReset(error)) throw toConnectionError(error);
+    }
+    return await this.#send(sent, signal).catch((error: unknown) => {
+      throw toConnectionError(error);
+    });
+  }
+
+  async #send({ operation, ...sent }: Sent, signal: AbortSignal): Promise<Reply> {
+    const { clock } = this.#deps;
+    const startedMs = clock.monotonic();
+    const count = (code: string): void => {
+      const labels = { provider: "xenorchestra", operation };
+      this.#requests.inc({ ...labels, code });
+      this.#durations.observe((clock.monotonic() - startedMs) / 1_000, labels);
+    };
+    try {
+      const tls = await this.#trust.read(signal);
+      const reply = await sendRequest({ ...sent, tls, signal });
+      count(String(reply.status));
+      return reply;
+    } catch (error) {
+      count(signal.aborted ? toAbortCode(signal) : toErrorCode(error) || "error");
+      throw error;
+    }
+  }
+
+  #checkDenied(token: string): void {
+    const waitMs = (this.#denied?.untilMs ?? 0) - this.#deps.clock.monotonic();
+    if (this.#denied?.token !== token || waitMs <= 0) return;
+    const { kind, message } = toReplyError({ status: 401, contentType: "" }, "");
+    throw new CloudError(kind, message, { retryAfterMs: waitMs });
+  }
+
+  /** Several requests at once that are refused count as one. */
+  #deny(token: string): void {
+    const now = this.#deps.clock.monotonic();
+    const last = this.#denied?.token === token ? this.#denied : undefined;
+    if (last && now < last.untilMs) return;
+    const count = (last?.count ?? 0) + 1;
+    this.#denied = { token, count, untilMs: now + toBackoffMs(count, DENIED_BACKOFF) };
+  }
+
+  #createTokens(credentials: Credentials): TokenSource {
+    const { clock, log } = this.#deps;
+    if (credentials.kind === "token") return createFixedToken(credentials.token);
+    if (credentials.kind === "tokenFile") return new FileToken(credentials.path, clock);
+    return new MintedToken({ mint: () => this.#mint(credentials), clock, log });
+  }
+
+  /** Gets a token by HTTP Basic. The server answers `users/me` with a redirect to the user's own path: 307. */
+  async #mint({ username, password }: Credentials & { kind: "password" }): Promise<Minted> {
+    const timeoutMs = this.#settings.clientTimeoutMs ?? TIMEOUT_MS;
+    const deadline = withDeadline(this.#deps.signal, timeoutMs);
+    const basic = Buffer.from(`${username}:${password}`).toString("base64");
+    const body = JSON.stringify({
+      description: "Landfall, a Kubernetes cloud controller manager",
+      client: { id: `landfall-${this.#deps.stateId ?? toStateId(this.#settings.url, username)}` },
+    });
+    const headers = {
+      ...HEADERS,
+      "content-type": "application/json",
+      authorization: `Basic ${basic}`,
+    };
+    const post = (): Promise<Reply> => {
+      const sent = { operation: "create_token", method: "POST", headers, body } as const;
+      return this.#send({ ...sent, url: this.#mintUrl }, deadline).catch((error: unknown) => {
+        throw toConnectionError(error);
+      });
+    };
+    let reply = await post();
+    if (reply.redirectUrl !== undefined) {
+      this.#mintUrl = reply.redirectUrl;
+      reply = await post();
+    }
+    if (reply.status === 401) {
+      const advice = "the username or the password is wrong, or the user needs a one-time password";
+      throw new CloudError("denied", `Xen Orchestra answered 401: ${advice}`);
+    }
+    const decoded = decode(SCHEMAS.mintedToken, reply.json?.value);
+    if (![200, 201].includes(reply.status) || !("value" in decoded)) {
+      throw toReplyError(reply, "the request for a token");
+    }
+    const { id: token, expiration } = decoded.value.token;
+    return typeof expiration === "number" ? { token, expiresAtMs: expiration } : { token };
+  }
+}
+
+/** The same for every process of one installation, so that the server renews its token instead of adding another. */
+function toStateId(url: string, username: string): string {
+  return createHash("sha256").update(`${url}|${username}`).digest("hex").slice(0, 12);
+}
+
+function toAbortCode(signal: AbortSignal): string {
+  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+  return isTimeout ? "timeout" : "canceled";
+}
