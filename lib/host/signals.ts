@@ -1,0 +1,60 @@
+/**
+ * SIGTERM and SIGINT as an AbortSignal.
+ * @module
+ */
+import process from "node:process";
+
+/** Where signals come from and where the process ends; `process` is one. */
+export interface SignalHost {
+  on(name: StopSignal, listener: () => void): unknown;
+  off(name: StopSignal, listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+/** The signals that ask a process to stop. */
+export type StopSignal = "SIGTERM" | "SIGINT";
+
+/** Listening for signals, until {@linkcode SignalWatch.close}. */
+export interface SignalWatch extends Disposable {
+  /** Aborts on the first signal; its reason is a {@linkcode StopRequest}. */
+  readonly signal: AbortSignal;
+  /** Stops listening: the next signal ends the process the way the system does. */
+  close(): void;
+}
+
+/** Somebody asked the process to stop. Not a failure. */
+export class StopRequest extends Error {
+  override readonly name = "StopRequest";
+  readonly received: StopSignal;
+
+  constructor(received: StopSignal) {
+    super(`${received} was received`);
+    this.received = received;
+  }
+}
+
+/** 128 and the number of the signal, as shells tell it (signal(7)). */
+const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGTERM: 143, SIGINT: 130 };
+
+/**
+ * Listens for SIGTERM and SIGINT. The first one aborts the signal, for an orderly stop; the second one ends the process
+ * at once, with 130 or 143. Needed also where nothing must be tidied up: as process 1 of a container the kernel drops
+ * signals that nobody listens for.
+ *
+ * @param host @default {process}
+ */
+export function watchSignals(host: SignalHost = process): SignalWatch {
+  const stop = new AbortController();
+  const toListener = (name: StopSignal) => (): void => {
+    if (stop.signal.aborted) host.exit(EXIT_CODES[name]);
+    else stop.abort(new StopRequest(name));
+  };
+  const listeners = { SIGTERM: toListener("SIGTERM"), SIGINT: toListener("SIGINT") };
+  host.on("SIGTERM", listeners.SIGTERM);
+  host.on("SIGINT", listeners.SIGINT);
+  const close = (): void => {
+    host.off("SIGTERM", listeners.SIGTERM);
+    host.off("SIGINT", listeners.SIGINT);
+  };
+  return { signal: stop.signal, close, [Symbol.dispose]: close };
+}

@@ -1,0 +1,34 @@
+/**
+ * All pages of one listener, put together.
+ * @module
+ */
+import { Hono } from "hono";
+import type { Logger } from "../core/log.ts";
+import { createDebugRoutes } from "./debug.ts";
+import type { DebugOptions } from "./debug.ts";
+import { createProbeRoutes } from "./probes.ts";
+import type { ProbeOptions } from "./probes.ts";
+
+/** Which pages there are. */
+export interface PagesOptions {
+  readonly probes: ProbeOptions;
+  /** Absent: probes and metrics only. */
+  readonly debug?: DebugOptions;
+  readonly log: Logger;
+}
+
+/** The pages, with a list of them at `/`; a page that throws is logged and answers 500 without saying why. */
+export function createPages({ probes, debug, log }: PagesOptions): Hono {
+  const pages = new Hono();
+  pages.route("/", createProbeRoutes(probes));
+  if (debug !== undefined) pages.route("/", createDebugRoutes(debug));
+  const paths = ["/healthz", "/livez", "/readyz", "/metrics"];
+  if (debug !== undefined) paths.push("/debug/nodes", "/debug/inventory");
+  pages.get("/", (context) => context.text(paths.map((path) => `${path}\n`).join("")));
+  pages.notFound((context) => context.text("404 page not found\n", 404));
+  pages.onError((error, context) => {
+    log.error("page failed", { path: context.req.path, error });
+    return context.text("internal server error\n", 500);
+  });
+  return pages;
+}

@@ -1,0 +1,96 @@
+/**
+ * `/healthz`, `/livez`, `/readyz` and `/metrics`, worded as the Kubernetes components word them.
+ * @module
+ */
+import { Hono } from "hono";
+import type { Context } from "hono";
+
+/** The three questions a supervisor asks. */
+export type ProbeName = "healthz" | "livez" | "readyz";
+
+/** Something that must hold. */
+export interface Check {
+  /** Shown by `?verbose`, and the last part of the path that asks for it alone. */
+  readonly name: string;
+  /** The probes that it is part of. */
+  readonly probes: readonly ProbeName[];
+  /** Reads memory only: a probe must answer at once, also when the cloud does not. */
+  isOk(): boolean;
+}
+
+/** What the probes stand on. */
+export interface ProbeOptions {
+  readonly checks: readonly Check[];
+  /** Prometheus text exposition, version 0.0.4. */
+  renderMetrics(): string;
+}
+
+const PROBES: readonly ProbeName[] = ["healthz", "livez", "readyz"];
+
+/**
+ * Routes for the probes and the metrics.
+ *
+ * A probe answers 200 `ok` or 500; `?verbose` lists the checks, `?exclude=name` leaves some out, and `/readyz/name`
+ * asks for one (https://kubernetes.io/docs/reference/using-api/health-checks). Why a check fails is never told here.
+ */
+export function createProbeRoutes({ checks, renderMetrics }: ProbeOptions): Hono {
+  const routes = new Hono();
+  for (const probe of PROBES) {
+    const own = [ping(), ...checks.filter(({ probes }) => probes.includes(probe))];
+    routes.get(`/${probe}`, (context) => answerProbe(context, probe, own));
+    routes.get(`/${probe}/:name`, (context) => {
+      const check = own.find(({ name }) => name === context.req.param("name"));
+      if (check === undefined) return context.text("404 page not found\n", 404);
+      const isOk = holds(check);
+      return answer(context, isOk ? "ok" : "internal server error: reason withheld\n", isOk);
+    });
+  }
+  routes.get("/metrics", (context) =>
+    context.body(renderMetrics(), 200, {
+      "content-type": "text/plain; version=0.0.4; charset=utf-8",
+    }),
+  );
+  return routes;
+}
+
+function answerProbe(context: Context, probe: ProbeName, checks: readonly Check[]): Response {
+  const excluded = new Set(context.req.queries("exclude") ?? []);
+  const lines: string[] = [];
+  let isOk = true;
+  for (const check of checks) {
+    const isExcluded = excluded.delete(check.name);
+    const isGood = isExcluded || holds(check);
+    isOk &&= isGood;
+    if (isExcluded) lines.push(`[+]${check.name} excluded: ok\n`);
+    else
+      lines.push(isGood ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`);
+  }
+  if (excluded.size > 0) {
+    const names = [...excluded].map((name) => JSON.stringify(name)).join(", ");
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}\n`);
+  }
+  lines.push(`${probe} check ${isOk ? "passed" : "failed"}\n`);
+  const isVerbose = context.req.query("verbose") !== undefined;
+  return answer(context, isOk && !isVerbose ? "ok" : lines.join(""), isOk);
+}
+
+function answer(context: Context, text: string, isOk: boolean): Response {
+  return context.text(text, isOk ? 200 : 500, {
+    "cache-control": "no-cache, private",
+    "x-content-type-options": "nosniff",
+  });
+}
+
+/** A check that throws does not hold. */
+function holds(check: Check): boolean {
+  try {
+    return check.isOk();
+  } catch {
+    return false;
+  }
+}
+
+/** Holds whenever the process can answer at all. */
+function ping(): Check {
+  return { name: "ping", probes: PROBES, isOk: () => true };
+}

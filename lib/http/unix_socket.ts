@@ -1,0 +1,47 @@
+/**
+ * Unix sockets that another process left behind.
+ * @module
+ */
+import { lstat, unlink } from "node:fs/promises";
+import { createConnection } from "node:net";
+import { withDeadline } from "../core/clock.ts";
+
+/** What stands where a socket should be made. */
+export type SocketPathState = "free" | "live" | "occupied";
+
+const CONNECT_DEADLINE_MS = 1_000;
+
+/**
+ * Makes room for a socket: one that nobody listens at any more is removed.
+ *
+ * @returns `free` when a socket can be made now; `live` when a process listens there; `occupied` when something else
+ * than a socket stands there, which is left alone
+ */
+export async function clearSocketPath(path: string, signal: AbortSignal): Promise<SocketPathState> {
+  signal.throwIfAborted();
+  try {
+    if (!(await lstat(path)).isSocket()) return "occupied";
+    if (await canConnect(path, signal)) return "live";
+    await unlink(path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  }
+  return "free";
+}
+
+function canConnect(path: string, signal: AbortSignal): Promise<boolean> {
+  const deadline = withDeadline(signal, CONNECT_DEADLINE_MS);
+  return new Promise((resolve) => {
+    const socket = createConnection({ path });
+    const end = (isLive: boolean) => (): void => {
+      deadline.removeEventListener("abort", onDeadline);
+      socket.destroy();
+      resolve(isLive);
+    };
+    // Somebody holds it who is too busy to answer: better an error than two processes.
+    const onDeadline = end(true);
+    deadline.addEventListener("abort", onDeadline, { once: true });
+    socket.once("connect", end(true));
+    socket.once("error", end(false));
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * What the debug pages show. Plain data: the composition root fills it in from what it knows.
+ * @module
+ */
+
+/** What the cloud says about a Node's machine. */
+export interface PresenceView {
+  readonly kind: "present" | "absent" | "unknown" | "foreign";
+  /** Why nothing is known, as one word. */
+  readonly reason?: string;
+  /** The same for people. */
+  readonly message?: string;
+}
+
+/** A machine as the cloud shows it. */
+export interface InstanceView {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  /** Power state, pool, host and whatever else the cloud tells, by name. */
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/** An address of a Node. */
+export interface AddressView {
+  readonly type: string;
+  readonly address: string;
+}
+
+/** What should be, beside what is. */
+export interface Compared<T> {
+  /** Absent when there is nothing to want it by: the machine is not known. */
+  readonly wanted?: T;
+  readonly actual: T;
+}
+
+/** How a Node was dealt with last. Times are ISO 8601. */
+export interface ReconcileView {
+  readonly at: string;
+  /** One word: `unchanged`, `changed`, `failed` … */
+  readonly outcome: string;
+  readonly error?: string;
+}
+
+/** Everything about one Node that explains what Landfall does with it. */
+export interface NodeView {
+  readonly name: string;
+  readonly providerId?: string;
+  /** By what its machine was found. */
+  readonly matchedBy?: string;
+  readonly presence: PresenceView;
+  readonly instance: InstanceView | null;
+  /** Only the labels that Landfall wants to own, by key. */
+  readonly labels: Compared<Readonly<Record<string, string>>>;
+  readonly addresses: Compared<readonly AddressView[]>;
+  readonly lastReconcile: ReconcileView | null;
+  /** When it is looked at again by itself; ISO 8601. */
+  readonly nextReconcileAt?: string;
+}
+
+/** How far one part of the cloud (a pool, a zone, a file) answered. */
+export interface CoverageView {
+  readonly id: string;
+  readonly name?: string;
+  readonly complete: boolean;
+  readonly reason?: string;
+}
+
+/** The newest inventory, and how taking it goes. */
+export interface InventoryView {
+  /** Seconds since it was asked for; `null` before the first one. */
+  readonly ageSeconds: number | null;
+  /** When it was asked for; ISO 8601. */
+  readonly observedAt?: string;
+  readonly coverage: readonly CoverageView[];
+  /** How many there are of what: `instances`, `undecodable` … */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Why the last refresh failed, if it did. */
+  readonly lastError?: string;
+  readonly lastRefreshDurationMs?: number;
+}

@@ -1,0 +1,105 @@
+/**
+ * The debug pages.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { createDebugRoutes } from "../../lib/http/debug.ts";
+import type { InventoryView, NodeView } from "../../lib/http/views.ts";
+
+const NOW = Date.parse("2026-01-01T00:10:00Z");
+
+const PRESENT: NodeView = {
+  name: "b-node",
+  providerId: "static://1",
+  matchedBy: "systemUuid",
+  presence: { kind: "present" },
+  instance: { id: "1", name: "vm one", state: "running", details: { pool: "p" } },
+  labels: { wanted: { a: "1" }, actual: {} },
+  addresses: { wanted: [], actual: [{ type: "InternalIP", address: "10.0.0.1" }] },
+  lastReconcile: { at: "2026-01-01T00:09:15Z", outcome: "changed" },
+  nextReconcileAt: "2026-01-01T00:15:00Z",
+};
+const UNKNOWN: NodeView = {
+  name: "a-node",
+  presence: { kind: "unknown", reason: "notFound", message: "no machine fits" },
+  instance: null,
+  labels: { actual: {} },
+  addresses: { actual: [] },
+  lastReconcile: { at: "2025-12-31T00:10:00Z", outcome: "failed", error: "no\nanswer" },
+};
+const INVENTORY: InventoryView = {
+  ageSeconds: 12.4,
+  coverage: [
+    { id: "p1", name: "Pool", complete: true },
+    { id: "p2", complete: false, reason: "lost" },
+  ],
+  counts: { instances: 3 },
+  lastError: "timeout",
+  lastRefreshDurationMs: 40,
+};
+
+const routes = createDebugRoutes({
+  listNodes: () => [PRESENT, UNKNOWN],
+  findNode: (name) => [PRESENT, UNKNOWN].find((node) => node.name === name),
+  readInventory: () => INVENTORY,
+  now: () => NOW,
+});
+
+async function readText(path: string): Promise<string> {
+  return (await routes.request(path)).text();
+}
+
+describe("createDebugRoutes()", () => {
+  test("createDebugRoutes() lists all Nodes by name", async () => {
+    const response = await routes.request("/debug/nodes");
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toEqual({ nodes: [UNKNOWN, PRESENT] });
+  });
+
+  test("createDebugRoutes() shows Nodes as an aligned table", async () => {
+    expect(await readText("/debug/nodes?format=text")).toBe(
+      [
+        "NAME    PRESENCE  REASON    MATCHED-BY  INSTANCE  STATE    PROVIDER-ID  LAST     AGO  NEXT  ERROR",
+        "a-node  unknown   notFound  -           -         -        -            failed   24h  -     no answer",
+        "b-node  present   -         systemUuid  vm one    running  static://1   changed  45s  5m    -",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("createDebugRoutes() shows one Node, as JSON and as text", async () => {
+    expect(await (await routes.request("/debug/nodes/b-node")).json()).toEqual(PRESENT);
+    const lines = (await readText("/debug/nodes/b-node?format=text")).trimEnd().split("\n");
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toStartWith("b-node  present");
+  });
+
+  test("createDebugRoutes() answers 404 for a Node that is not there", async () => {
+    const response = await routes.request("/debug/nodes/nope");
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ error: 'there is no Node "nope"' });
+  });
+
+  test("createDebugRoutes() refuses a format that it does not know", async () => {
+    expect((await routes.request("/debug/nodes?format=yaml")).status).toBe(400);
+  });
+
+  test("createDebugRoutes() shows the inventory, as JSON and as text", async () => {
+    expect(await (await routes.request("/debug/inventory")).json()).toEqual(INVENTORY);
+    expect(await readText("/debug/inventory?format=text")).toBe(
+      [
+        "FACT          VALUE",
+        "age           12s",
+        "observed at   -",
+        "last error    timeout",
+        "last refresh  40 ms",
+        "instances     3",
+        "",
+        "PART  NAME  COMPLETE  REASON",
+        "p1    Pool  yes       -",
+        "p2    -     no        lost",
+        "",
+      ].join("\n"),
+    );
+  });
+});

@@ -1,0 +1,43 @@
+/**
+ * All pages of one listener.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { createLogger, silentLogger } from "../../lib/core/log.ts";
+import { createPages } from "../../lib/http/pages.ts";
+
+const probes = { checks: [], renderMetrics: () => "" };
+const debug = {
+  listNodes: () => {
+    throw new Error("bug");
+  },
+  findNode: () => undefined,
+  readInventory: () => ({ ageSeconds: null, coverage: [], counts: {} }),
+  now: () => 0,
+};
+
+describe("createPages()", () => {
+  test("createPages() has probes only, when not asked for more", async () => {
+    const pages = createPages({ probes, log: silentLogger });
+    expect((await pages.request("/readyz")).status).toBe(200);
+    expect((await pages.request("/debug/nodes")).status).toBe(404);
+    expect(await (await pages.request("/")).text()).toBe("/healthz\n/livez\n/readyz\n/metrics\n");
+  });
+
+  test("createPages() lists every page it has", async () => {
+    const pages = createPages({ probes, debug, log: silentLogger });
+    const paths = (await (await pages.request("/")).text()).trimEnd().split("\n");
+    expect(paths).toContain("/debug/inventory");
+    for (const path of paths.filter((path) => path !== "/debug/nodes")) {
+      expect((await pages.request(path)).status).toBe(200);
+    }
+  });
+
+  test("createPages() logs a page that throws and answers 500 without the reason", async () => {
+    const lines: string[] = [];
+    const log = createLogger({ format: "json", write: (line) => lines.push(line), now: () => 0 });
+    const response = await createPages({ probes, debug, log }).request("/debug/nodes");
+    expect([response.status, await response.text()]).toEqual([500, "internal server error\n"]);
+    expect(JSON.parse(lines.join(""))).toMatchObject({ path: "/debug/nodes", error: "bug" });
+  });
+});

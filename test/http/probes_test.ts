@@ -1,0 +1,78 @@
+/**
+ * Probes and metrics.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { createProbeRoutes } from "../../lib/http/probes.ts";
+import type { Check } from "../../lib/http/probes.ts";
+
+const CHECKS: readonly Check[] = [
+  { name: "stores", probes: ["readyz"], isOk: () => true },
+  { name: "inventory", probes: ["readyz"], isOk: () => false },
+  { name: "loop", probes: ["livez", "healthz"], isOk: () => true },
+];
+const THROWING: readonly Check[] = [
+  {
+    name: "broken",
+    probes: ["livez"],
+    isOk: () => {
+      throw new Error("s3cret");
+    },
+  },
+];
+
+async function ask(path: string, checks = CHECKS): Promise<[number, string]> {
+  const routes = createProbeRoutes({ checks, renderMetrics: () => "up 1\n" });
+  const response = await routes.request(path);
+  return [response.status, await response.text()];
+}
+
+const FAILED = [
+  "[+]ping ok",
+  "[+]stores ok",
+  "[-]inventory failed: reason withheld",
+  "readyz check failed",
+];
+const cases: readonly [string, number, string][] = [
+  ["/healthz", 200, "ok"],
+  ["/livez", 200, "ok"],
+  ["/livez?verbose", 200, "[+]ping ok\n[+]loop ok\nlivez check passed\n"],
+  ["/healthz?verbose=1", 200, "[+]ping ok\n[+]loop ok\nhealthz check passed\n"],
+  ["/readyz", 500, `${FAILED.join("\n")}\n`],
+  ["/readyz?verbose", 500, `${FAILED.join("\n")}\n`],
+  ["/readyz?exclude=inventory", 200, "ok"],
+  [
+    "/readyz?exclude=inventory&exclude=nope&verbose",
+    200,
+    "[+]ping ok\n[+]stores ok\n[+]inventory excluded: ok\n" +
+      'warn: some health checks cannot be excluded: no matches for "nope"\nreadyz check passed\n',
+  ],
+  ["/readyz/stores", 200, "ok"],
+  ["/readyz/ping", 200, "ok"],
+  ["/readyz/inventory", 500, "internal server error: reason withheld\n"],
+  ["/livez/inventory", 404, "404 page not found\n"],
+  ["/metrics", 200, "up 1\n"],
+];
+
+describe("createProbeRoutes()", () => {
+  test.each(cases)("createProbeRoutes() answers %s with %d", async (path, status, text) => {
+    expect(await ask(path)).toEqual([status, text]);
+  });
+
+  test("createProbeRoutes() takes a check that throws as failed, and does not say why", async () => {
+    expect(await ask("/livez", THROWING)).toEqual([
+      500,
+      "[+]ping ok\n[-]broken failed: reason withheld\nlivez check failed\n",
+    ]);
+    expect(await ask("/livez/broken", THROWING)).toEqual([
+      500,
+      "internal server error: reason withheld\n",
+    ]);
+  });
+
+  test("createProbeRoutes() says what the metrics are written in", async () => {
+    const routes = createProbeRoutes({ checks: [], renderMetrics: () => "" });
+    const response = await routes.request("/metrics");
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+});

@@ -1,0 +1,174 @@
+/**
+ * The HTTP server, over real sockets.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, statSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../lib/core/clock.ts";
+import { ConfigError } from "../../lib/core/errors.ts";
+import { createLogger } from "../../lib/core/log.ts";
+import type { ListenAddress } from "../../lib/http/listen_address.ts";
+import { startHttpServer } from "../../lib/http/server.ts";
+import type { Handler, HttpServer } from "../../lib/http/server.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+const ANY_PORT: ListenAddress = { kind: "tcp", host: "127.0.0.1", port: 0 };
+const HELLO: Handler = { fetch: () => new Response("hello") };
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "landfall-http-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const lines: string[] = [];
+function start(
+  address: ListenAddress,
+  handler: Handler = HELLO,
+  clock = systemClock,
+): Promise<HttpServer> {
+  return startHttpServer({
+    address,
+    handler,
+    clock,
+    flag: "--debug-address",
+    log: createLogger({ format: "text", write: (line) => lines.push(line), now: () => 0 }),
+    signal: AbortSignal.timeout(10_000),
+  });
+}
+
+function toUrl({ address }: HttpServer, path = "/"): string {
+  return address.kind === "tcp" ? `http://127.0.0.1:${address.port}${path}` : "";
+}
+
+async function findProblem(address: ListenAddress): Promise<string> {
+  try {
+    await (await start(address)).stop(0);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return "";
+}
+
+describe("startHttpServer()", () => {
+  test("startHttpServer() serves on a port that the system chose, and stops", async () => {
+    const server = await start(ANY_PORT);
+    expect(await (await fetch(toUrl(server))).text()).toBe("hello");
+    await server.stop(1_000);
+    await expect(fetch(toUrl(server))).rejects.toThrow();
+  });
+
+  test("startHttpServer() refuses other hosts and methods", async () => {
+    const server = await start(ANY_PORT);
+    const headers = { host: "evil.example.com" };
+    expect((await fetch(toUrl(server), { headers })).status).toBe(421);
+    expect((await fetch(toUrl(server), { method: "POST", body: "x" })).status).toBe(405);
+    await server.stop(1_000);
+  });
+
+  test("startHttpServer() names the flag of a port that is in use", async () => {
+    const server = await start(ANY_PORT);
+    const shown = toUrl(server, "").slice("http://".length);
+    expect(await findProblem(server.address)).toBe(
+      `--debug-address: Cannot listen at ${shown}: it is in use by another process`,
+    );
+    await server.stop(1_000);
+  });
+
+  test("startHttpServer() serves on a unix socket of its owner, and removes it", async () => {
+    const path = join(folder, "a.sock");
+    const server = await start({ kind: "unix", path });
+    expect(statSync(path).mode & 0o777).toBe(0o660);
+    expect(await (await fetch("http://anything/", { unix: path })).text()).toBe("hello");
+    expect(await findProblem({ kind: "unix", path })).toBe(
+      `--debug-address: Cannot listen at unix:${path}: another process listens there`,
+    );
+    expect(await (await fetch("http://anything/", { unix: path })).text()).toBe("hello");
+    await server.stop(1_000);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("startHttpServer() says why a socket cannot be made", async () => {
+    const file = join(folder, "file");
+    await writeFile(file, "x");
+    expect(await findProblem({ kind: "unix", path: file })).toEndWith(
+      "something else than a socket is there",
+    );
+    expect(await findProblem({ kind: "unix", path: join(folder, "no", "x") })).toEndWith(
+      "the folder does not exist",
+    );
+    expect(await findProblem({ kind: "tcp", host: "192.0.2.1", port: 0 })).toEndWith(
+      "this machine has no such address",
+    );
+  });
+
+  test("startHttpServer() logs a handler that throws and answers 500", async () => {
+    const server = await start(ANY_PORT, { fetch: () => Promise.reject(new Error("bug")) });
+    const response = await fetch(toUrl(server));
+    expect([response.status, await response.text()]).toEqual([500, "internal server error\n"]);
+    expect(lines.join("")).toContain("page failed error=bug");
+    await server.stop(1_000);
+  });
+
+  test("startHttpServer() answers 503 to more than 64 requests at once", async () => {
+    const gate = Promise.withResolvers<void>();
+    const handler: Handler = { fetch: () => gate.promise.then(() => new Response("hello")) };
+    const server = await start(ANY_PORT, handler);
+    const early = Promise.withResolvers<void>();
+    const answers = Array.from({ length: 70 }, async () => {
+      const { status } = await fetch(toUrl(server));
+      if (status === 503) early.resolve();
+      return status;
+    });
+    await early.promise;
+    gate.resolve();
+    const statuses = await Promise.all(answers);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(64);
+    await server.stop(1_000);
+  });
+});
+
+describe("HttpServer.stop()", () => {
+  test("HttpServer.stop() lets a running answer finish", async () => {
+    const asked = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const handler: Handler = {
+      fetch: () => {
+        asked.resolve();
+        return gate.promise.then(() => new Response("late"));
+      },
+    };
+    const server = await start(ANY_PORT, handler);
+    const answer = fetch(toUrl(server));
+    await asked.promise;
+    const stopped = server.stop(5_000);
+    gate.resolve();
+    expect(await (await answer).text()).toBe("late");
+    await stopped;
+  });
+
+  test("HttpServer.stop() cuts off an answer that takes too long", async () => {
+    const asked = Promise.withResolvers<void>();
+    const clock = new ManualClock();
+    const never: Handler = {
+      fetch: () => {
+        asked.resolve();
+        return new Promise(() => {});
+      },
+    };
+    const server = await start(ANY_PORT, never, clock);
+    const answer = fetch(toUrl(server)).then(
+      () => "answered",
+      () => "cut off",
+    );
+    await asked.promise;
+    const stopped = server.stop(5_000);
+    await clock.advance(5_000);
+    await stopped;
+    expect(await answer).toBe("cut off");
+  });
+});
