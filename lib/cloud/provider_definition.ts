@@ -46,6 +46,20 @@ export interface ProviderDeps {
    * token that is renewed.
    */
   readonly stateId?: string;
+  /** The file that the settings came from, for a provider that follows its changes. Absent without one. */
+  readonly configFile?: ConfigFile;
+}
+
+/** A file of settings that may be read again. */
+export interface ConfigFile {
+  readonly path: string;
+  /**
+   * Reads the file as it is now.
+   *
+   * @param parser Judges it; a definition passes itself
+   * @throws {ConfigError} with everything that is wrong, each with its line
+   */
+  reload<S>(parser: Pick<ProviderDefinition<S>, "parseConfig">): Promise<S>;
 }
 
 /**

@@ -1,0 +1,25 @@
+/**
+ * The static provider: machines from an inventory file. Also the example to copy when writing a provider.
+ * @module
+ */
+import type { ParsedConfig, ProviderDefinition } from "../../cloud/provider_definition.ts";
+import { listUnknownKeys, parseFile, SETTINGS, type StaticFile } from "./config_schema.ts";
+import { StaticProvider } from "./provider.ts";
+
+/** The static provider, for the registry. */
+export const staticProvider: ProviderDefinition<StaticFile> = {
+  name: "static",
+  settings: SETTINGS,
+  parseConfig,
+  create: (file, deps) => new StaticProvider({ file, deps, parser: { parseConfig } }),
+};
+
+function parseConfig(raw: unknown): ParsedConfig<StaticFile> {
+  if (raw === undefined || raw === null) {
+    const message = "Cannot use the static provider: name its inventory file with --cloud-config";
+    return { issues: [{ message }], warnings: [] };
+  }
+  const { file, issues } = parseFile(raw);
+  const warnings = listUnknownKeys(raw).map((path) => ({ path, message: "unknown key, ignored" }));
+  return file === undefined ? { issues, warnings } : { settings: file, issues, warnings };
+}

@@ -1,0 +1,149 @@
+/**
+ * A cloud that is an inventory file, read again when it changes.
+ * @module
+ */
+import { readFile } from "node:fs/promises";
+import { CloudError } from "../../cloud/errors.ts";
+import type { Inventory } from "../../cloud/inventory.ts";
+import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
+import type {
+  ConfigFile,
+  ProviderDefinition,
+  ProviderDeps,
+} from "../../cloud/provider_definition.ts";
+import { abortable } from "../../core/abortable.ts";
+import { ConfigError, describeError } from "../../core/errors.ts";
+import type { StaticFile } from "./config_schema.ts";
+import { toInstances } from "./inventory.ts";
+import { findInstance, toUnknown } from "./matching.ts";
+import { parseProviderId } from "./provider_id.ts";
+
+/** What {@linkcode StaticProvider} is made of. */
+export interface StaticProviderOptions {
+  /** The file as it was read at the start. */
+  readonly file: StaticFile;
+  readonly deps: Pick<ProviderDeps, "clock" | "log" | "configFile">;
+  /** Judges the file when it is read again. */
+  readonly parser: Pick<ProviderDefinition<StaticFile>, "parseConfig">;
+}
+
+/** The only part of this cloud: one file answers for everything. */
+const PART = "file";
+
+/**
+ * An inventory file as a cloud.
+ *
+ * Guarantees: an instance is absent only if the file was just read in full and is right. A file that is wrong or
+ * missing is a cloud that cannot answer; the last good inventory stays in use.
+ */
+export class StaticProvider implements Provider {
+  readonly name = "static";
+  // Whoever writes the inventory writes down the addresses: one that is missing there is a mistake to be told.
+  readonly providedNodeIps = "verified";
+  readonly #options: StaticProviderOptions;
+  /** Frozen with the first file: provider IDs in the cluster carry it. */
+  readonly #scheme: string;
+  #file: StaticFile;
+  #text: string | undefined;
+  #inventory: Inventory["instances"];
+
+  constructor(options: StaticProviderOptions) {
+    this.#options = options;
+    this.#scheme = options.file.scheme;
+    this.#file = options.file;
+    this.#inventory = toInstances(options.file);
+  }
+
+  get refreshIntervalMs(): number {
+    return this.#file.refreshInterval;
+  }
+
+  async listInventory(_interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    signal.throwIfAborted();
+    const observedAtMs = this.#options.deps.clock.monotonic();
+    await abortable(this.#refresh(), signal);
+    const name = this.#options.deps.configFile?.path ?? "inventory";
+    return Object.freeze({
+      observedAtMs,
+      instances: this.#inventory,
+      coverage: new Map([[PART, { complete: true, name }]]),
+      undecodable: new Map(),
+    });
+  }
+
+  findInstance(inventory: Inventory, node: NodeIdentity): Presence {
+    return findInstance(this.#scheme, inventory.instances, node);
+  }
+
+  async readInstance(_: Inventory, node: NodeIdentity, signal: AbortSignal): Promise<Presence> {
+    signal.throwIfAborted();
+    try {
+      await abortable(this.#refresh(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const kind = error instanceof CloudError ? error.kind : "unreachable";
+      return toUnknown(kind, describeError(error));
+    }
+    const found = findInstance(this.#scheme, this.#inventory, node);
+    if (found.kind !== "unknown" || found.reason !== "notListed") return found;
+    const parsed = node.providerId && parseProviderId(this.#scheme, node.providerId);
+    if (!parsed || parsed.kind !== "ours") return toUnknown("notFound", found.message);
+    return { kind: "absent", evidence: this.#toEvidence(parsed.id) };
+  }
+
+  #toEvidence(id: string): string {
+    const where = this.#options.deps.configFile?.path ?? "the inventory";
+    const deleted = this.#file.instances.some((entry) => entry.id === id);
+    return deleted
+      ? `${where} says that "${id}" is deleted`
+      : `${where} was read in full and lists no "${id}"`;
+  }
+
+  /** Reads the file again if it differs from what was read last. */
+  async #refresh(): Promise<void> {
+    const { deps, parser } = this.#options;
+    const { configFile, log } = deps;
+    if (configFile === undefined) return;
+    // The text is the only sign of a change that cannot lie: a copy may keep time and size.
+    const text = await readText(configFile.path);
+    if (text === this.#text) return;
+    const file = await reload(configFile, parser);
+    if (file.scheme !== this.#scheme) {
+      const message = `Cannot use the inventory file: scheme changed from "${this.#scheme}" to "${file.scheme}", which needs a restart`;
+      throw new CloudError("protocol", message);
+    }
+    if (this.#text !== undefined) {
+      log.info("Inventory file changed", {
+        path: configFile.path,
+        instances: file.instances.length,
+      });
+    }
+    this.#text = text;
+    this.#file = file;
+    this.#inventory = toInstances(file);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new CloudError("unreachable", `Cannot read the inventory file "${path}"`, {
+      cause: error,
+    });
+  }
+}
+
+async function reload(
+  configFile: ConfigFile,
+  parser: Pick<ProviderDefinition<StaticFile>, "parseConfig">,
+): Promise<StaticFile> {
+  try {
+    return await configFile.reload(parser);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const count = error.issues.length === 1 ? "1 problem" : `${error.issues.length} problems`;
+    const message = `Cannot use the changed inventory file, the last good one stays in use: ${count}:\n${error.message}`;
+    throw new CloudError("protocol", message, { cause: error });
+  }
+}

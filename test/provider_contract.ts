@@ -1,0 +1,210 @@
+/**
+ * What every provider keeps to, as one suite that runs on each of them.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Inventory } from "../lib/cloud/inventory.ts";
+import type { Instance, NodeIdentity, Presence, Provider } from "../lib/cloud/provider.ts";
+import { isLabelKey, isLabelValue } from "../lib/core/label.ts";
+
+/** A cloud with at least two running instances, for one test. */
+export interface ProviderHarness {
+  readonly provider: Provider;
+  /** Two instances that are there: what their Nodes are called and would tell. The first has addresses. */
+  readonly machines: readonly [HarnessMachine, HarnessMachine];
+  /** A provider ID of another cloud. */
+  readonly foreignProviderId: string;
+  /** Provider IDs with this cloud's scheme that cannot be read. */
+  readonly malformedProviderIds: readonly string[];
+  /** Deletes an instance for good. The cloud is otherwise well. */
+  remove(machine: HarnessMachine): void | Promise<void>;
+  /** From now on the cloud gives no usable answer. */
+  breakCloud(): void | Promise<void>;
+  stop(): void | Promise<void>;
+}
+
+/** One instance of a harness. */
+export interface HarnessMachine {
+  readonly nodeName: string;
+  readonly systemUuid: string;
+}
+
+/**
+ * Runs the contract of the port.
+ *
+ * @param name Name of the provider, for the titles
+ * @param start Starts a new cloud for each test
+ */
+export function describeProviderContract(
+  name: string,
+  start: () => Promise<ProviderHarness>,
+): void {
+  describe(`${name} provider`, () => {
+    let harness: ProviderHarness;
+    const signal = new AbortController().signal;
+    const list = (interest: readonly NodeIdentity[] = []): Promise<Inventory> =>
+      harness.provider.listInventory(interest, signal);
+    /** An inventory, and what finds the first machine in it by its provider ID. */
+    const takeStock = async (): Promise<{
+      inventory: Inventory;
+      first: Instance;
+      node: NodeIdentity;
+    }> => {
+      const [machine] = harness.machines;
+      const unnamed = { name: machine.nodeName, systemUuid: machine.systemUuid };
+      const inventory = await list([unnamed]);
+      const first = expectPresent(harness.provider.findInstance(inventory, unnamed));
+      return { inventory, first, node: { name: machine.nodeName, providerId: first.providerId } };
+    };
+
+    beforeEach(async () => {
+      harness = await start();
+    });
+    afterEach(async () => {
+      harness.provider.close?.();
+      await harness.stop();
+    });
+
+    test("findInstance() finds by system UUID in any case", async () => {
+      const [{ nodeName, systemUuid }] = harness.machines;
+      const inventory = await list();
+      for (const uuid of [systemUuid.toLowerCase(), systemUuid.toUpperCase()]) {
+        const found = harness.provider.findInstance(inventory, {
+          name: nodeName,
+          systemUuid: uuid,
+        });
+        expect(found).toMatchObject({ kind: "present", matchedBy: "systemUuid" });
+      }
+    });
+
+    test("findInstance() finds by provider ID, whatever else the Node tells", async () => {
+      const { inventory, first, node } = await takeStock();
+      const other = { ...node, name: "renamed", systemUuid: harness.machines[1].systemUuid };
+      const found = harness.provider.findInstance(inventory, other);
+      expect(found).toMatchObject({ kind: "present", matchedBy: "providerId" });
+      expect(expectPresent(found).id).toBe(first.id);
+    });
+
+    test("findInstance() and readInstance() tell a foreign provider ID", async () => {
+      const { inventory } = await takeStock();
+      const [{ nodeName, systemUuid }] = harness.machines;
+      const node = { name: nodeName, systemUuid, providerId: harness.foreignProviderId };
+      const foreign: Presence = { kind: "foreign", providerId: harness.foreignProviderId };
+      expect(harness.provider.findInstance(inventory, node)).toEqual(foreign);
+      expect(await harness.provider.readInstance(inventory, node, signal)).toEqual(foreign);
+    });
+
+    test("findInstance() and readInstance() report a malformed provider ID of this cloud", async () => {
+      const { inventory } = await takeStock();
+      const [{ nodeName, systemUuid }] = harness.machines;
+      for (const providerId of harness.malformedProviderIds) {
+        const node = { name: nodeName, systemUuid, providerId };
+        const malformed = { kind: "unknown", reason: "malformedProviderId" };
+        expect(harness.provider.findInstance(inventory, node)).toMatchObject(malformed);
+        expect(await harness.provider.readInstance(inventory, node, signal)).toMatchObject(
+          malformed,
+        );
+      }
+    });
+
+    test("findInstance() and readInstance() say when a Node tells nothing to look it up by", async () => {
+      const { inventory } = await takeStock();
+      const nothing = { kind: "unknown", reason: "noIdentity" };
+      expect(harness.provider.findInstance(inventory, { name: "" })).toMatchObject(nothing);
+      const read = await harness.provider.readInstance(inventory, { name: "" }, signal);
+      expect(read).toMatchObject(nothing);
+    });
+
+    test("readInstance() finds what is there", async () => {
+      const { inventory, first, node } = await takeStock();
+      const found = await harness.provider.readInstance(inventory, node, signal);
+      expect(found).toMatchObject({ kind: "present", matchedBy: "providerId" });
+      expect(expectPresent(found)).toEqual(first);
+    });
+
+    test("readInstance() alone proves that an instance is gone", async () => {
+      const { inventory, node } = await takeStock();
+      await harness.remove(harness.machines[0]);
+      const after = await list([node]);
+      expect(harness.provider.findInstance(after, node)).toMatchObject({
+        kind: "unknown",
+        reason: "notListed",
+      });
+      for (const known of [inventory, after]) {
+        const read = await harness.provider.readInstance(known, node, signal);
+        expect(read.kind).toBe("absent");
+        expect(read.kind === "absent" && read.evidence).not.toBe("");
+      }
+    });
+
+    test("readInstance() never takes a Node without a provider ID for gone", async () => {
+      const { inventory } = await takeStock();
+      const [{ nodeName, systemUuid }] = harness.machines;
+      await harness.remove(harness.machines[0]);
+      const node = { name: nodeName, systemUuid };
+      const read = await harness.provider.readInstance(inventory, node, signal);
+      expect(read).toMatchObject({ kind: "unknown", reason: "notFound" });
+    });
+
+    test("a cloud that cannot answer makes listInventory() reject and readInstance() unknown", async () => {
+      const { inventory, node } = await takeStock();
+      await harness.remove(harness.machines[0]);
+      await harness.breakCloud();
+      await expect(list([node])).rejects.toMatchObject({ name: "CloudError" });
+      const read = await harness.provider.readInstance(inventory, node, signal);
+      expect(read.kind).toBe("unknown");
+    });
+
+    test("listInventory() and readInstance() reject with the reason of an aborted signal", async () => {
+      const { inventory, node } = await takeStock();
+      const reason = new Error("enough");
+      const aborted = AbortSignal.abort(reason);
+      await expect(harness.provider.listInventory([node], aborted)).rejects.toBe(reason);
+      await expect(harness.provider.readInstance(inventory, node, aborted)).rejects.toBe(reason);
+    });
+
+    test("listInventory() covers every part, and knows both instances by their IDs", async () => {
+      const inventory = await list();
+      expect(inventory.coverage.size).toBeGreaterThan(0);
+      expect([...inventory.coverage.values()].every(({ complete }) => complete)).toBe(true);
+      expect(inventory.undecodable.size).toBe(0);
+      for (const [id, instance] of inventory.instances) expect(instance.id).toBe(id);
+      for (const { nodeName, systemUuid } of harness.machines) {
+        const node = { name: nodeName, systemUuid };
+        expect(expectPresent(harness.provider.findInstance(inventory, node)).state).toBe("running");
+      }
+    });
+
+    test("instances are frozen, all the way down", async () => {
+      const { first } = await takeStock();
+      const parts = [first, first.addresses, first.labels, first.details, ...first.addresses];
+      for (const part of parts) expect(Object.isFrozen(part)).toBe(true);
+    });
+
+    test("addresses come in the same order each time, each once", async () => {
+      const { first } = await takeStock();
+      const again = (await takeStock()).first;
+      expect(first.addresses.length).toBeGreaterThan(0);
+      expect(again.addresses).toEqual(first.addresses);
+      const texts = first.addresses.map(({ type, address }) => `${type} ${address}`);
+      expect(new Set(texts).size).toBe(texts.length);
+    });
+
+    test("labels, zone, region and type are valid label values, and no placeholder", async () => {
+      const inventory = await list();
+      for (const { labels, zone, region, instanceType } of inventory.instances.values()) {
+        for (const key of Object.keys(labels)) expect(isLabelKey(key)).toBe(true);
+        const known = [zone, region, instanceType].filter((value) => value !== undefined);
+        for (const value of [...Object.values(labels), ...known]) {
+          expect(isLabelValue(value)).toBe(true);
+          expect(value).not.toBe("unknown");
+        }
+      }
+    });
+  });
+}
+
+function expectPresent(presence: Presence): Instance {
+  if (presence.kind !== "present") throw new Error(`Cannot go on: ${JSON.stringify(presence)}`);
+  return presence.instance;
+}

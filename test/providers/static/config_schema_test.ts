@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import {
+  listUnknownKeys,
+  parseFile,
+  SETTINGS,
+} from "../../../lib/providers/static/config_schema.ts";
+
+const entry = { id: "a", name: "a" };
+
+describe("parseFile()", () => {
+  test("fills in what is not written", () => {
+    expect(parseFile({ instances: [entry] }).file).toEqual({
+      scheme: "static",
+      refreshInterval: 10_000,
+      instances: [{ ...entry, state: "running", addresses: [], labels: {} }],
+    });
+  });
+
+  test("lower-cases system UUIDs", () => {
+    const { file } = parseFile({ instances: [{ ...entry, systemUUID: " AB-1 " }] });
+    expect(file?.instances[0]?.systemUUID).toBe("ab-1");
+  });
+
+  const wrong: [string, unknown, string[]][] = [
+    ["no list", {}, ["instances"]],
+    ["not even a mapping", [], ["instances"]],
+    ["a missing ID and name", { instances: [{}] }, ["instances.0.id", "instances.0.name"]],
+    ["a number as ID", { instances: [{ id: 5, name: "a" }] }, ["instances.0.id"]],
+    ["an ID with a slash", { instances: [{ id: "a/b", name: "a" }] }, ["instances.0.id"]],
+    ["an unknown state", { instances: [{ ...entry, state: "off" }] }, ["instances.0.state"]],
+    ["a type that is no label", { instances: [{ ...entry, type: "a b" }] }, ["instances.0.type"]],
+    [
+      "a name as an IP",
+      { instances: [{ ...entry, addresses: [{ type: "InternalIP", address: "x" }] }] },
+      ["instances.0.addresses.0.address"],
+    ],
+    [
+      "no host name",
+      { instances: [{ ...entry, addresses: [{ type: "Hostname", address: "a b" }] }] },
+      ["instances.0.addresses.0.address"],
+    ],
+    [
+      "a label key",
+      { instances: [{ ...entry, labels: { "-x": "1" } }] },
+      ["instances.0.labels.-x"],
+    ],
+    [
+      "a label value",
+      { instances: [{ ...entry, labels: { x: "a b", y: "ok" } }] },
+      ["instances.0.labels.x"],
+    ],
+    ["a label number", { instances: [{ ...entry, labels: { x: 1 } }] }, ["instances.0.labels.x"]],
+    ["a scheme", { scheme: "A b", instances: [] }, ["scheme"]],
+    ["an interval", { refreshInterval: "10", instances: [] }, ["refreshInterval"]],
+    ["too short an interval", { refreshInterval: "10ms", instances: [] }, ["refreshInterval"]],
+    ["a repeated ID", { instances: [entry, { ...entry, name: "b" }] }, ["instances.1.id"]],
+    [
+      "a repeated UUID",
+      {
+        instances: [
+          { ...entry, systemUUID: "A" },
+          { id: "b", name: "b", systemUUID: "a" },
+        ],
+      },
+      ["instances.1.systemUUID"],
+    ],
+    [
+      "everything at once",
+      { zone: "-", instances: [{ ...entry, state: 1 }, entry] },
+      ["zone", "instances.0.state", "instances.1.id"],
+    ],
+  ];
+  test.each(wrong)("names %s", (_, raw, paths) => {
+    const { file, issues } = parseFile(raw);
+    expect(file).toBeUndefined();
+    expect(issues.map(({ path }) => path)).toEqual(paths);
+  });
+});
+
+test("listUnknownKeys() names keys that nobody reads, at both levels", () => {
+  const raw = { zones: [], instances: [{ ...entry, uuid: "x" }, 7] };
+  expect(listUnknownKeys(raw)).toEqual(["zones", "instances.0.uuid"]);
+});
+
+test("SETTINGS describes every key once", () => {
+  const paths = SETTINGS.map(({ path }) => path);
+  expect(new Set(paths).size).toBe(paths.length);
+  const all = Object.fromEntries(
+    paths.filter((path) => !path.includes(".")).map((path) => [path, 0]),
+  );
+  const inner = paths.filter((path) => path.includes(".")).map((path) => path.split(".")[1] ?? "");
+  const instances = [Object.fromEntries(inner.map((key) => [key, 0]))];
+  expect(listUnknownKeys({ ...all, instances })).toEqual([]);
+});
