@@ -102,10 +102,12 @@ test("V-02: EventCorrelator ends a group ten minutes after its last event", () =
   const messages = Array.from({ length: 11 }, (_, at) => ({ message: `m${at}` }));
   const later = [
     { message: "still", at: 600_000 },
-    { message: "fresh", at: 1_200_001 },
+    { message: "going", at: 900_000 },
+    { message: "fresh", at: 1_500_001 },
   ];
-  expect(feed([...messages, ...later]).slice(-2)).toEqual([
+  expect(feed([...messages, ...later]).slice(-3)).toEqual([
     "patch 3 (combined from similar events): still",
+    "patch 4 (combined from similar events): going",
     "create fresh",
   ]);
 });
