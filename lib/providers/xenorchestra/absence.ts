@@ -1,8 +1,9 @@
 /**
  * Proof that a VM is gone.
  *
- * Xen Orchestra forgets every VM of a pool as soon as its connection to the pool fails, and answers 404 for each, or 200
- * with an empty list, exactly as for deleted ones. So a 404 proves nothing until the pool is proven to be loaded.
+ * Xen Orchestra forgets every VM of a pool as soon as its connection to the pool fails, and answers
+ * 404 for each, or 200 with an empty list, exactly as for deleted ones. So a 404 proves nothing until
+ * the pool is proven to be loaded.
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
@@ -25,10 +26,13 @@ type Unknown = Presence & { kind: "unknown" };
 /**
  * Proves that a VM is gone, or says what stands in the way. To be asked right after a 404 in JSON for the VM.
  *
- * In this order, all in one round: each pool answers, and so does its master host; its VM records are loaded (the master's
- * dom0, or another VM of the pool, is visible); nothing speaks for the VM being under another pool (no list shows it, no
- * known pool is missing, every connection that may be seen is up); and the VM is still 404 now that all this is known, for
- * the first 404 may date from before the pool was loaded.
+ * In this order, all in one round:
+ *
+ * 1. each pool answers, and so does its master host
+ * 2. its VM records are loaded: the master's dom0, or another VM of the pool, is visible
+ * 3. nothing speaks for the VM being under another pool: the last list does not show it, no known pool
+ *    is missing, every connection that may be seen is up
+ * 4. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  *
  * @throws {CloudError} when there is no answer to one of the questions
  */
@@ -49,10 +53,9 @@ export async function proveAbsence(
   if (elsewhere) return elsewhere;
   const again = await api.readVm(vmId, signal);
   if (again.kind !== "missing") return toUnknown("notListed", vmId, "it showed up a moment later");
-  return {
-    kind: "absent",
-    evidence: `no VM ${vmId} (404, asked twice), while pool ${poolIds.join(" and ")}, its master host and its VM records answer`,
-  };
+  const pools = poolIds.join(" and ");
+  const loaded = `pool ${pools}, its master host and its VM records answer`;
+  return { kind: "absent", evidence: `no VM ${vmId} (404, asked twice), while ${loaded}` };
 }
 
 async function doubtPool(
@@ -98,11 +101,8 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
   }
   for (const [id, { complete, name = id, reason = "" }] of inventory.coverage) {
     if (complete) continue;
-    return toUnknown(
-      "notCovered",
-      vmId,
-      `it may be in pool ${name}, of which little is known: ${reason}`,
-    );
+    const why = `it may be in pool ${name}, of which too little is known: ${reason}`;
+    return toUnknown("notCovered", vmId, `${why} (if it was removed for good, restart Landfall)`);
   }
   return undefined;
 }

@@ -41,10 +41,10 @@ interface Found {
 /**
  * Chooses a VM's addresses.
  *
- * InternalIP: the first IPv4 and the first IPv6 address of the lowest VIF device that has any to offer. ExternalIP: those
- * that are globally routable or in `externalCidrs`. Never both, never link-local, loopback, multicast or excluded ones.
- * An address that is external by `externalCidrs` is not internal; one that is merely routable is, when it is the first of
- * its device.
+ * InternalIP: the first IPv4 and the first IPv6 address of the lowest VIF device that has any to offer.
+ * ExternalIP: those that are globally routable or in `externalCidrs`. Never both, never link-local,
+ * loopback, multicast or excluded ones. An address that is external by `externalCidrs` is not internal;
+ * one that is merely routable is, when it is the first of its device.
  *
  * @returns Internal ones first (IPv4, then IPv6), then external ones by device, family and number; without duplicates
  */

@@ -147,7 +147,8 @@ const SCHEMA = v.object(
         type: "`host`, `pool` or `hostTag:<prefix>`",
         default: "host",
         description:
-          "Where the zone comes from: the host's UUID, the pool's UUID, or what follows the prefix in a tag of the host.",
+          "Where the zone comes from: the host's UUID, the pool's UUID, or what follows the prefix in a " +
+          "tag of the host.",
       },
     ),
     instanceTypeTag: setting(text, {

@@ -1,0 +1,283 @@
+/**
+ * Inventory, lookup and direct reads against captures of a real Xen Orchestra.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Inventory } from "../../../lib/cloud/inventory.ts";
+import type { NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import {
+  FakeXenOrchestra,
+  HOST_PARIS_2,
+  loadCapture,
+  POOL_LYON,
+  POOL_PARIS,
+  toDeps,
+  toResponse,
+  toSettings,
+  WORKER_1,
+  WORKER_1_SWAPPED,
+} from "./fake_server.ts";
+
+const signal = new AbortController().signal;
+const OURS: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
+const BY_UUID: NodeIdentity = { name: "w1", systemUuid: WORKER_1.toUpperCase() };
+const UEFI: NodeIdentity = { name: "w1", systemUuid: WORKER_1_SWAPPED };
+
+let fake: FakeXenOrchestra;
+let provider: Provider;
+
+function create(more: object = {}): Provider {
+  return xenOrchestra.create(toSettings(fake.url, more), toDeps());
+}
+
+async function look(node: NodeIdentity, interest = [node]): Promise<[Inventory, Presence]> {
+  const inventory = await provider.listInventory(interest, signal);
+  return [inventory, provider.findInstance(inventory, node)];
+}
+
+function summarise(presence: Presence): string {
+  if (presence.kind === "present") return `present ${presence.instance.id} ${presence.matchedBy}`;
+  return presence.kind === "unknown" ? `unknown ${presence.reason}` : presence.kind;
+}
+
+beforeEach(() => {
+  fake = new FakeXenOrchestra();
+  provider = create();
+});
+afterEach(() => fake.stop());
+
+describe("listInventory()", () => {
+  test("takes three requests for all Nodes, filtered by both forms of their IDs", async () => {
+    const inventory = await provider.listInventory(
+      [OURS, { name: "x", systemUuid: UEFI.systemUuid ?? "" }],
+      signal,
+    );
+    expect(fake.paths.map((path) => path.split("?")[0]).sort()).toEqual([
+      "/hosts",
+      "/pools",
+      "/vms",
+    ]);
+    const vms = fake.paths.find((path) => path.startsWith("/vms")) ?? "";
+    expect(new URLSearchParams(vms.split("?")[1]).get("filter")).toBe(
+      `id:|(${WORKER_1} ${WORKER_1_SWAPPED})`,
+    );
+    expect(vms).not.toContain("%20");
+    expect(vms).toContain("fields=id%2Cname_label%2Cpower_state");
+    expect([...inventory.instances.keys()]).toEqual([WORKER_1]);
+  });
+
+  test.each([0, 201])("lists all VMs when %d Nodes are cared about", async (count) => {
+    const many = Array.from({ length: count }, (_, at) => ({
+      name: `n${at}`,
+      systemUuid: `cf910379-9c51-46ef-af3f-${String(at).padStart(12, "0")}`,
+    }));
+    const inventory = await provider.listInventory(many, signal);
+    expect(fake.paths.find((path) => path.startsWith("/vms"))).not.toContain("filter");
+    expect(inventory.instances.size).toBe(17);
+    expect(fake.seen).toHaveLength(3);
+  });
+
+  test("filters for 200 Nodes within the 16 KiB that the server takes", async () => {
+    const many = Array.from({ length: 200 }, (_, at) => ({
+      name: `n${at}`,
+      systemUuid: `cf910379-9c51-46ef-af3f-${String(at).padStart(12, "0")}`,
+    }));
+    await provider.listInventory(many, signal);
+    const path = fake.paths.find((one) => one.startsWith("/vms")) ?? "";
+    expect(path).toContain("filter");
+    expect(path.length).toBeLessThan(15_800);
+  });
+
+  test("tells each pool's coverage, and keeps telling of a pool that is lost", async () => {
+    const [before] = await look(OURS);
+    expect(before.coverage.get(POOL_PARIS)).toEqual({ complete: true, name: "pool-paris" });
+    fake.dropPool(POOL_PARIS);
+    const [after, presence] = await look(OURS);
+    expect(after.coverage.get(POOL_LYON)?.complete).toBe(true);
+    expect(after.coverage.get(POOL_PARIS)).toMatchObject({ complete: false, name: "pool-paris" });
+    expect(summarise(presence)).toBe("unknown notCovered");
+  });
+
+  test("does not count a pool as covered whose master host is not listed", async () => {
+    fake.remove("hosts", "542f1cb1-a19f-4d16-a9da-6d7d791ca664");
+    const [inventory] = await look(OURS);
+    expect(inventory.coverage.get(POOL_PARIS)?.complete).toBe(false);
+  });
+
+  test("survives one VM that cannot be read, and says which", async () => {
+    fake.change("vms", WORKER_1, { CPUs: "many" });
+    const [inventory, presence] = await look(OURS, []);
+    expect(inventory.instances.size).toBe(16);
+    expect(inventory.undecodable.get(WORKER_1)).toContain("CPUs");
+    expect(summarise(presence)).toBe("unknown undecodable");
+  });
+
+  test("rejects with a CloudError when one of the lists fails", async () => {
+    fake.answer = ({ path }) =>
+      path.startsWith("/pools") ? toResponse(loadCapture("auth-badtoken")) : undefined;
+    await expect(provider.listInventory([], signal)).rejects.toMatchObject({ kind: "denied" });
+  });
+
+  test("picks addresses by network name with five requests", async () => {
+    provider = create({ addresses: { network: "k8s-nodes" } });
+    const [inventory] = await look(OURS);
+    expect(fake.seen).toHaveLength(5);
+    expect(inventory.instances.get(WORKER_1)?.addresses.map(({ address }) => address)).toEqual(
+      expectedOnNetwork(),
+    );
+    const read = await provider.readInstance(inventory, OURS, signal);
+    expect(read.kind === "present" && read.instance.addresses).toEqual(
+      inventory.instances.get(WORKER_1)?.addresses ?? [],
+    );
+  });
+
+  /** Which devices of the worker are in the network is the captures' business. */
+  function expectedOnNetwork(): string[] {
+    const network = fake
+      .list("networks")
+      .find((one) => one["name_label"] === "k8s-nodes" && one["$pool"] === POOL_PARIS);
+    const vif = fake
+      .list("vifs")
+      .find((one) => one["$VM"] === WORKER_1 && one["$network"] === network?.id);
+    return vif?.["device"] === "1"
+      ? ["10.100.0.21", "2001:db8:100::21"]
+      : vif?.["device"] === "0"
+        ? ["10.0.0.51"]
+        : [];
+  }
+});
+
+describe("findInstance()", () => {
+  test.each([
+    ["C-02 finds by provider ID", OURS, `present ${WORKER_1} providerId`],
+    ["C-02 finds by system UUID in any case", BY_UUID, `present ${WORKER_1} systemUuid`],
+    ["does not take a byte-swapped hit from the list alone", UEFI, "unknown notListed"],
+    [
+      "accepts a VM that moved to another pool",
+      { name: "w1", providerId: `xenorchestra://${POOL_LYON}/${WORKER_1}` },
+      `present ${WORKER_1} providerId`,
+    ],
+    [
+      "C-02 never says absent",
+      {
+        name: "w1",
+        providerId: `xenorchestra://${POOL_PARIS}/11111111-9c51-46ef-af3f-4a51129ecb9e`,
+      },
+      "unknown notListed",
+    ],
+    [
+      "C-01 knows a malformed provider ID",
+      { name: "w1", providerId: "xenorchestra://x" },
+      "unknown malformedProviderId",
+    ],
+    ["leaves a foreign provider ID alone", { name: "w1", providerId: "rke2://w1" }, "foreign"],
+    ["needs something to look up by", { name: "w1" }, "unknown noIdentity"],
+    [
+      "refuses a system UUID that is none",
+      { name: "w1", systemUuid: "Not Settable" },
+      "unknown noIdentity",
+    ],
+  ] as const)("%s", async (_title, node: NodeIdentity, expected) => {
+    const [, presence] = await look(node, []);
+    expect(summarise(presence)).toBe(expected);
+    expect(fake.seen).toHaveLength(3);
+  });
+
+  test("C-05 two VMs with one name are no matter: names are never looked up", async () => {
+    const [, presence] = await look({ name: "dup-name" });
+    expect(summarise(presence)).toBe("unknown noIdentity");
+  });
+
+  test("C-04 shows labels, zone, type and details of a running VM", async () => {
+    const [, presence] = await look(OURS);
+    expect(presence.kind === "present" && presence.instance).toMatchObject({
+      providerId: OURS.providerId,
+      name: "k8s-worker-1",
+      state: "running",
+      region: POOL_PARIS,
+      zone: HOST_PARIS_2,
+      instanceType: "16vCPU-16GB",
+      labels: {
+        "vm.k8s.xenorchestra/name_label": "k8s-worker-1",
+        "topology.k8s.xenorchestra/pool_id": POOL_PARIS,
+        "topology.k8s.xenorchestra/pool_name_label": "pool-paris",
+        "topology.k8s.xenorchestra/host_id": HOST_PARIS_2,
+        "topology.k8s.xenorchestra/host_name_label": "xcp-par-2",
+      },
+      details: { vmName: "k8s-worker-1", powerState: "Running", hostName: "xcp-par-2" },
+    });
+  });
+});
+
+describe("readInstance()", () => {
+  test("C-02 reads by provider ID a VM that the list lacked", async () => {
+    const inventory = await provider.listInventory([BY_UUID], signal);
+    const presence = await provider.readInstance(inventory, OURS, signal);
+    expect(summarise(presence)).toBe(`present ${WORKER_1} providerId`);
+  });
+
+  test("accepts the byte-swapped UUID only after a 404 for the other, and remembers it", async () => {
+    const [inventory] = await look(UEFI);
+    const before = fake.seen.length;
+    const read = await provider.readInstance(inventory, UEFI, signal);
+    expect(summarise(read)).toBe(`present ${WORKER_1} swappedSystemUuid`);
+    expect(fake.paths.slice(before)).toEqual([`/vms/${WORKER_1_SWAPPED}`]);
+    expect(summarise(provider.findInstance(inventory, UEFI))).toBe(
+      `present ${WORKER_1} swappedSystemUuid`,
+    );
+  });
+
+  test("asks for the byte-swapped UUID when the list does not show it", async () => {
+    fake.collections["vms"] = fake.list("vms").filter(({ id }) => id !== WORKER_1);
+    const [inventory] = await look(UEFI);
+    const worker = loadCapture("vm-k8s-worker-1-cf91").body;
+    fake.answer = ({ path }) => (path === `/vms/${WORKER_1}` ? Response.json(worker) : undefined);
+    const read = await provider.readInstance(inventory, UEFI, signal);
+    expect(summarise(read)).toBe(`present ${WORKER_1} swappedSystemUuid`);
+  });
+
+  test.each([401, 403, 500, 404] as const)(
+    "C-03 does not try the byte-swapped UUID after an answer %d that is not about the VM",
+    async (status) => {
+      const [inventory] = await look(UEFI);
+      fake.answer = () =>
+        new Response("<html>", { status, headers: { "content-type": "text/html" } });
+      const read = await provider.readInstance(inventory, UEFI, signal);
+      expect(read.kind).toBe("unknown");
+      expect(summarise(provider.findInstance(inventory, UEFI))).toBe("unknown notListed");
+    },
+  );
+
+  test("C-02 says notFound when neither UUID is known, and notCovered while a pool is away", async () => {
+    const node = { name: "w1", systemUuid: "11111111-2222-3333-4444-555555555555" };
+    const [inventory] = await look(node);
+    expect(summarise(await provider.readInstance(inventory, node, signal))).toBe(
+      "unknown notFound",
+    );
+    fake.dropPool(POOL_LYON);
+    const [later] = await look(node);
+    expect(summarise(await provider.readInstance(later, node, signal))).toBe("unknown notCovered");
+  });
+
+  test("asks nothing for foreign and malformed provider IDs", async () => {
+    const inventory = await provider.listInventory([], signal);
+    const before = fake.seen.length;
+    const foreign = { name: "n", providerId: "aws:///i-1" };
+    expect(summarise(await provider.readInstance(inventory, foreign, signal))).toBe("foreign");
+    const malformed = { name: "n", providerId: `xenorchestra://${WORKER_1}` };
+    expect(summarise(await provider.readInstance(inventory, malformed, signal))).toBe(
+      "unknown malformedProviderId",
+    );
+    expect(fake.seen).toHaveLength(before);
+  });
+
+  test("rejects only when the signal aborts", async () => {
+    const inventory = await provider.listInventory([], signal);
+    const stop = new AbortController();
+    fake.answer = () => new Promise<Response>(() => {});
+    const read = provider.readInstance(inventory, OURS, stop.signal);
+    stop.abort(new Error("stop"));
+    await expect(read).rejects.toThrow("stop");
+  });
+});
