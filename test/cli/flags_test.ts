@@ -143,13 +143,15 @@ describe("P-01 parseFlags()", () => {
     [
       ["--debug-address=0.0.0.0:10260"],
       [
-        '--debug-address: wanted a loopback address or a unix socket, found "0.0.0.0:10260": it has no access control',
+        "--debug-address: wanted a loopback address or a unix socket, " +
+          'found "0.0.0.0:10260": it has no access control',
       ],
     ],
     [
       ["--debug-address=10260"],
       [
-        '--debug-address: Cannot listen at "10260": wanted host:port with a port up to 65535, or the path of a unix socket',
+        '--debug-address: Cannot listen at "10260": wanted host:port with a port up to 65535, ' +
+          "or the path of a unix socket",
       ],
     ],
     [

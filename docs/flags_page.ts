@@ -1,0 +1,58 @@
+/**
+ * docs/reference/flags.md, from the flag table.
+ * @module
+ */
+import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
+import type { FlagEffect, FlagSpec } from "../lib/cli/flag_spec.ts";
+import { FLAGS } from "../lib/cli/flag_table.ts";
+import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
+
+/** Renders the page. */
+export function renderFlagsPage(): string {
+  const having = (effect: FlagEffect): readonly FlagSpec[] =>
+    FLAGS.filter((spec) => spec.effect === effect);
+  const without = [...having("inapplicable"), ...having("silent")];
+  return `${GENERATED_NOTE}
+
+# Flags
+
+Every flag can be written as \`--flag=value\` or \`--flag value\`, with \`_\` for \`-\`; a switch as \`--flag\` or
+\`--flag=false\`. Lists are separated by commas, and repeats add to them; of other flags the last one counts. Durations
+are Go's: \`300ms\`, \`1.5s\`, \`5m0s\`, \`1h30m\`. An unknown flag, a wrong value or an argument that is no flag ends the
+program with code 2, after all problems have been named.
+
+${toTable(["flag", "type", "default", "what it does"], having("applies").map(toAppliedRow))}
+## Controllers
+
+\`--controllers\` takes \`*\` (all), \`name\` (that one) and \`-name\` (not that one). The first item that names a
+controller decides about it; one that none names runs if \`*\` is in the list.
+
+${toTable(
+  ["name", "alias", "in this version"],
+  CONTROLLER_NAMES.map((one) => [
+    toCode(one.name),
+    one.aliases.map(toCode).join(" "),
+    one.isAvailable ? "yes" : "no",
+  ]),
+)}
+## Flags without effect
+
+Manifests of other cloud controller managers keep working: these flags are accepted, with one warning line for all that
+are given.
+
+${toTable(
+  ["flag", "why it has no effect"],
+  without.map(({ name, help }) => [toCode(`--${name}`), help]),
+)}
+## Flags that are gone
+
+${toTable(
+  ["flag", "instead"],
+  having("removed").map(({ name, help }) => [toCode(`--${name}`), help]),
+)}`;
+}
+
+function toAppliedRow({ name, short, type, default: fallback, help }: FlagSpec): string[] {
+  const shown = short === undefined || short === name ? `--${name}` : `--${name}, -${short}`;
+  return [toCode(shown), type, toCode(fallback), help];
+}

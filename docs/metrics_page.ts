@@ -1,0 +1,61 @@
+/**
+ * docs/reference/metrics.md, from what the parts of Landfall register.
+ * @module
+ */
+import { InventorySource } from "../lib/cloud/inventory_source.ts";
+import type { ProviderDefinition } from "../lib/cloud/provider_definition.ts";
+import { createNodeMetrics } from "../lib/controllers/node/metrics.ts";
+import { systemClock } from "../lib/core/clock.ts";
+import { silentLogger } from "../lib/core/log.ts";
+import { MetricsRegistry } from "../lib/core/metrics.ts";
+import { createWorkQueueMetrics } from "../lib/core/work_queue_metrics.ts";
+import { createEventMetrics } from "../lib/kube/events.ts";
+import { createRequestMetrics } from "../lib/kube/request.ts";
+import { createWatcherMetrics } from "../lib/kube/watcher.ts";
+import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";
+import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
+
+/** Renders the page. */
+export function renderMetricsPage(): string {
+  return `${GENERATED_NOTE}
+
+# Metrics
+
+Served at \`/metrics\` in Prometheus text format, on \`--debug-address\` and \`--secure-port\`. Names that other cloud
+controller managers have are theirs, with the same meaning; the others begin with \`landfall_\`.
+
+${toTable(
+  ["metric", "type", "meaning"],
+  listMetrics().map(({ name, type, help }) => [toCode(name), type, help.replace(/\.?$/, "")]),
+)}`;
+}
+
+/** Lets every part register what it counts; nothing runs and nothing is asked. */
+function listMetrics(): { name: string; type: string; help: string }[] {
+  const metrics = new MetricsRegistry();
+  createNodeMetrics(metrics);
+  createWorkQueueMetrics(metrics);
+  createEventMetrics(metrics);
+  createRequestMetrics(metrics);
+  createWatcherMetrics(metrics);
+  const provider = create(xenOrchestra, metrics);
+  void new InventorySource({
+    provider,
+    metrics,
+    interest: () => [],
+    clock: systemClock,
+    log: silentLogger,
+  });
+  provider.close?.();
+  return metrics.describe();
+}
+
+function create<S>(
+  definition: ProviderDefinition<S>,
+  metrics: MetricsRegistry,
+): ReturnType<ProviderDefinition<S>["create"]> {
+  const { settings } = definition.parseConfig({ url: "https://xo.example.org", token: "none" }, {});
+  if (settings === undefined) throw new TypeError(`Cannot document "${definition.name}"`);
+  const { signal } = new AbortController();
+  return definition.create(settings, { clock: systemClock, log: silentLogger, metrics, signal });
+}
