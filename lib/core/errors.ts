@@ -47,7 +47,8 @@ export function formatConfigIssue(issue: ConfigIssue): string {
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   let current: unknown = error;
-  while (current !== undefined && parts.length < 8) {
+  // Bounded, because causes may go round in a circle.
+  for (let depth = 0; current !== undefined && depth < 8; depth += 1) {
     const text = current instanceof Error ? current.message || current.name : String(current);
     // A wrapper often repeats its cause word for word; say it once.
     if (!parts.some((part) => part.includes(text))) parts.push(text);

@@ -1,0 +1,86 @@
+/**
+ * The machine's clock, deadlines, and the clock that tests move.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { systemClock, withDeadline } from "../../lib/core/clock.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+const never = new AbortController().signal;
+
+describe("systemClock", () => {
+  test("sleeps at least as long as it is told", async () => {
+    const startMs = systemClock.monotonic();
+    await systemClock.sleep(20, never);
+    // Timers count whole milliseconds, the clock fractions.
+    expect(systemClock.monotonic() - startMs).toBeGreaterThanOrEqual(19);
+  });
+
+  test.each([0, -5])("does not wait for %i ms", async (ms) => {
+    await systemClock.sleep(ms, never);
+  });
+
+  test("rejects with the reason of a signal that has aborted", async () => {
+    const signal = AbortSignal.abort(new Error("stop"));
+    await expect(systemClock.sleep(60_000, signal)).rejects.toThrow("stop");
+  });
+
+  test("rejects with the reason as soon as the signal aborts", async () => {
+    const stop = new AbortController();
+    const sleeping = systemClock.sleep(60_000, stop.signal);
+    stop.abort(new Error("stop"));
+    await expect(sleeping).rejects.toThrow("stop");
+  });
+});
+
+describe("withDeadline()", () => {
+  test("aborts with a TimeoutError at the deadline", async () => {
+    const signal = withDeadline(never, 10);
+    await expect(systemClock.sleep(10_000, signal)).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+
+  test("aborts with the reason of its signal, if that comes first", () => {
+    const stop = new AbortController();
+    const signal = withDeadline(stop.signal, 60_000);
+    stop.abort(new Error("stop"));
+    expect(signal.reason).toEqual(new Error("stop"));
+  });
+});
+
+describe("ManualClock", () => {
+  test("wakes sleepers in the order they are due, each at its own time", async () => {
+    const clock = new ManualClock(1000);
+    const woken: [string, number][] = [];
+    const sleep = async (name: string, ms: number): Promise<void> => {
+      await clock.sleep(ms, never);
+      woken.push([name, clock.now()]);
+    };
+    const all = [sleep("late", 30), sleep("early", 10), sleep("never", 51)];
+    expect(clock.pending).toBe(3);
+    await clock.advance(50);
+    expect(woken).toEqual([
+      ["early", 1010],
+      ["late", 1030],
+    ]);
+    expect([clock.now(), clock.monotonic(), clock.pending]).toEqual([1050, 50, 1]);
+    await clock.advance(1);
+    await Promise.all(all);
+  });
+
+  test("wakes a sleeper that falls asleep again on its way", async () => {
+    const clock = new ManualClock();
+    let turns = 0;
+    const stop = new AbortController();
+    const looping = (async () => {
+      for (;;) {
+        await clock.sleep(10, stop.signal);
+        turns += 1;
+      }
+    })();
+    await clock.advance(95);
+    expect(turns).toBe(9);
+    stop.abort(new Error("stop"));
+    await expect(looping).rejects.toThrow("stop");
+    expect(clock.pending).toBe(0);
+  });
+});
