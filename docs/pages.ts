@@ -2,8 +2,7 @@
  * Every generated page of docs/reference.
  * @module
  */
-import { staticProvider } from "../lib/providers/static/mod.ts";
-import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";
+import { PROVIDERS } from "../lib/providers/mod.ts";
 import { renderConfigPage } from "./config_page.ts";
 import { renderFlagsPage } from "./flags_page.ts";
 import { renderLabelsPage } from "./labels_page.ts";
@@ -12,7 +11,7 @@ import { renderMetricsPage } from "./metrics_page.ts";
 /** Texts by file name in docs/reference. */
 export function renderPages(): ReadonlyMap<string, string> {
   return new Map([
-    ["config.md", renderConfigPage([xenOrchestra, staticProvider])],
+    ["config.md", renderConfigPage(PROVIDERS)],
     ["flags.md", renderFlagsPage()],
     ["labels.md", renderLabelsPage()],
     ["metrics.md", renderMetricsPage()],
