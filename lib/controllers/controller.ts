@@ -1,0 +1,279 @@
+/**
+ * The loop that runs one controller: takes keys, gives each reconcile a deadline, decides what its end means.
+ * @module
+ */
+import { AssertionError } from "../core/assert.ts";
+import type { Clock } from "../core/clock.ts";
+import { describeError, TerminalError } from "../core/errors.ts";
+import type { Logger, LogLevel } from "../core/log.ts";
+import type { Counter, MetricsRegistry } from "../core/metrics.ts";
+import type { WorkQueue } from "../core/work_queue.ts";
+import { isKubeError } from "../kube/errors.ts";
+
+/** What a reconcile may ask for when it succeeds. */
+export interface ReconcileResult {
+  /** Milliseconds after which the key is looked at again, whatever happens. Absent: only when something changes. */
+  readonly requeueAfterMs?: number;
+}
+
+/** How a reconcile ended. */
+export type ReconcileOutcomeKind =
+  "ok" | "conflict" | "throttled" | "notFound" | "terminal" | "timeout" | "error";
+
+/** The last reconcile of a key. Times are wall-clock milliseconds since the epoch. */
+export interface ReconcileOutcome {
+  /** When it ended. */
+  readonly at: number;
+  readonly outcome: ReconcileOutcomeKind;
+  /** In one line; absent after a success. */
+  readonly error?: string;
+  /** When the key is looked at again by itself; absent when it waits for a change. */
+  readonly nextAt?: number;
+}
+
+/** What a controller is made of. */
+export interface ControllerOptions {
+  /** Name in logs and metrics: `cloud-node`. */
+  readonly name: string;
+  /** Filled by others; shut down when the controller ends. */
+  readonly queue: WorkQueue;
+  /** How many keys are worked on at once. */
+  readonly workers: number;
+  /** Brings one key to where it should be. It reads state by the key and never learns why it was called. */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult | void>;
+  /** Longest time for one reconcile, in milliseconds; then its signal aborts. */
+  readonly reconcileTimeoutMs: number;
+  /** How long a running reconcile may go on after the stop, in milliseconds. @default {10_000} */
+  readonly graceMs?: number;
+  /** Whether the object of a key is still there; what is known of other keys is dropped. @default {() => true} */
+  readonly exists?: (key: string) => boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: ControllerMetrics;
+}
+
+/** A controller, ready to run once. */
+export interface Controller {
+  /** The last reconcile of each key, for the debug pages. */
+  readonly outcomes: ReadonlyMap<string, ReconcileOutcome>;
+  /** Drops what is known of a key: its last outcome and its failures. */
+  forgetKey(key: string): void;
+  /**
+   * Works until the signal aborts, in two steps: takes nothing new and lets what runs finish, then after the grace
+   * aborts that too. Rejects only with an {@linkcode AssertionError}.
+   */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Metrics that all controllers of a process share. */
+export interface ControllerMetrics {
+  readonly reconciles: Counter;
+}
+
+/** What the end of a reconcile means. `retry`: milliseconds, by back-off, or when something changes. */
+interface Verdict {
+  readonly outcome: ReconcileOutcomeKind;
+  readonly retry: number | "backoff" | "change";
+  readonly level?: LogLevel;
+  readonly error?: unknown;
+}
+
+const GRACE_MS = 10_000;
+/** How long a reconcile may take to obey its signal before its worker leaves it alone. */
+const OBEY_MS = 1_000;
+
+class ReconcileTimeoutError extends Error {
+  override readonly name = "ReconcileTimeoutError";
+}
+
+/** Registers the metrics of controllers. Call it once for a registry and hand the result to every controller. */
+export function createControllerMetrics(registry: MetricsRegistry): ControllerMetrics {
+  return {
+    reconciles: registry.counter({
+      name: "landfall_reconciles_total",
+      help: "Reconciles that ended, by controller and outcome.",
+    }),
+  };
+}
+
+/**
+ * Creates a controller.
+ *
+ * | a reconcile ends with | then |
+ * |---|---|
+ * | success | failures forgotten; again after `requeueAfterMs` if it asked for that |
+ * | conflict | back-off, without a warning: somebody else wrote first |
+ * | notFound | done: the object is gone |
+ * | {@linkcode TerminalError} | logged once, then it waits for a change |
+ * | an error with `retryAfterMs` | again after that time; not counted as a failure |
+ * | {@linkcode AssertionError} | `run` stops everything and rejects with it |
+ * | any other error, or no end in time | warning and back-off |
+ *
+ * A reconcile that does not obey its signal within a second is left alone and its key tried again later. Nothing it
+ * does then can reach a server, because requests refuse an aborted signal.
+ */
+export function createController(options: ControllerOptions): Controller {
+  return new QueueController(options);
+}
+
+class QueueController implements Controller {
+  readonly #options: ControllerOptions;
+  readonly #log: Logger;
+  readonly #outcomes = new Map<string, ReconcileOutcome>();
+
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    this.#log = options.log.with({ controller: options.name });
+  }
+
+  get outcomes(): ReadonlyMap<string, ReconcileOutcome> {
+    return this.#outcomes;
+  }
+
+  forgetKey(key: string): void {
+    this.#outcomes.delete(key);
+    this.#options.queue.forget(key);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, queue, workers, graceMs = GRACE_MS } = this.#options;
+    const broken = new AbortController();
+    const force = new AbortController();
+    const ended = new AbortController();
+    const stop = AbortSignal.any([signal, broken.signal]);
+    const startGrace = (): void => {
+      const end = (): void => force.abort(stop.reason);
+      clock.sleep(graceMs, ended.signal).then(end, () => undefined);
+    };
+    if (stop.aborted) startGrace();
+    else stop.addEventListener("abort", startGrace, { once: true });
+    const work = Array.from({ length: workers }, () =>
+      this.#work(stop, force.signal).catch((error: unknown) => broken.abort(error)),
+    );
+    await Promise.all(work);
+    stop.removeEventListener("abort", startGrace);
+    ended.abort();
+    queue.shutDown();
+    broken.signal.throwIfAborted();
+  }
+
+  async #work(stop: AbortSignal, force: AbortSignal): Promise<void> {
+    const { queue } = this.#options;
+    while (!stop.aborted) {
+      // Only the stop can reject this.
+      const key = await queue.get(stop).catch(() => undefined);
+      if (key === undefined) return;
+      try {
+        if (!stop.aborted) await this.#reconcile(key, force);
+      } finally {
+        queue.done(key);
+      }
+    }
+  }
+
+  async #reconcile(key: string, force: AbortSignal): Promise<void> {
+    try {
+      const result = await this.#attempt(key, force);
+      this.#settle(key, { outcome: "ok", retry: result?.requeueAfterMs ?? "change" });
+    } catch (error) {
+      if (error instanceof AssertionError) throw error;
+      if (force.aborted) return;
+      this.#settle(key, toVerdict(error));
+    }
+  }
+
+  /** One call of `reconcile` with a signal of its own, which ends by its deadline or by `force`. */
+  async #attempt(key: string, force: AbortSignal): Promise<ReconcileResult | void> {
+    const { clock, reconcile, reconcileTimeoutMs } = this.#options;
+    const attempt = new AbortController();
+    const ended = new AbortController();
+    const cancel = (): void => attempt.abort(force.reason);
+    const expire = (): void =>
+      attempt.abort(new ReconcileTimeoutError(`no end within ${reconcileTimeoutMs / 1_000} s`));
+    if (force.aborted) cancel();
+    else force.addEventListener("abort", cancel, { once: true });
+    clock.sleep(reconcileTimeoutMs, ended.signal).then(expire, () => undefined);
+    const disobeyed = this.#untilDisobeyed(key, attempt.signal, ended.signal);
+    try {
+      return await Promise.race([reconcile(key, attempt.signal), disobeyed]);
+    } finally {
+      ended.abort();
+      force.removeEventListener("abort", cancel);
+    }
+  }
+
+  /** Rejects when `attempt` has been aborted for a while and the reconcile has still not ended. */
+  #untilDisobeyed(key: string, attempt: AbortSignal, ended: AbortSignal): Promise<never> {
+    const { clock } = this.#options;
+    return new Promise((_resolve, reject) => {
+      const leave = (): void => {
+        this.#log.error("Reconcile does not obey its signal", { key });
+        reject(attempt.reason);
+      };
+      const wait = (): void => {
+        clock.sleep(OBEY_MS, ended).then(leave, () => undefined);
+      };
+      if (attempt.aborted) wait();
+      else attempt.addEventListener("abort", wait, { once: true });
+    });
+  }
+
+  #settle(key: string, { outcome, retry, level, error }: Verdict): void {
+    const { name, queue, clock, exists, metrics } = this.#options;
+    metrics?.reconciles.inc({ controller: name, outcome });
+    if (outcome === "ok" || retry === "change") queue.forget(key);
+    if (retry === "backoff") queue.addRateLimited(key);
+    else if (retry !== "change") queue.addAfter(key, retry);
+    const text = error === undefined ? undefined : describeError(error);
+    const nextMs = queue.remainingMs(key);
+    if (level !== undefined) {
+      const before = this.#outcomes.get(key);
+      const known = outcome === "terminal" && before?.error === text;
+      const failures = queue.failures(key);
+      this.#log[known ? "debug" : level](MESSAGES[outcome], { key, failures, nextMs, error });
+    }
+    if (outcome === "notFound" || exists?.(key) === false) return this.forgetKey(key);
+    const at = clock.now();
+    this.#outcomes.set(key, {
+      at,
+      outcome,
+      ...(text !== undefined && { error: text }),
+      ...(nextMs !== undefined && { nextAt: at + nextMs }),
+    });
+  }
+}
+
+const MESSAGES: Readonly<Record<ReconcileOutcomeKind, string>> = {
+  ok: "Reconciled",
+  conflict: "Reconcile met a conflict",
+  throttled: "Reconcile was throttled",
+  notFound: "Reconcile found nothing",
+  terminal: "Reconcile cannot succeed until something changes",
+  timeout: "Reconcile timed out",
+  error: "Reconcile failed",
+};
+
+function toVerdict(error: unknown): Verdict {
+  if (isKubeError(error, "conflict")) {
+    return { outcome: "conflict", retry: "backoff", level: "debug", error };
+  }
+  if (isKubeError(error, "notFound")) {
+    return { outcome: "notFound", retry: "change", level: "debug", error };
+  }
+  if (error instanceof TerminalError) {
+    return { outcome: "terminal", retry: "change", level: "error", error };
+  }
+  const retryAfterMs = toRetryAfterMs(error);
+  if (retryAfterMs !== undefined) {
+    return { outcome: "throttled", retry: retryAfterMs, level: "info", error };
+  }
+  const outcome = error instanceof ReconcileTimeoutError ? "timeout" : "error";
+  return { outcome, retry: "backoff", level: "warn", error };
+}
+
+/** Errors of clouds and of Kubernetes both say so when the other side named a pause. */
+function toRetryAfterMs(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("retryAfterMs" in error)) return undefined;
+  const { retryAfterMs } = error;
+  return typeof retryAfterMs === "number" && retryAfterMs > 0 ? retryAfterMs : undefined;
+}

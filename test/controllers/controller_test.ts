@@ -1,0 +1,340 @@
+import { expect, test } from "bun:test";
+import {
+  createController,
+  createControllerMetrics,
+  type Controller,
+  type ControllerMetrics,
+  type ControllerOptions,
+} from "../../lib/controllers/controller.ts";
+import { AssertionError } from "../../lib/core/assert.ts";
+import { TerminalError } from "../../lib/core/errors.ts";
+import { createLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { WorkQueue } from "../../lib/core/work_queue.ts";
+import { KubeError } from "../../lib/kube/errors.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { untilAborted } from "../support/scripted_kube_client.ts";
+
+interface SetUp {
+  readonly clock: ManualClock;
+  readonly queue: WorkQueue;
+  readonly controller: Controller;
+  readonly metrics: ControllerMetrics;
+  readonly lines: string[];
+  /** The reconciles that began, as `key@ms`. */
+  readonly begun: string[];
+  stop(): Promise<void>;
+  readonly running: Promise<void>;
+}
+
+function start(
+  reconcile: ControllerOptions["reconcile"],
+  over: Partial<ControllerOptions> = {},
+): SetUp {
+  const clock = new ManualClock(0);
+  const queue = new WorkQueue({ name: "test", clock, random: () => 0 });
+  const lines: string[] = [];
+  const write = (line: string): void =>
+    void lines.push(line.slice("1970-01-01T00:00:00.000Z ".length));
+  const log = createLogger({ format: "text", now: () => 0, write });
+  const metrics = createControllerMetrics(new MetricsRegistry());
+  const begun: string[] = [];
+  const controller = createController({
+    name: "test",
+    queue,
+    workers: 2,
+    reconcileTimeoutMs: 30_000,
+    clock,
+    log,
+    metrics,
+    ...over,
+    reconcile: (key, signal) => {
+      begun.push(`${key}@${clock.monotonic()}`);
+      return reconcile(key, signal);
+    },
+  });
+  const stopper = new AbortController();
+  const running = controller.run(stopper.signal);
+  const stop = (): Promise<void> => {
+    stopper.abort(new Error("the process stops"));
+    return running;
+  };
+  return { clock, queue, controller, metrics, lines, begun, stop, running };
+}
+
+/** A promise and what ends it. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+test("createController() runs each key once and remembers that it went well", async () => {
+  const { clock, queue, controller, metrics, lines, begun, stop } = start(async () => {});
+  queue.add("a");
+  queue.add("b");
+  await clock.advance(5_000);
+  expect(begun).toEqual(["a@0", "b@0"]);
+  expect(controller.outcomes.get("a")).toEqual({ at: 0, outcome: "ok" });
+  expect(metrics.reconciles.value({ controller: "test", outcome: "ok" })).toBe(2);
+  expect(lines).toEqual([]);
+  await stop();
+  expect(clock.pending).toBe(0);
+});
+
+test("createController() comes back after the time that a reconcile asked for", async () => {
+  const reconcile = async (): Promise<{ requeueAfterMs: number }> => ({ requeueAfterMs: 10_000 });
+  const { clock, queue, controller, begun, stop } = start(reconcile);
+  queue.add("a");
+  await clock.advance(25_000);
+  expect(begun).toEqual(["a@0", "a@10000", "a@20000"]);
+  expect(controller.outcomes.get("a")).toEqual({ at: 20_000, outcome: "ok", nextAt: 30_000 });
+  await stop();
+});
+
+test("N-21: createController() retries ever later, and a success starts afresh", async () => {
+  let broken = true;
+  const { clock, queue, controller, lines, begun, stop } = start(async () => {
+    if (broken) throw new Error("no cloud");
+  });
+  queue.add("a");
+  await clock.advance(8_000);
+  expect(begun).toEqual(["a@0", "a@1000", "a@3000", "a@7000"]);
+  expect(controller.outcomes.get("a")).toEqual({
+    at: 7_000,
+    outcome: "error",
+    error: "no cloud",
+    nextAt: 15_000,
+  });
+  expect(lines.length).toBe(4);
+  expect(lines[3]).toBe(
+    'WARN  Reconcile failed controller=test key=a failures=4 nextMs=8000 error="no cloud"\n',
+  );
+  broken = false;
+  await clock.advance(10_000);
+  expect(queue.failures("a")).toBe(0);
+  broken = true;
+  queue.add("a");
+  await clock.advance(1_000);
+  expect(begun.slice(4)).toEqual(["a@15000", "a@18000", "a@19000"]);
+  await stop();
+});
+
+test("N-21: an event retries a failed key at once", async () => {
+  const { clock, queue, begun, stop } = start(async () => {
+    throw new Error("no cloud");
+  });
+  queue.add("a");
+  await clock.advance(3_500);
+  queue.add("a");
+  await clock.advance(0);
+  expect(begun.at(-1)).toBe("a@3500");
+  await stop();
+});
+
+test("N-22: one failing key holds up no other", async () => {
+  const done: string[] = [];
+  const { clock, queue, stop } = start(async (key) => {
+    if (key === "bad") throw new Error("no cloud");
+    done.push(key);
+  });
+  for (const key of ["bad", "a", "b", "c"]) queue.add(key);
+  await clock.advance(0);
+  expect(done).toEqual(["a", "b", "c"]);
+  await stop();
+});
+
+test("N-22: a hung reconcile is ended by its deadline, and others go on meanwhile", async () => {
+  const { clock, queue, controller, metrics, lines, begun, stop } = start((key, signal) =>
+    key === "hung" ? untilAborted(signal) : Promise.resolve(),
+  );
+  queue.add("hung");
+  queue.add("a");
+  await clock.advance(29_999);
+  queue.add("b");
+  await clock.advance(0);
+  expect(begun).toEqual(["hung@0", "a@0", "b@29999"]);
+  await clock.advance(1);
+  expect(controller.outcomes.get("hung")).toEqual({
+    at: 30_000,
+    outcome: "timeout",
+    error: "no end within 30 s",
+    nextAt: 31_000,
+  });
+  expect(lines[0]).toStartWith("WARN  Reconcile timed out");
+  await clock.advance(1_000);
+  expect(begun.at(-1)).toBe("hung@31000");
+  expect(metrics.reconciles.value({ controller: "test", outcome: "timeout" })).toBe(1);
+  const stopped = stop();
+  await clock.advance(10_000);
+  await stopped;
+});
+
+test("N-22: a reconcile that ignores its signal loses its worker a second after the deadline", async () => {
+  const hang = (): Promise<never> => new Promise(() => {});
+  const { clock, queue, lines, begun, stop } = start(
+    (key) => (key === "hung" ? hang() : Promise.resolve()),
+    { workers: 1 },
+  );
+  queue.add("hung");
+  queue.add("a");
+  await clock.advance(30_999);
+  expect(begun).toEqual(["hung@0"]);
+  await clock.advance(1);
+  expect(begun).toEqual(["hung@0", "a@31000"]);
+  expect(lines[0]).toStartWith("ERROR Reconcile does not obey its signal");
+  await stop();
+});
+
+test("createController() never runs one key twice at once", async () => {
+  const { opened, open } = gate();
+  const { clock, queue, begun, stop } = start(() => opened);
+  queue.add("a");
+  await clock.advance(0);
+  queue.add("a");
+  await clock.advance(1_000);
+  expect(begun).toEqual(["a@0"]);
+  open();
+  await clock.advance(0);
+  expect(begun).toEqual(["a@0", "a@1000"]);
+  await stop();
+});
+
+test.each([
+  ["conflict", new KubeError("conflict", "stale", { code: 409 }), "conflict", 1_000, undefined],
+  [
+    "any other refusal",
+    new KubeError("forbidden", "denied"),
+    "error",
+    1_000,
+    "WARN  Reconcile failed",
+  ],
+  ["bug", new TypeError("x is undefined"), "error", 1_000, "WARN  Reconcile failed"],
+  [
+    "pause that was asked for",
+    new KubeError("throttled", "busy", { retryAfterMs: 42_000 }),
+    "throttled",
+    42_000,
+    "INFO  Reconcile was throttled",
+  ],
+  ["throttling without a pause", new KubeError("throttled", "busy"), "error", 1_000, "WARN"],
+  ["hopeless case", new TerminalError("bad ID"), "terminal", undefined, "ERROR Reconcile cannot"],
+] as const)("createController() after a %s", async (_what, error, outcome, nextAt, line) => {
+  const { clock, queue, controller, lines, stop } = start(async () => {
+    throw error;
+  });
+  queue.add("a");
+  await clock.advance(0);
+  expect(controller.outcomes.get("a")).toEqual({
+    at: 0,
+    outcome,
+    error: error.message,
+    ...(nextAt !== undefined && { nextAt }),
+  });
+  if (line === undefined) expect(lines).toEqual([]);
+  else expect(lines[0]).toStartWith(line);
+  const counted = outcome === "throttled" || outcome === "terminal" ? 0 : 1;
+  expect(queue.failures("a")).toBe(counted);
+  await stop();
+});
+
+test("createController() logs a hopeless case once, until it changes", async () => {
+  let message = "bad ID";
+  const { clock, queue, lines, begun, stop } = start(async () => {
+    throw new TerminalError(message);
+  });
+  for (const next of ["bad ID", "bad ID", "worse ID"]) {
+    message = next;
+    queue.add("a");
+    await clock.advance(600_000);
+  }
+  expect(begun.length).toBe(3);
+  expect(lines.length).toBe(2);
+  await stop();
+});
+
+test("createController() is done with a key that Kubernetes does not know", async () => {
+  const { clock, queue, controller, lines, begun, stop } = start(async () => {
+    throw new KubeError("notFound", "no such Node", { code: 404 });
+  });
+  queue.add("a");
+  await clock.advance(600_000);
+  expect(begun).toEqual(["a@0"]);
+  expect(lines).toEqual([]);
+  expect(controller.outcomes.size).toBe(0);
+  await stop();
+});
+
+test("createController() forgets keys whose object is gone, and those it is told to", async () => {
+  const present = new Set(["a", "b"]);
+  const { clock, queue, controller, stop } = start(async () => {}, {
+    exists: (key) => present.has(key),
+  });
+  queue.add("a");
+  queue.add("b");
+  await clock.advance(0);
+  expect([...controller.outcomes.keys()]).toEqual(["a", "b"]);
+  present.delete("a");
+  queue.add("a");
+  await clock.advance(0);
+  expect([...controller.outcomes.keys()]).toEqual(["b"]);
+  controller.forgetKey("b");
+  expect(controller.outcomes.size).toBe(0);
+  await stop();
+});
+
+test("run() takes nothing new after the stop and lets what runs finish", async () => {
+  const { opened, open } = gate();
+  const { clock, queue, controller, begun, stop } = start(() => opened, { workers: 1 });
+  queue.add("a");
+  queue.add("b");
+  await clock.advance(0);
+  let ended = false;
+  const stopped = stop().then(() => (ended = true));
+  await clock.advance(9_000);
+  expect(ended).toBe(false);
+  open();
+  await stopped;
+  expect(begun).toEqual(["a@0"]);
+  expect(controller.outcomes.get("a")?.outcome).toBe("ok");
+  expect(queue.isShutDown).toBe(true);
+  expect(clock.pending).toBe(0);
+});
+
+test("run() aborts what still runs after the grace, without a word about it", async () => {
+  let reason: unknown;
+  const { clock, queue, controller, lines, stop } = start(
+    (_key, signal) =>
+      untilAborted(signal).catch((error: unknown) => {
+        reason = error;
+        throw error;
+      }),
+    { graceMs: 3_000 },
+  );
+  queue.add("a");
+  await clock.advance(0);
+  const stopped = stop();
+  await clock.advance(2_999);
+  expect(reason).toBeUndefined();
+  await clock.advance(1);
+  await stopped;
+  expect(reason).toEqual(new Error("the process stops"));
+  expect(lines).toEqual([]);
+  expect(controller.outcomes.size).toBe(0);
+  expect(clock.pending).toBe(0);
+});
+
+test("run() rejects with a broken invariant, after the others have finished", async () => {
+  const { opened, open } = gate();
+  const { clock, queue, running } = start((key) =>
+    key === "bug" ? Promise.reject(new AssertionError("broken")) : opened,
+  );
+  const failure = running.catch((error: unknown) => error);
+  queue.add("a");
+  queue.add("bug");
+  await clock.advance(0);
+  queue.add("late");
+  open();
+  expect(await failure).toBeInstanceOf(AssertionError);
+  expect(queue.size).toBe(1);
+});
