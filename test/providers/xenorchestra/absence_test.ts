@@ -1,0 +1,213 @@
+/**
+ * Only proven absence is absence: each clause of the proof, taken away.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Inventory } from "../../../lib/cloud/inventory.ts";
+import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import {
+  FakeXenOrchestra,
+  HOST_PARIS_1,
+  loadCapture,
+  POOL_LYON,
+  POOL_PARIS,
+  toDeps,
+  toResponse,
+  toSettings,
+  WORKER_1,
+} from "./fake_server.ts";
+
+const signal = new AbortController().signal;
+const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
+
+let fake: FakeXenOrchestra;
+let provider: Provider;
+let inventory: Inventory;
+
+async function read(node = NODE): Promise<string> {
+  const presence = await provider.readInstance(inventory, node, signal);
+  return presence.kind === "unknown" ? `unknown ${presence.reason}` : presence.kind;
+}
+
+beforeEach(async () => {
+  fake = new FakeXenOrchestra();
+  provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+  // Seen once, then deleted for good.
+  inventory = await provider.listInventory([NODE], signal);
+  fake.remove("vms", WORKER_1);
+  inventory = await provider.listInventory([NODE], signal);
+  fake.seen.length = 0;
+});
+afterEach(() => fake.stop());
+
+describe("proveAbsence()", () => {
+  test("C-03 says absent when everything around the VM answers, asked in order", async () => {
+    const presence = await provider.readInstance(inventory, NODE, signal);
+    expect(presence).toMatchObject({ kind: "absent", evidence: expect.stringContaining("404") });
+    expect(fake.paths.map((path) => path.split("?")[0])).toEqual([
+      `/vms/${WORKER_1}`,
+      `/pools/${POOL_PARIS}`,
+      `/hosts/${HOST_PARIS_1}`,
+      "/vm-controllers/8f27b71a-81c1-4246-ac86-d996c5eb33ce",
+      "/servers",
+      `/vms/${WORKER_1}`,
+    ]);
+  });
+
+  test("takes another VM of the pool as proof when the dom0 is not shown", async () => {
+    fake.collections["vm-controllers"] = [];
+    expect(await read()).toBe("absent");
+  });
+
+  test.each([
+    ["an HTML 404", () => toResponse(loadCapture("err-unknown-route")), "unknown protocol"],
+    ["a 401", () => toResponse(loadCapture("auth-badtoken")), "unknown denied"],
+    ["a 403", () => toResponse(loadCapture("nonadmin-vm-403")), "unknown denied"],
+    ["a 500", () => Response.json({ error: "boom" }, { status: 500 }), "unknown unreachable"],
+    ["a 429", () => Response.json({}, { status: 429 }), "unknown throttled"],
+    ["a 404 for a host", () => toResponse(loadCapture("host-id-of-pool")), "unknown protocol"],
+    ["a 404 for another VM", () => toResponse(loadCapture("err-vm-404")), "unknown protocol"],
+    [
+      "a 404 without data",
+      () => Response.json({ error: "no such VM" }, { status: 404 }),
+      "unknown protocol",
+    ],
+    [
+      "a VM that cannot be read",
+      () => Response.json({ id: WORKER_1, $pool: 7 }),
+      "unknown undecodable",
+    ],
+  ])("C-03 takes %s for the VM as no answer", async (_title, answer, expected) => {
+    fake.answer = ({ path }) => (path === `/vms/${WORKER_1}` ? answer() : undefined);
+    expect(await read()).toBe(expected);
+  });
+
+  test("is unsure while the pool is not shown", async () => {
+    fake.answer = ({ path }) =>
+      path === `/pools/${POOL_PARIS}` ? toResponse(loadCapture("pooldown-pool-404")) : undefined;
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure when the pool may not be seen", async () => {
+    fake.answer = ({ path }) =>
+      path.startsWith("/pools/") ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
+    expect(await read()).toBe("unknown denied");
+  });
+
+  test("is unsure while the pool's master host is not shown", async () => {
+    fake.remove("hosts", HOST_PARIS_1);
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure when the master host is of another pool", async () => {
+    fake.change("hosts", HOST_PARIS_1, { $pool: POOL_LYON });
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure while the pool shows neither its dom0 nor any VM", async () => {
+    fake.collections["vm-controllers"] = [];
+    fake.collections["vms"] = fake.list("vms").filter((one) => one["$pool"] !== POOL_PARIS);
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("does not take a dom0 of another pool as proof", async () => {
+    fake.change("vm-controllers", () => true, { $pool: POOL_LYON });
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure when the last list still shows the VM", async () => {
+    const id = "b29d32a0";
+    const vm = fake.list("vms").find((one) => one.id.startsWith(id))?.id ?? "";
+    inventory = await provider.listInventory([], signal);
+    fake.remove("vms", vm);
+    const node = { name: "w2", providerId: `xenorchestra://${POOL_PARIS}/${vm}` };
+    expect(await read(node)).toBe("unknown notListed");
+  });
+
+  test("is unsure while another pool that was seen before is lost: the VM may have moved there", async () => {
+    fake.dropPool(POOL_LYON);
+    fake.collections["servers"] = [];
+    inventory = await provider.listInventory([NODE], signal);
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure after a start while a connection is not up", async () => {
+    fake.dropPool(POOL_LYON);
+    fake.collections["servers"] = servers("pooldown-servers");
+    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    inventory = await provider.listInventory([NODE], signal);
+    expect(inventory.coverage.has(POOL_LYON)).toBe(false);
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure while a connection is up but its pool is not loaded", async () => {
+    fake.change("servers", (one) => one["poolId"] === POOL_LYON, { poolId: undefined });
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("does not mind a disabled connection, or one that may not be seen", async () => {
+    fake.change("servers", (one) => one["poolId"] === POOL_LYON, {
+      enabled: false,
+      status: "disconnected",
+      poolId: undefined,
+    });
+    expect(await read()).toBe("absent");
+    fake.answer = ({ path }) =>
+      path.startsWith("/servers") ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
+    expect(await read()).toBe("absent");
+  });
+
+  test("is unsure when the list of connections fails", async () => {
+    fake.answer = ({ path }) =>
+      path.startsWith("/servers") ? new Response("", { status: 502 }) : undefined;
+    expect(await read()).toBe("unknown unreachable");
+  });
+
+  test("asks for the VM again at the end, for the first 404 may be older than the pool's loading", async () => {
+    let asked = 0;
+    const worker = loadCapture("vm-k8s-worker-1-cf91").body;
+    fake.answer = ({ path }) => {
+      if (path !== `/vms/${WORKER_1}`) return undefined;
+      asked += 1;
+      return asked === 2 ? Response.json(worker) : undefined;
+    };
+    expect(await read()).toBe("unknown notListed");
+  });
+
+  test("C-09 a VM that moved is looked for in its new pool too", async () => {
+    const moved = { ...fake.list("vms")[0], id: WORKER_1, $pool: POOL_LYON };
+    fake.list("vms").push(moved);
+    inventory = await provider.listInventory([NODE], signal);
+    expect(inventory.instances.get(WORKER_1)?.region).toBe(POOL_LYON);
+    fake.remove("vms", WORKER_1);
+    inventory = await provider.listInventory([NODE], signal);
+    expect(await read()).toBe("absent");
+    fake.dropPool(POOL_LYON);
+    fake.collections["servers"] = [];
+    // The list is from before the loss.
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("cannot prove anything for a provider ID without a pool", async () => {
+    expect(await read({ name: "w1", providerId: `xenorchestra:///${WORKER_1}` })).toBe(
+      "unknown notCovered",
+    );
+  });
+
+  test("never says absent while every list is empty, as after a restart with slow pools", async () => {
+    for (const name of Object.keys(fake.collections)) fake.collections[name] = [];
+    inventory = await provider.listInventory([NODE], signal);
+    expect(await read()).toBe("unknown notCovered");
+  });
+});
+
+function servers(name: string): FakeXenOrchestra["collections"][string] {
+  const { body } = loadCapture(name);
+  if (!Array.isArray(body)) throw new TypeError("not a list");
+  // The capture lost pool Paris; here it is Lyon.
+  return body.map((one) => ({
+    ...one,
+    poolId: one.status === "connected" ? POOL_PARIS : undefined,
+  }));
+}
