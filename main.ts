@@ -1,7 +1,13 @@
 /**
- * The program: hands arguments and environment to the command line, and its answer to the process.
+ * The program: hands the command line what belongs to the process, and its answer back.
  * @module
  */
+import { writeSync } from "node:fs";
 import { main } from "./lib/cli/main.ts";
 
-process.exitCode = await main(process.argv.slice(2), process.env);
+const code = await main(process.argv.slice(2), {
+  env: process.env,
+  print: (text) => writeSync(1, text),
+  complain: (text) => writeSync(2, text),
+});
+process.exit(code);

@@ -72,7 +72,7 @@ export class FakeProvider implements Provider {
   }
 
   async readInstance(
-    inventory: Inventory,
+    _inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
   ): Promise<Presence> {

@@ -1,0 +1,193 @@
+/**
+ * Composition root: wires one provider, one API server and the controllers, and runs them until stopped.
+ * @module
+ */
+import { Hono } from "hono";
+import { createRunningMetric, exportInstances } from "./metrics.ts";
+import { InventorySource } from "../cloud/inventory_source.ts";
+import type { NodeIdentity, Provider } from "../cloud/provider.ts";
+import {
+  COMPONENT,
+  createControllerMetrics,
+  createNodeMetrics,
+  NodeController,
+  toIdentity,
+} from "../controllers/mod.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
+import type { MetricsRegistry } from "../core/metrics.ts";
+import { createWorkQueueMetrics } from "../core/work_queue_metrics.ts";
+import { createDebugRoutes, type DebugOptions } from "../http/debug.ts";
+import { formatListenAddress, type ListenAddress } from "../http/listen_address.ts";
+import { type Check, createProbeRoutes } from "../http/probes.ts";
+import { type HttpServer, startHttpServer } from "../http/server.ts";
+import type { KubeClient } from "../kube/client.ts";
+import {
+  createEventMetrics,
+  createEventRecorder,
+  type RunningEventRecorder,
+} from "../kube/events.ts";
+import { type Node, NODES } from "../kube/resource.ts";
+import { Store } from "../kube/store.ts";
+import { toInventoryView } from "./inventory_view.ts";
+import { createWatcherMetrics, runWatcher } from "../kube/watcher.ts";
+
+/** What the process is made of and how it runs. */
+export interface AppOptions {
+  readonly provider: Provider;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  /** Name of this host, for Events. */
+  readonly host: string;
+  /** Names of the controllers that run. */
+  readonly controllers: ReadonlySet<string>;
+  /** How many Nodes are worked on at once. */
+  readonly concurrentNodeSyncs: number;
+  /** How often every Node is looked at, whatever happens, in milliseconds. */
+  readonly nodeStatusUpdateFrequencyMs: number;
+  /** Where probes, metrics and debug pages are served; absent: nowhere. */
+  readonly debugAddress?: ListenAddress;
+  /** Where probes and metrics alone are served; absent: nowhere. */
+  readonly probeAddress?: ListenAddress;
+}
+
+/** How long requests may take to end after everything else has stopped. */
+const HTTP_GRACE_MS = 1_000;
+/** Longest delay that a timer takes, about 24.8 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Runs until the signal aborts and what was under way has ended.
+ *
+ * @throws {ConfigError} when an address cannot be listened at
+ */
+export async function runApp(options: AppOptions, signal: AbortSignal): Promise<void> {
+  const parts = createParts(options);
+  const servers = await startServers(options, parts, signal);
+  // What controllers need to finish (the watch, the inventory, Events) outlives them.
+  const background = new AbortController();
+  const loops = runBackground(options, parts, background.signal);
+  try {
+    await Promise.race([runControllers(options, parts, signal), loops]);
+  } finally {
+    background.abort(signal.reason);
+    await Promise.allSettled([loops, ...servers.map((server) => server.stop(HTTP_GRACE_MS))]);
+    options.provider.close?.();
+    options.client.close();
+  }
+}
+
+/** The long-lived parts of a process. */
+interface Parts {
+  readonly nodes: Store<Node>;
+  readonly source: InventorySource;
+  readonly events: RunningEventRecorder;
+  readonly nodeController: NodeController;
+}
+
+function createParts(options: AppOptions): Parts {
+  const { provider, client, clock, log, metrics, host } = options;
+  const nodes = new Store<Node>({ resource: NODES, log });
+  const interest = (): NodeIdentity[] => [...nodes.values()].map(toIdentity);
+  const source = new InventorySource({ provider, interest, clock, log, metrics });
+  const events = createEventRecorder({
+    client,
+    component: COMPONENT,
+    host,
+    clock,
+    log,
+    metrics: createEventMetrics(metrics),
+  });
+  const nodeController = new NodeController({
+    client,
+    nodes,
+    provider,
+    source,
+    events,
+    clock,
+    log,
+    metrics: createNodeMetrics(metrics),
+    queueMetrics: createWorkQueueMetrics(metrics),
+    controllerMetrics: createControllerMetrics(metrics),
+    workers: options.concurrentNodeSyncs,
+    fullPassIntervalMs: options.nodeStatusUpdateFrequencyMs,
+  });
+  return { nodes, source, events, nodeController };
+}
+
+/** Everything that controllers live on: the watch of Nodes, the inventory, Events. Ends by the signal alone. */
+async function runBackground(
+  { client, clock, log, metrics }: AppOptions,
+  { nodes, source, events }: Parts,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all([
+    runWatcher(
+      { client, resource: NODES, store: nodes, clock, log, metrics: createWatcherMetrics(metrics) },
+      signal,
+    ),
+    source.run(signal),
+    events.run(signal),
+  ]);
+}
+
+async function runControllers(
+  { controllers, clock, metrics }: AppOptions,
+  { nodes, nodeController }: Parts,
+  signal: AbortSignal,
+): Promise<void> {
+  const running = createRunningMetric(metrics);
+  exportInstances(metrics, nodes, nodeController);
+  if (!controllers.has("cloud-node")) return await untilAborted(clock, signal);
+  running.set(1, { name: "cloud-node", manager: "cloud-controller-manager" });
+  await nodeController.run(signal);
+}
+
+async function startServers(
+  options: AppOptions,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<HttpServer[]> {
+  const { clock, log, metrics, debugAddress, probeAddress } = options;
+  const checks = toChecks(parts);
+  const probes = createProbeRoutes({ checks, renderMetrics: () => metrics.render() });
+  const servers: HttpServer[] = [];
+  const listen = async (address: ListenAddress, handler: Hono, flag: string): Promise<void> => {
+    const server = await startHttpServer({ address, handler, flag, clock, log, signal });
+    log.info("Listening", { address: formatListenAddress(server.address), flag });
+    servers.push(server);
+  };
+  if (probeAddress) await listen(probeAddress, probes, "--secure-port");
+  if (debugAddress) {
+    const debug = createDebugRoutes(toDebugOptions(options, parts));
+    await listen(debugAddress, new Hono().route("/", probes).route("/", debug), "--debug-address");
+  }
+  return servers;
+}
+
+/** Ready once everything is in memory that a decision needs; not whether the cloud answers just now. */
+function toChecks({ nodes, source }: Parts): Check[] {
+  return [
+    { name: "nodes-synced", probes: ["readyz"], isOk: () => nodes.synced },
+    { name: "inventory-taken", probes: ["readyz"], isOk: () => source.current !== undefined },
+  ];
+}
+
+function toDebugOptions({ clock }: AppOptions, parts: Parts): DebugOptions {
+  const { nodes, source, nodeController } = parts;
+  return {
+    listNodes: () => [...nodes.values()].map((node) => nodeController.describe(node)),
+    findNode: (name) => {
+      const node = nodes.get(name);
+      return node && nodeController.describe(node);
+    },
+    readInventory: () => toInventoryView(source, clock),
+    now: () => clock.now(),
+  };
+}
+
+function untilAborted(clock: Clock, signal: AbortSignal): Promise<void> {
+  return clock.sleep(MAX_TIMER_MS, signal).catch(() => undefined);
+}

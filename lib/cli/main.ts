@@ -1,0 +1,80 @@
+/**
+ * The command line: picks the command, and turns what can go wrong into a sentence and an exit code.
+ * @module
+ */
+import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
+import { formatFlagHelp } from "./help.ts";
+import { VERSION } from "./version.ts";
+
+/** What a command is given. */
+export interface CommandContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Writes to standard output, without adding a newline. */
+  readonly print: (text: string) => void;
+  /** Writes to standard error, without adding a newline. */
+  readonly complain: (text: string) => void;
+}
+
+const COMMANDS = `Usage: landfall [command] [flags]
+
+Commands:
+  run      keep the Nodes of a cluster in step with their cloud (the default)
+  demo     show it all on a simulated cluster and a simulated Xen Orchestra
+  version  print the version
+  help     print this
+
+`;
+
+const EXIT_OK = 0;
+const EXIT_FAILED = 1;
+const EXIT_MISUSED = 2;
+
+/**
+ * Runs a command.
+ *
+ * @param argv Arguments after the program's name; the first is the command unless it is a flag
+ * @returns Exit code: 0 done, 1 failed, 2 wrong flags or settings
+ */
+export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
+  const [first = "run", ...rest] = argv;
+  const isCommand = !first.startsWith("-");
+  const flags = isCommand ? rest : argv;
+  try {
+    return await runCommand(isCommand ? first : "run", flags, context);
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      for (const issue of error.issues) context.complain(`landfall: ${formatConfigIssue(issue)}\n`);
+      return EXIT_MISUSED;
+    }
+    context.complain(`landfall: ${describeError(error)}\n`);
+    return EXIT_FAILED;
+  }
+}
+
+// Commands are imported when they are asked for: the demo's simulators never weigh on a production process.
+async function runCommand(
+  command: string,
+  flags: readonly string[],
+  context: CommandContext,
+): Promise<number> {
+  switch (command) {
+    case "run": {
+      const { run } = await import("./run.ts");
+      return await run(flags, context);
+    }
+    case "demo": {
+      const { demo } = await import("./demo.ts");
+      return await demo(flags, context);
+    }
+    case "version":
+      context.print(`landfall ${VERSION}\n`);
+      return EXIT_OK;
+    case "help":
+      context.print(`${COMMANDS}${formatFlagHelp()}`);
+      return EXIT_OK;
+    default:
+      throw new ConfigError([
+        { message: `there is no command "${command}": give run, demo, version or help` },
+      ]);
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * One Node as the debug pages show it: what its cloud says, and what it should have beside what it has.
+ * @module
+ */
+import type { Instance, InstanceAddress, Presence, Provider } from "../../cloud/provider.ts";
+import type { Node } from "../../kube/resource.ts";
+import { planAddresses } from "./addresses.ts";
+import { toTopologyLabels } from "./labels.ts";
+
+/** What is known of one Node, without its reconciles. */
+export interface NodeState {
+  readonly name: string;
+  readonly providerId?: string;
+  readonly matchedBy?: string;
+  readonly presence: {
+    readonly kind: Presence["kind"];
+    readonly reason?: string;
+    readonly message?: string;
+  };
+  readonly instance: {
+    readonly id: string;
+    readonly name: string;
+    readonly state: string;
+    readonly details: Readonly<Record<string, string>>;
+  } | null;
+  readonly labels: {
+    readonly wanted?: Readonly<Record<string, string>>;
+    readonly actual: Readonly<Record<string, string>>;
+  };
+  readonly addresses: {
+    readonly wanted?: readonly InstanceAddress[];
+    readonly actual: readonly { readonly type: string; readonly address: string }[];
+  };
+}
+
+/** Describes a Node. Only labels that its instance asks for are shown. */
+export function describeNode(
+  node: Node,
+  presence: Presence,
+  providedNodeIps: Provider["providedNodeIps"],
+): NodeState {
+  const instance = presence.kind === "present" ? presence.instance : undefined;
+  const wantedLabels = instance && { ...instance.labels, ...toTopologyLabels(instance) };
+  const labels = Object.entries(node.metadata.labels ?? {});
+  return {
+    name: node.metadata.name,
+    ...(node.spec?.providerID ? { providerId: node.spec.providerID } : {}),
+    ...(presence.kind === "present" ? { matchedBy: presence.matchedBy } : {}),
+    presence: toPresenceView(presence),
+    instance: instance ? toInstanceView(instance) : null,
+    labels: {
+      ...(wantedLabels ? { wanted: wantedLabels } : {}),
+      actual: Object.fromEntries(labels.filter(([key]) => wantedLabels && key in wantedLabels)),
+    },
+    addresses: {
+      ...toWantedAddresses(node, instance, providedNodeIps),
+      actual: (node.status?.addresses ?? []).map(({ type, address }) => ({ type, address })),
+    },
+  };
+}
+
+function toPresenceView(presence: Presence): NodeState["presence"] {
+  switch (presence.kind) {
+    case "present":
+      return { kind: "present" };
+    case "absent":
+      return { kind: "absent", message: presence.evidence };
+    case "unknown":
+      return { kind: "unknown", reason: presence.reason, message: presence.message };
+    case "foreign":
+      return { kind: "foreign", message: "the provider ID belongs to another cloud" };
+  }
+}
+
+function toInstanceView({ id, name, state, details }: Instance): NodeState["instance"] {
+  return { id, name, state, details };
+}
+
+function toWantedAddresses(
+  node: Node,
+  instance: Instance | undefined,
+  providedNodeIps: Provider["providedNodeIps"],
+): { wanted?: readonly InstanceAddress[] } {
+  if (instance === undefined) return {};
+  const plan = planAddresses(node, instance, providedNodeIps);
+  return plan.kind === "wanted" ? { wanted: plan.addresses } : {};
+}

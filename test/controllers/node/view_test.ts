@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { describeNode } from "../../../lib/controllers/node/view.ts";
+import { toInstance } from "../../support/instances.ts";
+import { toNode } from "../../support/nodes.ts";
+
+test("describeNode() shows what an instance asks for beside what the Node has", () => {
+  const instance = toInstance("i", {
+    zone: "z",
+    addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
+    labels: { "a.b/c": "d" },
+    details: { powerState: "Running" },
+  });
+  const node = toNode("n", { providerId: "test://i", labels: { "a.b/c": "old", mine: "x" } });
+  const presence = { kind: "present", instance, matchedBy: "providerId" } as const;
+  expect(describeNode(node, presence, "trusted")).toEqual({
+    name: "n",
+    providerId: "test://i",
+    matchedBy: "providerId",
+    presence: { kind: "present" },
+    instance: { id: "i", name: "i", state: "running", details: { powerState: "Running" } },
+    labels: {
+      wanted: {
+        "a.b/c": "d",
+        "topology.kubernetes.io/zone": "z",
+        "failure-domain.beta.kubernetes.io/zone": "z",
+      },
+      actual: { "a.b/c": "old" },
+    },
+    addresses: {
+      wanted: [
+        { type: "InternalIP", address: "10.0.0.1" },
+        { type: "Hostname", address: "n" },
+      ],
+      actual: [{ type: "Hostname", address: "n" }],
+    },
+  });
+});
+
+test("describeNode() says why nothing is known, and wants nothing then", () => {
+  const presence = { kind: "unknown", reason: "denied", message: "check the token" } as const;
+  const state = describeNode(toNode("n"), presence, "trusted");
+  expect(state.presence).toEqual(presence);
+  expect(state.instance).toBeNull();
+  expect(state.labels).toEqual({ actual: {} });
+  expect(state.addresses).not.toHaveProperty("wanted");
+});
