@@ -1,0 +1,65 @@
+/**
+ * What the reference page can say of the settings.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  describeSettings,
+  listUnknownKeys,
+  parseFileSettings,
+} from "../../../lib/providers/xenorchestra/config_schema.ts";
+
+describe("describeSettings()", () => {
+  test("describes every setting in a sentence", () => {
+    const settings = describeSettings();
+    expect(settings.map(({ path }) => path)).toEqual([
+      "url",
+      "insecure",
+      "token",
+      "tokenFile",
+      "username",
+      "password",
+      "clientTimeout",
+      "caFile",
+      "certificateFingerprint",
+      "refreshInterval",
+      "zoneLabelFrom",
+      "instanceTypeTag",
+      "addresses.exclude",
+      "addresses.externalCIDRs",
+      "addresses.mainIpAsExternal",
+      "addresses.network",
+    ]);
+    for (const { description } of settings) expect(description).toMatch(/^[A-Z].*\.$/);
+    expect(settings.find(({ path }) => path === "refreshInterval")).toMatchObject({
+      type: "duration",
+      default: "30s",
+    });
+    expect(settings.flatMap(({ variable = [] }) => variable)).toEqual([
+      "XOA_URL",
+      "XOA_INSECURE",
+      "XOA_TOKEN",
+      "XOA_USER",
+      "XOA_PASSWORD",
+      "XOA_CLIENT_TIMEOUT",
+    ]);
+  });
+});
+
+describe("parseFileSettings()", () => {
+  test("gives the path of what is wrong", () => {
+    expect(parseFileSettings({ addresses: { exclude: [7] } }).issues).toEqual([
+      { path: "addresses.exclude.0", message: expect.stringContaining("wanted") },
+    ]);
+  });
+});
+
+describe("listUnknownKeys()", () => {
+  test("finds them at both levels", () => {
+    expect(listUnknownKeys({ url: 1, Url: 1, addresses: { network: 1, nets: 1 } })).toEqual([
+      "Url",
+      "addresses.nets",
+    ]);
+    expect(listUnknownKeys({ addresses: "x" })).toEqual([]);
+  });
+});

@@ -1,0 +1,193 @@
+/**
+ * Settings from files and environment variables, the Go controller's among them.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { isInCidr } from "../../../lib/core/ip.ts";
+import { parseXenOrchestraConfig } from "../../../lib/providers/xenorchestra/config.ts";
+
+const FILE = { url: "https://xoa.example.com", token: "s3cret" };
+const FINGERPRINT =
+  "26:D3:34:E0:B4:C4:23:0D:00:96:53:00:C0:A2:94:69:F2:A5:09:31:D7:C3:2C:B3:FE:3A:59:87:FE:3C:D3:27";
+
+describe("parseXenOrchestraConfig()", () => {
+  test("fills in the defaults", () => {
+    expect(parseXenOrchestraConfig(FILE, {})).toEqual({
+      settings: {
+        url: "https://xoa.example.com",
+        insecure: false,
+        credentials: { kind: "token", token: "s3cret" },
+        refreshIntervalMs: 30_000,
+        addresses: { exclude: [], externalCidrs: [], mainIpAsExternal: false },
+        zoneLabelFrom: { kind: "host" },
+      },
+      issues: [],
+      warnings: [],
+    });
+  });
+
+  test("reads every key", () => {
+    const { settings, issues } = parseXenOrchestraConfig(
+      {
+        url: "https://xoa.example.com:8443/xo/",
+        username: "ccm",
+        password: "pa ss",
+        clientTimeout: "1m",
+        caFile: "/ca.pem",
+        certificateFingerprint: FINGERPRINT,
+        refreshInterval: "1m30s",
+        addresses: {
+          exclude: ["10.0.0.200", "10.1.0.0/16"],
+          externalCIDRs: ["172.20.0.0/16"],
+          mainIpAsExternal: true,
+          network: "k8s",
+        },
+        zoneLabelFrom: "hostTag:rack=",
+        instanceTypeTag: "type=",
+      },
+      {},
+    );
+    expect(issues).toEqual([]);
+    expect(settings).toMatchObject({
+      url: "https://xoa.example.com:8443/xo",
+      credentials: { kind: "password", username: "ccm", password: "pa ss" },
+      clientTimeoutMs: 60_000,
+      caFile: "/ca.pem",
+      certificateFingerprint: FINGERPRINT.replaceAll(":", "").toLowerCase(),
+      refreshIntervalMs: 90_000,
+      addresses: { mainIpAsExternal: true, network: "k8s" },
+      zoneLabelFrom: { kind: "hostTag", prefix: "rack=" },
+      instanceTypeTag: "type=",
+    });
+    expect(settings?.addresses.exclude.some((cidr) => isInCidr("10.1.2.3", cidr))).toBe(true);
+  });
+
+  test("reads the Go controller's variables without a file", () => {
+    const env = {
+      XOA_URL: "http://localhost:8080",
+      XOA_INSECURE: "T",
+      XOA_USER: "ccm",
+      XOA_PASSWORD: "pw",
+      XOA_CLIENT_TIMEOUT: "60s",
+    };
+    expect(parseXenOrchestraConfig(undefined, env)).toMatchObject({
+      settings: {
+        url: "http://localhost:8080",
+        insecure: true,
+        credentials: { kind: "password", username: "ccm", password: "pw" },
+        clientTimeoutMs: 60_000,
+      },
+      warnings: [],
+    });
+  });
+
+  test("lets the file win over the environment, key by key", () => {
+    const env = { XOA_URL: "https://other", XOA_TOKEN: "other", XOA_INSECURE: "true" };
+    const { settings } = parseXenOrchestraConfig({ ...FILE, insecure: false }, env);
+    expect(settings).toMatchObject({
+      url: FILE.url,
+      insecure: false,
+      credentials: { token: "s3cret" },
+    });
+    const mixed = parseXenOrchestraConfig({ url: FILE.url, token: "" }, env);
+    expect(mixed.settings).toMatchObject({
+      url: FILE.url,
+      insecure: true,
+      credentials: { token: "other" },
+    });
+  });
+
+  test("does not look at credentials of the environment when the file has its own", () => {
+    const file = { url: FILE.url, username: "u", password: "p" };
+    const { settings } = parseXenOrchestraConfig(file, { XOA_TOKEN: "left over" });
+    expect(settings?.credentials.kind).toBe("password");
+    const half = parseXenOrchestraConfig({ url: FILE.url, username: "u" }, { XOA_PASSWORD: "p" });
+    expect(half.settings?.credentials.kind).toBe("password");
+  });
+
+  test("a token beside a user without password wins, as before", () => {
+    const { settings } = parseXenOrchestraConfig({ ...FILE, username: "u" }, {});
+    expect(settings?.credentials).toEqual({ kind: "token", token: "s3cret" });
+  });
+
+  test.each([
+    ["token with username and password", { ...FILE, username: "u", password: "p" }, "token"],
+    ["token with tokenFile", { ...FILE, tokenFile: "/t" }, "token"],
+    [
+      "tokenFile with a password",
+      { url: FILE.url, tokenFile: "/t", username: "u", password: "p" },
+      "tokenFile",
+    ],
+    ["no credentials", { url: FILE.url }, "token"],
+    ["a user without password", { url: FILE.url, username: "u" }, "token"],
+    ["no url", { token: "t" }, "url"],
+    ["httpfoo", { ...FILE, url: "httpfoo" }, "url"],
+    ["a WebSocket address", { ...FILE, url: "wss://xoa" }, "url"],
+    ["a password in the address", { ...FILE, url: "https://u:s3cret@xoa" }, "url"],
+    ["a token with a line break inside", { ...FILE, token: "s3c\nret" }, "token"],
+    ["a token that is a number", { ...FILE, token: 12345 }, "token"],
+    ["insecure as text", { ...FILE, insecure: "yes" }, "insecure"],
+    [
+      "insecure with a pin",
+      { ...FILE, insecure: true, certificateFingerprint: FINGERPRINT },
+      "insecure",
+    ],
+    ["a short fingerprint", { ...FILE, certificateFingerprint: "26:D3" }, "certificateFingerprint"],
+    ["a bare number as duration", { ...FILE, clientTimeout: "60" }, "clientTimeout"],
+    ["a negative duration", { ...FILE, clientTimeout: "-1s" }, "clientTimeout"],
+    ["too short an interval", { ...FILE, refreshInterval: "100ms" }, "refreshInterval"],
+    [
+      "a bad CIDR",
+      { ...FILE, addresses: { exclude: ["10.0.0.0/8", "10.0.0.0/33"] } },
+      "addresses.exclude.1",
+    ],
+    ["CIDRs as text", { ...FILE, addresses: { exclude: "10.0.0.0/8" } }, "addresses.exclude"],
+    ["addresses as text", { ...FILE, addresses: "all" }, "addresses"],
+    ["an unknown zone source", { ...FILE, zoneLabelFrom: "rack" }, "zoneLabelFrom"],
+    ["an empty host tag", { ...FILE, zoneLabelFrom: "hostTag:" }, "zoneLabelFrom"],
+  ] as const)("refuses %s, and shows no value", (_title, file, path) => {
+    const { settings, issues } = parseXenOrchestraConfig(file, {});
+    expect(settings).toBeUndefined();
+    expect(issues.map((issue) => issue.path)).toContain(path);
+    expect(JSON.stringify(issues)).not.toMatch(/s3c|12345/);
+  });
+
+  test.each([
+    ["XOA_INSECURE", { XOA_INSECURE: "yes" }],
+    ["XOA_URL", { XOA_URL: "ftp://xoa" }],
+    ["XOA_CLIENT_TIMEOUT", { XOA_CLIENT_TIMEOUT: "soon" }],
+  ])("blames %s when it is wrong", (source, env) => {
+    const { issues } = parseXenOrchestraConfig(undefined, {
+      XOA_URL: "https://x",
+      XOA_TOKEN: "t",
+      ...env,
+    });
+    expect(issues).toEqual([{ source, message: expect.any(String) }]);
+  });
+
+  test("reports everything at once", () => {
+    const file = { url: "x", clientTimeout: "x", addresses: { exclude: ["x"] } };
+    const paths = parseXenOrchestraConfig(file, {}).issues.map(({ path }) => path);
+    expect(paths.sort()).toEqual(["addresses.exclude.0", "clientTimeout", "token", "url"]);
+  });
+
+  test("warns of unknown keys and of plain http, and goes on", () => {
+    const file = { ...FILE, url: "http://xoa", clienttimeout: "60s", addresses: { excludes: [] } };
+    const { settings, warnings } = parseXenOrchestraConfig(file, {});
+    expect(settings).toBeDefined();
+    expect(warnings.map(({ path }) => path).sort()).toEqual([
+      "addresses.excludes",
+      "clienttimeout",
+      "url",
+    ]);
+  });
+
+  test.each([[[]], ["text"], [7]])("refuses a file that holds %p", (raw) => {
+    expect(parseXenOrchestraConfig(raw, {}).issues).toHaveLength(1);
+  });
+
+  test("takes empty keys as not set", () => {
+    const file = { ...FILE, username: null, password: "", addresses: { network: null } };
+    expect(parseXenOrchestraConfig(file, {}).issues).toEqual([]);
+  });
+});
