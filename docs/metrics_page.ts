@@ -2,8 +2,10 @@
  * docs/reference/metrics.md, from what the parts of Landfall register.
  * @module
  */
+import { createRunningMetric, exportInstances } from "../lib/app/metrics.ts";
 import { InventorySource } from "../lib/cloud/inventory_source.ts";
 import type { ProviderDefinition } from "../lib/cloud/provider_definition.ts";
+import { createControllerMetrics } from "../lib/controllers/controller.ts";
 import { createNodeMetrics } from "../lib/controllers/node/metrics.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { silentLogger } from "../lib/core/log.ts";
@@ -11,6 +13,8 @@ import { MetricsRegistry } from "../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../lib/core/work_queue_metrics.ts";
 import { createEventMetrics } from "../lib/kube/events.ts";
 import { createRequestMetrics } from "../lib/kube/request.ts";
+import { NODES } from "../lib/kube/resource.ts";
+import { Store } from "../lib/kube/store.ts";
 import { createWatcherMetrics } from "../lib/kube/watcher.ts";
 import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
@@ -34,6 +38,11 @@ ${toTable(
 function listMetrics(): { name: string; type: string; help: string }[] {
   const metrics = new MetricsRegistry();
   createNodeMetrics(metrics);
+  createControllerMetrics(metrics);
+  createRunningMetric(metrics);
+  exportInstances(metrics, new Store({ resource: NODES, log: silentLogger }), {
+    find: () => ({ kind: "foreign", providerId: "" }),
+  });
   createWorkQueueMetrics(metrics);
   createEventMetrics(metrics);
   createRequestMetrics(metrics);

@@ -37,7 +37,7 @@ export function parseDuration(text: string): number {
     const [whole = "", amount = "", unit = ""] = term.exec(body) ?? [];
     const factor = MS_PER_UNIT.get(unit);
     if (factor === undefined) throw toRangeError(text);
-    total += toMs(amount, factor);
+    total += Number(amount) * factor;
     end += whole.length;
   }
   if (end === 0 || total >= DURATION_MS_MAX) throw toRangeError(text);
@@ -60,11 +60,6 @@ export function formatDuration(ms: number): string {
   if (minutes === 0) return `${sign}${seconds}`;
   const hours = Math.floor(minutes / 60);
   return `${sign}${hours > 0 ? `${hours}h` : ""}${minutes % 60}m${seconds}`;
-}
-
-/** Divides where the unit is a fraction of a millisecond, so that `1us` is the number 0.001 exactly. */
-function toMs(amount: string, factor: number): number {
-  return factor < 1 ? Number(amount) / Math.round(1 / factor) : Number(amount) * factor;
 }
 
 function toRangeError(text: string): RangeError {

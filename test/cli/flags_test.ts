@@ -204,6 +204,7 @@ describe("P-02 parseFlags()", () => {
     [["--controllers=cloud-node-controller"], ["cloud-node"], 0],
     [["--controllers=*,-cloud-node-lifecycle-controller"], ["cloud-node"], 0],
     [["--controllers=*", "--controllers=-cloud-node"], [], 1],
+    [["--controllers=-cloud-node", "--controllers=*"], [], 1],
     [["--controllers=-cloud-node,*"], [], 1],
     [["--controllers=-cloud-node,cloud-node"], [], 1],
     [["--controllers=cloud-node,-cloud-node"], ["cloud-node"], 0],

@@ -7,8 +7,8 @@ import { createProbeRoutes } from "../../lib/http/probes.ts";
 import type { Check } from "../../lib/http/probes.ts";
 
 const CHECKS: readonly Check[] = [
-  { name: "stores", probes: ["readyz"], isOk: () => true },
   { name: "inventory", probes: ["readyz"], isOk: () => false },
+  { name: "stores", probes: ["readyz"], isOk: () => true },
   { name: "loop", probes: ["livez", "healthz"], isOk: () => true },
 ];
 const THROWING: readonly Check[] = [
@@ -29,8 +29,8 @@ async function ask(path: string, checks = CHECKS): Promise<[number, string]> {
 
 const FAILED = [
   "[+]ping ok",
-  "[+]stores ok",
   "[-]inventory failed: reason withheld",
+  "[+]stores ok",
   "readyz check failed",
 ];
 const cases: readonly [string, number, string][] = [
@@ -44,7 +44,7 @@ const cases: readonly [string, number, string][] = [
   [
     "/readyz?exclude=inventory&exclude=nope&verbose",
     200,
-    "[+]ping ok\n[+]stores ok\n[+]inventory excluded: ok\n" +
+    "[+]ping ok\n[+]inventory excluded: ok\n[+]stores ok\n" +
       'warn: some health checks cannot be excluded: no matches for "nope"\nreadyz check passed\n',
   ],
   ["/readyz/stores", 200, "ok"],
