@@ -19,7 +19,8 @@ export interface Transport {
   /** Host and port, for metrics. */
   readonly host: string;
   /**
-   * Sends a request and resolves with the head of its reply. Redirects are not followed: they would carry the token away.
+   * Sends a request and resolves with the head of its reply.
+   * Redirects are not followed: they would carry the token away.
    *
    * @throws {KubeError} `unavailable` when there is no reply, or `signal.reason`
    */

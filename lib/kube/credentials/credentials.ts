@@ -66,7 +66,7 @@ const REFRESH_MS = 60_000;
 /** Pause after a reading that failed while the old credential still serves. */
 const RETRY_MS = 10_000;
 
-/** Wraps a source of credentials so that it is read rarely, once at a time, and its last good answer outlives failures. */
+/** Reads a source of credentials rarely and once at a time; its last good answer outlives failures. */
 export function createCredentials(options: CredentialsOptions): Credentials {
   return new RefreshingCredentials(options);
 }
