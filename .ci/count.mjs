@@ -1,9 +1,10 @@
 // Adds up bun test's closing lines of several logs and prints them as `N passed, N failed, N skipped`.
 import { readFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 
 const total = { pass: 0, fail: 0, skip: 0, todo: 0 };
 for (const file of process.argv.slice(2)) {
-  const text = readFileSync(file, "utf8").replaceAll(/\u001b\[[0-9;]*m/g, "");
+  const text = stripVTControlCharacters(readFileSync(file, "utf8"));
   for (const [, count, what] of text.matchAll(/^ ?(\d+) (pass|fail|skip|todo)\s*$/gm)) {
     total[what] += Number(count);
   }

@@ -57,10 +57,10 @@ test("no test stands outside test/", () => {
   expect(lib.filter((file) => /_test\.tsx?$|\.test\.tsx?$/.test(file))).toEqual([]);
 });
 
-test("every file of lib that exports functions or classes has a test file", () => {
+test("every file of lib that exports functions has a test file", () => {
   const missing = findFiles(
     (text, file) =>
-      /^export (async )?(function|class) /m.test(text) && !existsSync(join(ROOT, toTestFile(file))),
+      /^export (async )?function /m.test(text) && !existsSync(join(ROOT, toTestFile(file))),
     lib,
   );
   expect(missing).toEqual([]);

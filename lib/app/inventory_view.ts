@@ -11,7 +11,7 @@ import type { InventoryView } from "../http/views.ts";
 export function toInventoryView(source: InventorySource, clock: Clock): InventoryView {
   const { current, ageMs, lastError, lastDurationMs } = source;
   return {
-    ageSeconds: ageMs === undefined ? null : ageMs / 1_000,
+    ageSeconds: ageMs === undefined ? null : Math.round(ageMs) / 1_000,
     ...(ageMs === undefined ? {} : { observedAt: new Date(clock.now() - ageMs).toISOString() }),
     coverage: [...(current?.coverage ?? [])].map(([id, part]) => ({ id, ...part })),
     counts: {
@@ -19,6 +19,6 @@ export function toInventoryView(source: InventorySource, clock: Clock): Inventor
       undecodable: current?.undecodable.size ?? 0,
     },
     ...(lastError === undefined ? {} : { lastError: describeError(lastError) }),
-    ...(lastDurationMs === undefined ? {} : { lastRefreshDurationMs: lastDurationMs }),
+    ...(lastDurationMs === undefined ? {} : { lastRefreshDurationMs: Math.round(lastDurationMs) }),
   };
 }
