@@ -59,8 +59,8 @@ export interface Controller {
   /** Drops what is known of a key: its last outcome and its failures. */
   forgetKey(key: string): void;
   /**
-   * Works until the signal aborts, in two steps: takes nothing new and lets what runs finish, then after the grace
-   * aborts that too. Rejects only with an {@linkcode AssertionError}.
+   * Works until the signal aborts, in two steps: takes nothing new and lets what runs finish, then after
+   * the grace aborts that too. Rejects only with an {@linkcode AssertionError}.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -109,8 +109,8 @@ export function createControllerMetrics(registry: MetricsRegistry): ControllerMe
  * | {@linkcode AssertionError} | `run` stops everything and rejects with it |
  * | any other error, or no end in time | warning and back-off |
  *
- * A reconcile that does not obey its signal within a second is left alone and its key tried again later. Nothing it
- * does then can reach a server, because requests refuse an aborted signal.
+ * A reconcile that does not obey its signal within a second is left alone and its key tried again later.
+ * Nothing it does then can reach a server, because requests refuse an aborted signal.
  */
 export function createController(options: ControllerOptions): Controller {
   return new QueueController(options);

@@ -27,9 +27,9 @@ const RETRY_BACKOFF = { baseMs: 1_000, capMs: 300_000, jitter: 0.2 } as const;
 /**
  * Keys to work on.
  *
- * Guarantees: a key is with one worker at most; a key added while it is worked on is handed out again afterwards; a key
- * added many times while it waits is handed out once; order is first in, first out; a delayed key is kept once, with the
- * earlier time.
+ * Guarantees: a key is with one worker at most; a key added while it is worked on is handed out again
+ * afterwards; a key added many times while it waits is handed out once; order is first in, first out;
+ * a delayed key is kept once, with the earlier time.
  *
  * Assumption: whoever gets a key calls {@linkcode WorkQueue.done} for it, always.
  */
@@ -38,7 +38,7 @@ export class WorkQueue {
   readonly #clock: Clock;
   readonly #metrics: WorkQueueMetrics | undefined;
   readonly #random: () => number;
-  /** Keys in the order they are handed out. A set, so that taking the first costs the same however many there are. */
+  /** Keys in the order they are handed out. A set: taking the first costs the same however many wait. */
   readonly #queue = new Set<string>();
   /** Keys that need work, and since when. Those that are not in `#queue` are being worked on. */
   readonly #dirty = new Map<string, number>();
@@ -103,7 +103,10 @@ export class WorkQueue {
     this.#arm(dueMs);
   }
 
-  /** Counts a failure of the key and adds it after its back-off: 1 s, doubled with each failure up to 5 min, plus jitter. */
+  /**
+   * Counts a failure of the key and adds it after its back-off: 1 s, doubled with each failure up to
+   * 5 min, plus jitter.
+   */
   addRateLimited(key: string): void {
     if (this.#shutDown) return;
     const failures = this.failures(key) + 1;

@@ -23,7 +23,8 @@ const BUCKETS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.
 /**
  * Registers the metrics of work queues. Call it once for a registry and hand the result to every queue.
  *
- * Names and buckets are those of client-go's `workqueue` package (k8s.io/component-base/metrics/prometheus/workqueue).
+ * Names and buckets are those of client-go's `workqueue` package
+ * (k8s.io/component-base/metrics/prometheus/workqueue).
  */
 export function createWorkQueueMetrics(registry: MetricsRegistry): WorkQueueMetrics {
   return {

@@ -41,7 +41,7 @@ export interface EventRecorderOptions {
 
 /** Metrics that all recorders of a process share; the label `result` tells what became of Events. */
 export interface EventMetrics {
-  /** `sent`, `failed`, `dropped` (the queue was full, or the process stopped) or `filtered` (too many on one object). */
+  /** `sent`, `failed`, `dropped` (queue full, or process stopped), `filtered` (too many on one object). */
   readonly events: Counter;
 }
 
@@ -72,8 +72,9 @@ export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
 /**
  * Creates a recorder of core/v1 Events as client-go's `tools/record` package writes them.
  *
- * Equal Events become one with a count; from ten distinct messages in ten minutes on they are combined; beyond 25 on
- * one object they are dropped, but for one in five minutes. 1,000 wait at most; more are dropped.
+ * Equal Events become one with a count; from ten distinct messages in ten minutes on they are combined;
+ * beyond 25 on one object they are dropped, but for one in five minutes. 1,000 wait at most; more are
+ * dropped.
  */
 export function createEventRecorder(options: EventRecorderOptions): RunningEventRecorder {
   return new BackgroundRecorder(options);
@@ -222,7 +223,7 @@ class BackgroundRecorder implements RunningEventRecorder {
     };
   }
 
-  /** `<object>.<hex of Unix nanoseconds>`. The clock counts milliseconds, so the rest tells equal moments apart. */
+  /** `<object>.<hex of Unix nanoseconds>`. The clock counts milliseconds; the rest tells Events apart. */
   #toName(object: string, nowMs: number): string {
     this.#serial = (this.#serial + 1) % SERIAL_MAX;
     const nanos = BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(this.#serial);

@@ -19,8 +19,8 @@ export interface WholeList<T> {
 const PAGES_MAX = 2_000;
 
 /**
- * Lists all objects, following `continue`. When a later page has expired (410) the list is taken anew in one piece, at
- * the version that was asked for.
+ * Lists all objects, following `continue`. When a later page has expired (410) the list is taken anew in
+ * one piece, at the version that was asked for.
  *
  * @param query Query of the first page
  * @throws {KubeError} What the server refused; `unavailable` when the pages do not end

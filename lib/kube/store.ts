@@ -20,8 +20,8 @@ export interface StoreReader<T extends KubeObject> {
 }
 
 /**
- * Told of each change, in order: `before` is absent for a new object, `after` for one that is gone (`before` is then its
- * last known state). It must not block; what it throws is logged and hinders nobody.
+ * Told of each change, in order: `before` is absent for a new object, `after` for one that is gone
+ * (`before` is then its last known state). It must not block; what it throws is logged and hinders nobody.
  */
 export type StoreListener<T extends KubeObject> = (
   key: Key,
@@ -38,8 +38,8 @@ export interface StoreOptions<T extends KubeObject> {
 /**
  * The objects of one kind.
  *
- * Only the watcher writes; hand everyone else a {@linkcode StoreReader}. Guarantees: every read sees a whole list or a
- * whole change, never half of one; listeners are told after the store has taken the change.
+ * Only the watcher writes; hand everyone else a {@linkcode StoreReader}. Guarantees: every read sees a
+ * whole list or a whole change, never half of one; listeners are told after the store has taken it.
  */
 export class Store<T extends KubeObject> implements StoreReader<T> {
   readonly #resource: Resource<T>;

@@ -8,10 +8,10 @@ import type { KubeObject, ObjectMeta, Resource } from "./resource.ts";
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * The object without `managedFields`, without the annotation of `kubectl apply`, without the image list of a Node, with
- * `apiVersion` and `kind` (items of a list come without), and frozen through and through.
+ * The object without `managedFields`, without the annotation of `kubectl apply`, without the image list
+ * of a Node, with `apiVersion` and `kind` (items of a list come without), and frozen through and through.
  *
- * The object handed in may share parts with the result, which are then frozen too: it must not be used afterwards.
+ * The object handed in may share parts with the result, which are then frozen too: do not use it afterwards.
  */
 export function trimObject<T extends KubeObject>(resource: Resource<T>, object: T): T {
   const { apiVersion, kind } = resource;

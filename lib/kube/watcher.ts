@@ -61,8 +61,8 @@ export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics 
 }
 
 /**
- * Runs until the signal aborts; then returns. No failure of the API server ends it, and no failure makes it spin: a
- * watch is opened at most once a second, and after failures 0.8 s to 60 s apart.
+ * Runs until the signal aborts; then returns. No failure of the API server ends it, and none makes it
+ * spin: a watch is opened at most once a second, and after failures 0.8 s to 60 s apart.
  *
  * Semantics are those of client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
  */
@@ -125,7 +125,7 @@ async function watchOnce<T extends KubeObject>(
 ): Promise<WatcherOutcome> {
   const { client, resource, clock, namespace, random = Math.random } = options;
   const openedMs = clock.monotonic();
-  // From "" or "0" the server first replays what exists, in no order: those versions say nothing about progress.
+  // From "" or "0" the server first replays what exists, in no order: that says nothing about progress.
   let replaying = from === "" || from === "0";
   let resourceVersion = from;
   let events = 0;

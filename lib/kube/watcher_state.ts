@@ -54,7 +54,7 @@ export const FIRST_STATE: WatcherState = {
 };
 
 /** Objects in one page of a list. */
-export const LIST_PAGE_SIZE = 500;
+const LIST_PAGE_SIZE = 500;
 /** A watch that ends sooner than this, with nothing in it, is an error. */
 const WATCH_MS_MIN = 1_000;
 /** After so many fruitless watches in a row the version is in doubt, and a list settles it. */
@@ -63,7 +63,7 @@ const IDLE_RETRIES_MAX = 5;
 const BACKOFF = { baseMs: 800, capMs: 30_000, jitter: 1 } as const;
 const BACKOFF_RESET_MS = 120_000;
 
-/** Query of the list that a state asks for. A version of `"0"` means "whatever is in the cache" and must be sent. */
+/** Query of the list that a state asks for. A version of `"0"` means "what the cache has" and is sent. */
 export function toListQuery(state: WatcherState): ListQuery {
   if (state.newest) return { limit: LIST_PAGE_SIZE };
   if (state.resourceVersion === undefined) return { resourceVersion: "0", limit: LIST_PAGE_SIZE };
@@ -72,7 +72,7 @@ export function toListQuery(state: WatcherState): ListQuery {
   return { resourceVersion, ...(paged && { limit: LIST_PAGE_SIZE }) };
 }
 
-/** Decides what follows an outcome. Total: each state and outcome has one answer, and no circle of answers is free. */
+/** Decides what follows an outcome. Total, and no circle of answers is without a pause. */
 export function toNextStep(state: WatcherState, outcome: WatcherOutcome): WatcherStep {
   if (outcome.kind === "listed") return afterList(state, outcome);
   if (outcome.kind === "ended") return afterEnd(state, outcome);
@@ -135,8 +135,8 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * The version is compacted (410), or newer than what this server has: 504 with reason Timeout. A real time-out of the
- * server says the same; asking for the newest is right then, too.
+ * The version is compacted (410), or newer than what this server has: 504 with reason Timeout. A real
+ * time-out of the server says the same; asking for the newest is right then, too.
  */
 function isVersionRefused(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;

@@ -301,6 +301,14 @@ test("run() takes nothing new after the stop and lets what runs finish", async (
   expect(clock.pending).toBe(0);
 });
 
+test("run() does not begin with a key that comes at the moment of the stop", async () => {
+  const { clock, queue, begun, stop } = start(async () => {});
+  await clock.advance(0);
+  queue.add("a");
+  await stop();
+  expect(begun).toEqual([]);
+});
+
 test("run() aborts what still runs after the grace, without a word about it", async () => {
   let reason: unknown;
   const { clock, queue, controller, lines, stop } = start(
