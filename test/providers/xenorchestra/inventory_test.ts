@@ -75,11 +75,11 @@ describe("toInstance()", () => {
   });
 
   test.each([
-    [{ kind: "pool" }, POOL_PARIS],
-    [{ kind: "host" }, HOST_PARIS_1],
-    [{ kind: "hostTag", prefix: "rack=" }, "r1"],
-    [{ kind: "hostTag", prefix: "room=" }, undefined],
-  ] as const)("C-06 takes the zone from %p", (zoneLabelFrom, zone) => {
+    ["the pool", { kind: "pool" }, POOL_PARIS],
+    ["the host", { kind: "host" }, HOST_PARIS_1],
+    ["a tag of the host", { kind: "hostTag", prefix: "rack=" }, "r1"],
+    ["no tag of the host", { kind: "hostTag", prefix: "room=" }, undefined],
+  ] as const)("C-06 takes the zone from %s", (_title, zoneLabelFrom, zone) => {
     expect(toInstance(VM, surroundings, { ...SETTINGS, zoneLabelFrom }).zone).toBe(zone);
   });
 

@@ -1,0 +1,134 @@
+/**
+ * Life of a token: minted once, renewed in time, never tried too fast.
+ * @module
+ */
+import { beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import {
+  createFixedToken,
+  FileToken,
+  MintedToken,
+  type Minted,
+} from "../../../lib/providers/xenorchestra/credentials.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+
+const signal = new AbortController().signal;
+let clock: ManualClock;
+beforeEach(() => {
+  clock = new ManualClock();
+});
+
+describe("createFixedToken()", () => {
+  test("has no other token to offer", async () => {
+    const source = createFixedToken("t");
+    expect(await source.read(signal)).toBe("t");
+    expect(await source.refuse("t")).toBe(false);
+  });
+});
+
+describe("FileToken", () => {
+  const folder = mkdtempSync(join(tmpdir(), "landfall-"));
+  const path = join(folder, "token");
+
+  test("keeps the last token while the file is away or empty", async () => {
+    writeFileSync(path, " one \n");
+    const source = new FileToken(path, clock);
+    rmSync(path);
+    expect(await source.refuse("one")).toBe(false);
+    await clock.advance(1_000);
+    expect(await source.read()).toBe("one");
+    writeFileSync(path, "\n");
+    expect(await source.refuse("one")).toBe(false);
+    writeFileSync(path, "two");
+    expect(await source.refuse("one")).toBe(true);
+    expect(await source.read()).toBe("two");
+  });
+
+  test("refuses an empty file at the start", () => {
+    writeFileSync(path, "\n");
+    expect(() => new FileToken(path, clock)).toThrow("is empty");
+  });
+});
+
+describe("MintedToken", () => {
+  let tries: number;
+  let next: () => Promise<Minted>;
+  let source: MintedToken;
+
+  beforeEach(() => {
+    tries = 0;
+    next = () => Promise.resolve({ token: `t${tries}`, expiresAtMs: clock.now() + 3_600_000 });
+    const mint = (): Promise<Minted> => {
+      tries += 1;
+      return next();
+    };
+    source = new MintedToken({ mint, clock, log: silentLogger });
+  });
+
+  test("read() mints once for all who ask", async () => {
+    const tokens = await Promise.all([source.read(signal), source.read(signal)]);
+    expect(tokens).toEqual(["t1", "t1"]);
+    expect(tries).toBe(1);
+  });
+
+  test("read() renews at two thirds of the life, and lives with a failure until the end", async () => {
+    await source.read(signal);
+    await clock.advance(2_399_000);
+    await source.read(signal);
+    expect(tries).toBe(1);
+    next = () => Promise.reject(new CloudError("unreachable", "down"));
+    await clock.advance(1_000);
+    expect(await source.read(signal)).toBe("t1");
+    expect(tries).toBe(2);
+    await clock.advance(100);
+    expect(await source.read(signal)).toBe("t1");
+    expect(tries).toBe(2);
+    await clock.advance(1_200_000);
+    await expect(source.read(signal)).rejects.toMatchObject({ kind: "unreachable" });
+  });
+
+  test("read() does not mint again at once when the clocks differ", async () => {
+    next = () => Promise.resolve({ token: "t", expiresAtMs: clock.now() + 1_000 });
+    await source.read(signal);
+    await clock.advance(2_400);
+    await expect(source.read(signal)).rejects.toMatchObject({ kind: "denied" });
+    expect(tries).toBe(1);
+    await clock.advance(200);
+    expect(await source.read(signal)).toBe("t");
+    expect(tries).toBe(2);
+  });
+
+  test("read() waits longer after each failure", async () => {
+    next = () => Promise.reject(new CloudError("denied", "wrong password"));
+    for (let at = 0; at < 60; at += 1) {
+      await source.read(signal).catch(() => {});
+      await clock.advance(1_000);
+    }
+    expect(tries).toBeWithin(4, 6);
+  });
+
+  test("read() gives up for one who asks, not for the others", async () => {
+    const { promise, resolve } = Promise.withResolvers<Minted>();
+    next = () => promise;
+    const stop = new AbortController();
+    const first = source.read(stop.signal);
+    const second = source.read(signal);
+    stop.abort(new Error("stop"));
+    await expect(first).rejects.toThrow("stop");
+    resolve({ token: "t" });
+    expect(await second).toBe("t");
+  });
+
+  test("refuse() leads to a new token, but not at once", async () => {
+    await source.read(signal);
+    expect(await source.refuse("t1")).toBe(false);
+    await expect(source.read(signal)).rejects.toThrow("refuses the token that it just gave");
+    await clock.advance(2_500);
+    expect(await source.read(signal)).toBe("t2");
+    expect(await source.refuse("t1")).toBe(true);
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * What replies and failures mean.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import {
+  isReset,
+  sendRequest,
+  toConnectionError,
+  toErrorCode,
+  toReplyError,
+} from "../../../lib/providers/xenorchestra/http.ts";
+import { FakeXenOrchestra, loadCapture } from "./fake_server.ts";
+
+let fake: FakeXenOrchestra;
+beforeEach(() => {
+  fake = new FakeXenOrchestra();
+});
+afterEach(() => fake.stop());
+
+function send(path: string, method: "GET" | "POST" = "GET") {
+  const { signal } = new AbortController();
+  const headers = { cookie: "authenticationToken=t" };
+  return sendRequest({ method, url: `${fake.url}/rest/v0${path}`, headers, tls: {}, signal });
+}
+
+function withCode(code: string): Error {
+  return Object.assign(new Error("failed"), { code });
+}
+
+describe("sendRequest()", () => {
+  test("reads JSON only when the content type says so", async () => {
+    expect((await send("/pools")).json?.value).toBeArrayOfSize(2);
+    fake.answer = () => new Response("[]", { headers: { "content-type": "text/html" } });
+    expect((await send("/pools")).json).toBeUndefined();
+    fake.answer = () => new Response("[", { headers: { "content-type": "application/json" } });
+    expect((await send("/pools")).json).toBeUndefined();
+  });
+
+  test("follows redirects of a GET within the origin", async () => {
+    fake.answer = ({ path }) =>
+      path === "/old"
+        ? new Response("", { status: 302, headers: { location: "/rest/v0/pools" } })
+        : undefined;
+    expect((await send("/old")).status).toBe(200);
+  });
+
+  test("never follows a redirect to another origin, so the cookie stays", async () => {
+    const other = new FakeXenOrchestra();
+    fake.answer = () => Response.redirect(`${other.url}/rest/v0/pools`, 302);
+    await expect(send("/pools")).rejects.toMatchObject({ kind: "protocol" });
+    expect(other.seen).toHaveLength(0);
+    await other.stop();
+  });
+
+  test("gives up after three redirects", async () => {
+    fake.answer = () => new Response("", { status: 307, headers: { location: "/rest/v0/pools" } });
+    await expect(send("/pools")).rejects.toMatchObject({ kind: "protocol" });
+    expect(fake.seen).toHaveLength(4);
+  });
+
+  test("hands the redirect of a POST back", async () => {
+    fake.answer = () => new Response("", { status: 307, headers: { location: "/rest/v0/x" } });
+    expect(await send("/pools", "POST")).toMatchObject({
+      status: 307,
+      redirectUrl: `${fake.url}/rest/v0/x`,
+    });
+    expect(fake.seen).toHaveLength(1);
+  });
+});
+
+describe("toReplyError()", () => {
+  test.each([
+    ["auth-badtoken", "denied", "token is wrong or expired"],
+    ["nonadmin-vm-403", "denied", "not enough privileges"],
+    ["auth-basic-bad-again", "throttled", "too fast"],
+    ["auth-both", "protocol", "adds an Authorization header"],
+    ["err-unknown-route", "protocol", "text/html"],
+  ])("reads the capture %s as %s", (name, kind, text) => {
+    const { status, headers, body } = loadCapture(name);
+    const json = body === undefined ? {} : { json: { value: body } };
+    const reply = { status, contentType: headers["content-type"] ?? "", ...json };
+    expect(toReplyError(reply, "GET /vms")).toMatchObject({
+      kind,
+      message: expect.stringContaining(text),
+    });
+  });
+
+  test.each([
+    [429, "throttled"],
+    [502, "unreachable"],
+    [503, "unreachable"],
+    [422, "protocol"],
+    [200, "protocol"],
+  ] as const)("reads %d as %s", (status, kind) => {
+    const error = toReplyError({ status, contentType: "text/plain", retryAfterMs: 7_000 }, "x");
+    expect(error.kind).toBe(kind);
+    if (status >= 429) expect(error.retryAfterMs).toBe(7_000);
+  });
+
+  test("shows the parameters of an error that is an object", () => {
+    const json = { value: { error: { limit: { message: "no" } } } };
+    expect(toReplyError({ status: 422, contentType: "", json }, "x").message).toContain("limit");
+  });
+});
+
+describe("toConnectionError()", () => {
+  test.each([
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "protocol"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "protocol"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "protocol"],
+    ["CERT_HAS_EXPIRED", "protocol"],
+    ["ECONNREFUSED", "unreachable"],
+    ["ConnectionRefused", "unreachable"],
+  ])("reads %s as %s", (code, kind) => {
+    expect(toConnectionError(withCode(code))).toMatchObject({
+      kind,
+      message: expect.stringContaining(code),
+    });
+  });
+
+  test("keeps a CloudError", () => {
+    const error = new CloudError("denied", "no");
+    expect(toConnectionError(error)).toBe(error);
+  });
+});
+
+describe("isReset()", () => {
+  test("knows a dropped connection", () => {
+    expect(isReset(withCode("ECONNRESET"))).toBe(true);
+    expect(isReset(withCode("ECONNREFUSED"))).toBe(false);
+    expect(isReset("text")).toBe(false);
+  });
+});
+
+describe("toErrorCode()", () => {
+  test("is empty without a code", () => {
+    expect(toErrorCode(new Error("x"))).toBe("");
+    expect(toErrorCode(withCode("X"))).toBe("X");
+  });
+});
