@@ -13,7 +13,7 @@ import { apiVersionOf } from "./kinds.ts";
 import { listObjects } from "./lists.ts";
 import { applyMergePatch } from "./merge_patch.ts";
 import type { Registry } from "./registry.ts";
-import { requireObject, subjectOf, type WriteOptions } from "./writes.ts";
+import { checkPrecondition, requireObject, subjectOf, type WriteOptions } from "./writes.ts";
 import type { RequestLog } from "./request_log.ts";
 import { mediaTypeOf, parseApiPath, readBody, tableOptionsOf, verbOf } from "./requests.ts";
 import type { ApiPath } from "./requests.ts";
@@ -177,7 +177,12 @@ async function update(context: HandlerContext, call: Call): Promise<Response> {
     const field = "metadata.resourceVersion";
     throw invalid(subjectOf(path), [{ field, reason: "FieldValueInvalid", message }]);
   }
-  const stored = context.registry.update(path, () => body, options);
+  const replace = (before: ApiObject): JsonObject => {
+    // A UID in a PUT is a precondition; in a patch it is a change that cannot be.
+    checkPrecondition(path, "UID", [stringAt(metadata, "uid") || undefined, before.metadata.uid]);
+    return body;
+  };
+  const stored = context.registry.update(path, replace, options);
   return reply(encodeObject(path.kind, stored, call.form), { headers });
 }
 

@@ -139,6 +139,11 @@ export class Collection {
     return current;
   }
 
+  /** Version of the newest change of this kind that is still kept, or 0. */
+  get lastChange(): number {
+    return this.#history.at(-1)?.resourceVersion ?? 0;
+  }
+
   /** Calls `listener` with each change from now on. Returns what ends that. */
   subscribe(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);

@@ -9,7 +9,7 @@ import type { Faults } from "./faults.ts";
 import { toSelector, toVersion, type Scope } from "./lists.ts";
 import type { Registry } from "./registry.ts";
 import type { Selector } from "./selectors.ts";
-import type { Change, Stored } from "./store.ts";
+import type { Change, Collection, Stored } from "./store.ts";
 
 // A watch that names no time-out gets one between 30 and 60 minutes from the real server.
 const TIMEOUT_DEFAULT_MS = 30 * 60_000;
@@ -77,7 +77,7 @@ export class Watches {
           for (const change of missed ?? []) watch.pass(change);
           const unsubscribe = collection.subscribe(watch.pass);
           stop.signal.addEventListener("abort", unsubscribe, { once: true });
-          void keepTime(watch, { clock, registry, query, signal: stop.signal });
+          void keepTime(watch, { clock, query, collection, signal: stop.signal });
         },
         cancel: close,
       },
@@ -168,23 +168,24 @@ async function keepTime(
   watch: Watch,
   options: {
     readonly clock: Clock;
-    readonly registry: Registry;
     readonly query: URLSearchParams;
+    readonly collection: Collection;
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const { clock, registry, query, signal } = options;
+  const { clock, query, collection, signal } = options;
+  const first = collection.lastChange;
   watch.wantsBookmarks = query.get("allowWatchBookmarks") === "true";
   const timeoutMs = toVersion(query.get("timeoutSeconds")) * 1000 || TIMEOUT_DEFAULT_MS;
   const end = clock.monotonic() + timeoutMs;
   const last = end - BOOKMARK_LEAD_MS;
   try {
-    for (;;) {
-      const now = clock.monotonic();
-      if (now >= end) break;
-      const next = now < last ? Math.min(now + BOOKMARK_INTERVAL_MS, last) : end;
+    for (let now = clock.monotonic(); now < end; now = clock.monotonic()) {
+      // Timers may fire a little early: what is due within a millisecond has been.
+      const next = now < last - 1 ? Math.min(now + BOOKMARK_INTERVAL_MS, last) : end;
       await clock.sleep(next - now, signal);
-      if (next !== end) watch.bookmark(registry.versions.last);
+      // The real server marks nothing as long as nothing has changed since the watch began.
+      if (next !== end && collection.lastChange > first) watch.bookmark(collection.lastChange);
     }
     watch.end();
   } catch (error) {

@@ -2,7 +2,7 @@
  * What a write may change of an object, and what must hold for it.
  * @module
  */
-import { badRequest, conflict, type ErrorSubject } from "./api_error.ts";
+import { badRequest, conflict, invalid, type ErrorSubject } from "./api_error.ts";
 import { isArray, isObject, objectAt, stringAt, without } from "./json.ts";
 import type { ApiObject, Json, JsonObject } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
@@ -74,13 +74,21 @@ export function toKept(target: Target, body: JsonObject, options: WriteOptions):
   return { ...kept, metadata: without(metadata, "managedFields") };
 }
 
-/** Refuses a body made from an old version, or from another object of that name. @throws ApiError 409 */
+/**
+ * Refuses a body made from an old version, or from another object of that name.
+ *
+ * @throws ApiError 409, or 422 for the UID of another object
+ */
 export function checkIdentity(target: Target, before: ApiObject, proposed: JsonObject): void {
   const version = stringAt(proposed, "resourceVersion");
   if (version !== "" && version !== before.metadata.resourceVersion) {
     throw conflict(subjectOf(target));
   }
-  checkPrecondition(target, "UID", [stringAt(proposed, "uid") || undefined, before.metadata.uid]);
+  const uid = stringAt(proposed, "uid");
+  if (uid === "" || uid === before.metadata.uid) return;
+  const message = `Invalid value: "${uid}": field is immutable`;
+  const problem = { field: "metadata.uid", reason: "FieldValueInvalid", message };
+  throw invalid(subjectOf(target), [problem]);
 }
 
 /** Puts back what a write by this path cannot change: identity, and `spec` or `status`. */

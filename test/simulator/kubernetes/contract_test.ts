@@ -1,0 +1,13 @@
+import { systemClock } from "../../../lib/core/clock.ts";
+import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
+import { describeKubernetesContract } from "../../support/contract_kubernetes.ts";
+
+describeKubernetesContract("startKubernetesSimulator()", async () => {
+  const simulator = startKubernetesSimulator({ clock: systemClock });
+  return {
+    baseUrl: simulator.url,
+    fetch: (path, init) => fetch(`${simulator.url}${path}`, init),
+    compact: async () => simulator.compact(),
+    stop: () => simulator.stop(),
+  };
+});

@@ -1,0 +1,59 @@
+/**
+ * Certificates for servers that a test starts, made with openssl.
+ * @module
+ */
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+const OPENSSL_TIMEOUT_MS = 20_000;
+
+/** A certificate and its key, as PEM files. */
+export interface CertificateFiles {
+  readonly certPath: string;
+  readonly keyPath: string;
+}
+
+function openssl(args: readonly string[]): Promise<unknown> {
+  return run("openssl", [...args], { timeout: OPENSSL_TIMEOUT_MS });
+}
+
+function filesOf(folder: string, name: string): CertificateFiles {
+  return { certPath: join(folder, `${name}.crt`), keyPath: join(folder, `${name}.key`) };
+}
+
+/** Makes a certificate authority that lasts a day. */
+export async function createAuthority(folder: string, name: string): Promise<CertificateFiles> {
+  const files = filesOf(folder, name);
+  const subject = ["-subj", `/CN=${name}`, "-days", "1"];
+  const uses = ["-addext", "keyUsage=critical,keyCertSign,cRLSign"];
+  const paths = ["-keyout", files.keyPath, "-out", files.certPath];
+  await openssl(["req", "-x509", ...EC_KEY, ...subject, ...uses, ...paths]);
+  return files;
+}
+
+/** Makes a certificate signed by `authority`. `extensions` are lines of an openssl extension file. */
+export async function createCertificate(
+  authority: CertificateFiles,
+  options: {
+    readonly folder: string;
+    readonly name: string;
+    /** `/O=group/CN=user` */
+    readonly subject: string;
+    readonly extensions: readonly string[];
+  },
+): Promise<CertificateFiles> {
+  const files = filesOf(options.folder, options.name);
+  const request = join(options.folder, `${options.name}.csr`);
+  const extensions = join(options.folder, `${options.name}.ext`);
+  await writeFile(extensions, `${options.extensions.join("\n")}\n`);
+  const paths = ["-keyout", files.keyPath, "-out", request];
+  await openssl(["req", ...EC_KEY, "-subj", options.subject, ...paths]);
+  const signer = ["-CA", authority.certPath, "-CAkey", authority.keyPath, "-CAcreateserial"];
+  const output = ["-extfile", extensions, "-days", "1", "-out", files.certPath];
+  await openssl(["x509", "-req", "-in", request, ...signer, ...output]);
+  return files;
+}

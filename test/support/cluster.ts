@@ -1,0 +1,346 @@
+/**
+ * A real kube-apiserver and etcd on loopback, with TLS, RBAC and client certificates.
+ *
+ * Both programs come from the folder in `KUBEBUILDER_ASSETS`, the convention of controller-runtime's envtest.
+ * @module
+ */
+import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuthority, createCertificate, type CertificateFiles } from "./certificates.ts";
+import { readJson } from "./contract_client.ts";
+import { findFreePort, startProcess, waitUntilReady } from "./server_process.ts";
+import type { ServerProcess } from "./server_process.ts";
+
+const START_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Folder of kube-apiserver and etcd, or `undefined` when there is none. */
+export const kubeAssets: string | undefined = process.env["KUBEBUILDER_ASSETS"] || undefined;
+
+/** Says loudly that cluster tests are skipped, when they are. Returns whether they are. */
+export function skipsCluster(): boolean {
+  if (kubeAssets !== undefined) return false;
+  process.stderr.write(
+    "\n*** SKIPPED: tests on a real kube-apiserver. Set KUBEBUILDER_ASSETS to a folder that holds " +
+      "kube-apiserver and etcd. ***\n\n",
+  );
+  return true;
+}
+
+/** A rule of a ClusterRole. */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** A service account. */
+export interface ServiceAccountName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A running API server. */
+export interface Cluster {
+  /** `https://127.0.0.1:12345`; stays the same over restarts. */
+  readonly url: string;
+  readonly caPath: string;
+  /** A kubeconfig with the client certificate of a cluster administrator. */
+  readonly adminKubeconfigPath: string;
+  /** Folder for files of a test, removed with the cluster. */
+  readonly folder: string;
+  /** Asks as administrator; `path` begins with a slash. Body and headers as in `fetch`. */
+  adminFetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Posts an object as administrator. @throws Error when the server refuses */
+  create(path: string, object: object): Promise<void>;
+  /** Makes the service account unless it is there, and a token of it. `expirationSeconds` is at least 600. */
+  createServiceAccountToken(
+    account: ServiceAccountName,
+    expirationSeconds: number,
+  ): Promise<string>;
+  /** Binds a ClusterRole of these rules, and nothing else, to the service account. */
+  applyRbac(account: ServiceAccountName, rules: readonly PolicyRule[]): Promise<void>;
+  /** Writes a kubeconfig that uses a token and the cluster's CA, and returns its path. */
+  writeTokenKubeconfig(token: string): Promise<string>;
+  /** Ends the API server; etcd stays. @param signal SIGKILL cuts all connections at once. @default SIGTERM */
+  stopApiServer(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again at the same address and waits until it is ready. */
+  startApiServer(): Promise<void>;
+  /** Freezes the API server: connections stay open and silent. */
+  pauseApiServer(): void;
+  resumeApiServer(): void;
+  /** Makes etcd forget all changes so far: watches and pages from older versions get 410. */
+  compact(): Promise<void>;
+  /** Ends all processes and removes all files. */
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  readonly assets: string;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly etcdUrl: string;
+  readonly port: number;
+  readonly authority: CertificateFiles;
+  readonly serving: CertificateFiles;
+  readonly admin: CertificateFiles;
+}
+
+/**
+ * Starts etcd and the API server on free ports and waits until they are ready (some 5 s).
+ *
+ * @throws Error when `KUBEBUILDER_ASSETS` is not set, or a server does not come up; its message ends with the log
+ */
+export async function startCluster(
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<Cluster> {
+  if (kubeAssets === undefined) throw new Error("Cannot start cluster: KUBEBUILDER_ASSETS not set");
+  for (const name of ["etcd", "kube-apiserver"]) await access(join(kubeAssets, name));
+  const signal = options.signal ?? new AbortController().signal;
+  const folder = await mkdtemp(join(tmpdir(), "landfall-cluster-"));
+  let etcd: ServerProcess | undefined;
+  try {
+    const [etcdPort, peerPort, port] = await Promise.all([
+      findFreePort(),
+      findFreePort(),
+      findFreePort(),
+    ]);
+    const etcdUrl = `http://127.0.0.1:${etcdPort}`;
+    etcd = startEtcd(kubeAssets, { folder, etcdUrl, peerUrl: `http://127.0.0.1:${peerPort}` });
+    const certificates = await createCertificates(folder);
+    const parts = { assets: kubeAssets, folder, signal, etcdUrl, port, ...certificates };
+    return await RunningCluster.start(parts, etcd);
+  } catch (error) {
+    await etcd?.stop("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function startEtcd(
+  assets: string,
+  options: { readonly folder: string; readonly etcdUrl: string; readonly peerUrl: string },
+): ServerProcess {
+  const { folder, etcdUrl, peerUrl } = options;
+  const args = {
+    name: "test",
+    "data-dir": join(folder, "etcd"),
+    "listen-client-urls": etcdUrl,
+    "advertise-client-urls": etcdUrl,
+    "listen-peer-urls": peerUrl,
+    "initial-advertise-peer-urls": peerUrl,
+    "initial-cluster": `test=${peerUrl}`,
+  };
+  const flags = Object.entries(args).map(([name, value]) => `--${name}=${value}`);
+  // Nothing here outlives the test, so nothing needs to reach the disk.
+  const all = [...flags, "--unsafe-no-fsync"];
+  return startProcess(join(assets, "etcd"), all, join(folder, "etcd.log"));
+}
+
+async function createCertificates(
+  folder: string,
+): Promise<Pick<Parts, "authority" | "serving" | "admin">> {
+  const authority = await createAuthority(folder, "landfall-test-ca");
+  const serving = await createCertificate(authority, {
+    folder,
+    name: "serving",
+    subject: "/CN=kube-apiserver",
+    extensions: ["subjectAltName=IP:127.0.0.1,DNS:localhost", "extendedKeyUsage=serverAuth"],
+  });
+  const admin = await createCertificate(authority, {
+    folder,
+    name: "admin",
+    subject: "/O=system:masters/CN=admin",
+    extensions: ["extendedKeyUsage=clientAuth"],
+  });
+  return { authority, serving, admin };
+}
+
+class RunningCluster implements Cluster {
+  readonly url: string;
+  readonly caPath: string;
+  readonly folder: string;
+  readonly adminKubeconfigPath: string;
+  readonly #parts: Parts;
+  readonly #etcd: ServerProcess;
+  readonly #tls: { readonly ca: string; readonly cert: string; readonly key: string };
+  #apiServer: ServerProcess | undefined;
+
+  static async start(parts: Parts, etcd: ServerProcess): Promise<Cluster> {
+    const read = (path: string): Promise<string> => readFile(path, "utf8");
+    const tls = {
+      ca: await read(parts.authority.certPath),
+      cert: await read(parts.admin.certPath),
+      key: await read(parts.admin.keyPath),
+    };
+    const cluster = new RunningCluster(parts, { etcd, tls });
+    await cluster.#writeKubeconfig(cluster.adminKubeconfigPath, {
+      "client-certificate": parts.admin.certPath,
+      "client-key": parts.admin.keyPath,
+    });
+    await cluster.startApiServer();
+    return cluster;
+  }
+
+  constructor(
+    parts: Parts,
+    running: {
+      readonly etcd: ServerProcess;
+      readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
+    },
+  ) {
+    this.#parts = parts;
+    this.#etcd = running.etcd;
+    this.#tls = running.tls;
+    this.url = `https://127.0.0.1:${parts.port}`;
+    this.folder = parts.folder;
+    this.caPath = parts.authority.certPath;
+    this.adminKubeconfigPath = join(parts.folder, "admin.kubeconfig");
+  }
+
+  adminFetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const deadline = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
+    return fetch(`${this.url}${path}`, { ...init, signal, tls: this.#tls });
+  }
+
+  async create(path: string, object: object): Promise<void> {
+    const response = await this.#post(path, object);
+    if (!response.ok) throw new Error(`Cannot create at ${path}: ${await response.text()}`);
+  }
+
+  async createServiceAccountToken(
+    account: ServiceAccountName,
+    expirationSeconds: number,
+  ): Promise<string> {
+    const accounts = `/api/v1/namespaces/${account.namespace}/serviceaccounts`;
+    const created = await this.#post(accounts, { metadata: { name: account.name } });
+    if (!created.ok && created.status !== 409) {
+      throw new Error(`Cannot create service account: ${await created.text()}`);
+    }
+    const path = `${accounts}/${account.name}/token`;
+    const response = await this.#post(path, {
+      kind: "TokenRequest",
+      apiVersion: "authentication.k8s.io/v1",
+      spec: { expirationSeconds },
+    });
+    const body = await readJson<{ readonly status?: { readonly token?: string } }>(response);
+    if (body.status?.token === undefined)
+      throw new Error(`Cannot create token: ${response.status}`);
+    return body.status.token;
+  }
+
+  async applyRbac(account: ServiceAccountName, rules: readonly PolicyRule[]): Promise<void> {
+    const root = "/apis/rbac.authorization.k8s.io/v1";
+    const name = `${account.namespace}-${account.name}`;
+    for (const collection of ["clusterrolebindings", "clusterroles"]) {
+      await this.adminFetch(`${root}/${collection}/${name}`, { method: "DELETE" });
+    }
+    const group = "rbac.authorization.k8s.io";
+    await this.create(`${root}/clusterroles`, { metadata: { name }, rules });
+    await this.create(`${root}/clusterrolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup: group, kind: "ClusterRole", name },
+      subjects: [{ kind: "ServiceAccount", ...account }],
+    });
+  }
+
+  async writeTokenKubeconfig(token: string): Promise<string> {
+    const path = join(this.folder, `token-${crypto.randomUUID()}.kubeconfig`);
+    await this.#writeKubeconfig(path, { token });
+    return path;
+  }
+
+  async stopApiServer(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    await this.#apiServer?.stop(signal);
+    this.#apiServer = undefined;
+  }
+
+  async startApiServer(): Promise<void> {
+    const { assets, folder, signal } = this.#parts;
+    const log = join(folder, "kube-apiserver.log");
+    const server = startProcess(join(assets, "kube-apiserver"), apiServerFlags(this.#parts), log);
+    this.#apiServer = server;
+    await waitUntilReady(server, {
+      name: "kube-apiserver",
+      timeoutMs: START_TIMEOUT_MS,
+      signal,
+      isReady: async () => {
+        const ready = await this.adminFetch("/readyz");
+        const namespace = await this.adminFetch("/api/v1/namespaces/default");
+        return ready.ok && namespace.ok;
+      },
+    });
+  }
+
+  pauseApiServer(): void {
+    this.#apiServer?.signal("SIGSTOP");
+  }
+
+  resumeApiServer(): void {
+    this.#apiServer?.signal("SIGCONT");
+  }
+
+  async compact(): Promise<void> {
+    const namespace = await this.adminFetch("/api/v1/namespaces");
+    const list = await readJson<{ readonly metadata: { readonly resourceVersion: string } }>(
+      namespace,
+    );
+    const revision = list.metadata.resourceVersion;
+    const body = JSON.stringify({ revision, physical: true });
+    const url = `${this.#parts.etcdUrl}/v3/kv/compaction`;
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const response = await fetch(url, { method: "POST", body, signal });
+    if (!response.ok) throw new Error(`Cannot compact etcd: ${await response.text()}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.stopApiServer("SIGKILL");
+    await this.#etcd.stop("SIGKILL");
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  #post(path: string, object: object): Promise<Response> {
+    const headers = { "content-type": "application/json" };
+    return this.adminFetch(path, { method: "POST", headers, body: JSON.stringify(object) });
+  }
+
+  async #writeKubeconfig(path: string, user: Readonly<Record<string, string>>): Promise<void> {
+    const cluster = { server: this.url, "certificate-authority": this.caPath };
+    // JSON is YAML.
+    const config = {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "test", cluster }],
+      users: [{ name: "test", user }],
+      contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+      "current-context": "test",
+    };
+    await writeFile(path, JSON.stringify(config, null, 2), { mode: 0o600 });
+  }
+}
+
+function apiServerFlags(parts: Parts): readonly string[] {
+  const key = parts.serving.keyPath;
+  const flags = {
+    "etcd-servers": parts.etcdUrl,
+    "bind-address": "127.0.0.1",
+    "advertise-address": "127.0.0.1",
+    "secure-port": String(parts.port),
+    "tls-cert-file": parts.serving.certPath,
+    "tls-private-key-file": key,
+    "client-ca-file": parts.authority.certPath,
+    "authorization-mode": "RBAC",
+    "service-account-issuer": "https://kubernetes.default.svc",
+    // Tokens are signed with the serving key: one secret less to make.
+    "service-account-key-file": parts.serving.certPath,
+    "service-account-signing-key-file": key,
+    "service-cluster-ip-range": "10.96.0.0/24",
+    "disable-admission-plugins": "ServiceAccount,TaintNodesByCondition",
+    "endpoint-reconciler-type": "none",
+    "cert-dir": join(parts.folder, "unused"),
+  };
+  return Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
+}

@@ -1,0 +1,38 @@
+/**
+ * What Landfall relies on in an API server, as tests that run on the simulator and on the real one.
+ * @module
+ */
+import { afterAll, beforeAll, describe } from "bun:test";
+import { ContractClient, type ContractTarget } from "./contract_client.ts";
+import { addListCases } from "./contract_lists.ts";
+import { addWatchCases } from "./contract_watches.ts";
+import { addWriteCases } from "./contract_writes.ts";
+
+/** What each group of cases works with; set before the first case runs. */
+export interface ContractContext {
+  client: ContractClient;
+  target: ContractTarget;
+}
+
+/** Runs the contract against the server that `start` gives. `skip` leaves it out. */
+export function describeKubernetesContract(
+  name: string,
+  start: () => Promise<ContractTarget>,
+  options: { readonly skip?: boolean; readonly startTimeoutMs?: number } = {},
+): void {
+  describe.skipIf(options.skip === true)(`${name} keeps the Kubernetes contract`, () => {
+    let context: ContractContext | undefined;
+    const use = (): ContractContext => {
+      if (context === undefined) throw new Error("Cannot run contract: the server is not up");
+      return context;
+    };
+    beforeAll(async () => {
+      const target = await start();
+      context = { target, client: new ContractClient(target) };
+    }, options.startTimeoutMs ?? 5000);
+    afterAll(() => context?.target.stop());
+    addWriteCases(use);
+    addListCases(use);
+    addWatchCases(use);
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * Server processes that a test starts and surely ends.
+ * @module
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { openSync, closeSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+
+const STOP_GRACE_MS = 5000;
+const POLL_MS = 50;
+
+/** A running process. */
+export interface ServerProcess {
+  readonly pid: number;
+  readonly logPath: string;
+  /** Whether it has ended. */
+  readonly ended: boolean;
+  /** Sends a signal, `SIGSTOP` and `SIGCONT` included. */
+  signal(name: NodeJS.Signals): void;
+  /** Asks it to end and, 5 s later, ends it. Resolves when it is gone. */
+  stop(name?: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts a program, its output in a file. It dies with the test process. */
+export function startProcess(
+  command: string,
+  args: readonly string[],
+  logPath: string,
+): ServerProcess {
+  const log = openSync(logPath, "a");
+  const child: ChildProcess = spawn(command, [...args], { stdio: ["ignore", log, log] });
+  closeSync(log);
+  if (child.pid === undefined) throw new Error(`Cannot start "${command}"`);
+  const state = { ended: false };
+  const kill = (): void => {
+    child.kill("SIGKILL");
+  };
+  const gone = new Promise<void>((resolve) => {
+    child.once("exit", () => {
+      state.ended = true;
+      process.off("exit", kill);
+      resolve();
+    });
+  });
+  process.once("exit", kill);
+  return {
+    pid: child.pid,
+    logPath,
+    get ended(): boolean {
+      return state.ended;
+    },
+    signal: (name) => {
+      child.kill(name);
+    },
+    stop: async (name = "SIGTERM") => {
+      // A stopped process takes no signal but SIGKILL.
+      child.kill("SIGCONT");
+      child.kill(name);
+      const timer = setTimeout(kill, STOP_GRACE_MS);
+      await gone;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** A loopback port that is free now. */
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/**
+ * Waits until `isReady` says so.
+ *
+ * @throws Error with the end of the log when the process ends or `timeoutMs` pass first
+ */
+export async function waitUntilReady(
+  server: ServerProcess,
+  options: {
+    readonly name: string;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+    readonly isReady: () => Promise<boolean>;
+  },
+): Promise<void> {
+  const deadline = performance.now() + options.timeoutMs;
+  while (!(await options.isReady().catch(() => false))) {
+    options.signal.throwIfAborted();
+    if (server.ended || performance.now() > deadline) {
+      const log = await readFile(server.logPath, "utf8").catch(() => "");
+      throw new Error(`Cannot start ${options.name}:\n${log.slice(-3000)}`);
+    }
+    await Bun.sleep(POLL_MS);
+  }
+}
