@@ -145,7 +145,8 @@ function toPlaced(issue: ConfigIssue, source: string, places: YamlPlaces | undef
 
 function toConfig<S>(parsed: ReturnType<ConfigParser<S>["parseConfig"]>): ProviderConfig<S> {
   const { settings, issues, warnings } = parsed;
-  if (issues.length > 0) throw new ConfigError(issues);
+  // A key that nobody knows is often the misspelled one that is missing, so it is told along.
+  if (issues.length > 0) throw new ConfigError([...issues, ...warnings]);
   if (settings === undefined) throw new TypeError("Cannot use settings: there are none");
   return { settings, warnings };
 }

@@ -146,6 +146,13 @@ describe("P-05 loadProviderConfig()", () => {
     expect(await listIssues("url: a\nmore:\n  url: b\n")).toEqual([]);
   });
 
+  test("P-05 loadProviderConfig() tells of an unknown key beside what is missing", async () => {
+    expect(await listIssues("urll: a\n")).toEqual([
+      "FILE: url: wanted a URL",
+      "FILE:1:1: urll: unknown key",
+    ]);
+  });
+
   test("P-05 loadProviderConfig() keeps the name of an environment variable", async () => {
     expect(await listIssues("token: x\n", { BAD: "1" })).toEqual([
       "BAD: wanted nothing",
