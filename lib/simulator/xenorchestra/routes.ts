@@ -59,6 +59,10 @@ function list(c: Context<Env>, { state }: RoutesOptions): Response {
     });
   }
   if (c.get("user") === undefined) return toJson({ error: "invalid credentials" }, 401);
+  if (c.req.query("ndjson") === "true" && c.req.query("markdown") === "true") {
+    const error = "Cannot use both ndjson and markdown output formats simultaneously";
+    return toJson({ error, data: {} }, 422);
+  }
   const limit = toLimit(c.req.query("limit"));
   if (typeof limit !== "number") return limit;
   const records = c.req.header(NON_ADMIN_HEADER) === undefined ? state.list(collection) : [];

@@ -30,6 +30,8 @@ interface PoolOutage {
   readonly untilMs: number;
   /** Monotonic milliseconds from when `/servers` says `connected`. */
   readonly connectedMs: number;
+  /** Whether the connection broke, rather than not being there yet. */
+  readonly lost: boolean;
 }
 
 /**
@@ -180,7 +182,7 @@ export class XenOrchestraState {
 
   /** Loses the connection to a pool: all its objects vanish until {@linkcode restorePool}. */
   dropPool(poolId: string): void {
-    this.#outages.set(poolId, { untilMs: Infinity, connectedMs: Infinity });
+    this.#outages.set(poolId, { untilMs: Infinity, connectedMs: Infinity, lost: true });
   }
 
   /**
@@ -190,13 +192,14 @@ export class XenOrchestraState {
    */
   restorePool(poolId: string, lingerMs: number = 0): void {
     const untilMs = this.#clock.monotonic() + lingerMs;
-    this.#outages.set(poolId, { untilMs, connectedMs: untilMs });
+    this.#outages.set(poolId, { untilMs, connectedMs: untilMs, lost: true });
   }
 
   /** Restarts with pools that are slow to load: lists are empty, reads are 404, `/servers` soon says `connected`. */
   restart({ connectedAfterMs = 0, loadedAfterMs }: RestartOptions): void {
     const nowMs = this.#clock.monotonic();
-    const outage = { untilMs: nowMs + loadedAfterMs, connectedMs: nowMs + connectedAfterMs };
+    const untilMs = nowMs + loadedAfterMs;
+    const outage = { untilMs, connectedMs: nowMs + connectedAfterMs, lost: false };
     for (const poolId of this.#collection("pools").keys()) this.#outages.set(poolId, outage);
   }
 
@@ -244,7 +247,9 @@ export class XenOrchestraState {
     const outage = this.#outages.get(String(server["poolId"]));
     if (outage === undefined || nowMs >= outage.connectedMs) return server;
     const { poolId: _poolId, master: _master, ...rest } = server;
-    return { ...rest, id: server.id, status: "connecting" };
+    // After a restart nothing has failed yet; a connection that was lost keeps trying and says why.
+    const error = outage.lost ? { error: { code: "ECONNREFUSED", name: "Error" } } : {};
+    return { ...rest, id: server.id, ...error, status: "connecting" };
   }
 }
 

@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { toHost, toPool, toVm } from "../../../lib/simulator/xenorchestra/records.ts";
+import { isCollection, XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+
+const demo = createDemoWorld();
+const { paris, lyon } = demo.poolIds;
+const vmId = demo.machines.get("worker-1")?.vmId ?? "";
+
+describe("XenOrchestraState", () => {
+  let clock: ManualClock;
+  let state: XenOrchestraState;
+  beforeEach(() => {
+    clock = new ManualClock();
+    state = new XenOrchestraState(clock, demo.world);
+  });
+  const counts = (): number[] =>
+    (["pools", "hosts", "vms", "vm-controllers"] as const).map((one) => state.list(one).length);
+  const statuses = (): unknown[] => state.list("servers").map((server) => server["status"]);
+
+  test("shares no record with the world it was made of", () => {
+    state.setVm(vmId, { name_label: "other" });
+    expect(new XenOrchestraState(clock, demo.world).read("vms", vmId)).toMatchObject({
+      name_label: "worker-1",
+    });
+  });
+
+  test("addPool(), addHost() and addVm() add what belongs to them", () => {
+    const host = toHost({ name: "h", poolId: "p", address: "10.0.0.1" });
+    state.addPool(toPool({ name: "p", id: "p", masterId: host.id }));
+    state.addHost(host);
+    const inParis = state.addVm({
+      name: "n",
+      poolId: paris,
+      addresses: { "0/ipv4/0": "10.0.0.9" },
+    });
+    expect(state.list("servers").at(-1)).toMatchObject({ poolId: "p", status: "connected" });
+    expect(state.read("vm-controllers", String(host["controlDomain"]))).toBeDefined();
+    expect(state.read("vms", inParis)).toMatchObject({ mainIpAddress: "10.0.0.9" });
+    expect(state.list("vifs").at(-1)).toMatchObject({ $VM: inParis, device: "0" });
+  });
+
+  test("removeVm() takes the interfaces along", () => {
+    state.removeVm(vmId);
+    expect(state.read("vms", vmId)).toBeUndefined();
+    expect(state.list("vifs").some((vif) => vif["$VM"] === vmId)).toBe(false);
+    expect(() => state.removeVm(vmId)).toThrow(`Cannot find VM "${vmId}"`);
+  });
+
+  test("setPower() takes host and addresses from whoever stops, and gives a host back", () => {
+    const before = state.read("vms", vmId)?.["$container"];
+    state.setPower(vmId, "Paused");
+    expect(state.read("vms", vmId)).toMatchObject({ power_state: "Paused", $container: before });
+    state.setPower(vmId, "Halted");
+    const halted = state.read("vms", vmId);
+    expect(halted).toMatchObject({ power_state: "Halted", $container: paris, addresses: {} });
+    expect(halted).not.toHaveProperty("xenTools");
+    state.setPower(vmId, "Running");
+    expect(state.read("vms", vmId)).toMatchObject({ $container: demo.hostIds["xcp-par-1"] });
+  });
+
+  test("migrateLive() changes the host only", () => {
+    const before = structuredClone(state.read("vms", vmId));
+    state.migrateLive(vmId, demo.hostIds["xcp-par-3"]);
+    const host = demo.hostIds["xcp-par-3"];
+    expect(state.read("vms", vmId)).toEqual({ ...before, id: vmId, $container: host });
+  });
+
+  test("migratePool() keeps the UUID, and hides it for the gap", async () => {
+    state.migratePool(vmId, lyon, { gapMs: 5_000 });
+    expect(state.read("vms", vmId)).toBeUndefined();
+    await clock.advance(5_000);
+    expect(state.read("vms", vmId)).toMatchObject({
+      id: vmId,
+      $pool: lyon,
+      $poolId: lyon,
+      $container: demo.hostIds["xcp-lyo-1"],
+    });
+    state.migratePool(vmId, paris, { hostId: demo.hostIds["xcp-par-2"] });
+    expect(state.read("vms", vmId)?.["$container"]).toBe(demo.hostIds["xcp-par-2"]);
+  });
+
+  test("balloon() changes the live size, not the limits", () => {
+    const memory = state.read("vms", vmId)?.["memory"];
+    state.balloon(vmId, 5);
+    expect(state.read("vms", vmId)?.["memory"]).toEqual(Object.assign({}, memory, { size: 5 }));
+  });
+
+  test("dropPool() hides everything of the pool until restorePool(), and as long as it lingers", async () => {
+    const all = counts();
+    state.dropPool(paris);
+    await clock.advance(3_600_000);
+    const without = counts();
+    expect(without.every((count, index) => count < (all[index] ?? 0))).toBe(true);
+    expect(statuses()).toEqual(["connecting", "connected"]);
+    expect(state.list("servers")[0]).not.toHaveProperty("poolId");
+    state.restorePool(paris, 60_000);
+    await clock.advance(59_999);
+    expect(counts()).toEqual(without);
+    await clock.advance(1);
+    expect(counts()).toEqual(all);
+    expect(statuses()).toEqual(["connected", "connected"]);
+  });
+
+  test("restart() shows nothing while the connections already say that they are up", async () => {
+    const all = counts();
+    state.restart({ connectedAfterMs: 6_000, loadedAfterMs: 15_000 });
+    expect(counts()).toEqual([0, 0, 0, 0]);
+    expect(statuses()).toEqual(["connecting", "connecting"]);
+    await clock.advance(6_000);
+    expect(counts()).toEqual([0, 0, 0, 0]);
+    expect(statuses()).toEqual(["connected", "connected"]);
+    await clock.advance(9_000);
+    expect(counts()).toEqual(all);
+  });
+
+  test("hideVms() hides VMs and control domains while pool and hosts show", () => {
+    const [pools, hosts, vms = 0] = counts();
+    state.hideVms(paris);
+    expect(counts().slice(0, 2)).toEqual([pools ?? 0, hosts ?? 0]);
+    expect(state.list("vms").some((vm) => vm["$pool"] === paris)).toBe(false);
+    expect(state.list("vm-controllers").every((one) => one["$pool"] === lyon)).toBe(true);
+    state.hideVms(paris, false);
+    expect(state.list("vms")).toHaveLength(vms);
+  });
+
+  test("makeUndecodable() keeps the identity only", () => {
+    state.makeUndecodable(vmId);
+    const vm = state.read("vms", vmId);
+    expect(vm).toMatchObject({ id: vmId, $pool: paris, CPUs: null });
+    expect(typeof vm?.["name_label"]).toBe("number");
+  });
+
+  test("put() replaces, all() shows what is hidden", () => {
+    state.put("vms", toVm({ name: "again", id: vmId, poolId: paris }));
+    state.dropPool(paris);
+    expect(state.all("vms").get(vmId)).toMatchObject({ name_label: "again" });
+  });
+});
+
+test("isCollection() knows the collections and nothing that objects inherit", () => {
+  expect(["vms", "vm-controllers"].every(isCollection)).toBe(true);
+  expect(["", "VMs", "toString"].some(isCollection)).toBe(false);
+});
