@@ -85,8 +85,9 @@ export function isHostAddress(address: string): boolean {
 }
 
 function contains(cidr: Cidr, value: IpValue): boolean {
+  if (cidr.family !== value.family) return false;
   const shift = BigInt(WIDTH[cidr.family] - cidr.prefix);
-  return cidr.family === value.family && cidr.bits >> shift === value.bits >> shift;
+  return cidr.bits >> shift === value.bits >> shift;
 }
 
 function toValue(text: string): IpValue | undefined {
@@ -101,13 +102,13 @@ function toValue(text: string): IpValue | undefined {
 function toIpv4(text: string): IpValue | undefined {
   const parts = text.split(".");
   if (parts.length !== 4) return undefined;
-  let bits = 0n;
+  let bits = 0;
   for (const part of parts) {
     // A leading zero is octal to some readers and decimal to others: refused, as Go does.
     if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return undefined;
-    bits = (bits << 8n) | BigInt(part);
+    bits = bits * 256 + Number(part);
   }
-  return { family: 4, bits };
+  return { family: 4, bits: BigInt(bits) };
 }
 
 function toIpv6(text: string): IpValue | undefined {

@@ -15,7 +15,7 @@ import type {
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import { proveAbsence } from "./absence.ts";
-import type { XenOrchestraApi } from "./api.ts";
+import { FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { toDevices, toInstance, toInventory, toSurroundings } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
@@ -24,7 +24,7 @@ import type { ListReply, Vm } from "./schema.ts";
 import { parseUuid, swapUuid } from "./uuid.ts";
 
 /** Nodes up to which VMs are listed by ID; two IDs each fit into one request. */
-const FILTER_NODES_MAX = 200;
+const FILTER_NODES_MAX = FILTER_IDS_MAX / 2;
 const KNOWN_POOLS_MAX = 256;
 const REMEMBERED_VMS_MAX = 10_000;
 
