@@ -225,7 +225,8 @@ class QueueController implements Controller {
     if (retry === "backoff") queue.addRateLimited(key);
     else if (retry !== "change") queue.addAfter(key, retry);
     const text = error === undefined ? undefined : describeError(error);
-    const nextMs = queue.remainingMs(key);
+    const remainingMs = queue.remainingMs(key);
+    const nextMs = remainingMs === undefined ? undefined : Math.round(remainingMs);
     if (level !== undefined) {
       const before = this.#outcomes.get(key);
       const known = outcome === "terminal" && before?.error === text;

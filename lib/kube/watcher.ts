@@ -195,7 +195,12 @@ function report<T extends KubeObject>(
 ): void {
   if (reason === undefined) return;
   metrics?.restarts.inc({ resource: resource.plural, reason });
-  const fields = { resource: resource.plural, reason, next: state.phase, pauseMs };
+  const fields = {
+    resource: resource.plural,
+    reason,
+    next: state.phase,
+    pauseMs: Math.round(pauseMs),
+  };
   if (outcome.kind !== "failed") return log.debug("Watch ended", fields);
   const message = phase === "list" ? "Cannot list" : "Watch broke";
   log.warn(message, { ...fields, error: outcome.error });
