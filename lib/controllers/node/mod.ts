@@ -17,6 +17,7 @@ import { toIdentity } from "./identity.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { createNodeReconciler } from "./reconcile.ts";
 import { InstanceResolver } from "./resolver.ts";
+import { SupersededVersions } from "./superseded_versions.ts";
 import { describeNode, type NodeState } from "./view.ts";
 import { WarningThrottle } from "./warning_throttle.ts";
 
@@ -75,6 +76,7 @@ export class NodeController {
         ...options,
         resolver: this.#resolver,
         throttle: new WarningThrottle(clock),
+        superseded: new SupersededVersions(),
       }),
       reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
       exists: (key) => nodes.get(key) !== undefined,

@@ -13,6 +13,7 @@ import { isUninitialized, toIdentity } from "./identity.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { planNode } from "./plan.ts";
 import type { InstanceResolver } from "./resolver.ts";
+import type { SupersededVersions } from "./superseded_versions.ts";
 import type { WarningThrottle } from "./warning_throttle.ts";
 import { REASONS } from "./words.ts";
 
@@ -24,6 +25,7 @@ export interface NodeReconcilerOptions {
   readonly resolver: InstanceResolver;
   readonly events: EventRecorder;
   readonly throttle: WarningThrottle;
+  readonly superseded: SupersededVersions;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: NodeMetrics;
@@ -42,14 +44,16 @@ export class NodeBlockedError extends Error {
 export function createNodeReconciler(
   options: NodeReconcilerOptions,
 ): (key: string, signal: AbortSignal) => Promise<void> {
-  const { nodes, resolver, throttle } = options;
+  const { nodes, resolver, throttle, superseded } = options;
   return async (key, signal) => {
     const node = nodes.get(key);
     if (node === undefined) {
       resolver.forget(key);
       throttle.forget(key);
+      superseded.forget(key);
       return;
     }
+    if (superseded.isStale(node)) return;
     const identity = toIdentity(node);
     // Only a Node that waits for its cloud is worth asking about; the others live on the inventory.
     const presence = isUninitialized(node)
@@ -80,20 +84,23 @@ async function reconcileNode(
   if (plan.initialises) announce(options, patched, presence);
 }
 
-function patchNode(
-  { client }: NodeReconcilerOptions,
+async function patchNode(
+  { client, superseded }: NodeReconcilerOptions,
   node: Node,
   patch: { readonly metadata?: object; readonly spec?: object },
   signal: AbortSignal,
 ): Promise<Node> {
   const metadata = { ...patch.metadata, resourceVersion: node.metadata.resourceVersion };
   const body = { ...patch, metadata };
-  return client.patch(NODES, { name: node.metadata.name }, { type: "merge", body }, signal);
+  const path = { name: node.metadata.name };
+  const patched = await client.patch(NODES, path, { type: "merge", body }, signal);
+  superseded.note(node, patched);
+  return patched;
 }
 
 /** The list is replaced whole: its merge key is the type, which would lose one of two addresses of a type. */
 async function patchAddresses(
-  { client }: NodeReconcilerOptions,
+  { client, superseded }: NodeReconcilerOptions,
   node: Node,
   addresses: readonly InstanceAddress[],
   signal: AbortSignal,
@@ -103,7 +110,8 @@ async function patchAddresses(
     status: { addresses: [...addresses, { $patch: "replace" }] },
   };
   const path = { name: node.metadata.name, subresource: "status" };
-  await client.patch(NODES, path, { type: "strategic", body }, signal);
+  const patched = await client.patch(NODES, path, { type: "strategic", body }, signal);
+  superseded.note(node, patched);
 }
 
 function announce(

@@ -1,0 +1,244 @@
+import { expect, test } from "bun:test";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import type { Presence } from "../../../lib/cloud/provider.ts";
+import { isUninitialized } from "../../../lib/controllers/node/identity.ts";
+import type { Node } from "../../../lib/kube/resource.ts";
+import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
+import { FakeProvider, toInstance } from "../../support/instances.ts";
+import { type NodeOptions, toNode } from "../../support/nodes.ts";
+import { type Rig, startRig, until } from "../../support/rig.ts";
+
+/** A Node as a kubelet sends it: without what the server fills in. */
+function toRegistration(
+  name: string,
+  options: NodeOptions = {},
+): JsonObject & { metadata: { name: string } } {
+  const { metadata, ...rest } = toNode(name, options);
+  const { labels = {}, annotations = {} } = metadata;
+  return JSON.parse(JSON.stringify({ ...rest, metadata: { name, labels, annotations } }));
+}
+
+function isDone(node: Node | undefined): boolean {
+  return node !== undefined && !isUninitialized(node);
+}
+
+function toProvider(...names: readonly string[]): FakeProvider {
+  const provider = new FakeProvider();
+  provider.clock = () => performance.now();
+  for (const name of names) provider.instances.set(name, toInstance(name, INSTANCE));
+  return provider;
+}
+
+const INSTANCE = {
+  region: "r",
+  zone: "z",
+  instanceType: "t",
+  addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
+} as const;
+
+function countWrites(rig: Rig): Record<string, number> {
+  const { counts } = rig.kubernetes.requests;
+  const keys = ["patch nodes", "patch nodes/status", "create events", "patch events"];
+  return Object.fromEntries(keys.map((key) => [key, counts.get(key) ?? 0]));
+}
+
+test("N-01 N-04 a tainted Node gets everything in one write, its addresses in a second, and an Event", async () => {
+  await using rig = await startRig({ provider: toProvider("a") });
+  rig.kubernetes.objects.createNode(
+    toRegistration("a", { taints: [{ key: "other", effect: "NoSchedule" }] }),
+  );
+  await until("the Event is there", () => rig.listEvents("a", "Synced").length === 1);
+  const node = rig.readNode("a");
+  expect(node?.spec?.providerID).toBe("test://a");
+  expect(node?.spec?.taints?.map(({ key }) => key)).toEqual(["other"]);
+  expect(node?.metadata.labels).toEqual({
+    "node.kubernetes.io/instance-type": "t",
+    "beta.kubernetes.io/instance-type": "t",
+    "topology.kubernetes.io/zone": "z",
+    "failure-domain.beta.kubernetes.io/zone": "z",
+    "topology.kubernetes.io/region": "r",
+    "failure-domain.beta.kubernetes.io/region": "r",
+  });
+  expect(node?.status?.addresses).toEqual([
+    { type: "InternalIP", address: "10.0.0.1" },
+    { type: "Hostname", address: "a" },
+  ]);
+  expect(countWrites(rig)).toEqual({
+    "patch nodes": 1,
+    "patch nodes/status": 1,
+    "create events": 1,
+    "patch events": 0,
+  });
+  expect(rig.metrics.render()).toContain("node_controller_initial_node_sync_delay_seconds_count 1");
+});
+
+test("N-02 an initialised Node costs no write and no cloud call", async () => {
+  const provider = toProvider("a", "last");
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(
+    toRegistration("a", {
+      uninitialized: false,
+      labels: { "topology.kubernetes.io/zone": "mine" },
+    }),
+  );
+  rig.kubernetes.objects.createNode(toRegistration("last"));
+  await until("the other is done", () => isDone(rig.readNode("last")));
+  expect(rig.kubernetes.requests.count({ verb: "patch", name: "a" })).toBe(0);
+  expect(rig.readNode("a")?.metadata.labels).toEqual({ "topology.kubernetes.io/zone": "mine" });
+});
+
+test("N-19 a conflict is retried on the newest Node, and nobody's fields are lost", async () => {
+  await using rig = await startRig({ provider: toProvider("a") });
+  rig.kubernetes.faults.refuse({ verb: "patch", resource: "nodes", status: 409, times: 2 });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until("the first try was refused", () =>
+    rig.kubernetes.requests.count({ verb: "patch", resource: "nodes" }),
+  );
+  rig.kubernetes.objects.patchNode("a", { metadata: { annotations: { other: "writer" } } });
+  await until("it is initialised", () => isDone(rig.readNode("a")));
+  expect(rig.readNode("a")?.metadata.annotations).toMatchObject({ other: "writer" });
+});
+
+test("N-20 a Node that is deleted while its cloud is asked is forgotten", async () => {
+  const provider = toProvider("b");
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  await using rig = await startRig({ provider });
+  provider.readInstance = async () => {
+    asked.resolve();
+    await answer.promise;
+    return { kind: "present", instance: toInstance("a", INSTANCE), matchedBy: "name" };
+  };
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await asked.promise;
+  rig.kubernetes.objects.deleteNode("a");
+  rig.kubernetes.objects.createNode(toRegistration("b"));
+  await until("the delete was seen", () => isDone(rig.readNode("b")));
+  answer.resolve();
+  await rig.stop();
+  expect(rig.kubernetes.requests.count({ verb: "patch", name: "a" })).toBe(0);
+});
+
+test("N-22 a Node whose cloud call hangs holds up no other", async () => {
+  const provider = toProvider("b", "c", "d");
+  provider.readInstance = (_inventory, _node, signal) =>
+    new Promise<Presence>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  await using rig = await startRig({ provider, workers: 2 });
+  for (const name of ["a", "b", "c", "d"]) rig.kubernetes.objects.createNode(toRegistration(name));
+  await until("the others are done", () =>
+    ["b", "c", "d"].every((name) => isDone(rig.readNode(name))),
+  );
+  expect(isDone(rig.readNode("a"))).toBe(false);
+});
+
+test("N-13 N-25 a cloud that refuses leaves the taint, says why in an Event, and is asked again", async () => {
+  const provider = toProvider("a");
+  provider.failure = new CloudError("denied", "Xen Orchestra answered 401: check the token");
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until(
+    "an Event says why",
+    () => rig.listEvents("a", "NodeInitializationFailed").length > 0,
+  );
+  const [event] = rig.listEvents("a");
+  expect(event).toMatchObject({
+    type: "Warning",
+    message: "Xen Orchestra answered 401: check the token",
+  });
+  expect(isDone(rig.readNode("a"))).toBe(false);
+  provider.failure = undefined;
+  await until("it is initialised", () => isDone(rig.readNode("a")));
+});
+
+test("N-21 a Node event retries at once, whatever the back-off says", async () => {
+  const provider = toProvider();
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  // After the third failure the back-off is at least four seconds.
+  await until("it failed three times", () => provider.reads >= 3, 15_000);
+  provider.instances.set("a", toInstance("a", INSTANCE));
+  rig.kubernetes.objects.patchNode("a", { metadata: { labels: { poke: "1" } } });
+  await until("it is initialised", () => isDone(rig.readNode("a")), 3_000);
+}, 30_000);
+
+test("N-23 N-24 two addresses of one type replace the list whole, in the order of the annotation", async () => {
+  const provider = toProvider();
+  const reported = ["192.168.0.1", "2001:db2::1", "172.16.0.1", "fd00:1:2:3:4::", "10.0.0.9"];
+  const addresses = reported.map((address) => ({ type: "InternalIP" as const, address }));
+  provider.instances.set("a", toInstance("a", { addresses }));
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(
+    toRegistration("a", {
+      nodeIp: "2001:db2::1,172.16.0.1",
+      addresses: [
+        ["InternalIP", "10.9.9.9"],
+        ["Hostname", "a"],
+      ],
+    }),
+  );
+  await until("it is initialised", () => rig.listEvents("a", "Synced").length > 0);
+  expect(rig.readNode("a")?.status?.addresses?.map(({ address }) => address)).toEqual([
+    "2001:db2::1",
+    "172.16.0.1",
+    "a",
+  ]);
+});
+
+test("addresses that could not be written at initialisation are written by the next try", async () => {
+  await using rig = await startRig({ provider: toProvider("a") });
+  rig.kubernetes.faults.refuse({ verb: "patch", resource: "nodes/status", status: 500, times: 1 });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until("they are there", () => rig.readNode("a")?.status?.addresses?.length === 2);
+});
+
+test("N-09 N-10 a provider ID that the kubelet set stays, and the Node is initialised by it", async () => {
+  await using rig = await startRig({ provider: toProvider("vm") });
+  rig.kubernetes.objects.createNode(toRegistration("a", { providerId: "test://vm" }));
+  await until("it is initialised", () => isDone(rig.readNode("a")));
+  expect(rig.readNode("a")?.spec?.providerID).toBe("test://vm");
+});
+
+test("a Node of another cloud is left to that cloud's controller", async () => {
+  const provider = toProvider("b");
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(toRegistration("a", { providerId: "aws:///i-1" }));
+  rig.kubernetes.objects.createNode(toRegistration("b"));
+  await until("the other is done", () => rig.listEvents("b", "Synced").length === 1);
+  expect(isDone(rig.readNode("a"))).toBe(false);
+  expect(rig.listEvents("a")).toEqual([]);
+  expect(provider.reads).toBe(0);
+});
+
+test("N-18 periodic passes look at memory: the cloud is asked by the refresh alone", async () => {
+  const provider = toProvider("a");
+  await using rig = await startRig({ provider, fullPassIntervalMs: 20 });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until("it is initialised", () => rig.listEvents("a", "Synced").length === 1);
+  const { lists, reads } = provider;
+  const before = rig.metrics.render();
+  await until("ten passes went by", () => toAdds(rig.metrics.render()) >= toAdds(before) + 10);
+  expect([provider.lists - lists <= 1, provider.reads - reads]).toEqual([true, 0]);
+  expect(countWrites(rig)["patch nodes"]).toBe(1);
+});
+
+test("an instance whose addresses change is followed after the next refresh", async () => {
+  const provider = toProvider("a");
+  provider.refreshIntervalMs = 50;
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until("it is initialised", () => rig.listEvents("a", "Synced").length === 1);
+  provider.instances.set(
+    "a",
+    toInstance("a", { ...INSTANCE, addresses: [{ type: "InternalIP", address: "10.0.0.2" }] }),
+  );
+  await until(
+    "it has the new one",
+    () => rig.readNode("a")?.status?.addresses?.[0]?.address === "10.0.0.2",
+  );
+});
+
+function toAdds(metrics: string): number {
+  return Number(/workqueue_adds_total\{name="Nodes"\} (\d+)/.exec(metrics)?.[1] ?? 0);
+}

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { SupersededVersions } from "../../../lib/controllers/node/superseded_versions.ts";
+import { toNode } from "../../support/nodes.ts";
+
+const at = (resourceVersion: string): ReturnType<typeof toNode> => toNode("n", { resourceVersion });
+
+test("SupersededVersions knows a Node as it was before our writes, until a newer one is shown", () => {
+  const written = new SupersededVersions();
+  written.note(at("1"), at("2"));
+  written.note(at("2"), at("3"));
+  expect([written.isStale(at("1")), written.isStale(at("2"))]).toEqual([true, true]);
+  expect(written.isStale(at("3"))).toBe(false);
+  expect(written.isStale(at("1"))).toBe(false);
+});
+
+test("SupersededVersions does not take a write that changed nothing for one", () => {
+  const written = new SupersededVersions();
+  written.note(at("1"), at("1"));
+  expect(written.isStale(at("1"))).toBe(false);
+});
+
+test("SupersededVersions forgets a Node", () => {
+  const written = new SupersededVersions();
+  written.note(at("1"), at("2"));
+  written.forget("n");
+  expect(written.isStale(at("1"))).toBe(false);
+});

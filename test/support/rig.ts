@@ -1,0 +1,95 @@
+/**
+ * The whole controller on a simulated Kubernetes, in one process, with any provider.
+ * @module
+ */
+import { runApp } from "../../lib/app/app.ts";
+import type { Provider } from "../../lib/cloud/provider.ts";
+import { systemClock } from "../../lib/core/clock.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import type { ListenAddress } from "../../lib/http/listen_address.ts";
+import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
+import { createKubeClient } from "../../lib/kube/http_client.ts";
+import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
+import {
+  type KubernetesSimulator,
+  startKubernetesSimulator,
+} from "../../lib/simulator/kubernetes/mod.ts";
+
+/** What a test may choose. */
+export interface RigOptions {
+  readonly provider: Provider;
+  /** @default {16} */
+  readonly workers?: number;
+  /** @default {300_000} */
+  readonly fullPassIntervalMs?: number;
+  readonly debugAddress?: ListenAddress;
+  readonly probeAddress?: ListenAddress;
+}
+
+/** A running controller and its cluster. */
+export interface Rig extends AsyncDisposable {
+  readonly kubernetes: KubernetesSimulator;
+  readonly metrics: MetricsRegistry;
+  /** The Node as the API server has it. */
+  readNode(name: string): Node | undefined;
+  /** Events about a Node, by reason. */
+  listEvents(name: string, reason?: string): KubeEvent[];
+  /** Stops the controller, as SIGTERM would; resolves when it has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts everything; `await using` ends it. */
+export async function startRig(options: RigOptions): Promise<Rig> {
+  const clock = systemClock;
+  const kubernetes = startKubernetesSimulator({ clock });
+  const metrics = new MetricsRegistry();
+  const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
+  const client = createKubeClient({ credentials, clock, metrics, version: "test" });
+  const stopping = new AbortController();
+  const { provider, debugAddress, probeAddress } = options;
+  const running = runApp(
+    {
+      provider,
+      client,
+      clock,
+      log: silentLogger,
+      metrics,
+      host: "test",
+      controllers: new Set(["cloud-node"]),
+      concurrentNodeSyncs: options.workers ?? 16,
+      nodeStatusUpdateFrequencyMs: options.fullPassIntervalMs ?? 300_000,
+      ...(debugAddress ? { debugAddress } : {}),
+      ...(probeAddress ? { probeAddress } : {}),
+    },
+    stopping.signal,
+  );
+  const stop = async (): Promise<void> => {
+    stopping.abort(new Error("the test is over"));
+    await running;
+  };
+  return {
+    kubernetes,
+    metrics,
+    readNode: (name) => kubernetes.objects.getNode(name) as Node | undefined,
+    listEvents: (name, reason) =>
+      (kubernetes.objects.list("events", "default") as unknown as KubeEvent[]).filter(
+        (event) =>
+          event.involvedObject.name === name && (reason === undefined || event.reason === reason),
+      ),
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await kubernetes.stop();
+    },
+  };
+}
+
+/** Waits until `holds`; fails, naming what was waited for, after `ms` milliseconds. */
+export async function until(what: string, holds: () => unknown, ms = 8_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${ms} ms in vain until ${what}`);
+    await Bun.sleep(5);
+  }
+}
