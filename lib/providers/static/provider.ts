@@ -109,7 +109,8 @@ export class StaticProvider implements Provider {
     if (text === this.#text) return;
     const file = await reload(configFile, parser);
     if (file.scheme !== this.#scheme) {
-      const message = `Cannot use the inventory file: scheme changed from "${this.#scheme}" to "${file.scheme}", which needs a restart`;
+      const change = `scheme changed from "${this.#scheme}" to "${file.scheme}"`;
+      const message = `Cannot use the inventory file: ${change}, which needs a restart`;
       throw new CloudError("protocol", message);
     }
     if (this.#text !== undefined) {
@@ -143,7 +144,9 @@ async function reload(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const count = error.issues.length === 1 ? "1 problem" : `${error.issues.length} problems`;
-    const message = `Cannot use the changed inventory file, the last good one stays in use: ${count}:\n${error.message}`;
+    const message =
+      `Cannot use the changed inventory file, the last good one stays in use: ${count}:\n` +
+      error.message;
     throw new CloudError("protocol", message, { cause: error });
   }
 }

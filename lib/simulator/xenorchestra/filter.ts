@@ -1,9 +1,9 @@
 /**
  * The filter language of Xen Orchestra's lists, as far as clients use it.
  *
- * Terms separated by blanks all hold; `|(a b)` either, `!a` not, `(a b)` a group; `property:term`, `property?` (set and not empty),
- * `/regexp/flags`, `>4`, `>=4`, `<4`, `<=4`, `*` as a wildcard. A word without a property is looked for in every value. Strings match
- * as substrings, whatever the case: also quoted ones and UUIDs.
+ * Terms separated by blanks all hold; `|(a b)` either, `!a` not, `(a b)` a group; `property:term`, `property?` (set and
+ * not empty), `/regexp/flags`, `>4`, `>=4`, `<4`, `<=4`, `*` as a wildcard. A word without a property is looked for in
+ * every value. Strings match as substrings, whatever the case: also quoted ones and UUIDs.
  * @module
  */
 
@@ -22,7 +22,9 @@ const REGEXP = /\/((?:[^/\\]|\\.)+)\/([a-z]*)/y;
 /**
  * Reads a filter.
  *
- * @throws {FilterError} when it cannot be read. An unclosed quote is no error: it matches nothing, as on the real server
+ * An unclosed quote is no error: it matches nothing, as on the real server.
+ *
+ * @throws {FilterError} when it cannot be read
  */
 export function parseFilter(text: string): Matcher {
   const parser = new Parser(text);
@@ -209,5 +211,5 @@ function isTruthy(value: unknown): boolean {
 
 function readProperty(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null) return undefined;
-  return Object.entries(value).find(([key]) => key === name)?.[1];
+  return Object.getOwnPropertyDescriptor(value, name)?.value;
 }

@@ -2,10 +2,9 @@
  * A Xen Orchestra that needs no server: its REST API over HTTP on loopback, with everything that can go wrong.
  * @module
  */
-export { createDemoWorld, createFleet, swapUuidBytes } from "./demo_world.ts";
+export { createDemoWorld, createFleet } from "./demo_world.ts";
 export type { DemoHostName, DemoMachine, DemoWorld, StoryWorld } from "./demo_world.ts";
 export type { Fault, FaultScope } from "./faults.ts";
-export { toHost, toPool, toUuid, toVm } from "./records.ts";
 export type { Collection, PowerState, VmOptions, World, XoRecord } from "./records.ts";
 export { startXenOrchestraSimulator } from "./server.ts";
 export type { XenOrchestraSimulator, XenOrchestraSimulatorOptions } from "./server.ts";

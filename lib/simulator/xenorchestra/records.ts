@@ -261,10 +261,10 @@ export function toVm(options: VmOptions): XoRecord {
 /** The fields that exist only while a guest with tools runs. */
 export function toGuest(addresses: Readonly<Record<string, string>>): Record<string, unknown> {
   const main = Object.entries(addresses).find(([key]) => key.includes("/ipv4/"))?.[1];
-  const any = main ?? Object.values(addresses)[0];
+  const first = main ?? Object.values(addresses)[0];
   return {
     addresses: { ...addresses },
-    ...(any === undefined ? {} : { mainIpAddress: any }),
+    ...(first === undefined ? {} : { mainIpAddress: first }),
     startTime: BOOTED_AT_S,
     os_version: {
       name: "Debian GNU/Linux 12 (bookworm)",

@@ -164,7 +164,7 @@ function toItem(record: XoRecord, collection: Collection, fields: string | undef
 function pick(from: unknown, to: Record<string, unknown>, path: readonly string[]): void {
   const [name, ...rest] = path;
   if (name === undefined || typeof from !== "object" || from === null) return;
-  const value = Object.entries(from).find(([key]) => key === name)?.[1];
+  const value: unknown = Object.getOwnPropertyDescriptor(from, name)?.value;
   if (value === undefined) return;
   if (rest.length === 0) {
     to[name] = value;

@@ -98,6 +98,7 @@ describe("XenOrchestraState", () => {
     state.restorePool(paris, 60_000);
     await clock.advance(59_999);
     expect(counts()).toEqual(without);
+    expect(statuses()).toEqual(["connecting", "connected"]);
     await clock.advance(1);
     expect(counts()).toEqual(all);
     expect(statuses()).toEqual(["connected", "connected"]);
