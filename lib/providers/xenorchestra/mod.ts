@@ -9,7 +9,6 @@ import { describeSettings } from "./config_schema.ts";
 import { XenOrchestraProvider } from "./provider.ts";
 import { Session } from "./session.ts";
 
-export { parseXenOrchestraConfig, type XenOrchestraSettings } from "./config.ts";
 export { LABEL_DESCRIPTIONS } from "./labels.ts";
 
 /** The provider `xenorchestra`. */

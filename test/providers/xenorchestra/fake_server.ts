@@ -38,7 +38,6 @@ export const POOL_PARIS = "536ef866-bc2b-4a02-a05c-9d87caf8b89f";
 export const POOL_LYON = "381c8869-4bae-437c-a265-780be87906ba";
 export const HOST_PARIS_1 = "542f1cb1-a19f-4d16-a9da-6d7d791ca664";
 export const HOST_PARIS_2 = "70216d65-1402-423b-a1a2-ee716aac2135";
-export const HOST_PARIS_3 = "402dab7c-9729-4de8-aab2-0ed98ff8bdff";
 /** k8s-worker-1, running on {@linkcode HOST_PARIS_2}. */
 export const WORKER_1 = "cf910379-9c51-46ef-af3f-4a51129ecb9e";
 /** The same as a UEFI guest's kernel shows it. */
