@@ -52,6 +52,14 @@ describe("readKubeconfig()", () => {
     expect(cluster.string("server")).toBe("https://one");
   });
 
+  test("does not pass over a file that may not be read", async () => {
+    const denied = Object.assign(new Error("x"), { code: "EACCES" });
+    const readFile = (path: string): Promise<string> =>
+      path === "/a" ? Promise.resolve(FULL) : Promise.reject(denied);
+    const reading = readKubeconfig(["/denied", "/a"], readFile);
+    await expect(reading).rejects.toThrow("/denied: cannot read the file: permission denied");
+  });
+
   test("takes a context without a user", async () => {
     const text = FULL.replace("cluster: one, user: admin", "cluster: one");
     expect((await read({ "/a": text })).user.names()).toEqual([]);

@@ -3,6 +3,10 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { SERVICE_ACCOUNT_FOLDER } from "../../../lib/kube/credentials/in_cluster.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -12,6 +16,7 @@ import { readTls } from "../../support/tls_fixtures.ts";
 const POD = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
 const TOKEN = `${SERVICE_ACCOUNT_FOLDER}/token`;
 const CA = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`;
+const EXEC_V1 = "client.authentication.k8s.io/v1";
 const signal = new AbortController().signal;
 
 function createPod(): { clock: ManualClock; disk: MemoryDisk } {
@@ -19,12 +24,12 @@ function createPod(): { clock: ManualClock; disk: MemoryDisk } {
   return { clock: new ManualClock(), disk };
 }
 
-function toYaml(server: string, user: string): string {
+function toYaml(server: string, user: object): string {
   return JSON.stringify({
     "current-context": "here",
     contexts: [{ name: "here", context: { cluster: "c", user: "u" } }],
     clusters: [{ name: "c", cluster: { server } }],
-    users: [{ name: "u", user: { token: user } }],
+    users: [{ name: "u", user }],
   });
 }
 
@@ -62,8 +67,8 @@ describe("loadCredentials()", () => {
 
   test("prefers --kubeconfig to KUBECONFIG, and KUBECONFIG to the pod", async () => {
     const { clock, disk } = createPod();
-    disk.files.set("/a", toYaml("https://a", "ta"));
-    disk.files.set("/b", toYaml("https://b", "tb"));
+    disk.files.set("/a", toYaml("https://a", { token: "ta" }));
+    disk.files.set("/b", toYaml("https://b", { token: "tb" }));
     const { readFile } = disk;
     const env = { ...POD, KUBECONFIG: "/b" };
     const flag = await loadCredentials({ kubeconfig: "/a", env, clock, readFile });
@@ -73,7 +78,7 @@ describe("loadCredentials()", () => {
 
   test("lets --master replace the address and nothing else", async () => {
     const { clock, disk } = createPod();
-    disk.files.set("/a", toYaml("https://a", "ta"));
+    disk.files.set("/a", toYaml("https://a", { token: "ta" }));
     const { readFile } = disk;
     const master = "https://127.0.0.1:6443/";
     const found = await loadCredentials({ kubeconfig: "/a", master, env: {}, clock, readFile });
@@ -89,24 +94,56 @@ describe("loadCredentials()", () => {
 
   test("follows a token that was replaced inside the kubeconfig", async () => {
     const { clock, disk } = createPod();
-    disk.files.set("/a", toYaml("https://a", "one"));
+    disk.files.set("/a", toYaml("https://a", { token: "one" }));
     const { readFile } = disk;
     const found = await loadCredentials({ kubeconfig: "/a", env: {}, clock, readFile });
     await found.current(signal);
-    disk.files.set("/a", toYaml("https://a", "two"));
+    disk.files.set("/a", toYaml("https://a", { token: "two" }));
     await clock.advance(60_000);
     expect((await found.current(signal)).headers["authorization"]).toBe("Bearer two");
   });
 
   test("keeps the last good credentials when the kubeconfig names another server", async () => {
     const { clock, disk } = createPod();
-    disk.files.set("/a", toYaml("https://a", "one"));
+    disk.files.set("/a", toYaml("https://a", { token: "one" }));
     const { readFile } = disk;
     const found = await loadCredentials({ kubeconfig: "/a", env: {}, clock, readFile });
     await found.current(signal);
-    disk.files.set("/a", toYaml("https://elsewhere", "two"));
+    disk.files.set("/a", toYaml("https://elsewhere", { token: "two" }));
     await clock.advance(60_000);
     expect((await found.current(signal)).headers["authorization"]).toBe("Bearer one");
+  });
+
+  test("runs a plugin once until the server refuses its answer, and adds it to the cluster's settings", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "load-credentials-"));
+    const answer = { kind: "ExecCredential", apiVersion: EXEC_V1, status: { token: "abc" } };
+    writeFileSync(join(folder, "answer"), JSON.stringify(answer));
+    const { clock, disk } = createPod();
+    const exec = {
+      apiVersion: EXEC_V1,
+      command: fileURLToPath(new URL("../../fixtures/exec_plugin.sh", import.meta.url)),
+      interactiveMode: "Never",
+      env: [
+        { name: "DO", value: "print" },
+        { name: "RUNS", value: join(folder, "runs") },
+        { name: "ANSWER", value: join(folder, "answer") },
+      ],
+    };
+    disk.files.set("/a", toYaml("https://a", { exec }));
+    const env = { PATH: Bun.env["PATH"] };
+    const { readFile } = disk;
+    const found = await loadCredentials({ kubeconfig: "/a", env, clock, readFile });
+    const countRuns = (): number =>
+      readFileSync(join(folder, "runs"), "utf8").split("\n").length - 1;
+    await found.current(signal);
+    await clock.advance(60_000);
+    const used = await found.current(signal);
+    expect(used.headers).toEqual({ authorization: "Bearer abc" });
+    expect(countRuns()).toBe(1);
+    found.invalidate(used);
+    await found.current(signal);
+    expect(countRuns()).toBe(2);
+    rmSync(folder, { recursive: true });
   });
 
   const REFUSALS: [string, Parameters<typeof loadCredentials>[0]["env"], string, string][] = [
