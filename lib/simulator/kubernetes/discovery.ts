@@ -5,6 +5,7 @@
 import { noSuchPath } from "./api_error.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { apiVersionOf, KINDS, type Kind } from "./kinds.ts";
+import { openApiAt } from "./openapi.ts";
 
 const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -20,7 +21,7 @@ export function discover(pathname: string, request: Request): Response {
   if ((pathname === "/api" || pathname === "/apis") && accept.includes(AGGREGATED)) {
     return json(aggregated(pathname === "/api"), AGGREGATED);
   }
-  const body = documentAt(pathname);
+  const body = openApiAt(pathname) ?? documentAt(pathname);
   if (body === undefined) throw noSuchPath();
   return json(body, "application/json");
 }

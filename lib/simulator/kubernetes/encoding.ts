@@ -45,9 +45,15 @@ export function encodeEvent(type: string, object: string): string {
   return `{"type":"${type}","object":${object.trimEnd()}}\n`;
 }
 
-/** A bookmark: an object with nothing but a version. */
-export function encodeBookmark(kind: Kind, resourceVersion: number): string {
-  const metadata = { resourceVersion: String(resourceVersion), creationTimestamp: null };
+/** A bookmark: an object with nothing but a version, and annotations if it has something to say. */
+export function encodeBookmark(
+  kind: Kind,
+  resourceVersion: number,
+  annotations?: Readonly<Record<string, string>>,
+): string {
+  const more = annotations === undefined ? {} : { annotations };
+  const version = String(resourceVersion);
+  const metadata = { resourceVersion: version, creationTimestamp: null, ...more };
   return `${typeMeta(kind)}"metadata":${JSON.stringify(metadata)}}`;
 }
 

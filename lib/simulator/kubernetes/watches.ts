@@ -49,7 +49,8 @@ export class Watches {
     const selects = toSelector(scope, query);
     const version = toVersion(query.get("resourceVersion"));
     const collection = registry.collection(scope.kind);
-    const missed = version === 0 ? [] : collection.changesSince(version);
+    const initial = query.get("sendInitialEvents") === "true";
+    const missed = version === 0 || initial ? [] : collection.changesSince(version);
     const gone = missed === undefined ? goneWatch(version, registry.versions.last) : undefined;
     if (gone !== undefined && faults.goneForm === "http") throw gone;
     const stop = new AbortController();
@@ -68,13 +69,19 @@ export class Watches {
             controller.close();
           };
           watch = new Watch(scope, { form, selects, send, end, faults });
+          // Bun holds the headers back until there is a body: a blank before the first line, which
+          // JSON ignores, lets the client see at once that its watch is open.
+          send(" ");
           if (gone !== undefined) {
             watch.fail(gone);
             return;
           }
           this.#open.add(watch);
-          if (version === 0) for (const [, stored] of collection.entries()) watch.show(stored);
-          for (const change of missed ?? []) watch.pass(change);
+          if (version === 0 || initial) {
+            for (const [, stored] of collection.entries()) watch.show(stored);
+          }
+          if (initial) watch.endInitial(registry.versions.last);
+          else for (const change of missed ?? []) watch.pass(change);
           const unsubscribe = collection.subscribe(watch.pass);
           stop.signal.addEventListener("abort", unsubscribe, { once: true });
           void keepTime(watch, { clock, query, collection, signal: stop.signal });
@@ -144,6 +151,14 @@ class Watch {
   bookmark(version: number): void {
     if (!this.wantsBookmarks || this.#parts.faults.silentWatches) return;
     this.#parts.send(encodeEvent("BOOKMARK", encodeBookmark(this.#scope.kind, version)));
+  }
+
+  /** Says that all there was at the start has been sent (`sendInitialEvents`). */
+  endInitial(version: number): void {
+    const { faults, send } = this.#parts;
+    if (faults.silentWatches) return;
+    const annotations = { "k8s.io/initial-events-end": "true" };
+    send(encodeEvent("BOOKMARK", encodeBookmark(this.#scope.kind, version, annotations)));
   }
 
   fail(error: ApiError): void {
