@@ -18,8 +18,8 @@ export function renderFlagsPage(): string {
 
 Every flag can be written as \`--flag=value\` or \`--flag value\`, with \`_\` for \`-\`; a switch as \`--flag\` or
 \`--flag=false\`. Lists are separated by commas, and repeats add to them; of other flags the last one counts. Durations
-are Go's: \`300ms\`, \`1.5s\`, \`5m0s\`, \`1h30m\`. An unknown flag, a wrong value or an argument that is no flag ends the
-program with code 2, after all problems have been named.
+are Go's: \`300ms\`, \`1.5s\`, \`5m0s\`, \`1h30m\`. An unknown flag, a wrong value or an argument that is no flag
+ends the program with code 2, after all problems have been named.
 
 ${toTable(["flag", "type", "default", "what it does"], having("applies").map(toAppliedRow))}
 ## Controllers

@@ -2,7 +2,6 @@
  * Composition root: wires one provider, one API server and the controllers, and runs them until stopped.
  * @module
  */
-import { Hono } from "hono";
 import { createRunningMetric, exportInstances } from "./metrics.ts";
 import { InventorySource } from "../cloud/inventory_source.ts";
 import type { NodeIdentity, Provider } from "../cloud/provider.ts";
@@ -17,10 +16,11 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import { createWorkQueueMetrics } from "../core/work_queue_metrics.ts";
-import { createDebugRoutes, type DebugOptions } from "../http/debug.ts";
+import type { DebugOptions } from "../http/debug.ts";
+import { createPages } from "../http/pages.ts";
 import { formatListenAddress, type ListenAddress } from "../http/listen_address.ts";
-import { type Check, createProbeRoutes } from "../http/probes.ts";
-import { type HttpServer, startHttpServer } from "../http/server.ts";
+import type { Check } from "../http/probes.ts";
+import { type Handler, type HttpServer, startHttpServer } from "../http/server.ts";
 import type { KubeClient } from "../kube/client.ts";
 import {
   createEventMetrics,
@@ -151,18 +151,17 @@ async function startServers(
   signal: AbortSignal,
 ): Promise<HttpServer[]> {
   const { clock, log, metrics, debugAddress, probeAddress } = options;
-  const checks = toChecks(parts);
-  const probes = createProbeRoutes({ checks, renderMetrics: () => metrics.render() });
+  const probes = { checks: toChecks(parts), renderMetrics: () => metrics.render() };
   const servers: HttpServer[] = [];
-  const listen = async (address: ListenAddress, handler: Hono, flag: string): Promise<void> => {
+  const listen = async (address: ListenAddress, handler: Handler, flag: string): Promise<void> => {
     const server = await startHttpServer({ address, handler, flag, clock, log, signal });
     log.info("Listening", { address: formatListenAddress(server.address), flag });
     servers.push(server);
   };
-  if (probeAddress) await listen(probeAddress, probes, "--secure-port");
+  if (probeAddress) await listen(probeAddress, createPages({ probes, log }), "--secure-port");
   if (debugAddress) {
-    const debug = createDebugRoutes(toDebugOptions(options, parts));
-    await listen(debugAddress, new Hono().route("/", probes).route("/", debug), "--debug-address");
+    const debug = toDebugOptions(options, parts);
+    await listen(debugAddress, createPages({ probes, debug, log }), "--debug-address");
   }
   return servers;
 }

@@ -29,7 +29,7 @@ import { startKubernetesSimulator } from "../simulator/kubernetes/mod.ts";
 import { createDemoWorld, startXenOrchestraSimulator } from "../simulator/xenorchestra/mod.ts";
 import { ClusterView } from "./demo_cluster.ts";
 import { narrate, playStory, type Stage } from "./demo_story.ts";
-import type { CommandContext } from "./main.ts";
+import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 
 interface DemoFlags {

@@ -21,6 +21,8 @@ export interface Stage {
   readonly clock: Clock;
   /** Tells one line. */
   readonly tell: (line: string) => void;
+  /** How long a step may take, in milliseconds. Generous: a demo on a busy machine is no failure. @default {20_000} */
+  readonly stepMsMax?: number;
 }
 
 interface Step {
@@ -29,7 +31,6 @@ interface Step {
   readonly play: (stage: Stage, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** How long a step may take. Generous: a demo on a busy machine is no failure. */
 const STEP_MS_MAX = 20_000;
 const TAINT = "node.cloudprovider.kubernetes.io/uninitialized";
 const NAME_LABEL = "vm.k8s.xenorchestra/name_label";
@@ -76,7 +77,7 @@ const STEPS: readonly Step[] = [
     play: async (stage, signal) => {
       register(stage, stage.world.late.machine);
       const find = () => stage.view.findEvent("worker-late", "NodeInitializationFailed");
-      const warned = await stage.view.waitFor(() => find() !== undefined, STEP_MS_MAX, signal);
+      const warned = await stage.view.waitFor(() => find() !== undefined, toStepMs(stage), signal);
       return warned && !isInitialised(stage.view.nodes.get("worker-late"));
     },
   },
@@ -116,8 +117,9 @@ function toUuid(node: Node): string {
 
 function toSummary({ spec, metadata: { labels = {} } }: Node): string {
   const type = labels["node.kubernetes.io/instance-type"];
-  const place = `${labels["topology.k8s.xenorchestra/pool_name_label"]}/${labels["topology.k8s.xenorchestra/host_name_label"]}`;
-  return `${spec?.providerID}, ${type} on ${place}, named ${labels[NAME_LABEL]}`;
+  const pool = labels["topology.k8s.xenorchestra/pool_name_label"];
+  const host = labels["topology.k8s.xenorchestra/host_name_label"];
+  return `${spec?.providerID}, ${type} on ${pool}/${host}, named ${labels[NAME_LABEL]}`;
 }
 
 /**
@@ -142,6 +144,10 @@ function register({ kubernetes, clock }: Stage, machine: DemoMachine): void {
   });
 }
 
+function toStepMs({ stepMsMax = STEP_MS_MAX }: Stage): number {
+  return stepMsMax;
+}
+
 function isInitialised(node: Node | undefined): boolean {
   return node !== undefined && node.spec?.taints?.some(({ key }) => key === TAINT) !== true;
 }
@@ -154,7 +160,7 @@ async function waitAll(stage: Stage, signal: AbortSignal, holds: Condition): Pro
       const node = stage.view.nodes.get(machine.nodeName);
       return node !== undefined && holds(node, machine);
     });
-  return await stage.view.waitFor(all, STEP_MS_MAX, signal);
+  return await stage.view.waitFor(all, toStepMs(stage), signal);
 }
 
 function waitOne(
@@ -168,14 +174,14 @@ function waitOne(
 }
 
 async function waitFor(
-  { view }: Stage,
+  stage: Stage,
   machine: DemoMachine,
   signal: AbortSignal,
   holds: Condition,
 ): Promise<boolean> {
   const check = (): boolean => {
-    const node = view.nodes.get(machine.nodeName);
+    const node = stage.view.nodes.get(machine.nodeName);
     return node !== undefined && holds(node, machine);
   };
-  return await view.waitFor(check, STEP_MS_MAX, signal);
+  return await stage.view.waitFor(check, toStepMs(stage), signal);
 }

@@ -1,9 +1,25 @@
 /**
- * The text of `--help`, from the flag table.
+ * The text of `help` and `--help`: the commands, and the flags from their table.
  * @module
  */
 import type { FlagSpec } from "./flag_spec.ts";
 import { FLAGS } from "./flag_table.ts";
+
+const COMMANDS = `Usage: landfall [command] [flags]
+
+Commands:
+  run      keep the Nodes of a cluster in step with their cloud (the default)
+  demo     show it all on a simulated cluster and a simulated Xen Orchestra
+  version  print the version
+  help     print this
+
+Flags of run:
+`;
+
+/** The commands, then the flags of `run`. Ends in a newline. */
+export function formatHelp(): string {
+  return `${COMMANDS}${formatFlagHelp()}`;
+}
 
 /** One line for each flag that applies: name, default and help, in columns. Ends in a newline. */
 export function formatFlagHelp(flags: readonly FlagSpec[] = FLAGS): string {

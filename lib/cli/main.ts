@@ -3,27 +3,9 @@
  * @module
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
-import { formatFlagHelp } from "./help.ts";
+import type { CommandContext } from "./command.ts";
+import { formatHelp } from "./help.ts";
 import { VERSION } from "./version.ts";
-
-/** What a command is given. */
-export interface CommandContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Writes to standard output, without adding a newline. */
-  readonly print: (text: string) => void;
-  /** Writes to standard error, without adding a newline. */
-  readonly complain: (text: string) => void;
-}
-
-const COMMANDS = `Usage: landfall [command] [flags]
-
-Commands:
-  run      keep the Nodes of a cluster in step with their cloud (the default)
-  demo     show it all on a simulated cluster and a simulated Xen Orchestra
-  version  print the version
-  help     print this
-
-`;
 
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
@@ -70,7 +52,7 @@ async function runCommand(
       context.print(`landfall ${VERSION}\n`);
       return EXIT_OK;
     case "help":
-      context.print(`${COMMANDS}${formatFlagHelp()}`);
+      context.print(formatHelp());
       return EXIT_OK;
     default:
       throw new ConfigError([

@@ -16,8 +16,8 @@ import { loadCredentials } from "../kube/credentials/mod.ts";
 import { createKubeClient } from "../kube/http_client.ts";
 import { findProvider, PROVIDERS } from "../providers/mod.ts";
 import { parseFlags, type Settings } from "./flags.ts";
-import { formatFlagHelp } from "./help.ts";
-import type { CommandContext } from "./main.ts";
+import { formatHelp } from "./help.ts";
+import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -29,7 +29,7 @@ import { VERSION } from "./version.ts";
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
   const { settings, warnings } = parseFlags(argv);
   if (settings.isHelpWanted) {
-    context.print(formatFlagHelp());
+    context.print(formatHelp());
     return 0;
   }
   if (settings.isVersionWanted) {

@@ -24,8 +24,8 @@ export function isLabelValue(value: string): boolean {
 }
 
 /**
- * Turns any text into a label value: everything but ASCII letters, digits, `-`, `_` and `.` becomes `-`, the rest is cut
- * to 63 characters, and then trimmed at both ends to a letter or digit. May be empty.
+ * Turns any text into a label value: everything but ASCII letters, digits, `-`, `_` and `.` becomes `-`, the rest is
+ * cut to 63 characters, and then trimmed at both ends to a letter or digit. May be empty.
  */
 export function toLabelValue(text: string): string {
   return text

@@ -112,7 +112,7 @@ function planUpkeep(
 function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }>): NodePlan {
   const message =
     presence.kind === "absent"
-      ? `The instance that the provider ID names is gone (${presence.evidence}): delete this Node, or restore the instance`
+      ? `The instance of the provider ID is gone (${presence.evidence}): delete this Node, or restore it`
       : presence.message;
   const malformed = presence.kind === "unknown" && presence.reason === "malformedProviderId";
   const reason = malformed ? REASONS.malformedProviderId : REASONS.initializationFailed;

@@ -1,0 +1,13 @@
+/**
+ * What every command of the command line is given.
+ * @module
+ */
+
+/** What a command is given. */
+export interface CommandContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Writes to standard output, without adding a newline. */
+  readonly print: (text: string) => void;
+  /** Writes to standard error, without adding a newline. */
+  readonly complain: (text: string) => void;
+}

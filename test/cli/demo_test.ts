@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { demo } from "../../lib/cli/demo.ts";
+
+test("demo() --once plays the story, ends with 0 and tells every step", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  let out = "";
+  const code = await demo(
+    ["--once", "--debug-address", "127.0.0.1:0", "--kubeconfig", kubeconfig],
+    {
+      env: {},
+      print: (text) => (out += text),
+      complain: (text) => (out += text),
+    },
+  );
+  expect(code).toBe(0);
+  expect(out).toContain("Every step came true.");
+  expect(out.match(/so it is/g)).toHaveLength(6);
+  expect(out).toContain("worker-uefi is xenorchestra://");
+  expect(out).toContain("worker-late: NodeInitializationFailed");
+  expect(await readFile(kubeconfig, "utf8")).toContain("current-context: demo");
+  await rm(folder, { recursive: true });
+}, 60_000);

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import { main } from "../../lib/cli/main.ts";
+import { VERSION } from "../../lib/cli/version.ts";
+
+async function call(line: string): Promise<{ code: number; out: string; err: string }> {
+  let out = "";
+  let err = "";
+  const code = await main(line.split(" "), {
+    env: {},
+    print: (text) => (out += text),
+    complain: (text) => (err += text),
+  });
+  return { code, out, err };
+}
+
+test.each(["version", "--version", "run --version"])(
+  "main() prints the version for %s",
+  async (line) => {
+    expect(await call(line)).toEqual({ code: 0, out: `landfall ${VERSION}\n`, err: "" });
+  },
+);
+
+test.each(["help", "--help", "run --help"])(
+  "main() prints commands and flags for %s",
+  async (line) => {
+    const { code, out } = await call(line);
+    expect(code).toBe(0);
+    expect(out).toContain("demo");
+    expect(out).toContain("--cloud-config");
+  },
+);
+
+test("main() prints the demo's flags", async () => {
+  const { code, out } = await call("demo --help");
+  expect(code).toBe(0);
+  expect(out).toContain("--once");
+});
+
+describe("main() ends with 2 and one line for each problem", () => {
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ["fly", ['there is no command "fly": give run, demo, version or help']],
+    ["--cloud-confg=x --leader-elect=true", ["--cloud-config", "--leader-elect"]],
+    [
+      "run --cloud-provider=azure",
+      ['there is no provider "azure": give one of xenorchestra, static'],
+    ],
+    ["run --cloud-config=/nowhere/config.yaml", ["/nowhere/config.yaml"]],
+    ["demo --twice", ["--twice"]],
+  ];
+  test.each(cases)("%s", async (line, wanted) => {
+    const { code, err } = await call(line);
+    const lines = err.split("\n").filter((text) => text.startsWith("landfall: "));
+    expect([code, lines.length]).toEqual([2, wanted.length]);
+    for (const part of wanted) expect(lines.some((text) => text.includes(part))).toBe(true);
+  });
+});
+
+test("P-05 P-06 main() names every problem of the settings and shows no secret", async () => {
+  const secret = "s3cr3t-of-the-test";
+  let err = "";
+  const env = { XOA_URL: "ftp://xo", XOA_TOKEN: secret, XOA_USER: "u", XOA_PASSWORD: secret };
+  const code = await main(["run"], { env, print: () => {}, complain: (text) => (err += text) });
+  expect(code).toBe(2);
+  expect(err).toContain("XOA_URL");
+  expect(err.split("\n").filter((line) => line.startsWith("landfall: ")).length).toBeGreaterThan(1);
+  expect(err).not.toContain(secret);
+});

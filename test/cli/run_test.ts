@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "../../lib/cli/run.ts";
+import { systemClock } from "../../lib/core/clock.ts";
+import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
+import { findFreePort } from "../support/server_process.ts";
+import { until } from "../support/rig.ts";
+import { ROOT } from "../support/sources.ts";
+
+const CONTEXT = { env: {}, print: () => {}, complain: () => {} };
+
+test("run() initialises Nodes in a process of its own, and ends with 0 on SIGTERM", async () => {
+  const kubernetes = startKubernetesSimulator({ clock: systemClock });
+  const folder = await mkdtemp(join(tmpdir(), "landfall-run-"));
+  const inventory = join(folder, "inventory.yaml");
+  await writeFile(inventory, "instances: [{ id: m1, name: n, zone: z, state: running }]\n");
+  kubernetes.objects.createNode({
+    metadata: { name: "n" },
+    spec: {
+      taints: [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }],
+    },
+  });
+  const port = await findFreePort();
+  const flags = [
+    `--master=${kubernetes.url}`,
+    "--cloud-provider=static",
+    `--cloud-config=${inventory}`,
+    `--debug-address=127.0.0.1:${port}`,
+    "--logging-format=json",
+  ];
+  const child = Bun.spawn([process.execPath, join(ROOT, "main.ts"), ...flags], {
+    env: {},
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const spec = (): unknown => kubernetes.objects.getNode("n")?.["spec"];
+  await until("the Node is initialised", () => JSON.stringify(spec()).includes("static://m1"));
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  const log = (await new Response(child.stderr).text()).trim().split("\n");
+  expect(log.map((line) => JSON.parse(line).message)).toContain("Landfall stopped");
+  await kubernetes.stop();
+  await rm(folder, { recursive: true });
+}, 30_000);
+
+test("run() refuses flags that it does not know", async () => {
+  await expect(run(["--nonsense"], CONTEXT)).rejects.toThrow("nonsense");
+});
+
+test("run() says where it looked for credentials when there are none", async () => {
+  const env = { XOA_URL: "http://127.0.0.1:1", XOA_TOKEN: "t" };
+  await expect(run([], { ...CONTEXT, env })).rejects.toThrow("KUBECONFIG");
+});
