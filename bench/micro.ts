@@ -1,0 +1,89 @@
+/**
+ * What the pure parts cost, in this process.
+ * @module
+ */
+import { heapStats } from "bun:jsc";
+import type { Presence } from "../lib/cloud/provider.ts";
+import { planNode } from "../lib/controllers/node/plan.ts";
+import { createLogger } from "../lib/core/log.ts";
+import { type Node, NODES } from "../lib/kube/resource.ts";
+import { Store } from "../lib/kube/store.ts";
+import { toInventory, toSurroundings } from "../lib/providers/xenorchestra/inventory.ts";
+import { decodeList, SCHEMAS } from "../lib/providers/xenorchestra/schema.ts";
+import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";
+import { createFleet } from "../lib/simulator/xenorchestra/mod.ts";
+import type { Figures } from "./budgets.ts";
+import { toListedNode } from "./fleet.ts";
+
+const VMS = 5_000;
+const NODES_PLANNED = 1_000;
+const ROUNDS = 10;
+
+/** Measures them, each the best of ten rounds. */
+export function measureMicro(): Figures {
+  const { world, machines } = createFleet(VMS);
+  const { settings } = xenOrchestra.parseConfig({ url: "http://127.0.0.1", token: "t" }, {});
+  if (settings === undefined) throw new Error("the settings of the benchmark cannot be read");
+  const surroundings = toSurroundings(
+    {
+      hosts: decodeList(SCHEMAS.host, world.hosts ?? []),
+      pools: decodeList(SCHEMAS.pool, world.pools ?? []),
+    },
+    undefined,
+  );
+  const take = () =>
+    toInventory(decodeList(SCHEMAS.vm, world.vms ?? []), surroundings, {
+      settings,
+      known: new Map(),
+      observedAtMs: 0,
+    });
+  const { instances } = take();
+  const now = new Date().toISOString();
+  const listed = [...machines.values()].map((machine) =>
+    JSON.stringify(toListedNode(machine, now)),
+  );
+  const { nodes, bytes } = fillStore(listed);
+  const pairs = [...machines.values()].slice(0, NODES_PLANNED).flatMap(({ nodeName, vmId }) => {
+    const node = nodes.get(nodeName);
+    const instance = instances.get(vmId);
+    return node && instance ? [{ node, instance }] : [];
+  });
+  const plan = (): void => {
+    for (const { node, instance } of pairs) {
+      const presence: Presence = { kind: "present", instance, matchedBy: "systemUuid" };
+      if (!planNode(node, presence, "trusted").initialises) throw new Error("nothing was planned");
+    }
+  };
+  return {
+    toInventory: measureMs(take),
+    planNode: measureMs(plan),
+    storePerNode: bytes / listed.length / 1024,
+  };
+}
+
+/** Reads Nodes into a store, and tells by how much the heap has grown. */
+function fillStore(listed: readonly string[]): { nodes: Store<Node>; bytes: number } {
+  const log = createLogger({ format: "text", level: "error", write: () => {}, now: () => 0 });
+  const nodes = new Store<Node>({ resource: NODES, log });
+  const before = readHeapBytes();
+  nodes.replace(
+    listed.map((text): Node => JSON.parse(text)),
+    "1",
+  );
+  return { nodes, bytes: readHeapBytes() - before };
+}
+
+function readHeapBytes(): number {
+  Bun.gc(true);
+  return heapStats().heapSize;
+}
+
+function measureMs(work: () => unknown): number {
+  let bestMs = Infinity;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const startMs = performance.now();
+    work();
+    bestMs = Math.min(bestMs, performance.now() - startMs);
+  }
+  return bestMs;
+}

@@ -1,0 +1,114 @@
+/**
+ * What is done to the compiled controller, and what is read off it.
+ * @module
+ */
+import type { Figures } from "./budgets.ts";
+import { Controller, Simulators } from "./processes.ts";
+import type { Progress } from "./simulators.ts";
+
+const READY_MS = 30_000;
+const DONE_MS = 120_000;
+const EVENTS_MS = 60_000;
+const POLL_MS = 25;
+const STARTS = 10;
+
+/** Starts it on an empty cluster, ten times. */
+export async function measureStart(binary: string): Promise<Figures> {
+  await using simulators = await Simulators.start(12);
+  const starts: number[] = [];
+  const readies: number[] = [];
+  for (let run = 0; run < STARTS; run += 1) {
+    await using controller = await Controller.start(binary, simulators.places);
+    starts.push(await controller.untilProbe("/livez", READY_MS));
+    readies.push(await controller.untilProbe("/readyz", READY_MS));
+  }
+  return { start: toMedian(starts), ready: toMedian(readies) };
+}
+
+/** Lets it run without Nodes. */
+export async function measureRest(binary: string, settleMs: number): Promise<Figures> {
+  await using simulators = await Simulators.start(1_000);
+  await using controller = await Controller.start(binary, simulators.places);
+  await controller.untilProbe("/readyz", READY_MS);
+  await Bun.sleep(settleMs);
+  const { resident, anonymous } = await controller.readMemory();
+  return { rest: resident, restAnonymous: anonymous };
+}
+
+/** What a run of many Nodes shows. Memory in MiB. */
+export interface FleetFigures {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly cloudRequests: number;
+  readonly writesPerNode: number;
+  readonly peak: number;
+  readonly settled: number;
+  readonly anonymous: number;
+}
+
+/** What a start on a cluster that is done already shows. Memory in MiB. */
+export interface RestartFigures {
+  readonly ready: number;
+  readonly peak: number;
+  readonly settled: number;
+}
+
+/** Registers all machines as Nodes at once, and lets it settle. */
+export async function measureFleet(
+  binary: string,
+  simulators: Simulators,
+  { count, settleMs }: { readonly count: number; readonly settleMs: number },
+): Promise<FleetFigures> {
+  await using controller = await Controller.start(binary, simulators.places);
+  await controller.untilProbe("/readyz", READY_MS);
+  const cpuBefore = await controller.readCpu();
+  const startedAtMs = performance.now();
+  await simulators.register();
+  const done = await waitFor(simulators, ({ initialised }) => initialised === count, DONE_MS);
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  const { writes } = await waitFor(simulators, ({ events }) => events >= count, EVENTS_MS);
+  const cpuSeconds = (await controller.readCpu()) - cpuBefore;
+  await Bun.sleep(settleMs);
+  const { resident, anonymous, peak } = await controller.readMemory();
+  return {
+    seconds: done.initialised === count ? seconds : Infinity,
+    cpuSeconds,
+    cloudRequests: done.cloudRequests,
+    writesPerNode: writes / count,
+    peak,
+    settled: resident,
+    anonymous,
+  };
+}
+
+/** Starts it on Nodes that are initialised already, and lets it settle. */
+export async function measureRestart(
+  binary: string,
+  simulators: Simulators,
+  settleMs: number,
+): Promise<RestartFigures> {
+  await using controller = await Controller.start(binary, simulators.places);
+  const ready = await controller.untilProbe("/readyz", READY_MS);
+  await Bun.sleep(settleMs);
+  const { resident, peak } = await controller.readMemory();
+  return { ready, peak, settled: resident };
+}
+
+/** Asks until it is so; the last answer if it never is. */
+async function waitFor(
+  simulators: Simulators,
+  isSo: (progress: Progress) => boolean,
+  timeoutMs: number,
+): Promise<Progress> {
+  const endMs = performance.now() + timeoutMs;
+  for (;;) {
+    const progress = await simulators.progress();
+    if (isSo(progress) || performance.now() > endMs) return progress;
+    await Bun.sleep(POLL_MS);
+  }
+}
+
+function toMedian(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

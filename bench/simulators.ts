@@ -1,0 +1,75 @@
+/**
+ * The process beside the controller: the simulated Kubernetes API and Xen Orchestra, steered by messages.
+ *
+ * Arguments: how many machines there are. The first message out says where to connect; each `register` or `progress`
+ * that comes in is answered with the state of things. It ends when its parent goes.
+ * @module
+ */
+import { systemClock } from "../lib/core/clock.ts";
+import { startKubernetesSimulator, type ApiObject } from "../lib/simulator/kubernetes/mod.ts";
+import { createFleet, startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
+import { toFullNode } from "./fleet.ts";
+
+/** Where to connect. */
+export interface Places {
+  readonly kubernetesUrl: string;
+  readonly cloudUrl: string;
+  readonly token: string;
+}
+
+/** State of things. */
+export interface Progress {
+  /** Nodes without the taint, with a provider ID and an address. */
+  readonly initialised: number;
+  readonly events: number;
+  /** Requests to Xen Orchestra so far. */
+  readonly cloudRequests: number;
+  /** Requests to Kubernetes that write, so far. */
+  readonly writes: number;
+}
+
+const WRITE = /^(create|update|patch|delete) /;
+
+async function serve(count: number): Promise<void> {
+  const clock = systemClock;
+  const { world, machines } = createFleet(count);
+  const kubernetes = startKubernetesSimulator({ clock });
+  const cloud = await startXenOrchestraSimulator({ clock, world });
+
+  const toProgress = (): Progress => {
+    const counts = [...kubernetes.requests.counts];
+    return {
+      initialised: kubernetes.objects.list("nodes").filter(isInitialised).length,
+      events: kubernetes.objects.list("events").length,
+      cloudRequests: cloud.requests.total,
+      writes: counts.reduce((sum, [key, times]) => sum + (WRITE.test(key) ? times : 0), 0),
+    };
+  };
+  process.on("message", (message) => {
+    if (message === "register") {
+      const now = `${new Date().toISOString().slice(0, 19)}Z`;
+      for (const machine of machines.values()) {
+        kubernetes.objects.createNode({ ...toFullNode(machine, now) });
+      }
+    }
+    process.send?.(toProgress());
+  });
+  process.on("disconnect", () => process.exit(0));
+  const { url: kubernetesUrl } = kubernetes;
+  process.send?.({ kubernetesUrl, cloudUrl: cloud.url, token: cloud.token } satisfies Places);
+}
+
+function isInitialised({ spec, status }: ApiObject): boolean {
+  const text = JSON.stringify([spec, has(status, "addresses") && status.addresses]);
+  return (
+    text.includes('"providerID"') &&
+    text.includes('"InternalIP"') &&
+    !text.includes("/uninitialized")
+  );
+}
+
+function has<K extends string>(value: unknown, key: K): value is { readonly [key in K]: unknown } {
+  return typeof value === "object" && value !== null && key in value;
+}
+
+if (import.meta.main) await serve(Number(process.argv[2]));
