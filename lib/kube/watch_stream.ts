@@ -58,7 +58,9 @@ async function* readLines(
       length += rest.length;
       if (length > LINE_CHARS_MAX) throw toStreamError(what, "a line is longer than 16 Mi");
     }
-    if (length > 0) throw toStreamError(what, "the stream ended within an event");
+    if (pieces.join("").trim() !== "") {
+      throw toStreamError(what, "the stream ended within an event");
+    }
   } catch (error) {
     const meaning = toTransportError(error, signal);
     if (!(meaning instanceof KubeError) || meaning.message.startsWith("Cannot ")) throw meaning;

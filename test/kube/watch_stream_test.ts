@@ -62,8 +62,8 @@ describe("readWatchEvents()", () => {
     }
   });
 
-  test("passes over empty lines and takes CRLF", async () => {
-    const body = createBody(['\n{"type":"BOOKMARK","object":{}}\r\n\r\n']);
+  test("passes over blank lines, a blank end too, and takes CRLF", async () => {
+    const body = createBody(['\n{"type":"BOOKMARK","object":{}}\r\n\r\n \t']);
     expect(await readAll(body)).toEqual([{ type: "BOOKMARK", object: {} }]);
   });
 
