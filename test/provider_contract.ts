@@ -122,7 +122,7 @@ export function describeProviderContract(
       expect(expectPresent(found)).toEqual(first);
     });
 
-    test("readInstance() alone proves that an instance is gone", async () => {
+    test("C-03 readInstance() alone proves that an instance is gone", async () => {
       const { node } = await takeStock();
       await harness.remove(harness.machines[0]);
       const after = await list([node]);
@@ -144,7 +144,7 @@ export function describeProviderContract(
       expect(read).toMatchObject({ kind: "unknown", reason: "notFound" });
     });
 
-    test("a cloud that cannot answer makes listInventory() reject and readInstance() unknown", async () => {
+    test("C-02 C-03 a cloud that cannot answer makes listInventory() reject and readInstance() unknown", async () => {
       const { inventory, node } = await takeStock();
       await harness.remove(harness.machines[0]);
       await harness.breakCloud();
@@ -179,7 +179,7 @@ export function describeProviderContract(
       for (const part of parts) expect(Object.isFrozen(part)).toBe(true);
     });
 
-    test("addresses come in the same order each time, each once", async () => {
+    test("C-07 addresses come in the same order each time, each once", async () => {
       const { first } = await takeStock();
       const again = (await takeStock()).first;
       expect(first.addresses.length).toBeGreaterThan(0);
@@ -188,7 +188,7 @@ export function describeProviderContract(
       expect(new Set(texts).size).toBe(texts.length);
     });
 
-    test("labels, zone, region and type are valid label values, and no placeholder", async () => {
+    test("C-06 labels, zone, region and type are valid label values, and no placeholder", async () => {
       const inventory = await list();
       for (const { labels, zone, region, instanceType } of inventory.instances.values()) {
         for (const key of Object.keys(labels)) expect(isLabelKey(key)).toBe(true);

@@ -30,7 +30,7 @@ describe("createLogger()", () => {
   });
 
   test.each(["token", "password", "clientSecret", "Authorization", "set-cookie", "privateKey"])(
-    "hides the field %s, wherever it stands",
+    "P-06 hides the field %s, wherever it stands",
     (name) => {
       for (const format of ["json", "text"] as const) {
         const { log, lines } = createLog({ format });

@@ -292,7 +292,7 @@ describe("createKubeClient().watch()", () => {
     await cancelled;
   });
 
-  test("hangs up on a peer that is silent for 30 s more than the stream should last", async () => {
+  test("I-06 hangs up on a peer that is silent for 30 s more than the stream should last", async () => {
     const { reply, cancelled } = createStream([{ type: "ADDED", object: {} }]);
     const clock = new ManualClock();
     const { client } = await startBench(() => reply, { clock });

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Node } from "../../lib/kube/resource.ts";
+import type { JsonObject } from "../../lib/simulator/kubernetes/mod.ts";
 
 /** What a test says of a Node; everything else is as a fresh kubelet leaves it. */
 export interface NodeOptions {
@@ -52,6 +53,16 @@ export function toNode(name: string, options: NodeOptions = {}): Node {
       nodeInfo: toNodeInfo(options.systemUuid ?? ""),
     },
   };
+}
+
+/** A Node as a kubelet sends it: without what the server fills in. */
+export function toRegistration(
+  name: string,
+  options: NodeOptions = {},
+): JsonObject & { metadata: { name: string } } {
+  const { metadata, ...rest } = toNode(name, options);
+  const { labels = {}, annotations = {} } = metadata;
+  return JSON.parse(JSON.stringify({ ...rest, metadata: { name, labels, annotations } }));
 }
 
 function toNodeInfo(systemUUID: string): NonNullable<NonNullable<Node["status"]>["nodeInfo"]> {

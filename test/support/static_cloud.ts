@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
+import type { Clock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
@@ -16,10 +17,10 @@ import { ManualClock } from "./manual_clock.ts";
 export const CLOUDLYCKE: string = join(import.meta.dir, "../fixtures/static/cloudlycke.yaml");
 
 /** A provider and its file. */
-export interface StaticCloud {
+export interface StaticCloud<C extends Clock = ManualClock> {
   readonly provider: Provider;
   readonly path: string;
-  readonly clock: ManualClock;
+  readonly clock: C;
   /** Replaces the text of the file. */
   write(text: string): Promise<void>;
   /** Changes the text of the file. */
@@ -28,11 +29,18 @@ export interface StaticCloud {
 }
 
 /** Starts a static provider on a copy of `text`. @throws {ConfigError} when the text is not an inventory */
-export async function startStaticCloud(text: string): Promise<StaticCloud> {
+export function startStaticCloud(text: string): Promise<StaticCloud> {
+  return startStaticCloudOn(new ManualClock(), text);
+}
+
+/** The same on a clock of the caller's. */
+export async function startStaticCloudOn<C extends Clock>(
+  clock: C,
+  text: string,
+): Promise<StaticCloud<C>> {
   const folder = await mkdtemp(join(tmpdir(), "landfall-static-"));
   const path = join(folder, "inventory.yaml");
   await writeFile(path, text);
-  const clock = new ManualClock();
   const { settings } = await loadProviderConfig({ path, env: {}, definition: staticProvider });
   const provider = staticProvider.create(settings, {
     clock,

@@ -119,12 +119,17 @@ test("planNode() warns about a malformed provider ID, tainted or not, and change
   }
 });
 
-test("N-07 N-08 N-25 planNode() keeps the taint and warns when the node IP cannot be followed", () => {
-  const plan = planNode(toNode("n", { nodeIp: "10.9.9.9" }), toPresent(), "verified");
+test.each([
+  ["N-07", "is no IP", "10.9.9", '"10.9.9" is not an IP'],
+  ["N-08", "is unknown to the cloud", "10.9.9.9", "10.9.9.9"],
+])("%s N-25 planNode() keeps taint and addresses and warns when the node IP %s", (...row) => {
+  const [, , nodeIp, said] = row;
+  const plan = planNode(toNode("n", { nodeIp }), toPresent(), "verified");
+  expect(plan.initialises).toBe(false);
   expect(plan.patch).toBeUndefined();
   expect(plan.addresses).toBeUndefined();
   expect(plan.warnings[0]).toMatchObject({ type: "Warning", reason: "InvalidProvidedNodeIP" });
-  expect(plan.blocked).toContain("10.9.9.9");
+  expect(plan.blocked).toContain(said);
 });
 
 test("N-26 planNode() initialises a Node in spite of an illegal label, and warns", () => {

@@ -1,22 +1,11 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { isUninitialized } from "../../../lib/controllers/node/identity.ts";
 import type { Node } from "../../../lib/kube/resource.ts";
-import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { FakeProvider, toInstance } from "../../support/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes.ts";
+import { toRegistration } from "../../support/nodes.ts";
 import { type Rig, startRig, until } from "../../support/rig.ts";
-
-/** A Node as a kubelet sends it: without what the server fills in. */
-function toRegistration(
-  name: string,
-  options: NodeOptions = {},
-): JsonObject & { metadata: { name: string } } {
-  const { metadata, ...rest } = toNode(name, options);
-  const { labels = {}, annotations = {} } = metadata;
-  return JSON.parse(JSON.stringify({ ...rest, metadata: { name, labels, annotations } }));
-}
 
 function isDone(node: Node | undefined): boolean {
   return node !== undefined && !isUninitialized(node);
@@ -85,6 +74,24 @@ test("N-02 an initialised Node costs no write and no cloud call", async () => {
   await until("the other is done", () => isDone(rig.readNode("last")));
   expect(rig.kubernetes.requests.count({ verb: "patch", name: "a" })).toBe(0);
   expect(rig.readNode("a")?.metadata.labels).toEqual({ "topology.kubernetes.io/zone": "mine" });
+  expect([provider.reads, provider.lists]).toEqual([0, 1]);
+});
+
+test("N-15 an initialised Node gets the stable twin of a beta label, and one that is gone is no failure", async () => {
+  const beta = { "failure-domain.beta.kubernetes.io/zone": "z" };
+  const options = { uninitialized: false, labels: beta };
+  await using rig = await startRig({ provider: toProvider("a", "gone") });
+  rig.kubernetes.faults.refuse({ verb: "patch", name: "gone", status: 404 });
+  for (const name of ["gone", "a"]) {
+    const node = toRegistration(name, { ...options, providerId: `test://${name}` });
+    rig.kubernetes.objects.createNode(node);
+  }
+  const zone = { ...beta, "topology.kubernetes.io/zone": "z" };
+  await until("the twin is there", () => Bun.deepEquals(rig.readNode("a")?.metadata.labels, zone));
+  const notFound = 'landfall_reconciles_total{controller="cloud-node",outcome="notFound"} 1';
+  await until("the other was tried", () => rig.metrics.render().includes(notFound));
+  expect(rig.metrics.render()).not.toMatch(/outcome="(error|conflict)"/);
+  expect(rig.kubernetes.requests.count({ verb: "patch", name: "gone" })).toBe(1);
 });
 
 test("N-19 a conflict is retried on the newest Node, and nobody's fields are lost", async () => {
@@ -97,6 +104,40 @@ test("N-19 a conflict is retried on the newest Node, and nobody's fields are los
   rig.kubernetes.objects.patchNode("a", { metadata: { annotations: { other: "writer" } } });
   await until("it is initialised", () => isDone(rig.readNode("a")));
   expect(rig.readNode("a")?.metadata.annotations).toMatchObject({ other: "writer" });
+});
+
+test("N-19 a Node that changed behind a silent watch is a conflict, and keeps what memory leaves out", async () => {
+  const provider = toProvider("a");
+  const inventory = Promise.withResolvers<void>();
+  provider.gate = inventory.promise;
+  await using rig = await startRig({ provider });
+  const { kubernetes } = rig;
+  const applied = { "kubectl.kubernetes.io/last-applied-configuration": '{"big": [1, 2.50]}' };
+  const rest = {
+    images: [{ names: ["registry.example/a@sha256:0"], sizeBytes: 7 }],
+    capacity: { "example.com/gpu": "2" },
+  };
+  const { metadata, spec, status } = toRegistration("a");
+  kubernetes.objects.createNode({
+    metadata: { ...metadata, annotations: applied },
+    ...(spec ? { spec } : {}),
+    status: Object.assign({}, status, rest),
+  });
+  await until("the Node was seen", () => toAdds(rig.metrics.render()) > 0);
+  kubernetes.faults.silentWatches = true;
+  kubernetes.objects.patchNode("a", { metadata: { annotations: { other: "writer" } } });
+  inventory.resolve();
+  await until("a stale write was refused", () =>
+    rig.metrics.render().includes('outcome="conflict"'),
+  );
+  expect(isDone(rig.readNode("a"))).toBe(false);
+  kubernetes.faults.silentWatches = false;
+  kubernetes.dropWatches();
+  await until("it is initialised", () => rig.listEvents("a", "Synced").length === 1);
+  const node = rig.readNode("a");
+  expect(node?.metadata.annotations).toEqual({ ...applied, other: "writer" });
+  expect(node?.status).toMatchObject(rest);
+  expect(node?.status?.addresses).toHaveLength(2);
 });
 
 test("N-20 a Node that is deleted while its cloud is asked is forgotten", async () => {
@@ -163,27 +204,34 @@ test("N-21 a Node event retries at once, whatever the back-off says", async () =
   await until("it is initialised", () => isDone(rig.readNode("a")), 3_000);
 }, 30_000);
 
-test("N-23 N-24 two addresses of one type replace the list whole, in the order of the annotation", async () => {
-  const provider = toProvider();
-  const reported = ["192.168.0.1", "2001:db2::1", "172.16.0.1", "fd00:1:2:3:4::", "10.0.0.9"];
-  const addresses = reported.map((address) => ({ type: "InternalIP" as const, address }));
-  provider.instances.set("a", toInstance("a", { addresses }));
-  await using rig = await startRig({ provider });
-  rig.kubernetes.objects.createNode(
-    toRegistration("a", {
-      nodeIp: "2001:db2::1,172.16.0.1",
-      addresses: [
-        ["InternalIP", "10.9.9.9"],
-        ["Hostname", "a"],
-      ],
-    }),
-  );
-  await until("it is initialised", () => rig.listEvents("a", "Synced").length > 0);
-  expect(rig.readNode("a")?.status?.addresses?.map(({ address }) => address)).toEqual([
+describe("N-23 N-24 annotated addresses replace the list whole, in the order of the annotation", () => {
+  const annotations = [
+    "192.168.0.1",
     "2001:db2::1",
-    "172.16.0.1",
-    "a",
-  ]);
+    "2001:db2::1,172.16.0.1",
+    "192.168.0.1,fd00:1:2:3:4::",
+  ];
+  test.each(annotations)("%s", async (nodeIp) => {
+    const provider = toProvider();
+    const reported = ["192.168.0.1", "2001:db2::1", "172.16.0.1", "fd00:1:2:3:4::", "10.0.0.9"];
+    const addresses = reported.map((address) => ({ type: "InternalIP" as const, address }));
+    provider.instances.set("a", toInstance("a", { addresses }));
+    await using rig = await startRig({ provider });
+    const notReady = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+    const before = [
+      ["InternalIP", "10.9.9.9"],
+      ["InternalIP", "10.9.9.8"],
+      ["Hostname", "a"],
+    ] as const;
+    const node = toRegistration("a", { nodeIp, taints: [notReady], addresses: before });
+    rig.kubernetes.objects.createNode(node);
+    await until("it is initialised", () => rig.listEvents("a", "Synced").length > 0);
+    expect(rig.readNode("a")?.status?.addresses).toEqual([
+      ...nodeIp.split(",").map((address) => ({ type: "InternalIP", address })),
+      { type: "Hostname", address: "a" },
+    ]);
+    expect(rig.readNode("a")?.spec?.taints).toEqual([notReady]);
+  });
 });
 
 test("addresses that could not be written at initialisation are written by the next try", async () => {
@@ -200,7 +248,7 @@ test("N-09 N-10 a provider ID that the kubelet set stays, and the Node is initia
   expect(rig.readNode("a")?.spec?.providerID).toBe("test://vm");
 });
 
-test("a Node of another cloud is left to that cloud's controller", async () => {
+test("N-12 a Node of another cloud is left to that cloud's controller", async () => {
   const provider = toProvider("b");
   await using rig = await startRig({ provider });
   rig.kubernetes.objects.createNode(toRegistration("a", { providerId: "aws:///i-1" }));
@@ -211,16 +259,44 @@ test("a Node of another cloud is left to that cloud's controller", async () => {
   expect(provider.reads).toBe(0);
 });
 
-test("N-18 periodic passes look at memory: the cloud is asked by the refresh alone", async () => {
-  const provider = toProvider("a");
+test.each([1, 5, 10, 30])(
+  "N-18 periodic passes of %d workers look at memory: the cloud is asked by the refresh alone",
+  async (workers) => {
+    const names = Array.from({ length: 6 }, (_, at) => `n-${at}`);
+    const provider = toProvider(...names);
+    await using rig = await startRig({ provider, workers, fullPassIntervalMs: 20 });
+    for (const name of names) rig.kubernetes.objects.createNode(toRegistration(name));
+    await until("they are initialised", () =>
+      names.every((name) => rig.listEvents(name, "Synced").length === 1),
+    );
+    const { lists, reads } = provider;
+    const adds = toAdds(rig.metrics.render());
+    await until("ten passes went by", () => toAdds(rig.metrics.render()) >= adds + 60);
+    expect([provider.lists - lists <= 1, provider.reads - reads]).toEqual([true, 0]);
+    expect(countWrites(rig)["patch nodes"]).toBe(names.length);
+  },
+);
+
+test("N-17 passes never write addresses of a tainted Node, nor clear those of an initialised one", async () => {
+  const provider = toProvider("done");
+  provider.refreshIntervalMs = 20;
+  const wrong = [{ type: "InternalIP", address: "10.0.0.7" }] as const;
+  provider.instances.set("tainted", toInstance("tainted", { ...INSTANCE, addresses: wrong }));
   await using rig = await startRig({ provider, fullPassIntervalMs: 20 });
-  rig.kubernetes.objects.createNode(toRegistration("a"));
-  await until("it is initialised", () => rig.listEvents("a", "Synced").length === 1);
-  const { lists, reads } = provider;
-  const before = rig.metrics.render();
-  await until("ten passes went by", () => toAdds(rig.metrics.render()) >= toAdds(before) + 10);
-  expect([provider.lists - lists <= 1, provider.reads - reads]).toEqual([true, 0]);
-  expect(countWrites(rig)["patch nodes"]).toBe(1);
+  // The kubelet's annotation names an address that the cloud does not know, so the taint stays.
+  rig.kubernetes.objects.createNode(toRegistration("tainted", { nodeIp: "10.9.9.9" }));
+  rig.kubernetes.objects.createNode(toRegistration("done"));
+  await until("one is done", () => rig.listEvents("done", "Synced").length === 1);
+  const before = rig.readNode("done")?.status?.addresses;
+  provider.instances.set("done", toInstance("done", { ...INSTANCE, addresses: [] }));
+  const { lists } = provider;
+  await until("the cloud was listed again", () => provider.lists >= lists + 2);
+  const adds = toAdds(rig.metrics.render());
+  await until("ten passes went by", () => toAdds(rig.metrics.render()) >= adds + 20);
+  expect(before).toHaveLength(2);
+  expect(rig.readNode("done")?.status?.addresses).toEqual(before);
+  expect(rig.kubernetes.requests.count({ verb: "patch", name: "tainted" })).toBe(0);
+  expect(rig.readNode("tainted")?.status?.addresses).toHaveLength(1);
 });
 
 test("an instance whose addresses change is followed after the next refresh", async () => {

@@ -14,7 +14,7 @@ const { instances } = toInventory([
 describe("findInstance()", () => {
   const found: [string, NodeIdentity, string, string][] = [
     [
-      "provider ID over everything",
+      "C-02 provider ID over everything",
       { name: "one", providerId: "test://i-2", systemUuid: UUID },
       "i-2",
       "providerId",
@@ -25,18 +25,18 @@ describe("findInstance()", () => {
       "i-1",
       "systemUuid",
     ],
-    ["name, without a UUID", { name: "one" }, "i-1", "name"],
+    ["C-02 name, without a UUID", { name: "one" }, "i-1", "name"],
     ["name, when the inventory knows no UUID", { name: "two", systemUuid: "x" }, "i-2", "name"],
   ];
-  test.each(found)("matches by %s", (_, node, id, matchedBy) => {
+  test.each(found)("%s: matched", (_, node, id, matchedBy) => {
     const presence = findInstance("test", instances, node);
     expect(presence).toMatchObject({ kind: "present", matchedBy, instance: { id } });
   });
 
   const not: [string, NodeIdentity, string, string][] = [
-    ["the name of two", { name: "twin" }, "ambiguous", "i-3, i-4"],
+    ["C-05 the name of two", { name: "twin" }, "ambiguous", "i-3, i-4"],
     ["a name whose UUID differs", { name: "one", systemUuid: "y" }, "ambiguous", UUID],
-    ["no such name", { name: "three" }, "notListed", '"three"'],
+    ["C-02 no such name", { name: "three" }, "notListed", '"three"'],
     [
       "no such provider ID, though the name fits",
       { name: "one", providerId: "test://i-9" },
@@ -45,7 +45,7 @@ describe("findInstance()", () => {
     ],
     ["nothing", { name: "" }, "noIdentity", "neither"],
   ];
-  test.each(not)("is unknown for %s", (_, node, reason, words) => {
+  test.each(not)("%s: unknown", (_, node, reason, words) => {
     const presence = findInstance("test", instances, node);
     expect(presence).toMatchObject({ kind: "unknown", reason });
     expect(presence.kind === "unknown" && presence.message).toContain(words);

@@ -12,7 +12,7 @@ describe("parseProviderId()", () => {
     ["cloudlycke://cloudlycke://m-c2-1", "m-c2-1"],
     ["cloudlycke://A_b.9", "A_b.9"],
     ["cloudlycke://7", "7"],
-  ])("reads %p", (text, id) => {
+  ])("C-01 reads %p", (text, id) => {
     expect(parseProviderId("cloudlycke", text)).toEqual({ kind: "ours", id });
   });
 
@@ -29,12 +29,12 @@ describe("parseProviderId()", () => {
     "cloudlycke://m c2",
     "cloudlycke://m-c2-1\n",
     `cloudlycke://${"x".repeat(254)}`,
-  ])("calls %p malformed", (text) => {
+  ])("C-01 calls %p malformed", (text) => {
     expect(parseProviderId("cloudlycke", text).kind).toBe("malformed");
   });
 
   test.each(["static://m", "cloudlyckes://m", "m-c2-1", "", "Cloudlycke://m", " cloudlycke://m"])(
-    "calls %p foreign",
+    "C-01 calls %p foreign",
     (text) => {
       expect(parseProviderId("cloudlycke", text)).toEqual({ kind: "foreign" });
     },

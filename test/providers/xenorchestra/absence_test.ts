@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { swapUuid } from "../../../lib/providers/xenorchestra/uuid.ts";
 import {
   FakeXenOrchestra,
   HOST_PARIS_1,
@@ -25,7 +26,7 @@ let fake: FakeXenOrchestra;
 let provider: Provider;
 let inventory: Inventory;
 
-async function read(node = NODE): Promise<string> {
+async function read(node: NodeIdentity = NODE): Promise<string> {
   const presence = await provider.readInstance(inventory, node, signal);
   return presence.kind === "unknown" ? `unknown ${presence.reason}` : presence.kind;
 }
@@ -175,7 +176,7 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown notListed");
   });
 
-  test("C-09 a VM that moved is looked for in its new pool too", async () => {
+  test("a VM that moved is looked for in its new pool too", async () => {
     const moved = { ...fake.list("vms")[0], id: WORKER_1, $pool: POOL_LYON };
     fake.list("vms").push(moved);
     inventory = await provider.listInventory([NODE], signal);
@@ -187,6 +188,27 @@ describe("proveAbsence()", () => {
     fake.collections["servers"] = [];
     // The list is from before the loss.
     expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("C-09 a VM that was listed and now answers 404 is never present, by whatever it was known", async () => {
+    const vm = fake.list("vms").find(({ id }) => id.startsWith("b29d32a0"))?.id ?? "";
+    const node = { name: "w2", providerId: `xenorchestra://${POOL_PARIS}/${vm}` };
+    const swapped = { name: "w2", systemUuid: swapUuid(vm) };
+    const listed = await provider.listInventory([node, swapped], signal);
+    await provider.readInstance(listed, swapped, signal);
+    for (const one of [node, swapped]) {
+      expect(provider.findInstance(listed, one).kind).toBe("present");
+    }
+    fake.remove("vms", vm);
+    // The list still shows it: what was just answered counts, but against the list it proves nothing.
+    expect((await provider.readInstance(listed, node, signal)).kind).toBe("unknown");
+    inventory = await provider.listInventory([node, swapped], signal);
+    // That one was matched before is remembered, and makes nothing present that is not listed.
+    for (const one of [node, swapped]) {
+      expect(provider.findInstance(inventory, one).kind).toBe("unknown");
+    }
+    expect(await read(node)).toBe("absent");
+    expect(await read(swapped)).toBe("unknown notFound");
   });
 
   test("cannot prove anything for a provider ID without a pool", async () => {

@@ -21,11 +21,11 @@ function choose(addresses: Record<string, string>, over: object = {}, source: ob
 
 describe("toAddresses()", () => {
   test.each([
-    ["nothing reported", {}, ""],
-    ["one address", { "0/ipv4/0": "10.0.0.1" }, "in 10.0.0.1"],
+    ["C-04 nothing reported", {}, ""],
+    ["C-04 one private IPv4 address", { "0/ipv4/0": "10.0.0.1" }, "in 10.0.0.1"],
     ["C-04 IPv6 only", { "0/ipv6/0": "2001:db8::28", "0/ipv6/1": "fe80::28" }, "in 2001:db8::28"],
     [
-      "C-04 both families of the lowest device, link-local left out",
+      "only the lowest device, link-local left out",
       {
         "0/ipv4/0": "10.0.0.51",
         "0/ipv4/1": "10.0.0.200",
@@ -36,7 +36,7 @@ describe("toAddresses()", () => {
       "in 10.0.0.51",
     ],
     [
-      "IPv4 before IPv6",
+      "C-04 dual stack, IPv4 before IPv6",
       { "0/ipv6/0": "fd00::1", "0/ipv4/0": "10.0.0.1" },
       "in 10.0.0.1, in fd00::1",
     ],
@@ -50,7 +50,7 @@ describe("toAddresses()", () => {
       { "0/ipv4/10": "10.0.0.10", "0/ipv4/2": "10.0.0.2" },
       "in 10.0.0.2",
     ],
-    ["several addresses in one text", { "0/ip": "10.0.0.1 10.0.0.2" }, "in 10.0.0.1"],
+    ["C-07 several addresses in one text", { "0/ip": "10.0.0.1 10.0.0.2" }, "in 10.0.0.1"],
     [
       "a device with nothing usable is passed over",
       { "0/ipv4/0": "169.254.0.1", "1/ipv4/0": "10.0.0.1" },

@@ -287,7 +287,7 @@ describe("username and password", () => {
     await other.stop();
   });
 
-  test("never show in a log", async () => {
+  test("P-06 never show in a log", async () => {
     const lines: string[] = [];
     const log = createLogger({
       format: "json",
