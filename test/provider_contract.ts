@@ -173,6 +173,15 @@ export function describeProviderContract(
       }
     });
 
+    test("N-10 every instance carries a provider ID of this cloud that finds it again", async () => {
+      const inventory = await list();
+      expect(inventory.instances.size).toBeGreaterThan(1);
+      for (const { id, name, providerId } of inventory.instances.values()) {
+        const found = harness.provider.findInstance(inventory, { name, providerId });
+        expect([expectPresent(found).id, providerId === ""]).toEqual([id, false]);
+      }
+    });
+
     test("instances are frozen, all the way down", async () => {
       const { first } = await takeStock();
       const parts = [first, first.addresses, first.labels, first.details, ...first.addresses];

@@ -85,7 +85,7 @@ test("InventorySource backs off from a failing cloud, however often it is asked"
   await stop();
 });
 
-test("InventorySource waits as long as the cloud asks", async () => {
+test("C-08 InventorySource waits as long as the cloud asks", async () => {
   const { clock, provider, stop } = await start((p) => {
     p.failure = new CloudError("throttled", "slow down", { retryAfterMs: 45_000 });
   });

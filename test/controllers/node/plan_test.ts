@@ -180,7 +180,7 @@ test("planNode() follows an instance's addresses after initialisation", () => {
   expect(planNode(node, toPresent(), "trusted").addresses?.[0]?.address).toBe("10.0.0.1");
 });
 
-test("planNode() plans nothing more once its plan was applied", () => {
+test("N-16 planNode() plans nothing more once its plan was applied", () => {
   const ip = fc.constantFrom("10.0.0.1", "10.0.0.2", "fd00::1");
   const address = fc.record({
     type: fc.constantFrom("InternalIP", "ExternalIP", "Hostname"),
