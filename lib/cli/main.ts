@@ -3,6 +3,7 @@
  * @module
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
+import { dropJit } from "../host/jit.ts";
 import type { CommandContext } from "./command.ts";
 import { formatHelp } from "./help.ts";
 import { VERSION } from "./version.ts";
@@ -41,6 +42,7 @@ async function runCommand(
 ): Promise<number> {
   switch (command) {
     case "run": {
+      dropJit();
       const { run } = await import("./run.ts");
       return await run(flags, context);
     }

@@ -1,0 +1,51 @@
+/**
+ * Running without a JIT compiler.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { dropJit, type ReplaceableProcess } from "../../lib/host/jit.ts";
+
+function createHost(facts: Partial<ReplaceableProcess>): {
+  host: ReplaceableProcess;
+  calls: unknown[];
+} {
+  const calls: unknown[] = [];
+  const host: ReplaceableProcess = {
+    execPath: "/usr/bin/landfall",
+    argv0: "landfall",
+    argv: ["bun", "/$bunfs/root/landfall", "run", "--v=4"],
+    env: { PATH: "/bin" },
+    execve: (...call) => void calls.push(call),
+    ...facts,
+  };
+  return { host, calls };
+}
+
+describe("dropJit()", () => {
+  test("dropJit() starts the compiled program anew with its own arguments and environment", () => {
+    const { host, calls } = createHost({});
+    dropJit(host);
+    expect(calls).toEqual([
+      ["/usr/bin/landfall", ["landfall", "run", "--v=4"], { PATH: "/bin", BUN_JSC_useJIT: "0" }],
+    ]);
+  });
+
+  const untouched: readonly [string, Partial<ReplaceableProcess>][] = [
+    ["was started anew already", { env: { BUN_JSC_useJIT: "0" } }],
+    ["is told to keep the compiler", { env: { BUN_JSC_useJIT: "1" } }],
+    ["runs from source", { argv: ["/usr/bin/bun", "/src/main.ts", "run"] }],
+    ["has no arguments at all", { argv: [] }],
+  ];
+  test.each(untouched)("dropJit() leaves a process alone that %s", (_why, facts) => {
+    const { host, calls } = createHost(facts);
+    dropJit(host);
+    expect(calls).toEqual([]);
+  });
+
+  test("dropJit() goes on when the system refuses", () => {
+    const execve = (): never => {
+      throw new Error("EACCES");
+    };
+    expect(() => dropJit(createHost({ execve }).host)).not.toThrow();
+  });
+});
