@@ -1,0 +1,339 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Node } from "../../lib/kube/resource.ts";
+import { swapUuidBytes } from "../../lib/simulator/xenorchestra/demo_world.ts";
+import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
+import { skipsCluster } from "../support/cluster.ts";
+import {
+  ClusterRig,
+  type Controller,
+  isInitialised,
+  UNINITIALIZED,
+  waitUntil,
+} from "../support/cluster_rig.ts";
+import { findKubectl } from "../support/kubectl.ts";
+import { listPrograms } from "../support/landfall_process.ts";
+
+const run = promisify(execFile);
+const isSkipped = skipsCluster();
+const programs = listPrograms();
+const kubectl = isSkipped ? undefined : await findKubectl();
+const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" } as const;
+
+describe.skipIf(isSkipped)("on a real API server", () => {
+  let started: ClusterRig | undefined;
+  const useRig = (): ClusterRig => {
+    if (started === undefined) throw new Error("Cannot test: the cluster is not up");
+    return started;
+  };
+  beforeAll(async () => {
+    started = await ClusterRig.start();
+  }, 120_000);
+  afterAll(() => started?.stop());
+
+  describe.each(programs)("the controller as $name", (program) => {
+    let controller: Controller | undefined;
+    const name = (word: string): string => `${program.name}-${word}`;
+
+    beforeAll(async () => {
+      controller = await useRig().startController(program);
+    }, 60_000);
+    afterAll(async () => {
+      await controller?.landfall.stop();
+    });
+
+    test("initialises a plain Node: provider ID, six labels, addresses, no taint (N-01, N-03)", async () => {
+      const rig = useRig();
+      const vmId = rig.addVm(name("plain"), { cpus: 4, memoryBytes: 8 * 1024 ** 3 });
+      await rig.register(name("plain"));
+      const node = await rig.waitForNode(name("plain"));
+      expect(node.spec?.providerID).toBe(`xenorchestra://${rig.poolId}/${vmId}`);
+      expect(node.spec?.taints).toBeUndefined();
+      const { "kubernetes.io/hostname": hostname, ...labels } = node.metadata.labels ?? {};
+      expect(hostname).toBe(name("plain"));
+      expect(labels).toMatchObject({
+        "node.kubernetes.io/instance-type": "4vCPU-8GB",
+        "beta.kubernetes.io/instance-type": "4vCPU-8GB",
+        "topology.kubernetes.io/zone": rig.hostId,
+        "failure-domain.beta.kubernetes.io/zone": rig.hostId,
+        "topology.kubernetes.io/region": rig.poolId,
+        "failure-domain.beta.kubernetes.io/region": rig.poolId,
+        "vm.k8s.xenorchestra/name_label": name("plain"),
+      });
+      expect(node.status?.addresses).toEqual([
+        { type: "InternalIP", address: "10.10.1.1" },
+        { type: "InternalIP", address: "fd00:10::1:1" },
+        { type: "Hostname", address: name("plain") },
+      ]);
+    });
+
+    test("finds the VM of a UEFI guest by its byte-swapped system UUID", async () => {
+      const rig = useRig();
+      const vmId = rig.addVm(name("uefi"), { firmware: "uefi" });
+      await rig.register(name("uefi"), { systemUuid: swapUuidBytes(vmId) });
+      const node = await rig.waitForNode(name("uefi"));
+      expect(node.spec?.providerID).toEndWith(`/${vmId}`);
+    });
+
+    test.each([
+      ["single-v4", "172.16.0.9", ["172.16.0.9"]],
+      ["single-v6", "2001:db2::9", ["2001:db2::9"]],
+      ["dual-46", "192.168.0.1,fd00:1:2:3:4::", ["192.168.0.1", "fd00:1:2:3:4::"]],
+      ["dual-64", "2001:db2::1, 172.16.0.1", ["2001:db2::1", "172.16.0.1"]],
+    ])(
+      "takes the kubelet's node IP, %s, as it stands and in its order (N-06)",
+      async (word, nodeIp, wanted) => {
+        const rig = useRig();
+        rig.addVm(name(word));
+        await rig.register(name(word), { nodeIp });
+        expect(toInternalIps(await rig.waitForNode(name(word)))).toEqual(wanted);
+      },
+    );
+
+    test("leaves taint and addresses when the kubelet's node IP is no IP (N-07)", async () => {
+      const rig = useRig();
+      rig.addVm(name("bad-ip"));
+      await rig.register(name("bad-ip"), { nodeIp: "10.0.0" });
+      const event = await rig.waitForEvent(name("bad-ip"), "InvalidProvidedNodeIP");
+      expect(event.message).toContain('"10.0.0" is not an IP address');
+      const node = await rig.readNode(name("bad-ip"));
+      expect(node.spec?.taints).toEqual([UNINITIALIZED]);
+      expect(node.status?.addresses).toEqual([{ type: "Hostname", address: name("bad-ip") }]);
+    });
+
+    test("keeps a provider ID that the kubelet set, and finds the VM by it (N-09)", async () => {
+      const rig = useRig();
+      const vmId = rig.addVm(name("preset-vm"));
+      const providerID = `xenorchestra://${rig.poolId}/${vmId}`;
+      await rig.register(name("preset"), { providerID, systemUuid: toUuid("nobody") });
+      const node = await rig.waitForNode(name("preset"));
+      expect(node.spec?.providerID).toBe(providerID);
+      expect(node.metadata.labels?.["vm.k8s.xenorchestra/name_label"]).toBe(name("preset-vm"));
+    });
+
+    test("keeps other taints and every field it does not know, while others write (N-01, N-19)", async () => {
+      const rig = useRig();
+      rig.addVm(name("kept"));
+      const taints = [
+        { key: "example.com/dedicated", value: "db", effect: "NoExecute" },
+        UNINITIALIZED,
+        NOT_READY,
+      ];
+      const before = await rig.register(name("kept"), {
+        taints,
+        spec: { podCIDR: "10.244.7.0/24", podCIDRs: ["10.244.7.0/24"], unschedulable: true },
+        status: {
+          capacity: { cpu: "4", "example.com/gpu": "1" },
+          images: [{ names: ["example.com/a:1"], sizeBytes: 7 }],
+          volumesInUse: ["kubernetes.io/csi/a"],
+          daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+        },
+      });
+      // Somebody writes at the same Node without a pause, before and while it is initialised.
+      let written = 0;
+      while (!isInitialised(await rig.readNode(name("kept")))) {
+        await annotate(rig, name("kept"), `example.com/n${written}`);
+        written += 1;
+      }
+      const after = await rig.readNode(name("kept"));
+      expect(after.spec).toEqual({
+        ...before.spec,
+        taints: [taints[0], expect.objectContaining(NOT_READY)],
+        providerID: after.spec?.providerID,
+      } as never);
+      expect({ ...after.status, addresses: [] }).toEqual({ ...before.status, addresses: [] });
+      expect(Object.keys(after.metadata.annotations ?? {})).toHaveLength(written);
+    });
+
+    test("waits for a VM that shows up late, and says so meanwhile (N-25)", async () => {
+      const rig = useRig();
+      await rig.register(name("late"));
+      const event = await rig.waitForEvent(name("late"), "NodeInitializationFailed");
+      expect(event.type).toBe("Warning");
+      expect((await rig.readNode(name("late"))).spec?.taints).toEqual([UNINITIALIZED]);
+      rig.addVm(name("late"));
+      await rig.waitForNode(name("late"));
+    });
+
+    test("initialises a Node whose VM has a name that is no legal label (N-26)", async () => {
+      const rig = useRig();
+      const vmId = rig.addVm(`nœud "${name("odd")}" | x:y & #1`);
+      await rig.register(name("odd"), { systemUuid: vmId });
+      const node = await rig.waitForNode(name("odd"));
+      const label = node.metadata.labels?.["vm.k8s.xenorchestra/name_label"];
+      expect(label).toMatch(/^[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?$/);
+      expect(label).toContain(name("odd"));
+    });
+
+    test("leaves a Node with a foreign provider ID alone", async () => {
+      const rig = useRig();
+      const providerID = "aws:///eu-west-3a/i-0123456789";
+      const before = await rig.register(name("foreign"), { providerID });
+      await untilReconciled(controller, name("foreign"));
+      // The next Node being done shows that the controller went on in the meantime.
+      rig.addVm(name("after"));
+      await rig.register(name("after"));
+      await rig.waitForNode(name("after"));
+      expect(await rig.readNode(name("foreign"))).toEqual(before);
+      expect(await rig.listEvents(name("foreign"))).toEqual([]);
+    });
+
+    test("warns about a provider ID of ours that cannot be read, and leaves the Node (C-01)", async () => {
+      const rig = useRig();
+      const providerID = "xenorchestra://not-a-uuid/neither";
+      const before = await rig.register(name("malformed"), { providerID });
+      const event = await rig.waitForEvent(name("malformed"), "MalformedProviderID");
+      expect(event).toMatchObject({ type: "Warning", reason: "MalformedProviderID" });
+      expect(event.message).toContain(providerID);
+      expect(await rig.readNode(name("malformed"))).toEqual(before);
+    });
+
+    test("says that Xen Orchestra refuses the token, and goes on once it accepts it (N-13, N-25)", async () => {
+      const rig = useRig();
+      rig.addVm(name("denied"));
+      const accept = rig.cloud.faults.set({ kind: "status", status: 401 });
+      try {
+        await rig.register(name("denied"));
+        const event = await rig.waitForEvent(name("denied"), "NodeInitializationFailed");
+        expect(event.type).toBe("Warning");
+        expect(event.message).toContain("401");
+        expect((await rig.readNode(name("denied"))).spec?.taints).toEqual([UNINITIALIZED]);
+      } finally {
+        accept();
+      }
+      await rig.waitForNode(name("denied"));
+    });
+
+    test("never makes a Node without the taint its own, but keeps its twin labels alike (N-02, N-15)", async () => {
+      const rig = useRig();
+      const vmId = rig.addVm(name("old"));
+      await rig.register(name("old"), {
+        taints: [],
+        providerID: `xenorchestra://${rig.poolId}/${vmId}`,
+        labels: { "failure-domain.beta.kubernetes.io/zone": "z1" },
+      });
+      const node = await rig.waitForNode(
+        name("old"),
+        ({ metadata }) => metadata.labels?.["topology.kubernetes.io/zone"] !== undefined,
+      );
+      expect(node.metadata.labels?.["topology.kubernetes.io/zone"]).toBe("z1");
+      expect(node.metadata.labels?.["topology.kubernetes.io/region"]).toBeUndefined();
+    });
+
+    test("survives a Node that is deleted while it waits, and one that comes back by the name (N-20)", async () => {
+      const rig = useRig();
+      await rig.register(name("gone"));
+      await rig.waitForEvent(name("gone"), "NodeInitializationFailed");
+      await rig.cluster.adminFetch(`/api/v1/nodes/${name("gone")}`, { method: "DELETE" });
+      rig.addVm(name("back"));
+      await rig.register(name("gone"), { systemUuid: toUuid(`vm/${name("back")}`) });
+      await rig.waitForNode(name("gone"));
+    });
+
+    test("writes Events to the namespace default with the UID of the Node (V-04)", async () => {
+      const rig = useRig();
+      rig.addVm(name("events"));
+      await rig.register(name("events"));
+      const node = await rig.waitForNode(name("events"));
+      const event = await rig.waitForEvent(name("events"), "Synced");
+      expect(event).toMatchObject({
+        metadata: { namespace: "default" },
+        type: "Normal",
+        count: 1,
+        source: { component: "cloud-node-controller" },
+        involvedObject: { kind: "Node", name: name("events"), uid: node.metadata.uid ?? "" },
+      });
+    });
+
+    test.skipIf(kubectl === undefined)("is heard in kubectl describe node (V-04)", async () => {
+      const rig = useRig();
+      rig.addVm(name("shown"));
+      await rig.register(name("shown"));
+      await rig.waitForEvent(name("shown"), "Synced");
+      const flags = ["--kubeconfig", rig.cluster.adminKubeconfigPath];
+      const cache = ["--cache-dir", join(rig.cluster.folder, "kubectl-cache")];
+      const args = [...flags, ...cache, "describe", "node", name("shown")];
+      const { stdout } = await run(kubectl ?? "", args, { timeout: 20_000 });
+      expect(stdout).toMatch(/ProviderID:\s+xenorchestra:\/\//);
+      expect(stdout).toMatch(/Normal\s+Synced\s+\S+\s+cloud-node-controller\s+Node synced/);
+    });
+
+    test("needs no permission beyond its ClusterRole, and meets no error that it logs", () => {
+      expect(controller?.landfall.log).not.toContain("forbidden");
+      const errors = (controller?.landfall.log ?? "").split("\n").filter(isError);
+      expect(errors).toEqual([]);
+    });
+  });
+
+  test.each([
+    ["one-v4", "192.168.0.1", ["192.168.0.1"]],
+    ["one-v6", "2001:db2::1", ["2001:db2::1"]],
+    ["six-four", "2001:db2::1,172.16.0.1", ["2001:db2::1", "172.16.0.1"]],
+    ["four-six", "192.168.0.1,fd00:1:2:3:4::", ["192.168.0.1", "fd00:1:2:3:4::"]],
+  ])(
+    "the static provider gives %s of five addresses to a Node that asks for it (N-24)",
+    async (name, nodeIp, wanted) => {
+      const rig = useRig();
+      const [program] = programs.slice(-1);
+      if (program === undefined) throw new Error("Cannot find a program");
+      const config = join(rig.cluster.folder, `${name}.yaml`);
+      await writeFile(config, toStaticInventory(name));
+      const { landfall } = await rig.startController(program, {
+        args: ["--cloud-provider=static", `--cloud-config=${config}`],
+      });
+      try {
+        await rig.register(name, { nodeIp, taints: [UNINITIALIZED, NOT_READY] });
+        const node = await rig.waitForNode(name, isInitialised);
+        expect(toInternalIps(node)).toEqual(wanted);
+        expect(node.spec?.taints).toMatchObject([NOT_READY]);
+        expect(node.spec?.providerID).toBe(`static://${name}`);
+      } finally {
+        await landfall.stop();
+      }
+    },
+  );
+});
+
+function toInternalIps(node: Node): readonly string[] {
+  const addresses = node.status?.addresses ?? [];
+  return addresses.filter(({ type }) => type === "InternalIP").map(({ address }) => address);
+}
+
+function isError(line: string): boolean {
+  return line.includes('"level":"error"');
+}
+
+async function annotate(rig: ClusterRig, node: string, annotation: string): Promise<void> {
+  const response = await rig.cluster.adminFetch(`/api/v1/nodes/${node}`, {
+    method: "PATCH",
+    headers: { "content-type": "application/merge-patch+json" },
+    body: JSON.stringify({ metadata: { annotations: { [annotation]: "1" } } }),
+  });
+  if (!response.ok) throw new Error(`Cannot annotate: ${await response.text()}`);
+}
+
+/** Waits until the controller says that it has looked at a Node. */
+function untilReconciled(controller: Controller | undefined, node: string): Promise<true> {
+  return waitUntil(`a reconcile of ${node}`, async () => {
+    const response = await fetch(`${controller?.debugUrl}/debug/nodes/${node}`);
+    return /"outcome":\s*"ok"/.test(await response.text()) ? true : undefined;
+  });
+}
+
+function toStaticInventory(name: string): string {
+  const ips = ["10.0.0.1", "192.168.0.1", "172.16.0.1", "2001:db2::1", "fd00:1:2:3:4::"];
+  const addresses = ips.map((address) => `      - { type: InternalIP, address: "${address}" }`);
+  return [
+    "region: here",
+    "instances:",
+    `  - id: ${name}`,
+    `    name: ${name}`,
+    "    state: running",
+    "    addresses:",
+    ...addresses,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,209 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../lib/core/clock.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
+import { createKubeClient } from "../../lib/kube/http_client.ts";
+import { type Node, NODES } from "../../lib/kube/resource.ts";
+import { Store } from "../../lib/kube/store.ts";
+import { runWatcher } from "../../lib/kube/watcher.ts";
+import { skipsCluster } from "../support/cluster.ts";
+import { ClusterRig, type Controller, UNINITIALIZED, waitUntil } from "../support/cluster_rig.ts";
+import { listPrograms } from "../support/landfall_process.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
+
+const isSkipped = skipsCluster();
+const program = listPrograms().at(-1);
+/** Longer than any watch lives (600 s) and its grace (30 s). */
+const WATCH_LIFE_MS_MAX = 631_000;
+
+describe.skipIf(isSkipped)(`on a real API server, the controller as ${program?.name}`, () => {
+  let parts: { readonly rig: ClusterRig; readonly proxy: TcpProxy } | undefined;
+  let controller: Controller | undefined;
+  const use = (): { rig: ClusterRig; proxy: TcpProxy; landfall: Controller["landfall"] } => {
+    if (parts === undefined || controller === undefined) throw new Error("Cannot test: not up");
+    return { ...parts, landfall: controller.landfall };
+  };
+  /** The whole way of a Node that registers now. */
+  const expectService = async (name: string): Promise<void> => {
+    const { rig } = use();
+    rig.addVm(name);
+    await rig.register(name);
+    await rig.waitForNode(name);
+  };
+
+  beforeAll(async () => {
+    const rig = await ClusterRig.start();
+    parts = { rig, proxy: await startTcpProxy(Number(new URL(rig.cluster.url).port)) };
+  }, 120_000);
+  afterAll(async () => {
+    await parts?.proxy.stop();
+    await parts?.rig.stop();
+  });
+  beforeEach(async () => {
+    if (parts === undefined || program === undefined) throw new Error("Cannot test: not up");
+    const server = `https://127.0.0.1:${parts.proxy.port}`;
+    controller = await parts.rig.startController(program, { server });
+  }, 60_000);
+  afterEach(async () => {
+    await controller?.landfall.stop();
+  });
+
+  test.each(["SIGTERM", "SIGKILL"] as const)(
+    "serves Nodes that register after the API server was ended by %s and came back (I-04)",
+    async (signal) => {
+      const { rig, landfall } = use();
+      await expectService(`before-${signal.toLowerCase()}`);
+      await rig.cluster.stopApiServer(signal);
+      await landfall.waitForRecord(({ message }) => message === "Watch broke");
+      await rig.cluster.startApiServer();
+      await expectService(`after-${signal.toLowerCase()}`);
+    },
+  );
+
+  test("relists when the API server has forgotten the version that it stood at (I-01)", async () => {
+    const { rig, proxy, landfall } = use();
+    await expectService("before-compaction");
+    await rig.cluster.stopApiServer("SIGKILL");
+    await landfall.waitForRecord(({ message }) => message === "Watch broke");
+    proxy.cut();
+    await rig.cluster.startApiServer();
+    await rig.cluster.compact();
+    await expectService("after-compaction");
+  });
+
+  test("serves Nodes that register while its watch is cut, again and again (I-03)", async () => {
+    const { rig, proxy } = use();
+    const accepted = proxy.accepted;
+    for (let at = 0; at < 3; at += 1) {
+      const name = `cut-${at}`;
+      rig.addVm(name);
+      proxy.cut();
+      await rig.register(name);
+      await rig.waitForNode(name);
+    }
+    // A watch, a patch or two and an Event for each cut, and no storm of connections.
+    expect(proxy.accepted - accepted).toBeLessThan(40);
+  });
+
+  test("goes on by itself after connections that were silent for a while", async () => {
+    const { rig, proxy } = use();
+    await expectService("before-silence");
+    proxy.silence();
+    rig.addVm("silent");
+    await rig.register("silent");
+    // New connections work, so a request of a test shows that time passes and nothing arrives.
+    expect((await rig.readNode("silent")).spec?.taints).toEqual([UNINITIALIZED]);
+    proxy.resume();
+    await rig.waitForNode("silent");
+  });
+
+  test("goes on when the API server froze and thawed", async () => {
+    const { rig, landfall } = use();
+    await expectService("before-frost");
+    rig.cluster.pauseApiServer();
+    rig.cluster.resumeApiServer();
+    await expectService("after-frost");
+    expect(landfall.log).not.toContain('"level":"error"');
+  });
+
+  test("uses a new token at once when the old one is revoked (rotation)", async () => {
+    const { rig } = use();
+    await expectService("before-rotation");
+    const old = rig.token;
+    await rig.revokeTokens();
+    await rig.renewToken();
+    await untilRefused(rig, old);
+    await expectService("after-rotation");
+  });
+
+  test("waits for a new token while the old one is refused, and needs no restart (rotation)", async () => {
+    const { rig, landfall } = use();
+    const old = rig.token;
+    await expectService("before-late-token");
+    await rig.revokeTokens();
+    await untilRefused(rig, old);
+    rig.addVm("late-token");
+    await rig.register("late-token");
+    await landfall.waitForRecord((record) => JSON.stringify(record).includes("401"));
+    expect((await rig.readNode("late-token")).spec?.taints).toEqual([UNINITIALIZED]);
+    await rig.renewToken();
+    await rig.waitForNode("late-token");
+    expect(landfall.log).not.toContain(old);
+  });
+
+  test("ends with 0 within 5 s of SIGTERM, whether or not the API server answers", async () => {
+    const { rig, landfall } = use();
+    await expectService("before-end");
+    rig.cluster.pauseApiServer();
+    try {
+      const from = performance.now();
+      const { code, stderr } = await landfall.stop();
+      expect(code).toBe(0);
+      expect(performance.now() - from).toBeLessThan(5_000);
+      expect(stderr.split("\n").at(-1)).toContain("Landfall stopped");
+    } finally {
+      rig.cluster.resumeApiServer();
+    }
+  });
+});
+
+describe.skipIf(isSkipped)("runWatcher() on a real API server", () => {
+  let rig: ClusterRig | undefined;
+  beforeAll(async () => {
+    rig = await ClusterRig.start();
+  }, 120_000);
+  afterAll(() => rig?.stop());
+
+  test("leaves a watch whose peer fell silent for good, and misses nothing (I-06, I-07)", async () => {
+    if (rig === undefined) throw new Error("Cannot test: not up");
+    const proxy = await startTcpProxy(Number(new URL(rig.cluster.url).port));
+    const kubeconfig = await rig.writeKubeconfig(`https://127.0.0.1:${proxy.port}`);
+    const credentials = await loadCredentials({ kubeconfig, env: {}, clock: systemClock });
+    // A watch may live for ten minutes: time is the test's own, the server is not.
+    const clock = new ManualClock();
+    const shared = { credentials, clock, metrics: new MetricsRegistry(), version: "0" };
+    const client = createKubeClient(shared);
+    const nodes = new Store<Node>({ resource: NODES, log: silentLogger });
+    const deleted: string[] = [];
+    nodes.subscribe((key, _before, after) => {
+      if (after === undefined) deleted.push(key);
+    });
+    const stop = new AbortController();
+    const options = { client, resource: NODES, store: nodes, clock, log: silentLogger };
+    await rig.register("gone-in-silence");
+    const running = runWatcher(options, stop.signal);
+    try {
+      await rig.register("in-time");
+      await waitUntil("the watch", async () => nodes.get("in-time"));
+      proxy.silence();
+      await rig.register("in-silence");
+      await rig.cluster.adminFetch("/api/v1/nodes/gone-in-silence", { method: "DELETE" });
+      const accepted = proxy.accepted;
+      await clock.advance(WATCH_LIFE_MS_MAX);
+      await waitUntil("a Node that registered in the silence", async () => {
+        // Back-off after the watch broke.
+        await clock.advance(2_000);
+        return nodes.get("in-silence");
+      });
+      expect(proxy.accepted).toBeGreaterThan(accepted);
+      expect(deleted).toEqual(["gone-in-silence"]);
+    } finally {
+      stop.abort();
+      await running;
+      client.close();
+      await proxy.stop();
+    }
+  });
+});
+
+/** The API server remembers for some seconds that a token was good. */
+async function untilRefused(rig: ClusterRig, token: string): Promise<void> {
+  const tls = { ca: Bun.file(rig.cluster.caPath) };
+  const headers = { authorization: `Bearer ${token}` };
+  await waitUntil("the API server to refuse the token", async () => {
+    const response = await fetch(`${rig.cluster.url}/api/v1/nodes?limit=1`, { headers, tls });
+    return response.status === 401 ? true : undefined;
+  });
+}

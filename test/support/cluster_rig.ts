@@ -1,0 +1,245 @@
+/**
+ * A real cluster without kubelets, a simulated Xen Orchestra, and what a controller needs to serve both.
+ * @module
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../../lib/core/clock.ts";
+import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
+import { toUuid, type VmOptions } from "../../lib/simulator/xenorchestra/records.ts";
+import {
+  createDemoWorld,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../lib/simulator/xenorchestra/mod.ts";
+import { type Cluster, type PolicyRule, startCluster } from "./cluster.ts";
+import { readJson } from "./contract_client.ts";
+import { type LandfallProcess, type Program, startLandfall } from "./landfall_process.ts";
+
+/** The taint of a Node that waits for its cloud, as a kubelet with `--cloud-provider=external` sets it. */
+export const UNINITIALIZED = {
+  key: "node.cloudprovider.kubernetes.io/uninitialized",
+  value: "true",
+  effect: "NoSchedule",
+} as const;
+
+const ACCOUNT = { namespace: "kube-system", name: "landfall" } as const;
+/** All that the controller may do. */
+const RULES: readonly PolicyRule[] = [
+  { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch", "patch"] },
+  { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch"] },
+  { apiGroups: [""], resources: ["events"], verbs: ["create", "patch", "update"] },
+];
+const WAIT_MS = 25_000;
+const POLL_MS = 50;
+
+/** A Node as a kubelet registers it; what is left out is as kubelets have it. */
+export interface Registration {
+  /** @default {a UUID made of the name, as a VM of that name has} */
+  readonly systemUuid?: string;
+  readonly providerID?: string;
+  readonly nodeIp?: string;
+  /** @default {the uninitialized taint alone} */
+  readonly taints?: readonly object[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly spec?: object;
+  readonly status?: object;
+}
+
+/** Cluster and cloud of a test file. */
+export class ClusterRig {
+  readonly cluster: Cluster;
+  readonly cloud: XenOrchestraSimulator;
+  /** The token in the file that the controller reads. */
+  token: string = "";
+  readonly #tokenPath: string;
+  readonly #cloudConfigPath: string;
+  readonly poolId: string = createDemoWorld().poolIds.paris;
+  readonly hostId: string = createDemoWorld().hostIds["xcp-par-1"];
+
+  private constructor(cluster: Cluster, cloud: XenOrchestraSimulator) {
+    this.cluster = cluster;
+    this.cloud = cloud;
+    this.#tokenPath = join(cluster.folder, "token");
+    this.#cloudConfigPath = join(cluster.folder, "cloud.yaml");
+  }
+
+  /** Starts both; some 10 s. */
+  static async start(): Promise<ClusterRig> {
+    const cluster = await startCluster();
+    const { world } = createDemoWorld();
+    const cloud = await startXenOrchestraSimulator({ clock: systemClock, world });
+    const rig = new ClusterRig(cluster, cloud);
+    const { url, token } = cloud;
+    const config = `url: ${url}\ntoken: ${token}\nrefreshInterval: 1s\n`;
+    await writeFile(rig.#cloudConfigPath, config, { mode: 0o600 });
+    await rig.renewToken();
+    await cluster.applyRbac(ACCOUNT, RULES);
+    return rig;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.cluster.stop(), this.cloud.stop()]);
+  }
+
+  /** Puts a new token into the file that the controller reads. */
+  async renewToken(): Promise<void> {
+    this.token = await this.cluster.createServiceAccountToken(ACCOUNT, 600);
+    await writeFile(this.#tokenPath, this.token, { mode: 0o600 });
+  }
+
+  /** Makes all tokens so far worthless: they name an account that is gone. */
+  async revokeTokens(): Promise<void> {
+    const path = `/api/v1/namespaces/${ACCOUNT.namespace}/serviceaccounts/${ACCOUNT.name}`;
+    const response = await this.cluster.adminFetch(path, { method: "DELETE" });
+    if (!response.ok) throw new Error(`Cannot delete service account: ${await response.text()}`);
+  }
+
+  /** A kubeconfig with the token's file. @param server @default {the API server itself} */
+  async writeKubeconfig(server: string = this.cluster.url): Promise<string> {
+    const path = join(this.cluster.folder, `landfall-${crypto.randomUUID()}.kubeconfig`);
+    const config = {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "c", cluster: { server, "certificate-authority": this.cluster.caPath } }],
+      users: [{ name: "u", user: { tokenFile: this.#tokenPath } }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    };
+    await writeFile(path, JSON.stringify(config));
+    return path;
+  }
+
+  /** Starts a controller and waits until it is ready. More `args` win over those of the rig. */
+  async startController(
+    program: Program,
+    options: { readonly server?: string; readonly args?: readonly string[] } = {},
+  ): Promise<Controller> {
+    const landfall = startLandfall(program, [
+      "run",
+      `--kubeconfig=${await this.writeKubeconfig(options.server)}`,
+      "--cloud-provider=xenorchestra",
+      `--cloud-config=${this.#cloudConfigPath}`,
+      "--leader-elect=false",
+      "--logging-format=json",
+      "--debug-address=127.0.0.1:0",
+      ...(options.args ?? []),
+    ]);
+    const { address } = await landfall.waitForRecord(
+      ({ message, flag }) => message === "Listening" && flag === "--debug-address",
+    );
+    const controller = { landfall, debugUrl: `http://${String(address)}` };
+    await waitUntil(
+      () => `readiness:\n${landfall.log}`,
+      async () => {
+        const response = await fetch(`${controller.debugUrl}/readyz`).catch(() => undefined);
+        return response?.ok ? true : undefined;
+      },
+    );
+    return controller;
+  }
+
+  /** A running VM on a host of the demo's pool. Returns its ID. */
+  addVm(name: string, options: Partial<VmOptions> = {}): string {
+    const { poolId, hostId } = this;
+    const addresses = { "0/ipv4/0": "10.10.1.1", "0/ipv6/0": "fd00:10::1:1" };
+    return this.cloud.state.addVm({ name, poolId, hostId, addresses, ...options });
+  }
+
+  /** Registers a Node as its kubelet does. */
+  async register(name: string, registration: Registration = {}): Promise<Node> {
+    const { systemUuid = toUuid(`vm/${name}`), providerID, nodeIp } = registration;
+    await this.cluster.create("/api/v1/nodes", {
+      metadata: {
+        name,
+        labels: { "kubernetes.io/hostname": name, ...registration.labels },
+        annotations: nodeIp === undefined ? {} : { "alpha.kubernetes.io/provided-node-ip": nodeIp },
+      },
+      spec: {
+        taints: registration.taints ?? [UNINITIALIZED],
+        ...(providerID !== undefined && { providerID }),
+        ...registration.spec,
+      },
+      status: {
+        addresses: [{ type: "Hostname", address: name }],
+        nodeInfo: toNodeInfo(systemUuid),
+        ...registration.status,
+      },
+    });
+    return await this.readNode(name);
+  }
+
+  async readNode(name: string): Promise<Node> {
+    return await readJson<Node>(await this.cluster.adminFetch(`/api/v1/nodes/${name}`));
+  }
+
+  /** Waits until a Node is as wanted and returns it. @default {without the uninitialized taint, with addresses} */
+  waitForNode(name: string, holds: (node: Node) => boolean = isInitialised): Promise<Node> {
+    let last: Node | undefined;
+    const read = async (): Promise<Node | undefined> => {
+      last = await this.readNode(name);
+      return holds(last) ? last : undefined;
+    };
+    return waitUntil(() => `Node ${name}, which is ${JSON.stringify(last, null, 2)}`, read);
+  }
+
+  /** Events about a Node, of all namespaces. */
+  async listEvents(name: string): Promise<readonly KubeEvent[]> {
+    const path = `/api/v1/events?fieldSelector=involvedObject.kind%3DNode,involvedObject.name%3D${name}`;
+    const list = await readJson<{ readonly items: readonly KubeEvent[] }>(
+      await this.cluster.adminFetch(path),
+    );
+    return list.items;
+  }
+
+  /** Waits for an Event about a Node. */
+  waitForEvent(name: string, reason: string): Promise<KubeEvent> {
+    return waitUntil(`Event ${reason} of ${name}`, async () =>
+      (await this.listEvents(name)).find((event) => event.reason === reason),
+    );
+  }
+}
+
+/** A controller at work. */
+export interface Controller {
+  readonly landfall: LandfallProcess;
+  /** `http://127.0.0.1:<port>` */
+  readonly debugUrl: string;
+}
+
+/** Whether a Node's first write and its addresses are done. */
+export function isInitialised({ spec, status }: Node): boolean {
+  const waits = spec?.taints?.some(({ key }) => key === UNINITIALIZED.key) ?? false;
+  return !waits && (status?.addresses?.some(({ type }) => type === "InternalIP") ?? false);
+}
+
+/** Asks until there is an answer, for 25 s. @throws Error naming `what` */
+export async function waitUntil<T>(
+  what: string | (() => string),
+  ask: () => Promise<T | undefined>,
+): Promise<T> {
+  const deadline = performance.now() + WAIT_MS;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > deadline) {
+      throw new Error(`Waited in vain for ${typeof what === "string" ? what : what()}`);
+    }
+    await Bun.sleep(POLL_MS);
+  }
+}
+
+function toNodeInfo(systemUUID: string): Readonly<Record<string, string>> {
+  return {
+    architecture: "amd64",
+    bootID: "",
+    containerRuntimeVersion: "containerd://2.1.5",
+    kernelVersion: "6.12.48",
+    kubeProxyVersion: "",
+    kubeletVersion: "v1.35.0",
+    machineID: systemUUID.replaceAll("-", ""),
+    operatingSystem: "linux",
+    osImage: "Debian GNU/Linux 13 (trixie)",
+    systemUUID,
+  };
+}

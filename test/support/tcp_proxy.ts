@@ -1,0 +1,64 @@
+/**
+ * A hop on loopback between a client and a server, to cut connections or let them go silent.
+ * @module
+ */
+import { connect, createServer, type Socket } from "node:net";
+
+/** A running proxy. */
+export interface TcpProxy {
+  readonly port: number;
+  /** How many connections were accepted so far. */
+  readonly accepted: number;
+  /** Resets all connections. New ones are accepted. */
+  cut(): void;
+  /** Passes no byte any more on the connections there are, and keeps them open. New ones work. */
+  silence(): void;
+  /** Passes what the silent connections have held back, and goes on. */
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a proxy on a free port of 127.0.0.1 to a port there. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let accepted = 0;
+  const server = createServer((client) => {
+    accepted += 1;
+    const upstream = connect(targetPort, "127.0.0.1");
+    const pair = [client, upstream] as const;
+    pairs.add(pair);
+    for (const [from, to] of [pair, [upstream, client]] as const) {
+      from.setNoDelay(true);
+      from.on("data", (chunk) => {
+        if (!to.write(chunk)) from.pause();
+      });
+      to.on("drain", () => from.resume());
+      from.on("end", () => to.end());
+      from.on("error", () => to.destroy());
+      from.on("close", () => {
+        to.destroy();
+        pairs.delete(pair);
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("Cannot find own port");
+  const each = (act: (socket: Socket) => void): void => {
+    for (const pair of pairs) for (const socket of pair) act(socket);
+  };
+  return {
+    port: address.port,
+    get accepted(): number {
+      return accepted;
+    },
+    cut: () => each((socket) => socket.resetAndDestroy()),
+    silence: () => each((socket) => socket.pause()),
+    resume: () => each((socket) => socket.resume()),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        each((socket) => socket.destroy());
+      }),
+  };
+}
