@@ -10,7 +10,6 @@ import { Registry } from "./registry.ts";
 import { RequestLog } from "./request_log.ts";
 import { Watches } from "./watches.ts";
 
-export { ApiError } from "./api_error.ts";
 export type { FaultRule, Faults, GoneForm } from "./faults.ts";
 export type { ApiObject, Json, JsonObject, Metadata } from "./json.ts";
 export type { ObjectAccess, ObjectInput, ObjectName } from "./object_access.ts";

@@ -11,7 +11,10 @@ export interface RequestFacts {
   readonly path: string;
   /** Query with its question mark, or `""`. */
   readonly query: string;
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; `get` for paths that are no object. */
+  /**
+   * `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; `get` for paths that are no
+   * object.
+   */
   readonly verb: string;
   /** Plural name, with the subresource when there is one: `nodes/status`. `""` for paths that are no object. */
   readonly resource: string;

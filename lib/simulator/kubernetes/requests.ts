@@ -20,7 +20,7 @@ export interface ApiPath {
 
 /** Reads `/api/v1/…` and `/apis/<group>/<version>/…`; `undefined` for any other path or an unknown kind. */
 export function parseApiPath(pathname: string): ApiPath | undefined {
-  const parts = pathname.slice(1).split("/").map(decodeURIComponent);
+  const parts = decodePath(pathname);
   const root = parts.shift();
   if (root !== "api" && root !== "apis") return undefined;
   const group = root === "apis" ? (parts.shift() ?? "") : "";
@@ -37,6 +37,15 @@ export function parseApiPath(pathname: string): ApiPath | undefined {
     name: name ?? "",
     subresource: subresource ?? "",
   };
+}
+
+function decodePath(pathname: string): string[] {
+  try {
+    return pathname.slice(1).split("/").map(decodeURIComponent);
+  } catch {
+    // A stray `%`: no object has such a path.
+    return [];
+  }
 }
 
 /** The verb by which the API server authorises a request. */
