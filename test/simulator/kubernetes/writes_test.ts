@@ -93,7 +93,7 @@ describe("carryOver()", () => {
 
   test("drops a status where there was none", () => {
     const after = carryOver(NODE, { metadata: OWN }, proposed);
-    expect(after).toEqual({ metadata: OWN, spec: { new: 1 } });
+    expect(after).toStrictEqual({ metadata: OWN, spec: { new: 1 } });
   });
 
   test("keeps what belongs to the server, whatever the write says", () => {
