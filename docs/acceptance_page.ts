@@ -20,7 +20,8 @@ export function renderAcceptancePage(coverage: ReadonlyMap<string, readonly stri
 # Acceptance cases
 
 What every cloud controller manager should do, and which tests show that this one does. The title of a test begins or
-ends with the IDs of the cases it covers; those in test/cluster need a real API server. Cases of controllers that do not exist yet are not listed.
+ends with the IDs of the cases it covers; those in test/cluster need a real API server. Cases of controllers that do
+not exist yet are not listed.
 
 ${ACCEPTANCE_GROUPS.map((group) => renderGroup(group, coverage)).join("\n")}
 ## Does not apply
