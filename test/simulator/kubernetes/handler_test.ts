@@ -67,7 +67,6 @@ describe("handle()", () => {
     ["GET /api/v1/nodes/%zz", {}, 404, "NotFound"],
     ["GET /api/v1/nodes/m", {}, 404, "NotFound"],
     ["GET /api/v1/nodes/n/scale", {}, 404, "NotFound"],
-    [`GET ${LEASES}/l/status`, {}, 404, "NotFound"],
     ["POST /api/v1/nodes/n", { body: {} }, 404, "NotFound"],
     ["POST /api/v1/events", { body: {} }, 404, "NotFound"],
     ["POST /api/v1/nodes", { body: { metadata: { name: "n" } } }, 409, "AlreadyExists"],
@@ -110,6 +109,25 @@ describe("handle()", () => {
     expect(object.metadata["labels"]).toEqual(labels);
   });
 
+  test.each([
+    [MERGE_PATCH, ["c/d"]],
+    [STRATEGIC_PATCH, ["a/b", "c/d"]],
+  ])("leaves of a list, after a patch of %s, %j", async (type, expected) => {
+    const context = makeContext();
+    context.registry.create(NODES, { metadata: { name: "held", finalizers: ["a/b"] } });
+    const body = { metadata: { finalizers: ["c/d"] } };
+    await ask(context, "PATCH /api/v1/nodes/held", { body, type });
+    const { metadata } = context.registry.read({ ...NODES, name: "held" }).object;
+    expect(new Set([metadata["finalizers"]].flat())).toEqual(new Set(expected));
+  });
+
+  test("has no status for a kind without one", async () => {
+    const context = makeContext();
+    await ask(context, `PUT ${LEASES}/l`, { body: { metadata: { name: "l" } } });
+    expect((await ask(context, `GET ${LEASES}/l`)).status).toBe(200);
+    expect((await ask(context, `GET ${LEASES}/l/status`)).status).toBe(404);
+  });
+
   test("wants a version in a PUT of a lease that is there", async () => {
     const context = makeContext();
     const body = { metadata: { name: "l" } };
@@ -125,6 +143,13 @@ describe("handle()", () => {
     const response = await ask(context, "DELETE /api/v1/nodes/held");
     expect(await response.json()).toMatchObject({ kind: "Node", metadata: { name: "held" } });
     expect(context.registry.has({ ...NODES, name: "held" })).toBe(true);
+  });
+
+  test.each(["Warn", "Strict"])("has nothing to say with %s of known fields", async (value) => {
+    const body = { metadata: { name: "m" } };
+    const line = `POST /api/v1/nodes?fieldValidation=${value}`;
+    const response = await ask(makeContext(), line, { body });
+    expect([response.status, response.headers.get("warning")]).toEqual([201, null]);
   });
 
   test("warns of each unknown field when asked to", async () => {
