@@ -2,13 +2,16 @@
  * A small cloud from beginning to end: the real controller, an inventory file, and Nodes that join.
  * @module
  */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { Clock } from "../../../lib/core/clock.ts";
 import { type NodeOptions, toRegistration } from "../../support/nodes.ts";
 import { type Rig, startRig, until } from "../../support/rig.ts";
 import { CLOUDLYCKE, startStaticCloudOn, type StaticCloud } from "../../support/static_cloud.ts";
+
+// Longer than until() waits, which says what it waited for.
+setDefaultTimeout(20_000);
 
 let cloud: StaticCloud<Clock>;
 let rig: Rig;
@@ -32,9 +35,10 @@ async function untilSynced(name: string): Promise<void> {
   await until(`${name} is initialised`, () => rig.listEvents(name, "Synced").length === 1);
 }
 
-function addInstance(id: string, name: string): Promise<void> {
-  const entry = `  - { id: ${id}, name: ${name}, type: vbox.vm.1g.2cpu }\n`;
-  return cloud.edit((text) => `${text}\n${entry}`);
+/** Writes machines of this name into the file, all at once. */
+function addInstances(name: string, ...ids: readonly string[]): Promise<void> {
+  const entries = ids.map((id) => `  - { id: ${id}, name: ${name}, type: vbox.vm.1g.2cpu }\n`);
+  return cloud.edit((text) => `${text}\n${entries.join("")}`);
 }
 
 test("a Node that joins loses its taint and gets the labels and addresses of its machine", async () => {
@@ -94,14 +98,13 @@ test("a machine that is written down late is found without a restart", async () 
     const [event] = rig.listEvents("late", "NodeInitializationFailed");
     return event?.message?.includes('lists none with the name "late"');
   });
-  await addInstance("l-1", "late");
+  await addInstances("late", "l-1");
   await untilSynced("late");
   expect(rig.readNode("late")?.spec?.providerID).toBe("cloudlycke://l-1");
 });
 
 test("C-05 two machines with one name are told apart by nobody: the Node waits and an Event says why", async () => {
-  await addInstance("t-1", "twin");
-  await addInstance("t-2", "twin");
+  await addInstances("twin", "t-1", "t-2");
   join("twin");
   join("node-c2-1");
   await until("an Event names both", () =>
@@ -129,4 +132,4 @@ test("a file that was broken leaves the last good inventory in use, until it is 
   );
   await cloud.write(`${good}\n  - { id: l-1, name: late }\n`);
   await untilSynced("late");
-}, 20_000);
+});
