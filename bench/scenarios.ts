@@ -8,6 +8,8 @@ import type { Progress } from "./simulators.ts";
 
 const READY_MS = 30_000;
 const DONE_MS = 120_000;
+/** Events come after; they are all there when nothing was written for a while. */
+const QUIET_MS = 1_500;
 const EVENTS_MS = 60_000;
 const POLL_MS = 25;
 const STARTS = 10;
@@ -66,7 +68,7 @@ export async function measureFleet(
   await simulators.register();
   const done = await waitFor(simulators, ({ initialised }) => initialised === count, DONE_MS);
   const seconds = (performance.now() - startedAtMs) / 1_000;
-  const { writes } = await waitFor(simulators, ({ events }) => events >= count, EVENTS_MS);
+  const { writes } = await waitForQuiet(simulators);
   const cpuSeconds = (await controller.readCpu()) - cpuBefore;
   await Bun.sleep(settleMs);
   const { resident, anonymous, peak } = await controller.readMemory();
@@ -106,6 +108,17 @@ async function waitFor(
     if (isSo(progress) || performance.now() > endMs) return progress;
     await Bun.sleep(POLL_MS);
   }
+}
+
+async function waitForQuiet(simulators: Simulators): Promise<Progress> {
+  let last = await simulators.progress();
+  let sinceMs = performance.now();
+  const isQuiet = (progress: Progress): boolean => {
+    if (progress.writes !== last.writes) sinceMs = performance.now();
+    last = progress;
+    return performance.now() - sinceMs > QUIET_MS;
+  };
+  return await waitFor(simulators, isQuiet, EVENTS_MS);
 }
 
 function toMedian(values: readonly number[]): number {

@@ -21,7 +21,6 @@ export interface Places {
 export interface Progress {
   /** Nodes without the taint, with a provider ID and an address. */
   readonly initialised: number;
-  readonly events: number;
   /** Requests to Xen Orchestra so far. */
   readonly cloudRequests: number;
   /** Requests to Kubernetes that write, so far. */
@@ -40,7 +39,6 @@ async function serve(count: number): Promise<void> {
     const counts = [...kubernetes.requests.counts];
     return {
       initialised: kubernetes.objects.list("nodes").filter(isInitialised).length,
-      events: kubernetes.objects.list("events").length,
       cloudRequests: cloud.requests.total,
       writes: counts.reduce((sum, [key, times]) => sum + (WRITE.test(key) ? times : 0), 0),
     };
