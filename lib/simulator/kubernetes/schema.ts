@@ -92,7 +92,7 @@ function normalizeRecord(schema: RecordField, value: JsonObject, place: Place): 
   const kept: Record<string, Json> = {};
   for (const key of Object.keys(value)) {
     const path = place.path === "" ? key : `${place.path}.${key}`;
-    const field = schema.fields[key];
+    const field = Object.hasOwn(schema.fields, key) ? schema.fields[key] : undefined;
     if (field === undefined) {
       place.findings.unknown.push(path);
       continue;
