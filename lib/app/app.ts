@@ -51,6 +51,8 @@ export interface AppOptions {
   readonly debugAddress?: ListenAddress;
   /** Where probes and metrics alone are served; absent: nowhere. */
   readonly probeAddress?: ListenAddress;
+  /** Told once `debugAddress` is served, with the port that it really has. */
+  readonly onDebugListening?: (address: ListenAddress) => void;
 }
 
 /** How long requests may take to end after everything else has stopped. */
@@ -153,15 +155,22 @@ async function startServers(
   const { clock, log, metrics, debugAddress, probeAddress } = options;
   const probes = { checks: toChecks(parts), renderMetrics: () => metrics.render() };
   const servers: HttpServer[] = [];
-  const listen = async (address: ListenAddress, handler: Handler, flag: string): Promise<void> => {
+  const listen = async (
+    address: ListenAddress,
+    handler: Handler,
+    flag: string,
+  ): Promise<HttpServer> => {
     const server = await startHttpServer({ address, handler, flag, clock, log, signal });
     log.info("Listening", { address: formatListenAddress(server.address), flag });
     servers.push(server);
+    return server;
   };
   if (probeAddress) await listen(probeAddress, createPages({ probes, log }), "--secure-port");
   if (debugAddress) {
     const debug = toDebugOptions(options, parts);
-    await listen(debugAddress, createPages({ probes, debug, log }), "--debug-address");
+    const pages = createPages({ probes, debug, log });
+    const { address } = await listen(debugAddress, pages, "--debug-address");
+    options.onDebugListening?.(address);
   }
   return servers;
 }

@@ -126,6 +126,7 @@ async function play(
   const running = AbortSignal.any([signal, ended.signal]);
   const provider = createProvider(cloud, { log, metrics, signal: running });
   const { view, watching } = watchCluster(client, log, running);
+  let debugAddress = flags.debugAddress;
   const controller = runApp(
     {
       provider,
@@ -137,7 +138,8 @@ async function play(
       controllers: new Set(["cloud-node"]),
       concurrentNodeSyncs: 16,
       nodeStatusUpdateFrequencyMs: 300_000,
-      debugAddress: flags.debugAddress,
+      debugAddress,
+      onDebugListening: (address) => (debugAddress = address),
     },
     running,
   );
@@ -147,7 +149,7 @@ async function play(
     const isTrue = await Promise.race([playStory(stage, running), failing(controller)]);
     tell(isTrue ? "\nEvery step came true." : "\nNot every step came true.");
     if (!flags.once) {
-      tell(toInvitation(kubeconfig, flags.debugAddress));
+      tell(toInvitation(kubeconfig, debugAddress));
       await controller;
     }
     return isTrue ? 0 : 1;
@@ -202,6 +204,9 @@ contexts: [{ name: demo, context: { cluster: demo, user: demo } }]
 
 function toInvitation(kubeconfig: string, address: ListenAddress): string {
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
+  const isSocket = address.kind === "unix";
+  const curl = isSocket ? `curl -s --unix-socket ${address.path}` : "curl -s";
+  const url = `http://${isSocket ? "localhost" : formatListenAddress(address)}/debug/nodes`;
   return `
 The cluster stays up. Try:
 
@@ -209,8 +214,8 @@ The cluster stays up. Try:
   ${kubectl} describe node worker-uefi
   ${kubectl} get events -A
   ${kubectl} get nodes -w
-  curl -s http://${formatListenAddress(address)}/debug/nodes
-  curl -s 'http://${formatListenAddress(address)}/debug/nodes?format=text'
+  ${curl} ${url}
+  ${curl} '${url}?format=text'
 
 Ctrl-C ends it.`;
 }

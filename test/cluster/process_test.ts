@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { findKubectl } from "../support/kubectl.ts";
 import { listPrograms, runLandfall, startLandfall } from "../support/landfall_process.ts";
 
+const run = promisify(execFile);
+const kubectl = await findKubectl();
 const EXIT_MS_MAX = 60_000;
 
 describe.each(listPrograms())("landfall as $name", (program) => {
@@ -59,17 +64,42 @@ describe.each(listPrograms())("landfall as $name", (program) => {
   );
 
   test(
-    "keeps the demo up until SIGTERM and then exits 0 and leaves no file",
+    "keeps the demo up for kubectl and curl until SIGTERM, then exits 0 and leaves no file",
     async () => {
-      const demo = startLandfall(program, ["demo", "--debug-address=127.0.0.1:0"], {
-        TMPDIR: join(folder),
-      });
+      const args = ["demo", "--debug-address=127.0.0.1:0"];
+      const demo = startLandfall(program, args, { TMPDIR: folder });
       await demo.waitForOutput("Ctrl-C ends it.");
+      const [, debugUrl = ""] = /curl -s (http:\S+)/.exec(demo.output) ?? [];
+      expect(await (await fetch(debugUrl)).text()).toContain('"worker-uefi"');
+      if (kubectl !== undefined) await expectKubectl(kubectl, demo.output);
       const { code, stderr } = await demo.stop();
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      const left = [...new Bun.Glob("landfall-demo-*").scanSync({ cwd: folder, onlyFiles: false })];
-      expect(left).toEqual([]);
+      const left = new Bun.Glob("landfall-demo-*").scanSync({ cwd: folder, onlyFiles: false });
+      expect([...left]).toEqual([]);
     },
     EXIT_MS_MAX,
   );
 });
+
+/** Runs the commands that the demo invites to, as it prints them. */
+async function expectKubectl(kubectl: string, output: string): Promise<void> {
+  const commands = [...output.matchAll(/^ +kubectl (.+)$/gm)].map(([, rest = ""]) => rest);
+  const ask = async (words: string, limit: readonly string[] = []): Promise<string> => {
+    const command = commands.find((one) => one.includes(words));
+    expect(command, words).toBeDefined();
+    const args = [...(command?.split(" ") ?? []), ...limit];
+    const cache = ["--cache-dir", `${args[1]}-cache`];
+    const { stdout } = await run(kubectl, [...args, ...cache], { timeout: 20_000 });
+    return stdout;
+  };
+  const zones = (await ask("get nodes -L")).split("\n");
+  expect(zones[0]).toMatch(/^NAME +STATUS +ROLES +AGE +VERSION +ZONE$/);
+  expect(zones.filter((line) => /^\S+ +Ready .* [0-9a-f-]{36}$/.test(line))).toHaveLength(9);
+  const described = await ask("describe node");
+  expect(described).toMatch(/ProviderID:\s+xenorchestra:\/\//);
+  expect(described).toMatch(/Normal\s+Synced/);
+  const events = await ask("get events -A");
+  expect(events).toMatch(/^default .*Warning +NodeInitializationFailed +node\/worker-late/m);
+  // A watch has no end of its own; one that times out has seen what there was.
+  expect(await ask("get nodes -w", ["--request-timeout=2s"])).toMatch(/^worker-late +Ready/m);
+}

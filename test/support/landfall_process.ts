@@ -33,6 +33,8 @@ export interface LandfallProcess {
   readonly ended: Promise<Ended>;
   /** All of standard error so far. */
   readonly log: string;
+  /** All of standard output so far. */
+  readonly output: string;
   /** Resolves with the first record, old or new, that fits. @throws Error with the log when none comes in 20 s */
   waitForRecord(fits: (record: LogRecord) => boolean): Promise<LogRecord>;
   /** Resolves once standard output holds this. */
@@ -87,6 +89,9 @@ export function startLandfall(
     ended,
     get log(): string {
       return lines.join("\n");
+    },
+    get output(): string {
+      return stdout;
     },
     waitForRecord: (fits) =>
       new Promise((resolve, reject) => {
