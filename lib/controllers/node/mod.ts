@@ -55,6 +55,8 @@ export interface NodeReport extends NodeState {
 
 /** Longest time for one Node, the cloud's answer included. */
 const RECONCILE_TIMEOUT_MS = 60_000;
+/** After a stop: longer than any healthy write; with the last Events the process ends within 5 s. */
+const GRACE_MS = 2_500;
 
 /** The node controller. It works while {@linkcode run} runs. */
 export class NodeController {
@@ -79,6 +81,7 @@ export class NodeController {
         superseded: new SupersededVersions(),
       }),
       reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
+      graceMs: GRACE_MS,
       exists: (key) => nodes.get(key) !== undefined,
       clock,
       log: options.log,
