@@ -23,8 +23,13 @@ export interface InventorySourceOptions {
   readonly random?: () => number;
 }
 
-/** Told after each refresh: the cloud IDs that differ (none when it failed). */
-export type InventoryListener = (changed: ReadonlySet<string>) => void;
+/**
+ * Told after each refresh.
+ *
+ * @param changed The cloud IDs that differ; none when the refresh failed
+ * @param hasRecovered Whether it succeeded after one that failed
+ */
+export type InventoryListener = (changed: ReadonlySet<string>, hasRecovered: boolean) => void;
 
 /** Least time between the starts of two refreshes, so that a thousand Nodes at once cost one. */
 const REFRESH_GAP_MS = 1_000;
@@ -116,11 +121,12 @@ export class InventorySource {
       this.#current = next;
       this.#lastDurationMs = clock.monotonic() - startedMs;
       this.#lastAttemptMs = startedMs;
-      if (this.#failures > 0) log.info("Cloud answers again", { failures: this.#failures });
+      const hasRecovered = this.#failures > 0;
+      if (hasRecovered) log.info("Cloud answers again", { failures: this.#failures });
       this.#failures = 0;
       this.#lastError = undefined;
       this.#refreshes.inc({ provider: provider.name, result: "ok" });
-      this.#tell(changed);
+      this.#tell(changed, hasRecovered);
     } catch (error) {
       if (signal.aborted) return;
       this.#lastAttemptMs = startedMs;
@@ -129,14 +135,14 @@ export class InventorySource {
       const kind = error instanceof CloudError ? error.kind : "error";
       this.#refreshes.inc({ provider: provider.name, result: kind });
       log.warn("Cannot take inventory", { kind, failures: this.#failures, error });
-      this.#tell(new Set());
+      this.#tell(new Set(), false);
     }
   }
 
-  #tell(changed: ReadonlySet<string>): void {
+  #tell(changed: ReadonlySet<string>, hasRecovered: boolean): void {
     for (const listener of this.#listeners) {
       try {
-        listener(changed);
+        listener(changed, hasRecovered);
       } catch (error) {
         this.#options.log.error("Inventory listener failed", { error: describeError(error) });
       }

@@ -14,6 +14,8 @@ import { isKubeError } from "../kube/errors.ts";
 export interface ReconcileResult {
   /** Milliseconds after which the key is looked at again, whatever happens. Absent: only when something changes. */
   readonly requeueAfterMs?: number;
+  /** Nothing was decided yet, and the key will be added again when it can be: neither a success nor a failure. */
+  readonly isPending?: boolean;
 }
 
 /** How a reconcile ended. */
@@ -101,6 +103,7 @@ export function createControllerMetrics(registry: MetricsRegistry): ControllerMe
  *
  * | a reconcile ends with | then |
  * |---|---|
+ * | success, but pending | nothing: failures and the last outcome stand |
  * | success | failures forgotten; again after `requeueAfterMs` if it asked for that |
  * | conflict | back-off, without a warning: somebody else wrote first |
  * | notFound | done: the object is gone |
@@ -174,6 +177,7 @@ class QueueController implements Controller {
   async #reconcile(key: string, force: AbortSignal): Promise<void> {
     try {
       const result = await this.#attempt(key, force);
+      if (result?.isPending) return this.#notePending(key);
       this.#settle(key, { outcome: "ok", retry: result?.requeueAfterMs ?? "change" });
     } catch (error) {
       if (error instanceof AssertionError) throw error;
@@ -216,6 +220,14 @@ class QueueController implements Controller {
       if (attempt.aborted) wait();
       else attempt.addEventListener("abort", wait, { once: true });
     });
+  }
+
+  /** The last outcome stands, failures count on; only the time of the next try is not known any more. */
+  #notePending(key: string): void {
+    const last = this.#outcomes.get(key);
+    if (last === undefined) return;
+    const { nextAt: _past, ...rest } = last;
+    this.#outcomes.set(key, rest);
   }
 
   #settle(key: string, { outcome, retry, level, error }: Verdict): void {

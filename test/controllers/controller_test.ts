@@ -186,6 +186,26 @@ test("N-22: a reconcile that ignores its signal loses its worker a second after 
   await stop();
 });
 
+test("createController() takes a pending reconcile for neither a success nor a failure", async () => {
+  let isPending = false;
+  const { clock, queue, controller, metrics, stop } = start(() =>
+    isPending ? Promise.resolve({ isPending }) : Promise.reject(new Error("not there")),
+  );
+  queue.add("a");
+  await clock.advance(1_000);
+  expect(queue.failures("a")).toBe(2);
+  isPending = true;
+  await clock.advance(2_000);
+  expect(queue.failures("a")).toBe(2);
+  expect(controller.outcomes.get("a")).toEqual({ at: 1_000, outcome: "error", error: "not there" });
+  expect(metrics.reconciles.value({ controller: "test", outcome: "ok" })).toBe(0);
+  isPending = false;
+  queue.add("a");
+  await clock.advance(0);
+  expect(queue.remainingMs("a")).toBe(4_000);
+  await stop();
+});
+
 test("createController() never runs one key twice at once", async () => {
   const { opened, open } = gate();
   const { clock, queue, begun, stop } = start(() => opened);

@@ -5,9 +5,11 @@
  * @module
  */
 import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
-import { type IpAddress, parseIp } from "../../core/ip.ts";
+import { type IpAddress, isHostAddress, parseIp } from "../../core/ip.ts";
 import type { Node } from "../../kube/resource.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
+
+const UNSPECIFIED: readonly string[] = ["0.0.0.0", "::"];
 
 /** The wanted list, or why there is none. */
 export type AddressPlan =
@@ -82,13 +84,13 @@ function parseNodeIps(annotation: string): string[] | string {
     ips.push(ip);
   }
   const texts = ips.map(({ text }) => text);
-  if (ips.length === 1) return texts;
-  if (ips.length > 2 || ips[0]?.family === ips[1]?.family) {
-    return "it must hold a single IP or a dual-stack pair of IPs";
-  }
-  if (texts.includes("0.0.0.0") || texts.includes("::")) {
+  const isPair = ips.length === 2 && ips[0]?.family !== ips[1]?.family;
+  if (ips.length > 1 && !isPair) return "it must hold a single IP or a dual-stack pair of IPs";
+  if (isPair && texts.some((text) => UNSPECIFIED.includes(text))) {
     return 'a dual-stack pair cannot include "0.0.0.0" or "::"';
   }
+  const useless = texts.find((text) => !isHostAddress(text));
+  if (useless !== undefined) return `${useless} cannot be the address of a host`;
   return texts;
 }
 

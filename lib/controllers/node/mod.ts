@@ -13,9 +13,10 @@ import type { EventRecorder } from "../../kube/events.ts";
 import type { Node } from "../../kube/resource.ts";
 import type { Store } from "../../kube/store.ts";
 import { type Controller, type ControllerMetrics, createController } from "../controller.ts";
-import { toIdentity } from "./identity.ts";
+import { isUninitialized, toIdentity } from "./identity.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { createNodeReconciler } from "./reconcile.ts";
+import { isRelevantChange } from "./relevance.ts";
 import { InstanceResolver } from "./resolver.ts";
 import { SupersededVersions } from "./superseded_versions.ts";
 import { describeNode, type NodeState } from "./view.ts";
@@ -93,8 +94,10 @@ export class NodeController {
   async run(signal: AbortSignal): Promise<void> {
     const { nodes, source } = this.#options;
     const unsubscribe = [
-      nodes.subscribe((key) => this.#queue.add(key)),
-      source.subscribe((changed) => this.#enqueueTouched(changed)),
+      nodes.subscribe((key, before, after) => {
+        if (isRelevantChange(before, after)) this.#queue.add(key);
+      }),
+      source.subscribe((changed, hasRecovered) => this.#enqueueTouched(changed, hasRecovered)),
     ];
     try {
       await Promise.all([this.#controller.run(signal), this.#runFullPasses(signal)]);
@@ -126,11 +129,12 @@ export class NodeController {
     };
   }
 
-  /** After a refresh: the Nodes that waited for it, and those whose instance differs. */
-  #enqueueTouched(changed: ReadonlySet<string>): void {
+  /** After a refresh: the Nodes that waited for it or for the cloud's recovery, and those whose instance differs. */
+  #enqueueTouched(changed: ReadonlySet<string>, hasRecovered: boolean): void {
     for (const key of this.#resolver.waiting) this.#queue.add(key);
-    if (changed.size === 0) return;
+    if (changed.size === 0 && !hasRecovered) return;
     for (const node of this.#options.nodes.values()) {
+      if (hasRecovered && isUninitialized(node)) this.#queue.add(node.metadata.name);
       const presence = this.find(node);
       if (presence.kind === "present" && changed.has(presence.instance.id)) {
         this.#queue.add(node.metadata.name);

@@ -9,10 +9,12 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { EventRecorder } from "../../kube/events.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
 import type { StoreReader } from "../../kube/store.ts";
+import type { ReconcileResult } from "../controller.ts";
 import { isUninitialized, toIdentity } from "./identity.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { planNode } from "./plan.ts";
 import type { InstanceResolver } from "./resolver.ts";
+import { findRival, toRivalPresence } from "./rivals.ts";
 import type { SupersededVersions } from "./superseded_versions.ts";
 import type { WarningThrottle } from "./warning_throttle.ts";
 import { REASONS } from "./words.ts";
@@ -43,45 +45,66 @@ export class NodeBlockedError extends Error {
  */
 export function createNodeReconciler(
   options: NodeReconcilerOptions,
-): (key: string, signal: AbortSignal) => Promise<void> {
+): (key: string, signal: AbortSignal) => Promise<ReconcileResult> {
   const { nodes, resolver, throttle, superseded } = options;
+  const unannounced = new Set<string>();
   return async (key, signal) => {
     const node = nodes.get(key);
     if (node === undefined) {
       resolver.forget(key);
       throttle.forget(key);
       superseded.forget(key);
-      return;
+      unannounced.delete(key);
+      return {};
     }
-    if (superseded.isStale(node)) return;
+    if (superseded.isStale(node)) return { isPending: true };
     const identity = toIdentity(node);
     // Only a Node that waits for its cloud is worth asking about; the others live on the inventory.
     const presence = isUninitialized(node)
       ? await resolver.resolve(identity, signal)
       : resolver.find(identity);
-    if (presence.kind === "waiting") return;
+    if (presence.kind === "waiting") return { isPending: true };
     // The answer may have taken a while: plan on the Node as it is now.
     const current = nodes.get(key);
-    if (current === undefined || current.metadata.uid !== node.metadata.uid) return;
-    await reconcileNode(options, current, presence, signal);
+    if (current === undefined || current.metadata.uid !== node.metadata.uid) {
+      return { isPending: true };
+    }
+    await reconcileNode({ ...options, unannounced }, current, presence, signal);
+    return {};
   };
 }
 
+interface NodeReconciler extends NodeReconcilerOptions {
+  /** Nodes whose taint is gone but whose addresses were not written yet: their end has still to be told. */
+  readonly unannounced: Set<string>;
+}
+
 async function reconcileNode(
-  options: NodeReconcilerOptions,
+  options: NodeReconciler,
   node: Node,
-  presence: Presence,
+  resolved: Presence,
   signal: AbortSignal,
 ): Promise<void> {
+  const presence = isUninitialized(node) ? refuseRival(options, node, resolved) : resolved;
   const plan = planNode(node, presence, options.provider.providedNodeIps);
   for (const warning of plan.warnings) {
     if (options.throttle.passes(node.metadata.name, warning)) options.events.record(node, warning);
   }
   if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
   const patched = plan.patch ? await patchNode(options, node, plan.patch, signal) : node;
-  if (plan.initialises) options.metrics.observeTaintRemoval(node, options.clock.now());
+  if (plan.initialises) {
+    options.metrics.observeTaintRemoval(node, options.clock.now());
+    options.unannounced.add(node.metadata.name);
+  }
   if (plan.addresses) await patchAddresses(options, patched, plan.addresses, signal);
-  if (plan.initialises) announce(options, patched, presence);
+  if (options.unannounced.delete(node.metadata.name)) announce(options, patched, presence);
+}
+
+/** A machine that two Nodes claim is nobody's until a person decides. */
+function refuseRival({ nodes }: NodeReconciler, node: Node, presence: Presence): Presence {
+  if (presence.kind !== "present") return presence;
+  const rival = findRival(node, presence.instance, nodes.values());
+  return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
 }
 
 async function patchNode(

@@ -68,6 +68,12 @@ describe("N-07 planAddresses() refuses an annotation that is no IP or pair of IP
     "0.0.0.0,fd00::1",
     "10.0.0.1,::",
     "10.0.0.300",
+    "0.0.0.0",
+    "::",
+    "127.0.0.1",
+    "169.254.1.1",
+    "224.0.0.1",
+    "10.0.0.1,fe80::1",
   ];
   test.each(bad)("%p", (annotation) => {
     const node = toNode("n", { nodeIp: annotation });

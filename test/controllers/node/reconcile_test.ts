@@ -247,3 +247,74 @@ test("N-12 a Node of another cloud is left to that cloud's controller", async ()
   expect(provider.reads).toBe(0);
   expect(rig.metrics.render()).not.toContain('outcome="error"');
 });
+
+test("a Node whose machine is nowhere is asked for ever less often", async () => {
+  const provider = toProvider();
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until("it failed twice", () => provider.reads >= 2, 10_000);
+  const { outcomes } = toOutcomes(rig.metrics.render());
+  expect(outcomes["ok"] ?? 0).toBe(0);
+  expect(outcomes["error"]).toBe(provider.reads);
+  // Heartbeats change nothing that counts.
+  const { reads, lists } = provider;
+  for (let beat = 0; beat < 20; beat += 1) {
+    rig.kubernetes.objects.patchNodeStatus("a", {
+      conditions: [{ type: "Ready", status: "True", message: `${beat}` }],
+    });
+  }
+  rig.kubernetes.objects.createNode(toRegistration("b", { uninitialized: false }));
+  await until(
+    "the heartbeats were seen",
+    () => toOutcomes(rig.metrics.render()).outcomes["ok"] === 1,
+  );
+  expect([provider.reads - reads, provider.lists - lists]).toEqual([0, 0]);
+});
+
+test("Nodes that waited for a cloud in trouble are looked at as soon as it answers", async () => {
+  const provider = toProvider("a");
+  provider.failure = new CloudError("unreachable", "away");
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until(
+    "it failed three times",
+    () => toOutcomes(rig.metrics.render()).outcomes["error"] === 3,
+    20_000,
+  );
+  provider.failure = undefined;
+  const before = provider.lists;
+  await until("the cloud was asked again", () => provider.lists > before, 20_000);
+  await until("it is initialised", () => isDone(rig.readNode("a")), 1_000);
+}, 60_000);
+
+test("a machine that two Nodes claim is nobody's until one of them is deleted", async () => {
+  const provider = toProvider("a");
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(toRegistration("a", { systemUuid: "11" }));
+  await until("the first is initialised", () => isDone(rig.readNode("a")));
+  rig.kubernetes.objects.createNode(toRegistration("b", { providerId: "test://a" }));
+  await until("a Warning names the first", () =>
+    rig.listEvents("b", "NodeInitializationFailed").some(({ message }) => message?.includes('"a"')),
+  );
+  expect(isDone(rig.readNode("b"))).toBe(false);
+  rig.kubernetes.objects.deleteNode("a");
+  await until("the second is initialised", () => isDone(rig.readNode("b")), 15_000);
+}, 40_000);
+
+test("a Node whose addresses took two tries is announced all the same", async () => {
+  await using rig = await startRig({ provider: toProvider("a") });
+  rig.kubernetes.faults.refuse({ verb: "patch", resource: "nodes/status", status: 500, times: 1 });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until("it is announced", () => rig.listEvents("a", "Synced").length === 1);
+  expect(rig.readNode("a")?.status?.addresses).toHaveLength(2);
+  expect(rig.metrics.render()).toContain("node_controller_initial_node_sync_delay_seconds_count 1");
+});
+
+function toOutcomes(metrics: string): { outcomes: Record<string, number> } {
+  const found = metrics.matchAll(
+    /landfall_reconciles_total\{controller="cloud-node",outcome="(\w+)"\} (\d+)/g,
+  );
+  return {
+    outcomes: Object.fromEntries([...found].map(([, name = "", count]) => [name, Number(count)])),
+  };
+}
