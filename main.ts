@@ -5,9 +5,18 @@
 import { writeSync } from "node:fs";
 import { main } from "./lib/cli/main.ts";
 
+/** A full disk or a reader that went away costs the text, not the controller. */
+function write(file: 1 | 2, text: string): void {
+  try {
+    writeSync(file, text);
+  } catch {
+    // There is nowhere left to say so.
+  }
+}
+
 const code = await main(process.argv.slice(2), {
   env: process.env,
-  print: (text) => writeSync(1, text),
-  complain: (text) => writeSync(2, text),
+  print: (text) => write(1, text),
+  complain: (text) => write(2, text),
 });
 process.exit(code);

@@ -15,6 +15,7 @@ import { MetricsRegistry } from "../core/metrics.ts";
 import { watchSignals } from "../host/signals.ts";
 import {
   formatListenAddress,
+  isLoopbackHost,
   type ListenAddress,
   parseListenAddress,
 } from "../http/listen_address.ts";
@@ -90,10 +91,33 @@ function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
       once: values.once ?? false,
       verbose: values.verbose ?? false,
       ...(values.kubeconfig === undefined ? {} : { kubeconfig: resolve(values.kubeconfig) }),
-      debugAddress: parseListenAddress(values["debug-address"]),
+      debugAddress: toLoopback(values["debug-address"]),
     };
   } catch (error) {
-    throw new ConfigError([{ source: "landfall demo", message: describeError(error) }]);
+    throw new ConfigError([{ source: "demo", message: describeError(error) }]);
+  }
+}
+
+function toLoopback(text: string): ListenAddress {
+  const address = parseListenAddress(text);
+  if (address.kind === "tcp" && !isLoopbackHost(address.host)) {
+    throw new RangeError(
+      `--debug-address: wanted a loopback address or a unix socket, found "${text}"`,
+    );
+  }
+  return address;
+}
+
+/** Never overwrites: the file that a newcomer names may be a real one. */
+async function writeKubeconfig(path: string, server: string): Promise<void> {
+  try {
+    await writeFile(path, toKubeconfig(server), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
+    const message = exists
+      ? `"${path}" exists and is left alone: name a new file`
+      : `"${path}" cannot be written: ${describeError(error)}`;
+    throw new ConfigError([{ source: "--kubeconfig", message }], { cause: error });
   }
 }
 
@@ -109,7 +133,12 @@ async function play(
   const kubernetes = startKubernetesSimulator({ clock });
   const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
   const kubeconfig = flags.kubeconfig ?? join(folder, "kubeconfig");
-  await writeFile(kubeconfig, toKubeconfig(kubernetes.url), { mode: 0o600 });
+  try {
+    await writeKubeconfig(kubeconfig, kubernetes.url);
+  } catch (error) {
+    await Promise.all([kubernetes.stop(), cloud.stop()]);
+    throw error;
+  }
   tell(`A simulated Kubernetes API listens at ${kubernetes.url}`);
   tell(`A simulated Xen Orchestra listens at ${cloud.url}: two pools, five hosts, twelve machines`);
 

@@ -60,7 +60,9 @@ interface Serving {
 async function serve(settings: Settings, { log, env, signal }: Serving): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
-  const provider = await createProvider(settings, { log, env, signal }, metrics);
+  // Controllers stop first and may still need the cloud then: the provider ends with the app.
+  const ended = new AbortController();
+  const provider = await createProvider(settings, { log, env, signal: ended.signal }, metrics);
   const { kubeconfig, master } = settings;
   const credentials = await loadCredentials({
     ...(kubeconfig ? { kubeconfig } : {}),
@@ -70,7 +72,12 @@ async function serve(settings: Settings, { log, env, signal }: Serving): Promise
     log,
   });
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
-  await runApp({ ...settings, provider, client, clock, log, metrics, host: hostname() }, signal);
+  const host = hostname();
+  try {
+    await runApp({ ...settings, provider, client, clock, log, metrics, host }, signal);
+  } finally {
+    ended.abort(signal.reason);
+  }
 }
 
 async function createProvider(

@@ -16,6 +16,9 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Longest delay that a timer takes, about 24.8 days; a longer one would fire at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** The machine's own clock. Its timers do not keep the process alive by themselves. */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -23,7 +26,13 @@ export const systemClock: Clock = {
   sleep,
 };
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  let leftMs = ms;
+  for (; leftMs > TIMER_MS_MAX; leftMs -= TIMER_MS_MAX) await sleepOnce(TIMER_MS_MAX, signal);
+  await sleepOnce(leftMs, signal);
+}
+
+function sleepOnce(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const abort = (): void => {

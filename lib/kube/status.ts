@@ -95,17 +95,24 @@ export function parseStatus(given: unknown): Status | undefined {
   };
 }
 
+/** No answer may silence this client for longer. */
+const RETRY_AFTER_MS_MAX = 300_000;
+
 /**
  * Reads a Retry-After header: seconds or a date.
  *
- * @returns Milliseconds from now, or `undefined` when there is none that can be read
+ * @returns Milliseconds from now, five minutes at most, or `undefined` when there is none that can be read
  */
 export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
-  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
+  if (/^\s*\d+\s*$/.test(value)) return toPauseMs(Number(value) * 1_000);
   // Date.parse takes almost anything; an HTTP date begins with a weekday.
   const time = /^\s*[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? undefined : Math.max(0, time - nowMs);
+  return Number.isNaN(time) ? undefined : toPauseMs(time - nowMs);
+}
+
+function toPauseMs(ms: number): number {
+  return Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX);
 }
 
 function toKind(status: Status | undefined, code: number): KubeErrorKind {

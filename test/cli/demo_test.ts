@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { demo } from "../../lib/cli/demo.ts";
@@ -24,3 +24,19 @@ test("demo() --once plays the story, ends with 0 and tells every step", async ()
   expect(await readFile(kubeconfig, "utf8")).toContain("current-context: demo");
   await rm(folder, { recursive: true });
 }, 60_000);
+
+test.each([
+  ["--kubeconfig=FILE that exists", "exists and is left alone"],
+  ["--kubeconfig=/nowhere/kubeconfig", '"/nowhere/kubeconfig" cannot be written'],
+  ["--debug-address=0.0.0.0:0", "loopback"],
+])("demo() refuses %s", async (flag, message) => {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
+  const file = join(folder, "precious");
+  await writeFile(file, "mine");
+  const argv = [flag.replace("FILE that exists", file), "--once"];
+  await expect(demo(argv, { env: {}, print: () => {}, complain: () => {} })).rejects.toThrow(
+    message,
+  );
+  expect(await readFile(file, "utf8")).toBe("mine");
+  await rm(folder, { recursive: true });
+});

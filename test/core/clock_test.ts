@@ -20,6 +20,16 @@ describe("systemClock", () => {
     await systemClock.sleep(ms, never);
   });
 
+  test("does not take a wait of months for none", async () => {
+    const stop = new AbortController();
+    let hasEnded = false;
+    const sleeping = systemClock.sleep(2 ** 32, stop.signal).finally(() => (hasEnded = true));
+    await systemClock.sleep(20, never);
+    expect(hasEnded).toBe(false);
+    stop.abort(new Error("stop"));
+    await expect(sleeping).rejects.toThrow("stop");
+  });
+
   test("rejects with the reason of a signal that has aborted", async () => {
     const signal = AbortSignal.abort(new Error("stop"));
     await expect(systemClock.sleep(60_000, signal)).rejects.toThrow("stop");

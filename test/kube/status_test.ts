@@ -92,3 +92,8 @@ describe("parseRetryAfter()", () => {
     expect(parseRetryAfter(value, now)).toBe(expected);
   });
 });
+
+test("parseRetryAfter() lets nobody silence the client for more than five minutes", () => {
+  expect(parseRetryAfter("9999999", 0)).toBe(300_000);
+  expect(parseRetryAfter("Fri, 31 Dec 2100 23:59:59 GMT", 0)).toBe(300_000);
+});
