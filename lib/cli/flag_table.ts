@@ -86,7 +86,7 @@ const APPLIED_FLAGS: readonly FlagSpec[] = [
     name: "bind-address",
     type: "string",
     default: "127.0.0.1",
-    help: "Loopback address for --secure-port; an all-interfaces address is narrowed to loopback",
+    help: "Loopback IP address for --secure-port; any other is narrowed to 127.0.0.1 with a warning",
     effect: "applies",
   },
   {

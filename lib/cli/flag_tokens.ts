@@ -17,6 +17,11 @@ export interface FlagTokens {
   /** In the order given, repeats included. */
   readonly tokens: readonly FlagToken[];
   readonly issues: readonly ConfigIssue[];
+  /**
+   * Switches whose value stands after a space, `--leader-elect true`. They are tokens with that value as well, so that
+   * a value that is refused anyway is all that needs to be told.
+   */
+  readonly slips: readonly ConfigIssue[];
 }
 
 interface Written {
@@ -36,11 +41,12 @@ interface Written {
 export function readFlagTokens(argv: readonly string[], specs: readonly FlagSpec[]): FlagTokens {
   const tokens: FlagToken[] = [];
   const issues: ConfigIssue[] = [];
+  const slips: ConfigIssue[] = [];
   for (let at = 0; at < argv.length; at += 1) {
     const argument = argv[at] ?? "";
     if (argument === "--" || !/^-./.test(argument)) {
       const rest = argument === "--" ? argv.slice(at + 1) : [argument];
-      issues.push(...rest.map((one) => toPositionalIssue(one, argv[at - 1])));
+      issues.push(...rest.map(toPositionalIssue));
       if (argument === "--") break;
       continue;
     }
@@ -51,6 +57,13 @@ export function readFlagTokens(argv: readonly string[], specs: readonly FlagSpec
       continue;
     }
     const next = argv[at + 1];
+    // `--leader-elect false` is the usual slip: Go takes a switch's value only after an equals sign.
+    if (written.value === undefined && spec.type === "bool" && /^(true|false)$/i.test(next ?? "")) {
+      slips.push(toSlipIssue(spec, next ?? ""));
+      tokens.push({ spec, value: next ?? "" });
+      at += 1;
+      continue;
+    }
     const value = written.value ?? toImpliedValue(spec, next);
     if (value === undefined) {
       issues.push({ source: written.shown, message: toMissingMessage(spec, next) });
@@ -59,7 +72,7 @@ export function readFlagTokens(argv: readonly string[], specs: readonly FlagSpec
     if (written.value === undefined && spec.type !== "bool") at += 1;
     tokens.push({ spec, value });
   }
-  return { tokens, issues };
+  return { tokens, issues, slips };
 }
 
 function readWritten(argument: string): Written {
@@ -97,9 +110,11 @@ function toUnknownIssue({ shown }: Written, specs: readonly FlagSpec[]): ConfigI
   return { source: shown, message: `unknown flag; ${hint}` };
 }
 
-function toPositionalIssue(argument: string, before: string | undefined): ConfigIssue {
-  // `--leader-elect false` is the usual slip: Go takes a switch's value only after an equals sign.
-  const isSlip = /^(true|false)$/i.test(argument) && before?.startsWith("-") === true;
-  const hint = isSlip ? `write ${before}=${argument}` : "only flags are accepted";
-  return { message: `unexpected argument "${argument}"; ${hint}` };
+function toPositionalIssue(argument: string): ConfigIssue {
+  return { message: `unexpected argument "${argument}"; only flags are accepted` };
+}
+
+function toSlipIssue({ name }: FlagSpec, value: string): ConfigIssue {
+  const message = `found "${value}" after a space; write --${name}=${value.toLowerCase()}`;
+  return { source: `--${name}`, message };
 }

@@ -2,6 +2,7 @@
  * Flags: from argv to the settings of the process, all problems reported at once.
  * @module
  */
+import { isIP } from "node:net";
 import { parseDuration } from "../core/duration.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
@@ -47,6 +48,7 @@ const VERBOSITY_DEBUG_MIN = 4;
 const CONCURRENT_NODE_SYNCS_MAX = 1_000;
 const NODE_STATUS_UPDATE_MS_MIN = 1_000;
 const PORT_MAX = 65_535;
+const LOOPBACK = "127.0.0.1";
 
 /**
  * Reads the flags of the controller in all forms that the Go cloud controller managers accept.
@@ -57,10 +59,13 @@ const PORT_MAX = 65_535;
  * @throws {ConfigError} with everything that is wrong
  */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
-  const { tokens, issues: unread } = readFlagTokens(argv, FLAGS);
+  const { tokens, issues: unread, slips } = readFlagTokens(argv, FLAGS);
   const { usable, issues: refused } = sortTokens(tokens);
   const { settings, warnings, issues: unusable } = toSettings(usable);
-  const issues = [...unread, ...refused, ...unusable];
+  const refusals = [...refused, ...unusable];
+  // Advice on how to write a value that is refused would only lead to the next error.
+  const slipped = slips.filter(({ source }) => !refusals.some((one) => one.source === source));
+  const issues = [...unread, ...slipped, ...refusals];
   if (issues.length > 0 && !settings.isHelpWanted && !settings.isVersionWanted) {
     throw new ConfigError(issues);
   }
@@ -127,9 +132,12 @@ function toListeners(
 ): Pick<Settings, "debugAddress" | "probeAddress"> {
   const debugAddress = toDebugAddress(given.text("debug-address"), issues);
   const port = given.int("secure-port", 0, PORT_MAX, issues);
+  const wanted = given.text("bind-address") || LOOPBACK;
+  const host = isLoopbackHost(wanted) ? wanted : LOOPBACK;
+  if (host !== wanted && isIP(wanted) === 0) {
+    issues.push({ source: "--bind-address", message: `wanted an IP address, found "${wanted}"` });
+  }
   if (port === 0) return debugAddress === undefined ? {} : { debugAddress };
-  const wanted = given.text("bind-address");
-  const host = isLoopbackHost(wanted) ? wanted : "127.0.0.1";
   if (host !== wanted) {
     warnings.push(
       `--bind-address: ${wanted} is narrowed to ${host}, as --secure-port has no HTTPS yet`,

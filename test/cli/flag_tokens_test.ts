@@ -39,8 +39,14 @@ const bad: readonly [readonly string[], number][] = [
   [["--", "--on", "b"], 2],
   [["--l=3"], 1],
   [["-name-o"], 1],
-  [["--on", "true"], 1],
 ];
 test.each(bad)("readFlagTokens() finds in %j %d issue(s)", (argv, count) => {
   expect(readFlagTokens(argv, SPECS).issues).toHaveLength(count);
+});
+
+test.each(["true", "False"])("readFlagTokens() takes --on %s for a slip", (word) => {
+  const { tokens, issues, slips } = readFlagTokens(["--on", word, "--name-of=x"], SPECS);
+  expect(tokens.map(({ value }) => value)).toEqual([word, "x"]);
+  expect(issues).toEqual([]);
+  expect(slips.map(({ source }) => source)).toEqual(["--on"]);
 });

@@ -64,6 +64,10 @@ describe("P-01 parseFlags()", () => {
       ["--secure-port=10258", "--bind-address=::1"],
       { probeAddress: { kind: "tcp", host: "::1", port: 10_258 } },
     ],
+    [
+      ["--secure-port=10258", "--bind-address="],
+      { probeAddress: { kind: "tcp", host: "127.0.0.1", port: 10_258 } },
+    ],
     [["--version"], { isVersionWanted: true }],
     [["-h"], { isHelpWanted: true }],
     [["--help", "--nonsense", "positional"], { isHelpWanted: true }],
@@ -95,11 +99,15 @@ describe("P-01 parseFlags()", () => {
     [["--", "run"], ['unexpected argument "run"; only flags are accepted']],
     [
       ["--leader-elect", "false"],
+      ['--leader-elect: found "false" after a space; write --leader-elect=false'],
+    ],
+    [
+      ["--leader-elect", "true"],
       [
-        'unexpected argument "false"; write --leader-elect=false',
         "--leader-elect: there is no leader election yet; run one replica with --leader-elect=false",
       ],
     ],
+    [["--profiling", "TRUE"], ['--profiling: found "TRUE" after a space; write --profiling=true']],
     [
       ["--leader-elect=true"],
       [
@@ -138,6 +146,11 @@ describe("P-01 parseFlags()", () => {
         "--address: was removed; use --debug-address=127.0.0.1:10260, or --bind-address with --secure-port",
       ],
     ],
+    [
+      ["--secure-port=1", "--bind-address=garbage"],
+      ['--bind-address: wanted an IP address, found "garbage"'],
+    ],
+    [["--bind-address=10.0.0"], ['--bind-address: wanted an IP address, found "10.0.0"']],
     [["--secure-port=70000"], ["--secure-port: wanted 0 to 65535, found 70000"]],
     [["--secure-port=10260"], ["--secure-port: --debug-address has port 10260 already"]],
     [
@@ -188,11 +201,13 @@ describe("parseFlags() warnings", () => {
     expect(parseFlags(argv).warnings).toEqual([]);
   });
 
-  test("parseFlags() narrows an open --bind-address to loopback and says so", () => {
-    const { settings, warnings } = parseFlags(["--secure-port=1", "--bind-address=0.0.0.0"]);
+  const open = ["0.0.0.0", "::", "10.0.0.1"];
+  test.each(open)("parseFlags() narrows --bind-address=%s to loopback and says so", (address) => {
+    const argv = ["--secure-port=1", `--bind-address=${address}`];
+    const { settings, warnings } = parseFlags(argv);
     expect(settings.probeAddress).toEqual({ kind: "tcp", host: "127.0.0.1", port: 1 });
     expect(warnings).toEqual([
-      "--bind-address: 0.0.0.0 is narrowed to 127.0.0.1, as --secure-port has no HTTPS yet",
+      `--bind-address: ${address} is narrowed to 127.0.0.1, as --secure-port has no HTTPS yet`,
     ]);
   });
 });
