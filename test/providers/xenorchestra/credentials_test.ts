@@ -2,7 +2,7 @@
  * Life of a token: minted once, renewed in time, never tried too fast.
  * @module
  */
-import { beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +33,7 @@ describe("createFixedToken()", () => {
 describe("FileToken", () => {
   const folder = mkdtempSync(join(tmpdir(), "landfall-"));
   const path = join(folder, "token");
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   test("keeps the last token while the file is away or empty", async () => {
     writeFileSync(path, " one \n");

@@ -2,11 +2,12 @@
  * Tokens, deadlines, retries and redirects on the wire.
  * @module
  */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeError } from "../../../lib/core/errors.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session.ts";
 import { FakeXenOrchestra, loadCapture, toDeps, toResponse, toSettings } from "./fake_server.ts";
@@ -52,12 +53,12 @@ describe("get()", () => {
   });
 
   test("C-08 gives up at the deadline, also while the body is on its way", async () => {
-    const session = open({ clientTimeout: "50ms" });
+    const session = open({ clientTimeout: "100ms" });
+    const where = new URL(fake.url).host;
     fake.answer = () => new Promise<Response>(() => {});
-    await expect(session.get(GET, signal)).rejects.toMatchObject({
-      kind: "unreachable",
-      message: "Xen Orchestra did not answer within 0.05 s",
-    });
+    const late = await session.get(GET, signal).catch((error: unknown) => error);
+    expect(late).toMatchObject({ kind: "unreachable" });
+    expect(describeError(late)).toBe(`Xen Orchestra at ${where} did not answer within 0.1 s`);
     fake.answer = () => {
       const body = new ReadableStream({ start: (stream) => stream.enqueue("[") });
       return new Response(body, { headers: { "content-type": "application/json" } });
@@ -154,8 +155,11 @@ describe("get()", () => {
 });
 
 describe("tokenFile", () => {
+  const folder = mkdtempSync(join(tmpdir(), "landfall-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
   test("is read again when it changes, and when the token is refused", async () => {
-    const path = join(mkdtempSync(join(tmpdir(), "landfall-")), "token");
+    const path = join(folder, "token");
     writeFileSync(path, "one\n");
     const session = open({ token: null, tokenFile: path });
     await session.get(GET, signal);
@@ -175,7 +179,10 @@ describe("tokenFile", () => {
 
   test("that is not there is an error of the settings", () => {
     expect(() => open({ token: null, tokenFile: "/nowhere/token" })).toThrow(
-      "tokenFile: /nowhere/token: cannot be read",
+      "tokenFile: /nowhere/token: cannot be read: there is no such file",
+    );
+    expect(() => open({ token: null, tokenFile: "/" })).toThrow(
+      "tokenFile: /: cannot be read: it is a folder",
     );
   });
 });

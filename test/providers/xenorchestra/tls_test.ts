@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeError } from "../../../lib/core/errors.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session.ts";
 import { Trust } from "../../../lib/providers/xenorchestra/tls.ts";
 import { toDeps, toSettings } from "./fake_server.ts";
@@ -50,7 +51,7 @@ async function get(more: object): Promise<string> {
 
 describe("Trust", () => {
   test("does not trust a self-signed certificate by itself, and says what to set", async () => {
-    expect(await get({})).toMatch(/^protocol: .*SELF_SIGNED.*caFile or certificateFingerprint/);
+    expect(await get({})).toMatch(/^protocol: .*self-signed.*caFile or certificateFingerprint/);
   });
 
   test("trusts anything when told so", async () => {
@@ -86,11 +87,15 @@ describe("Trust", () => {
       insecure: false,
       certificateFingerprint: "00".repeat(32),
     });
-    await expect(trust.read(signal)).rejects.toMatchObject({ kind: "unreachable" });
+    const error = await trust.read(signal).catch((error: unknown) => error);
+    expect(error).toMatchObject({ kind: "unreachable" });
+    expect(describeError(error)).toBe(
+      "Cannot reach Xen Orchestra at 127.0.0.1:1 to see its certificate: connection refused; check url",
+    );
   });
 
   test.each([
-    ["is not there", undefined, "cannot be read"],
+    ["is not there", undefined, "cannot be read: there is no such file"],
     ["is empty", "", "holds no certificate"],
     [
       "holds a broken certificate",
@@ -98,7 +103,9 @@ describe("Trust", () => {
       "certificate 1 of 1 is not valid",
     ],
   ])("refuses a caFile that %s", (_title, text, message) => {
-    const caFile = join(mkdtempSync(join(tmpdir(), "landfall-")), "ca.pem");
+    const folder = mkdtempSync(join(tmpdir(), "landfall-"));
+    using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+    const caFile = join(folder, "ca.pem");
     if (text !== undefined) writeFileSync(caFile, text);
     expect(() => new Trust({ url, insecure: false, caFile })).toThrow(message);
   });
