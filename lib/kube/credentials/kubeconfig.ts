@@ -139,6 +139,7 @@ async function readAuthorization(
 ): Promise<Record<string, string>> {
   const file = user.string("tokenFile");
   const inline = user.string("token");
+  refuseTwoMethods(user);
   if (file !== undefined) {
     const token = await readToken(readFile, toAbsolute(user, file), user.place("tokenFile"));
     return { authorization: `Bearer ${token}` };
@@ -152,6 +153,14 @@ async function readAuthorization(
   if (name === undefined) throw toConfigError(user.place("username"), "is missing");
   const pair = Buffer.from(`${name}:${password ?? ""}`, "utf8").toString("base64");
   return { authorization: `Basic ${pair}` };
+}
+
+/** As client-go does: one of the two would be left unused without a word. */
+function refuseTwoMethods(user: Section): void {
+  const token = ["token", "tokenFile"].find((field) => user.has(field));
+  const basic = ["username", "password"].find((field) => user.has(field));
+  if (token === undefined || basic === undefined) return;
+  throw toConfigError(user.place(), `${token} and ${basic} are both given; keep one of them`);
 }
 
 function readProxy(cluster: Section): string | undefined {

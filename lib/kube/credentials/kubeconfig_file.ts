@@ -12,6 +12,9 @@ export interface KubeconfigContext {
   readonly user: Section;
 }
 
+/** Each line costs one more reading of the text. */
+const LINES_SEARCHED_MAX = 500;
+
 /**
  * Reads the files in order and finds the current context.
  *
@@ -50,9 +53,32 @@ async function readRoot(
     value = Bun.YAML.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : "not YAML";
-    throw toConfigError({ source: file }, `cannot be read as a kubeconfig: ${reason}`);
+    const line = findBadLine(text);
+    throw toConfigError(
+      { source: file, ...(line !== undefined && { line }) },
+      `cannot be read as a kubeconfig: ${reason}`,
+    );
   }
   return new Section(value, file);
+}
+
+/** The line up to which the text is good YAML, for the parser's error has no place; a long text is not searched. */
+function findBadLine(text: string): number | undefined {
+  const lines = text.split("\n");
+  if (lines.length > LINES_SEARCHED_MAX) return undefined;
+  for (let good = lines.length - 1; good > 0; good -= 1) {
+    if (isYaml(lines.slice(0, good).join("\n"))) return good + 1;
+  }
+  return 1;
+}
+
+function isYaml(text: string): boolean {
+  try {
+    Bun.YAML.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function findContext(roots: readonly Section[]): KubeconfigContext {

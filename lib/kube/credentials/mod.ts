@@ -7,6 +7,7 @@ import { delimiter } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { type Logger, silentLogger } from "../../core/log.ts";
 import { createCredentials, type Credentials, type LoadedCredential } from "./credentials.ts";
+import { checkExecCommand } from "./exec_command.ts";
 import { ExecPlugin } from "./exec_plugin.ts";
 import type { ExecSpec } from "./exec_spec.ts";
 import { findInClusterServer, readServiceAccount } from "./in_cluster.ts";
@@ -36,7 +37,7 @@ export interface CredentialsSource {
  * in `KUBECONFIG`, the pod's service account, and `--master` alone (no credentials at all). `~/.kube/config` is left
  * alone: a controller must not act on whatever cluster a person last looked at.
  *
- * Exec plugins run at the first request, not here.
+ * Exec plugins run at the first request, not here; only that their command is there is looked at.
  *
  * @throws {ConfigError} one sentence that names file and field
  */
@@ -71,7 +72,8 @@ async function loadKubeconfig(
   // The whole kubeconfig is read each time, for tools that renew certificates rewrite it in place.
   const resolve = async (): Promise<ResolvedContext> =>
     resolveContext(await readKubeconfig(files, readFile), readFile, master || undefined);
-  const { server } = await resolve();
+  const { server, exec } = await resolve();
+  if (exec !== undefined) await checkExecCommand(exec, env);
   const findPlugin = keepPlugin((spec) => new ExecPlugin(spec, { env, clock }));
   const load = async (fresh: boolean): Promise<LoadedCredential> => {
     const now = await resolve();

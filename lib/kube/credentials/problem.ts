@@ -13,6 +13,8 @@ export interface Place {
   readonly source: string;
   /** Path of the field in the source. Absent: the source as a whole. */
   readonly path?: string;
+  /** Line in the source, from 1. */
+  readonly line?: number;
 }
 
 /** An error about one setting; the message never holds the setting's value if that may be secret. */

@@ -151,6 +151,18 @@ describe("resolveContext()", () => {
     ],
     ["a password alone", {}, { password: "p" }, "users.u.user.username: is missing"],
     [
+      "a token beside a username",
+      {},
+      { token: "t", username: "n", password: "p" },
+      "users.u.user: token and username are both given; keep one of them",
+    ],
+    [
+      "a token file beside a password",
+      {},
+      { tokenFile: "/var/token", password: "p" },
+      "users.u.user: tokenFile and password are both given; keep one of them",
+    ],
+    [
       "an auth provider",
       {},
       { "auth-provider": { name: "gcp" } },

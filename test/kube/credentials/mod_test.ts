@@ -146,6 +146,18 @@ describe("loadCredentials()", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("says at the start that the command of a plugin is not there", async () => {
+    const { clock, disk } = createPod();
+    const exec = { apiVersion: EXEC_V1, command: "/no/plugin", installHint: "npm i it" };
+    disk.files.set("/a", toYaml("https://a", { exec }));
+    const { readFile } = disk;
+    const loading = loadCredentials({ kubeconfig: "/a", env: {}, clock, readFile });
+    await expect(loading).rejects.toMatchObject({
+      name: "ConfigError",
+      message: '/a: users.u.user.exec.command: command "/no/plugin" does not exist (npm i it)',
+    });
+  });
+
   const REFUSALS: [string, Parameters<typeof loadCredentials>[0]["env"], string, string][] = [
     ["there are none at all", {}, "", "Kubernetes credentials: none found: give --kubeconfig"],
     ["the kubeconfig is missing", {}, "/none", "/none: cannot read the file: it does not exist"],

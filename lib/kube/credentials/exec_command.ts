@@ -1,0 +1,48 @@
+/**
+ * Whether the command of a plugin is there, so that a wrong one is told at the start and not at the first request.
+ * @module
+ */
+import { access, constants, stat } from "node:fs/promises";
+import { delimiter, resolve } from "node:path";
+import type { ExecSpec } from "./exec_spec.ts";
+import { toConfigError } from "./problem.ts";
+
+/**
+ * Looks for the command of a plugin, without running it.
+ *
+ * @param spec The command: a path, or a name to be found on PATH
+ * @param env Environment that the command inherits; without a PATH in it a name is not judged
+ * @throws {ConfigError} naming file, field and command, with the plugin's install hint
+ */
+export async function checkExecCommand(
+  { command, env: added, installHint, place }: ExecSpec,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const path = added["PATH"] ?? env["PATH"];
+  const isPath = command.includes("/");
+  if (!isPath && path === undefined) return;
+  const files = isPath
+    ? [command]
+    : (path ?? "").split(delimiter).map((folder) => resolve(folder, command));
+  const states = await Promise.all(files.map(examine));
+  if (states.includes("usable")) return;
+  const found = states.includes("blocked") ? "may not be executed" : "does not exist";
+  const where = isPath || found !== "does not exist" ? "" : " in any folder of PATH";
+  const hint = installHint === undefined ? "" : ` (${installHint.trim()})`;
+  throw toConfigError(
+    { ...place, path: [place.path, "command"].filter((part) => part).join(".") },
+    `command "${command}" ${found}${where}${hint}`,
+  );
+}
+
+async function examine(file: string): Promise<"usable" | "blocked" | "absent"> {
+  try {
+    if (!(await stat(file)).isFile()) return "absent";
+  } catch {
+    return "absent";
+  }
+  return access(file, constants.X_OK).then(
+    () => "usable",
+    () => "blocked",
+  );
+}
