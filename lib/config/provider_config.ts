@@ -5,6 +5,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
+import { describeFileProblem } from "../core/file_problem.ts";
 import type { YamlPlaces } from "./yaml_places.ts";
 
 /** How a provider reads its settings; any `ProviderDefinition` will do. */
@@ -42,14 +43,6 @@ export interface ProviderConfig<S> {
 
 /** No sane file comes near; it keeps a wrong path (a log, a disk image) out of memory. */
 const FILE_BYTES_MAX = 1024 * 1024;
-
-const READ_PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
-  EACCES: "this process may not read it",
-  EPERM: "this process may not read it",
-  ENAMETOOLONG: "the path is too long",
-};
 
 /**
  * Loads the settings of a provider. Values never show in a message, for any of them may be a secret.
@@ -91,8 +84,7 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, "utf8");
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    throw toReadError(path, READ_PROBLEMS[code] ?? `reading it failed (${code})`, error);
+    throw toReadError(path, describeFileProblem(error), error);
   }
 }
 

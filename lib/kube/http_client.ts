@@ -216,8 +216,10 @@ class HttpKubeClient implements KubeClient {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof KubeError || !stopped.aborted) throw error;
-      const message = `Cannot ${what}: no answer within ${deadlineMs / 1000} s`;
-      throw new KubeError("unavailable", message, { cause: error });
+      throw new KubeError(
+        "unavailable",
+        `Cannot ${what}: no answer of ${this.#transport.host} within ${deadlineMs / 1000} s`,
+      );
     }
   }
 

@@ -2,6 +2,7 @@
  * The one file of this layer that knows how Bun connects: sessions, TLS, proxies, and what its errors mean.
  * @module
  */
+import { findErrorCode, formatHostPort, toConnectionProblem } from "../core/connection_problem.ts";
 import type { Credential, TlsSettings } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 
@@ -63,7 +64,7 @@ export function createTransport(server: string): Transport {
           timeout: false,
         });
       } catch (error) {
-        throw toTransportError(error, signal);
+        throw toTransportError(error, signal, describeWay(server, credential.proxy));
       }
     },
     close() {
@@ -74,39 +75,37 @@ export function createTransport(server: string): Transport {
 
 /**
  * What a failed request or a broken body means: `signal.reason` if that aborted, else a {@linkcode KubeError} of
- * kind `unavailable`.
+ * kind `unavailable`, in our words.
+ *
+ * @param way What was not reached, and how; absent when it was, and its answer broke off
  */
-export function toTransportError(error: unknown, signal: AbortSignal): unknown {
+export function toTransportError(error: unknown, signal: AbortSignal, way?: string): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof KubeError) return error;
-  const code = findCode(error);
-  const text = CODE_TEXTS[code] ?? (error instanceof Error ? error.message : String(error));
-  return new KubeError("unavailable", text, { cause: error });
+  const cause = toConnectionProblem(error);
+  const text = way === undefined ? cause.message : `cannot reach ${way}: ${cause.message}`;
+  return new KubeError("unavailable", text, { cause });
+}
+
+/** Hosts and ports only: the address of a proxy may hold a password. */
+function describeWay(server: string, proxy: string | undefined): string {
+  const through = proxy === undefined ? "" : ` through the proxy ${formatHostPort(proxy)}`;
+  return `the API server at ${formatHostPort(server)}${through}`;
 }
 
 /** Whether a request failed because its connection broke, which an old connection in the pool does. */
 export function isConnectionReset(error: unknown): boolean {
-  return error instanceof KubeError && RESET_CODES.has(findCode(error.cause));
+  return error instanceof KubeError && RESET_CODES.has(findErrorCode(error.cause));
 }
 
 /** Whether the two sides did not accept each other's certificates. */
 export function isTlsRefusal(error: unknown): boolean {
-  return error instanceof KubeError && /CERT|ISSUER|VERIFY|SSL|TLS/.test(findCode(error.cause));
+  return (
+    error instanceof KubeError && /CERT|ISSUER|VERIFY|SSL|TLS/.test(findErrorCode(error.cause))
+  );
 }
 
 const RESET_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed"]);
-
-/** Bun's own sentences, such as "Was there a typo in the url or port?", do not help an operator. */
-const CODE_TEXTS: Readonly<Record<string, string>> = {
-  ECONNRESET: "the connection was closed before the answer was complete (ECONNRESET)",
-  ECONNREFUSED: "the connection was refused (ECONNREFUSED)",
-  FailedToOpenSocket: "no connection could be opened",
-};
-
-function findCode(error: unknown): string {
-  if (!(error instanceof Error) || !("code" in error)) return "";
-  return typeof error.code === "string" ? error.code : "";
-}
 
 function toBunTls(tls: TlsSettings): NonNullable<Bun.FetchSessionInit["tls"]> {
   const { ca, cert, key, serverName, insecure = false } = tls;

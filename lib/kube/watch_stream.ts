@@ -64,7 +64,7 @@ async function* readLines(
   } catch (error) {
     const meaning = toTransportError(error, signal);
     if (!(meaning instanceof KubeError) || meaning.message.startsWith("Cannot ")) throw meaning;
-    throw new KubeError("unavailable", `Cannot ${what}: ${meaning.message}`, { cause: error });
+    throw new KubeError("unavailable", `Cannot ${what}: ${meaning.message}`, { cause: meaning });
   } finally {
     // Only cancelling frees the buffers of a stream that is left early; an abort keeps them.
     reader.cancel().catch(() => {});

@@ -4,6 +4,7 @@
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
+import { describeError } from "../../lib/core/errors.ts";
 import type { Credential, TlsSettings } from "../../lib/kube/credentials/mod.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
 import {
@@ -143,6 +144,14 @@ describe("createTransport()", () => {
     expect(asked).toEqual(["http://127.0.0.1:9/"]);
   });
 
+  test("says that it went through a proxy, without its password", async () => {
+    const credential = { ...toCredential({}), proxy: "http://user:s3cret@127.0.0.1:1" };
+    const error = await send("https://api.example", credential).catch((error: unknown) => error);
+    expect(describeError(error)).toBe(
+      "cannot reach the API server at api.example:443 through the proxy 127.0.0.1:1: connection refused",
+    );
+  });
+
   test("does not follow a redirect with the token", async () => {
     const asked: string[] = [];
     const server = Bun.serve({
@@ -176,10 +185,12 @@ describe("isConnectionReset()", () => {
     const broken = await send(url, toCredential({})).catch((error: unknown) => error);
     const refused = await send("http://127.0.0.1:1", toCredential({})).catch((e: unknown) => e);
     expect([broken, refused].map(isConnectionReset)).toEqual([true, false]);
-    expect(refused).toMatchObject({
-      kind: "unavailable",
-      message: "the connection was refused (ECONNREFUSED)",
-    });
+    expect(refused).toMatchObject({ kind: "unavailable" });
+    expect([broken, refused].map(describeError)).toEqual([
+      `cannot reach the API server at ${new URL(url).host}: ` +
+        "the connection was closed before the answer was complete",
+      "cannot reach the API server at 127.0.0.1:1: connection refused",
+    ]);
   });
 });
 
@@ -188,14 +199,12 @@ describe("toTransportError()", () => {
     expect(toTransportError(new Error("x"), AbortSignal.abort("stop"))).toBe("stop");
   });
 
-  test("leaves a KubeError as it is, and wraps all else with its cause", () => {
+  test("leaves a KubeError as it is, and shows nothing of what the runtime says", () => {
     const known = new KubeError("gone", "m");
     expect(toTransportError(known, signal)).toBe(known);
-    const cause = new Error("x");
-    expect(toTransportError(cause, signal)).toMatchObject({
-      kind: "unavailable",
-      message: "x",
-      cause,
-    });
+    const cause = Object.assign(new Error("pass `verbose: true`"), { code: "EWHATEVER" });
+    const error = toTransportError(cause, signal);
+    expect(error).toMatchObject({ kind: "unavailable" });
+    expect(describeError(error)).toBe("the connection failed (EWHATEVER)");
   });
 });

@@ -9,6 +9,7 @@ import { abortable } from "../../core/abortable.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import type { Clock } from "../../core/clock.ts";
 import { ConfigError } from "../../core/errors.ts";
+import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
 
 /** Where the token of a request comes from. */
@@ -48,7 +49,8 @@ export class FileToken implements TokenSource {
     try {
       this.#token = readFileSync(path, "utf8").trim();
     } catch (cause) {
-      throw new ConfigError([{ path: "tokenFile", message: `${path}: cannot be read` }], { cause });
+      const message = `${path}: cannot be read: ${describeFileProblem(cause)}`;
+      throw new ConfigError([{ path: "tokenFile", message }], { cause });
     }
     if (this.#token === "") {
       throw new ConfigError([{ path: "tokenFile", message: `${path}: is empty` }]);

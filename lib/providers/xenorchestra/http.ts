@@ -3,6 +3,11 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
+import {
+  findErrorCode,
+  formatHostPort,
+  toConnectionProblem,
+} from "../../core/connection_problem.ts";
 import type { FetchTls } from "./tls.ts";
 
 /** What is sent. */
@@ -98,34 +103,26 @@ function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** The short code of a failed `fetch`; empty when it has none. */
-export function toErrorCode(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string"
-    ? error.code
-    : "";
-}
-
 /** Whether a connection was dropped, so that a GET may be tried once more. */
 export function isReset(error: unknown): boolean {
-  return RESET_CODES.has(toErrorCode(error));
+  return RESET_CODES.has(findErrorCode(error));
 }
 
-/** What a failed `fetch` means. A certificate that is not trusted needs a person; everything else may pass. */
-export function toConnectionError(error: unknown): CloudError {
+/**
+ * What a failed `fetch` means. A certificate that is not trusted needs a person; everything else may pass.
+ *
+ * @param url Where Xen Orchestra is; only host and port are shown
+ */
+export function toConnectionError(error: unknown, url: string): CloudError {
   if (error instanceof CloudError) return error;
-  const code = toErrorCode(error);
-  if (/CERT|TLS|VERIFY|SELF_SIGNED/.test(code)) {
-    const advice = "set caFile or certificateFingerprint";
-    return new CloudError(
-      "protocol",
-      `Cannot trust the certificate of Xen Orchestra (${code}); ${advice}`,
-      { cause: error },
-    );
-  }
-  const shown = code === "" ? "the connection failed" : code;
-  return new CloudError("unreachable", `Cannot reach Xen Orchestra: ${shown}; check url`, {
-    cause: error,
-  });
+  const cause = toConnectionProblem(error);
+  const isTrust = /CERT|TLS|VERIFY|ISSUER/.test(cause.code);
+  const advice = isTrust ? "set caFile or certificateFingerprint" : "check url";
+  return new CloudError(
+    isTrust ? "protocol" : "unreachable",
+    `Cannot reach Xen Orchestra at ${formatHostPort(url)}: ${cause.message}; ${advice}`,
+    { cause },
+  );
 }
 
 /** What a reply means that is not the wanted one, in words a person can act on. */

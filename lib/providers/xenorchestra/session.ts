@@ -7,6 +7,7 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { withDeadline } from "../../core/clock.ts";
+import { findErrorCode, formatHostPort } from "../../core/connection_problem.ts";
 import type { Counter, Histogram } from "../../core/metrics.ts";
 import type { Credentials, XenOrchestraSettings } from "./config.ts";
 import {
@@ -20,7 +21,6 @@ import {
   isReset,
   sendRequest,
   toConnectionError,
-  toErrorCode,
   toReplyError,
   type Reply,
   type Request,
@@ -110,8 +110,9 @@ export class Session {
     } catch (error) {
       signal.throwIfAborted();
       if (!deadline.aborted) throw error;
-      const message = `Xen Orchestra did not answer within ${timeoutMs / 1_000} s`;
-      throw new CloudError("unreachable", message, { cause: error });
+      const where = formatHostPort(this.#settings.url);
+      const message = `Xen Orchestra at ${where} did not answer within ${timeoutMs / 1_000} s`;
+      throw new CloudError("unreachable", message);
     }
   }
 
@@ -119,10 +120,10 @@ export class Session {
     try {
       return await this.#send(sent, signal);
     } catch (error) {
-      if (signal.aborted || !isReset(error)) throw toConnectionError(error);
+      if (signal.aborted || !isReset(error)) throw toConnectionError(error, this.#settings.url);
     }
     return await this.#send(sent, signal).catch((error: unknown) => {
-      throw toConnectionError(error);
+      throw toConnectionError(error, this.#settings.url);
     });
   }
 
@@ -140,7 +141,7 @@ export class Session {
       count(String(reply.status));
       return reply;
     } catch (error) {
-      count(signal.aborted ? toAbortCode(signal) : toErrorCode(error) || "error");
+      count(signal.aborted ? toAbortCode(signal) : findErrorCode(error) || "error");
       throw error;
     }
   }
@@ -185,7 +186,7 @@ export class Session {
     const post = (): Promise<Reply> => {
       const sent = { operation: "create_token", method: "POST", headers, body } as const;
       return this.#send({ ...sent, url: this.#mintUrl }, deadline).catch((error: unknown) => {
-        throw toConnectionError(error);
+        throw toConnectionError(error, this.#settings.url);
       });
     };
     let reply = await post();

@@ -6,7 +6,9 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connect, type ConnectionOptions, type PeerCertificate } from "node:tls";
 import { CloudError } from "../../cloud/errors.ts";
+import { formatHostPort, toConnectionProblem } from "../../core/connection_problem.ts";
 import { ConfigError } from "../../core/errors.ts";
+import { describeFileProblem } from "../../core/file_problem.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 
 /** The `tls` option of `fetch`. */
@@ -101,13 +103,11 @@ function readServerCertificate(url: string, signal: AbortSignal): Promise<Buffer
       socket.destroy();
     };
     signal.addEventListener("abort", abort, { once: true });
-    socket.on("error", (cause) => {
+    socket.on("error", (error) => {
       end();
-      reject(
-        new CloudError("unreachable", "Cannot reach Xen Orchestra to see its certificate", {
-          cause,
-        }),
-      );
+      const cause = toConnectionProblem(error);
+      const what = `Cannot reach Xen Orchestra at ${formatHostPort(url)} to see its certificate`;
+      reject(new CloudError("unreachable", `${what}: ${cause.message}; check url`, { cause }));
     });
   });
 }
@@ -119,7 +119,7 @@ function readCa(path: string): string {
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    throw fail("cannot be read", cause);
+    throw fail(`cannot be read: ${describeFileProblem(cause)}`, cause);
   }
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) throw fail("holds no certificate in PEM form");

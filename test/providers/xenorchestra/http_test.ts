@@ -8,9 +8,9 @@ import {
   isReset,
   sendRequest,
   toConnectionError,
-  toErrorCode,
   toReplyError,
 } from "../../../lib/providers/xenorchestra/http.ts";
+import { describeError } from "../../../lib/core/errors.ts";
 import { FakeXenOrchestra, loadCapture } from "./fake_server.ts";
 
 let fake: FakeXenOrchestra;
@@ -111,18 +111,27 @@ describe("toConnectionError()", () => {
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "protocol"],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "protocol"],
     ["CERT_HAS_EXPIRED", "protocol"],
+    ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "protocol"],
     ["ECONNREFUSED", "unreachable"],
     ["ConnectionRefused", "unreachable"],
-  ])("reads %s as %s", (code, kind) => {
-    expect(toConnectionError(withCode(code))).toMatchObject({
-      kind,
-      message: expect.stringContaining(code),
-    });
+    ["EPROTO", "unreachable"],
+  ] as const)("reads %s as %s", (code, kind) => {
+    const error = toConnectionError(withCode(code), "https://xo");
+    expect(error.kind).toBe(kind);
+    expect(error.message).toContain(kind === "protocol" ? "certificate not trusted" : "check url");
+  });
+
+  test("says once, in our words, what was not reached, without the path", async () => {
+    const url = "http://127.0.0.1:1/secret";
+    const thrown = await fetch(url).catch((error: unknown) => error);
+    expect(describeError(toConnectionError(thrown, url))).toBe(
+      "Cannot reach Xen Orchestra at 127.0.0.1:1: connection refused; check url",
+    );
   });
 
   test("keeps a CloudError", () => {
     const error = new CloudError("denied", "no");
-    expect(toConnectionError(error)).toBe(error);
+    expect(toConnectionError(error, "https://xo")).toBe(error);
   });
 });
 
@@ -131,12 +140,5 @@ describe("isReset()", () => {
     expect(isReset(withCode("ECONNRESET"))).toBe(true);
     expect(isReset(withCode("ECONNREFUSED"))).toBe(false);
     expect(isReset("text")).toBe(false);
-  });
-});
-
-describe("toErrorCode()", () => {
-  test("is empty without a code", () => {
-    expect(toErrorCode(new Error("x"))).toBe("");
-    expect(toErrorCode(withCode("X"))).toBe("X");
   });
 });

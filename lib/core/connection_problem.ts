@@ -1,0 +1,89 @@
+/**
+ * Says in our own words why a connection failed. The runtime's sentences are for its developers, not for operators.
+ * @module
+ */
+
+/**
+ * Why a connection failed. The message is words such as `connection refused`, to follow the name of what was not
+ * reached; whoever wraps it repeats them, so that {@linkcode describeError} shows them once.
+ */
+export class ConnectionProblem extends Error {
+  override readonly name = "ConnectionProblem";
+  /** Code of the runtime, such as `ECONNREFUSED`; empty when it gave none. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+const CLOSED = "the connection was closed before the answer was complete";
+const REFUSED = "connection refused";
+const TIMED_OUT = "timed out";
+const UNTRUSTED = "certificate not trusted";
+const UNKNOWN_AUTHORITY = `${UNTRUSTED}: its authority is not known`;
+const SELF_SIGNED = `${UNTRUSTED}: it is self-signed`;
+const OTHER_NAME = `${UNTRUSTED}: it is for another name`;
+
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", REFUSED],
+  ["ConnectionRefused", REFUSED],
+  ["ENOTFOUND", "name not found"],
+  ["EAI_AGAIN", "the name could not be looked up"],
+  ["ETIMEDOUT", TIMED_OUT],
+  ["ConnectionTimeout", TIMED_OUT],
+  ["EHOSTUNREACH", "there is no route to it"],
+  ["ENETUNREACH", "there is no route to it"],
+  ["ECONNRESET", CLOSED],
+  ["EPIPE", CLOSED],
+  ["ConnectionClosed", CLOSED],
+  ["ConnectionReset", CLOSED],
+  ["FailedToOpenSocket", "no connection could be opened"],
+  ["EPROTO", "TLS handshake failed: perhaps it does not speak TLS on this port"],
+  ["UnsupportedProxyProtocol", "the address of the proxy is neither http nor https"],
+  ["CERT_HAS_EXPIRED", `${UNTRUSTED}: it has expired`],
+  ["CERT_NOT_YET_VALID", `${UNTRUSTED}: it is not valid yet`],
+  ["CERT_REVOKED", `${UNTRUSTED}: it was revoked`],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", SELF_SIGNED],
+  ["SELF_SIGNED_CERT_IN_CHAIN", `${UNTRUSTED}: an authority that is not known signed it`],
+  ["UNABLE_TO_GET_ISSUER_CERT", UNKNOWN_AUTHORITY],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", UNKNOWN_AUTHORITY],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", UNKNOWN_AUTHORITY],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", OTHER_NAME],
+  ["HOSTNAME_MISMATCH", OTHER_NAME],
+]);
+
+/** What a failed `fetch`, socket or body means. A code without words of its own is shown as it is. */
+export function toConnectionProblem(error: unknown): ConnectionProblem {
+  if (error instanceof ConnectionProblem) return error;
+  const code = findErrorCode(error);
+  const words = WORDS.get(code);
+  if (words !== undefined) return new ConnectionProblem(code, words);
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return new ConnectionProblem(code, TIMED_OUT);
+  }
+  if (code === "ERR_PROXY_TUNNEL") {
+    // Only the status tells a wrong password from a target that is not allowed.
+    const [status] = (error instanceof Error && /\b[45]\d\d\b/.exec(error.message)) || [];
+    const answer = status === undefined ? "" : `, with ${status}`;
+    return new ConnectionProblem(code, `the proxy refused to connect to it${answer}`);
+  }
+  // What the runtime throws has a code; without one it is a mistake of ours, which must not be hidden.
+  if (code === "") return new ConnectionProblem(code, "the connection failed", { cause: error });
+  const what = /CERT|ISSUER|VERIFY/.test(code) ? UNTRUSTED : "the connection failed";
+  return new ConnectionProblem(code, `${what} (${code})`);
+}
+
+/** The short code of an error, such as `ECONNREFUSED`; empty when it has none. */
+export function findErrorCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "";
+}
+
+/** Host and port of an address, as `xo.example.org:443`: never its path, nor a user or password in it. */
+export function formatHostPort(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+}

@@ -1,0 +1,96 @@
+/**
+ * Words for failed connections.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import {
+  ConnectionProblem,
+  findErrorCode,
+  formatHostPort,
+  toConnectionProblem,
+} from "../../lib/core/connection_problem.ts";
+import { describeError } from "../../lib/core/errors.ts";
+
+function withCode(code: string, message: string = "runtime text"): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+describe("toConnectionProblem()", () => {
+  test.each([
+    ["ECONNREFUSED", "connection refused"],
+    ["ENOTFOUND", "name not found"],
+    ["ETIMEDOUT", "timed out"],
+    ["EHOSTUNREACH", "there is no route to it"],
+    ["ECONNRESET", "the connection was closed before the answer was complete"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate not trusted: it is self-signed"],
+    ["CERT_HAS_EXPIRED", "certificate not trusted: it has expired"],
+    ["CERT_CHAIN_TOO_LONG", "certificate not trusted (CERT_CHAIN_TOO_LONG)"],
+    ["EWHATEVER", "the connection failed (EWHATEVER)"],
+  ])("says %s in words", (code, message) => {
+    expect(toConnectionProblem(withCode(code))).toMatchObject({ code, message });
+  });
+
+  test("keeps the status with which a proxy refused, and nothing else of its text", () => {
+    const error = withCode("ERR_PROXY_TUNNEL", "Proxy refused to open a tunnel: 407 Who are you");
+    expect(toConnectionProblem(error).message).toBe("the proxy refused to connect to it, with 407");
+    expect(toConnectionProblem(withCode("ERR_PROXY_TUNNEL", "no")).message).not.toContain("with");
+  });
+
+  test("knows a time-out by its name, and keeps an error without a code as the cause", () => {
+    expect(toConnectionProblem(new DOMException("x", "TimeoutError")).message).toBe("timed out");
+    expect(describeError(toConnectionProblem(new Error("x")))).toBe("the connection failed: x");
+  });
+
+  test("leaves a ConnectionProblem as it is", () => {
+    const known = new ConnectionProblem("ECONNREFUSED", "m");
+    expect(toConnectionProblem(known)).toBe(known);
+  });
+
+  test("gives a cause that describeError() does not say twice", () => {
+    const cause = toConnectionProblem(withCode("ECONNREFUSED"));
+    const error = new Error(`Cannot reach a:1: ${cause.message}`, { cause });
+    expect(describeError(error)).toBe("Cannot reach a:1: connection refused");
+  });
+
+  test("has words for what fetch really throws", async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.end("garbage\r\n\r\n"));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : "";
+    const urls = ["http://127.0.0.1:1", `http://127.0.0.1:${port}`, `https://127.0.0.1:${port}`];
+    const messages = await Promise.all(
+      urls.map((url) => fetch(url).catch((error: unknown) => toConnectionProblem(error).message)),
+    );
+    server.close();
+    expect(messages).toEqual([
+      "connection refused",
+      "the connection was closed before the answer was complete",
+      "TLS handshake failed: perhaps it does not speak TLS on this port",
+    ]);
+  });
+});
+
+describe("findErrorCode()", () => {
+  test("is empty without a code that is text", () => {
+    expect(findErrorCode(withCode("X"))).toBe("X");
+    expect([new Error("x"), { code: "X" }, new DOMException("x")].map(findErrorCode)).toEqual([
+      "",
+      "",
+      "",
+    ]);
+  });
+});
+
+describe("formatHostPort()", () => {
+  test.each([
+    ["https://xo.example.org/sub?q", "xo.example.org:443"],
+    ["http://user:s3cret@[::1]/", "[::1]:80"],
+    ["https://10.0.0.1:6443", "10.0.0.1:6443"],
+  ])("shows %s as %s", (url, shown) => {
+    expect(formatHostPort(url)).toBe(shown);
+  });
+});
