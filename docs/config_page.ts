@@ -23,7 +23,7 @@ export function renderConfigPage(
 
 A YAML file, named with \`--cloud-config\`. Where a setting has an environment variable, the file wins over it, key by
 key; without a file the environment is read alone. All problems are reported at once with their line and column, and the
-program ends with code 2. Unknown keys are warned about. No value is ever repeated in a message.
+program ends with code 2. Unknown keys are warned about. No secret is ever repeated in a message.
 
 ${sections.join("\n")}`;
 }

@@ -44,6 +44,9 @@ export interface ProviderConfig<S> {
 /** No sane file comes near; it keeps a wrong path (a log, a disk image) out of memory. */
 const FILE_BYTES_MAX = 1024 * 1024;
 
+/** Nobody reads more at once, and each one's place has to be looked up. */
+const ISSUES_MAX = 50;
+
 /**
  * Loads the settings of a provider. Values never show in a message, for any of them may be a secret.
  *
@@ -65,12 +68,9 @@ export async function loadProviderConfig<S>({
   }
   const parsed = definition.parseConfig(raw, env);
   if (parsed.issues.length + parsed.warnings.length > 0) places ??= await locate(text);
-  const place = (issue: ConfigIssue): ConfigIssue => toPlaced(issue, path, places);
-  return toConfig({
-    ...parsed,
-    issues: parsed.issues.map(place),
-    warnings: parsed.warnings.map(place),
-  });
+  const place = (issues: readonly ConfigIssue[]): ConfigIssue[] =>
+    toFew(issues, path).map((issue) => toPlaced(issue, path, places));
+  return toConfig({ ...parsed, issues: place(parsed.issues), warnings: place(parsed.warnings) });
 }
 
 const INVALID = Symbol("not YAML");
@@ -81,7 +81,9 @@ async function readText(path: string): Promise<string> {
     // A pipe or a device could keep the start waiting for ever.
     if (!status.isFile()) throw toReadError(path, "it is not a file");
     if (status.size > FILE_BYTES_MAX) throw toReadError(path, "it is larger than 1 MiB");
-    return await readFile(path, "utf8");
+    const text = await readFile(path, "utf8");
+    if (text.includes("\0")) throw toReadError(path, "it is not text in UTF-8");
+    return text;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw toReadError(path, describeFileProblem(error), error);
@@ -121,13 +123,20 @@ function mayRepeatKeys(text: string): boolean {
 
 function listShapeIssues(raw: unknown, places: YamlPlaces | undefined): ConfigIssue[] {
   if (raw === INVALID) {
-    // The two parsers disagree: rare, and then there is no place to point at.
-    return places?.issues.length === 0 ? [{ message: "this cannot be read as YAML" }] : [];
+    // The two parsers disagree, of which the known case is aliases that multiply: there is no place to point at.
+    const message = "this cannot be read as YAML; if it uses aliases (*name), write them out";
+    return places?.issues.length === 0 ? [{ message }] : [];
   }
   const isMapping = typeof raw === "object" && !Array.isArray(raw);
   return isMapping || raw === undefined
     ? []
     : [{ message: "wanted one mapping of settings (key: value)", line: 1, column: 1 }];
+}
+
+function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigIssue[] {
+  if (issues.length <= ISSUES_MAX) return issues;
+  const more = { source, message: `and ${issues.length - ISSUES_MAX} more` };
+  return [...issues.slice(0, ISSUES_MAX), more];
 }
 
 function toPlaced(issue: ConfigIssue, source: string, places: YamlPlaces | undefined): ConfigIssue {

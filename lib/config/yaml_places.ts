@@ -5,7 +5,7 @@
  * @module
  */
 import type { ConfigIssue } from "../core/errors.ts";
-import type { Document, ErrorCode, LineCounter, Node } from "yaml";
+import type { ErrorCode, LineCounter, Node } from "yaml";
 
 /** A place in a text, both from 1. */
 export interface Place {
@@ -15,7 +15,7 @@ export interface Place {
 
 /** What a YAML text has wrong in itself, and where its settings stand. */
 export interface YamlPlaces {
-  /** Syntax errors and repeated keys, each with its place; at most ten. */
+  /** Syntax errors, repeated keys and aliases of nothing, each with its place; at most ten. */
   readonly issues: readonly ConfigIssue[];
   /**
    * The place of a setting such as `addresses.exclude.0`: of its key or list item, or of the innermost part of the
@@ -42,7 +42,7 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
 
 /** Reads a text a second time, to say where things stand. */
 export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
-  const { LineCounter, parseDocument, isMap, isSeq, isScalar } = await import("yaml");
+  const { LineCounter, parseDocument, isMap, isSeq, isScalar, visit } = await import("yaml");
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
   const find = (path: string): Place | undefined => {
@@ -69,14 +69,27 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
     walk(document.contents, path.split("."));
     return found === undefined ? undefined : toPlace(counter, found);
   };
-  return { issues: listIssues(document, counter), find };
+  const problems: Problem[] = document.errors.map(({ code, pos }) => ({ code, offset: pos[0] }));
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document) !== undefined) return;
+      problems.push({ code: "BAD_ALIAS", offset: alias.range?.[0] ?? 0 });
+    },
+  });
+  return {
+    issues: problems.slice(0, ISSUES_MAX).map((problem) => toIssue(problem, counter)),
+    find,
+  };
 }
 
-function listIssues(document: Document.Parsed, counter: LineCounter): ConfigIssue[] {
-  return document.errors.slice(0, ISSUES_MAX).map(({ code, pos }) => ({
-    message: MESSAGES[code] ?? "this cannot be read as YAML",
-    ...toPlace(counter, pos[0]),
-  }));
+interface Problem {
+  readonly code: ErrorCode;
+  readonly offset: number;
+}
+
+function toIssue({ code, offset }: Problem, counter: LineCounter): ConfigIssue {
+  const message = MESSAGES[code] ?? "this cannot be read as YAML";
+  return { message, ...toPlace(counter, offset) };
 }
 
 function toPlace(counter: LineCounter, offset: number): Place {

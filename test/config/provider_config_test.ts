@@ -130,6 +130,16 @@ describe("P-05 loadProviderConfig()", () => {
       ["FILE:3:1: the indentation does not fit the lines above, or a bracket there is open"],
     ],
     ["names a tab", "url: a\naddresses:\n\tx: 1\n", ["FILE:3:1: tabs cannot indent; use spaces"]],
+    [
+      "names an alias of nothing",
+      "url: a\ntoken: *b\n",
+      ["FILE:2:8: an alias (*name) refers to no anchor; quote the text if it is not meant as one"],
+    ],
+    [
+      "refuses aliases that multiply",
+      toAliasBomb(),
+      ["FILE: this cannot be read as YAML; if it uses aliases (*name), write them out"],
+    ],
     ["refuses a list", "- url: a\n", ["FILE:1:1: wanted one mapping of settings (key: value)"]],
     ["refuses plain text", "url\n", ["FILE:1:1: wanted one mapping of settings (key: value)"]],
     [
@@ -153,6 +163,15 @@ describe("P-05 loadProviderConfig()", () => {
     ]);
   });
 
+  test("P-05 loadProviderConfig() tells fifty problems and how many more there are", async () => {
+    const keys = Array.from({ length: 60 }, (_, index) => `key${index}: 1\n`);
+    const path = await writeConfig(`url: a\n${keys.join("")}`);
+    const { warnings } = await loadProviderConfig({ path, env: {}, definition });
+    expect(warnings).toHaveLength(51);
+    expect(warnings.at(49)).toMatchObject({ path: "key49", line: 51 });
+    expect(warnings.at(50)).toEqual({ source: path, message: "and 10 more" });
+  });
+
   test("P-05 loadProviderConfig() keeps the name of an environment variable", async () => {
     expect(await listIssues("token: x\n", { BAD: "1" })).toEqual([
       "BAD: wanted nothing",
@@ -165,7 +184,10 @@ describe("P-05 loadProviderConfig()", () => {
     await mkdir(sub);
     const large = join(folder, "large");
     await writeFile(large, "#".repeat(1024 * 1024 + 1));
+    const binary = join(folder, "binary");
+    await writeFile(binary, "url: a\0");
     const cases: readonly [string, string][] = [
+      [binary, "it is not text in UTF-8"],
       [join(folder, "absent.yaml"), "there is no such file"],
       [sub, "it is not a file"],
       ["/dev/null", "it is not a file"],
@@ -200,3 +222,12 @@ describe("P-06 loadProviderConfig()", () => {
     expect(issues.join("\n")).not.toContain(SECRET);
   });
 });
+
+/** Nine aliases of nine aliases, nine levels deep: 387 million items when written out. */
+function toAliasBomb(): string {
+  const levels = Array.from({ length: 8 }, (_, level) => {
+    const items = Array.from({ length: 9 }, () => `*a${level}`);
+    return `a${level + 1}: &a${level + 1} [${items.join(",")}]\n`;
+  });
+  return `a0: &a0 [x,x,x,x,x,x,x,x,x]\n${levels.join("")}`;
+}

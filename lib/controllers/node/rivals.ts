@@ -6,8 +6,9 @@ import type { Instance, Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/resource.ts";
 
 /**
- * Finds another Node that has the same provider ID, or reports the same system UUID: then it is not known which of the
- * two the machine is. Machines that were cloned below the cloud, and Nodes that were renamed, end like this.
+ * Finds another Node that has the same provider ID, or, for a Node without one, reports the same system UUID: then it
+ * is not known which of the two the machine is. Machines that were cloned below the cloud, and Nodes that were renamed,
+ * end like this.
  *
  * @returns The other Node's name
  */
@@ -16,8 +17,10 @@ export function findRival(
   instance: Instance,
   nodes: Iterable<Node>,
 ): string | undefined {
-  const systemUuid = toSystemUuid(node);
-  const providerId = node.spec?.providerID || instance.providerId;
+  const ownProviderId = node.spec?.providerID ?? "";
+  const providerId = ownProviderId || instance.providerId;
+  // A provider ID says which machine it is, whatever system UUID that machine reports.
+  const systemUuid = ownProviderId === "" ? toSystemUuid(node) : "";
   for (const other of nodes) {
     if (other.metadata.name === node.metadata.name) continue;
     if (other.spec?.providerID === providerId) return other.metadata.name;

@@ -13,6 +13,7 @@ import type {
 } from "../../cloud/provider_definition.ts";
 import { abortable } from "../../core/abortable.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
+import { describeFileProblem } from "../../core/file_problem.ts";
 import type { StaticFile } from "./config_schema.ts";
 import { toInstances } from "./inventory.ts";
 import { findInstance, toUnknown } from "./matching.ts";
@@ -129,9 +130,8 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new CloudError("unreachable", `Cannot read the inventory file "${path}"`, {
-      cause: error,
-    });
+    const problem = describeFileProblem(error);
+    throw new CloudError("unreachable", `Cannot read the inventory file "${path}": ${problem}`);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   listUnknownKeys,
   parseFileSettings,
   type FileSettings,
+  type ShapeIssue,
   type ZoneSource,
 } from "./config_schema.ts";
 
@@ -61,14 +62,15 @@ export function parseXenOrchestraConfig(
   const { values, variables, issues } = readEnvironment(env, new Map(Object.entries(file)));
   const merged = { ...values, ...file };
   const parsed = parseFileSettings(merged);
-  for (const { path, message } of parsed.issues) {
+  const toIssue = (path: string, message: string): ConfigIssue => {
     const source = variables.get(path);
-    issues.push(source === undefined ? { path, message } : { source, message });
-  }
+    return source === undefined ? { path, message } : { source, message };
+  };
+  issues.push(...parsed.issues.map(({ path, message }) => toIssue(path, message)));
   issues.push(...listMissing(new Map(Object.entries(merged)), issues));
   const warnings = [
     ...listUnknownKeys(file).map((path) => ({ path, message: "unknown key, ignored" })),
-    ...listOddities(parsed.settings),
+    ...listOddities(parsed.settings).map(({ path, message }) => toIssue(path, message)),
   ];
   const settings = parsed.settings && toSettings(parsed.settings);
   return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
@@ -117,24 +119,8 @@ function listMissing(
   merged: ReadonlyMap<string, unknown>,
   known: readonly ConfigIssue[],
 ): ConfigIssue[] {
-  const issues: ConfigIssue[] = [];
   const has = (key: string): boolean => merged.has(key);
-  const withPassword = has("username") && has("password");
-  const extra = withPassword || has("tokenFile") ? "token" : undefined;
-  if (extra !== undefined && has(extra)) {
-    const other = withPassword ? "username and password" : "tokenFile";
-    issues.push({ path: extra, message: `not allowed together with ${other}: choose one` });
-  }
-  if (withPassword && has("tokenFile")) {
-    issues.push({
-      path: "tokenFile",
-      message: "not allowed together with username and password: choose one",
-    });
-  }
-  if (!withPassword && !has("token") && !has("tokenFile")) {
-    const wanted = "a token (token, tokenFile or XOA_TOKEN) or a username and password is required";
-    issues.push({ path: "token", message: wanted });
-  }
+  const issues = listCredentialIssues(has);
   if (!has("url") && !known.some(({ path }) => path === "url")) {
     issues.push({ path: "url", message: "required: the address of Xen Orchestra (or XOA_URL)" });
   }
@@ -145,8 +131,34 @@ function listMissing(
   return issues;
 }
 
-function listOddities(settings: FileSettings | undefined): ConfigIssue[] {
-  const warnings: ConfigIssue[] = [];
+/** Exactly one way to sign in: a token, the file of one, or a user and password. */
+function listCredentialIssues(has: (key: string) => boolean): ConfigIssue[] {
+  const withPassword = has("username") && has("password");
+  const ways = [
+    ...(withPassword ? ["username and password"] : []),
+    ...["tokenFile", "token"].filter(has),
+  ];
+  const [chosen, ...others] = ways;
+  if (chosen !== undefined) {
+    return others.map((path) => ({
+      path,
+      message: `not allowed together with ${chosen}: choose one`,
+    }));
+  }
+  if (has("username")) {
+    return [
+      { path: "password", message: "required beside username (or XOA_PASSWORD), or a token" },
+    ];
+  }
+  if (has("password")) {
+    return [{ path: "username", message: "required beside password (or XOA_USER), or a token" }];
+  }
+  const message = "a token (token, tokenFile or XOA_TOKEN) or a username and password is required";
+  return [{ path: "token", message }];
+}
+
+function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
+  const warnings: ShapeIssue[] = [];
   const host = settings?.url && URL.parse(settings.url);
   if (host && host.protocol === "http:" && !/^(localhost|127\..*|\[::1\])$/.test(host.hostname)) {
     const message = "http sends the token readable for everybody on the way; use https";
@@ -154,6 +166,13 @@ function listOddities(settings: FileSettings | undefined): ConfigIssue[] {
   }
   if (settings?.insecure === true && settings.caFile !== undefined) {
     warnings.push({ path: "insecure", message: "caFile has no effect with insecure: true" });
+  }
+  const { token, tokenFile, username, password } = settings ?? {};
+  const used = token === undefined ? "tokenFile" : "token";
+  if ((token ?? tokenFile) !== undefined && (username === undefined) !== (password === undefined)) {
+    const [path, other] =
+      username === undefined ? ["password", "username"] : ["username", "password"];
+    warnings.push({ path, message: `ignored without ${other}: ${used} is used` });
   }
   return warnings;
 }

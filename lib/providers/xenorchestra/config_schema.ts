@@ -4,8 +4,9 @@
  */
 import * as v from "valibot";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
-import { parseDuration } from "../../core/duration.ts";
+import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { parseCidr, type Cidr } from "../../core/ip.ts";
+import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
 /** Where the zone of a Node comes from. */
 export type ZoneSource =
@@ -42,6 +43,7 @@ type Notes = Omit<SettingDescription, "path">;
 
 const REFRESH_MS_MIN = 1_000;
 const REFRESH_MS_MAX = 3_600_000;
+const TIMEOUT_MS_MIN = 100;
 const TIMEOUT_MS_MAX = 600_000;
 
 // Messages never repeat what was written: it may be a secret on the wrong line.
@@ -50,10 +52,11 @@ const flag = v.boolean("wanted true or false");
 
 const SCHEMA = v.object(
   {
-    url: setting(parsed(parseUrl, "wanted an address such as https://xoa.example.com"), {
+    url: setting(parsed(parseUrl, explainUrl), {
       type: "URL",
       variable: "XOA_URL",
-      description: "Address of Xen Orchestra, without `/rest/v0`. A path is kept. Required.",
+      description:
+        "Address of Xen Orchestra. A path is kept, but for `/rest/v0` at its end. Required.",
     }),
     insecure: setting(flag, {
       type: "boolean",
@@ -62,7 +65,7 @@ const SCHEMA = v.object(
       description:
         "Accepts any certificate, from anybody. `certificateFingerprint` or `caFile` are the safe ways.",
     }),
-    token: setting(parsed(parseToken, "wanted a token, without blanks, commas or semicolons"), {
+    token: setting(parsed(parseToken, explainToken), {
       type: "text",
       variable: "XOA_TOKEN",
       description:
@@ -77,18 +80,19 @@ const SCHEMA = v.object(
       type: "text",
       variable: "XOA_USER",
       description:
-        "User that gets itself a token, and renews it, with `password`. Ignored beside a token.",
+        "User that gets itself a token, and renews it, with `password`. One of the two beside a token is " +
+        "ignored, both are an error.",
     }),
     password: setting(text, {
       type: "text",
       variable: "XOA_PASSWORD",
       description: "Password of `username`.",
     }),
-    clientTimeout: setting(duration(0, TIMEOUT_MS_MAX), {
+    clientTimeout: setting(timeout(), {
       type: "duration",
       default: "10s, lists 30s",
       variable: "XOA_CLIENT_TIMEOUT",
-      description: "How long one request may take. `0` means the default.",
+      description: "How long one request may take, from `100ms` to `10m`. `0` means the default.",
     }),
     caFile: setting(text, {
       type: "path",
@@ -110,7 +114,8 @@ const SCHEMA = v.object(
       type: "duration",
       default: "30s",
       description:
-        "How often Xen Orchestra is asked for everything: three requests, whatever the number of Nodes.",
+        "How often Xen Orchestra is asked for everything: three requests, five with `addresses.network`, " +
+        "whatever the number of Nodes.",
     }),
     addresses: v.optional(
       v.object(
@@ -222,14 +227,18 @@ function setting<T>(schema: v.GenericSchema<unknown, T>, { description, ...notes
   return v.optional(v.pipe(schema, v.description(description), v.metadata(notes)));
 }
 
-/** Text that a function turns into a value; `undefined` from it is an issue. */
-function parsed<T>(parse: (text: string) => T | undefined, message: string) {
+/** Text that a function turns into a value; `undefined` from it is an issue, which the other may put into words. */
+function parsed<T>(
+  parse: (text: string) => T | undefined,
+  problem: string | ((text: string) => string | undefined),
+) {
   return v.pipe(
     text,
     v.rawTransform(({ dataset, addIssue, NEVER }): T => {
       const value = parse(dataset.value);
       if (value !== undefined) return value;
-      addIssue({ message });
+      const message = typeof problem === "string" ? problem : problem(dataset.value);
+      addIssue({ message: message ?? "cannot be used" });
       return NEVER;
     }),
   );
@@ -243,31 +252,29 @@ function cidrs() {
 }
 
 function duration(minMs: number, maxMs: number) {
-  const parse = (text: string): number | undefined => {
-    try {
-      const ms = parseDuration(text);
-      return ms >= minMs && ms <= maxMs ? ms : undefined;
-    } catch {
-      return undefined;
-    }
-  };
-  const range = `from ${minMs / 1_000}s to ${maxMs / 1_000}s`;
-  return parsed(parse, `wanted a duration ${range}, such as "60s" or "1m30s"`);
+  const range = `from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
+  return parsed(
+    (text) => parseWithin(text, minMs, maxMs),
+    `wanted a duration ${range}, such as "60s" or "1m30s"`,
+  );
 }
 
-function parseUrl(text: string): string | undefined {
-  const url = URL.parse(text.trim());
-  if (url === null || !["http:", "https:"].includes(url.protocol)) return undefined;
-  // A secret in an address would end up in messages.
-  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
+/** 0 stands for the default, as in the Go controller; anything else must leave time for an answer. */
+function timeout() {
+  const range = `from ${formatDuration(TIMEOUT_MS_MIN)} to ${formatDuration(TIMEOUT_MS_MAX)}`;
+  return parsed(
+    (text) => parseWithin(text, 0, 0) ?? parseWithin(text, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
+    `wanted a duration ${range}, such as "60s", or "0" for the default`,
+  );
+}
+
+function parseWithin(text: string, minMs: number, maxMs: number): number | undefined {
+  try {
+    const ms = parseDuration(text);
+    return ms >= minMs && ms <= maxMs ? ms : undefined;
+  } catch {
     return undefined;
-  return url.origin + url.pathname.replace(/\/+$/, "");
-}
-
-/** A cookie cannot carry other characters. */
-function parseToken(text: string): string | undefined {
-  const token = text.trim();
-  return /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/.test(token) ? token : undefined;
+  }
 }
 
 function parseFingerprint(text: string): string | undefined {

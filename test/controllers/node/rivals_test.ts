@@ -24,6 +24,18 @@ describe("findRival()", () => {
       { systemUuid: "b", providerId: "test://j" },
       undefined,
     ],
+    [
+      "lets a preset provider ID count more than a system UUID",
+      { providerId: "test://x", systemUuid: "a" },
+      { providerId: "test://y", systemUuid: "a" },
+      undefined,
+    ],
+    [
+      "names a Node that took the machine under another provider ID",
+      { systemUuid: "a" },
+      { providerId: "test://old-pool/i", systemUuid: "a" },
+      "other",
+    ],
     ["does not take two empty system UUIDs for equal", {}, {}, undefined],
   ];
   test.each(cases)("%s", (_title, mine, theirs, rival) => {

@@ -35,6 +35,8 @@ describe("describeSettings()", () => {
       type: "duration",
       default: "30s",
     });
+    const refresh = settings.find(({ path }) => path === "refreshInterval");
+    expect(refresh?.description).toContain("three requests, five with `addresses.network`");
     expect(settings.flatMap(({ variable = [] }) => variable)).toEqual([
       "XOA_URL",
       "XOA_INSECURE",

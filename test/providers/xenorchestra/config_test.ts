@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { isInCidr } from "../../../lib/core/ip.ts";
+import { describeSettings } from "../../../lib/providers/xenorchestra/config_schema.ts";
 import { parseXenOrchestraConfig } from "../../../lib/providers/xenorchestra/config.ts";
 
 const FILE = { url: "https://xoa.example.com", token: "s3cret" };
@@ -105,9 +106,54 @@ describe("parseXenOrchestraConfig()", () => {
     expect(half.settings?.credentials.kind).toBe("password");
   });
 
-  test("a token beside a user without password wins, as before", () => {
-    const { settings } = parseXenOrchestraConfig({ ...FILE, username: "u" }, {});
+  test.each([
+    ["a user without password", "username", "ignored without password: token is used"],
+    ["a password without user", "password", "ignored without username: token is used"],
+  ])("a token beside %s wins, as in the Go controller, with a warning", (_title, key, message) => {
+    const { settings, warnings } = parseXenOrchestraConfig({ ...FILE, [key]: "u" }, {});
     expect(settings?.credentials).toEqual({ kind: "token", token: "s3cret" });
+    expect(warnings).toEqual([{ path: key, message }]);
+  });
+
+  test("warns of the variable when the ignored half stands in one", () => {
+    const env = { XOA_TOKEN: "t", XOA_PASSWORD: "p" };
+    const { settings, warnings } = parseXenOrchestraConfig({ url: FILE.url }, env);
+    expect(settings?.credentials.kind).toBe("token");
+    expect(warnings).toMatchObject([{ source: "XOA_PASSWORD" }]);
+  });
+
+  test("describes username as it treats it", () => {
+    const { description } = describeSettings().find(({ path }) => path === "username") ?? {};
+    expect(description).toContain("One of the two beside a token is ignored, both are an error.");
+  });
+
+  test.each([
+    [{ url: FILE.url, username: "u" }, "password", "required beside username"],
+    [{ url: FILE.url, password: "s3cret" }, "username", "required beside password"],
+    [{ ...FILE, url: "https://u:s3cret@xoa" }, "url", "holds a user or password"],
+    [{ ...FILE, url: "https://xoa?a=s3cret" }, "url", "holds a query"],
+    [{ ...FILE, token: "s3cr\u00e9t" }, "token", "not ASCII"],
+    [{ ...FILE, clientTimeout: "1ns" }, "clientTimeout", "from 100ms to 10m0s"],
+  ])("says exactly what is wrong with %#", (file, path, message) => {
+    const { issues } = parseXenOrchestraConfig(file, {});
+    expect(issues).toEqual([{ path, message: expect.stringContaining(message) }]);
+    expect(JSON.stringify(issues)).not.toContain("s3c");
+  });
+
+  test.each([
+    ["0", undefined],
+    ["0s", undefined],
+    ["100ms", 100],
+    ["10m", 600_000],
+  ])("reads clientTimeout %j as %p", (clientTimeout, ms) => {
+    const { settings, issues } = parseXenOrchestraConfig({ ...FILE, clientTimeout }, {});
+    expect(issues).toEqual([]);
+    expect(settings?.clientTimeoutMs).toBe(ms);
+  });
+
+  test("takes the address of the REST API for that of Xen Orchestra", () => {
+    const file = { ...FILE, url: "https://xoa.example.com/rest/v0/" };
+    expect(parseXenOrchestraConfig(file, {}).settings?.url).toBe(FILE.url);
   });
 
   test.each([
@@ -119,7 +165,7 @@ describe("parseXenOrchestraConfig()", () => {
       "tokenFile",
     ],
     ["no credentials", { url: FILE.url }, "token"],
-    ["a user without password", { url: FILE.url, username: "u" }, "token"],
+    ["a user without password", { url: FILE.url, username: "u" }, "password"],
     ["no url", { token: "t" }, "url"],
     ["httpfoo", { ...FILE, url: "httpfoo" }, "url"],
     ["a WebSocket address", { ...FILE, url: "wss://xoa" }, "url"],
