@@ -9,7 +9,7 @@ import { type IpAddress, isHostAddress, parseIp } from "../../core/ip.ts";
 import type { Node } from "../../kube/resource.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 
-const UNSPECIFIED: readonly string[] = ["0.0.0.0", "::"];
+const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The wanted list, or why there is none. */
 export type AddressPlan =
@@ -86,7 +86,7 @@ function parseNodeIps(annotation: string): string[] | string {
   const texts = ips.map(({ text }) => text);
   const isPair = ips.length === 2 && ips[0]?.family !== ips[1]?.family;
   if (ips.length > 1 && !isPair) return "it must hold a single IP or a dual-stack pair of IPs";
-  if (isPair && texts.some((text) => UNSPECIFIED.includes(text))) {
+  if (isPair && texts.some((text) => UNSPECIFIED.has(text))) {
     return 'a dual-stack pair cannot include "0.0.0.0" or "::"';
   }
   const useless = texts.find((text) => !isHostAddress(text));
