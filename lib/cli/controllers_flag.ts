@@ -22,14 +22,14 @@ export const CONTROLLER_NAMES: readonly ControllerName[] = [
   {
     name: "cloud-node-lifecycle",
     aliases: ["cloud-node-lifecycle-controller"],
-    isAvailable: false,
+    isAvailable: true,
   },
   { name: "service", aliases: ["service-lb-controller"], isAvailable: false },
   { name: "route", aliases: ["node-route-controller"], isAvailable: false },
   {
     name: "cloud-node-label-sync",
     aliases: ["cloud-node-label-sync-controller"],
-    isAvailable: false,
+    isAvailable: true,
   },
 ];
 

@@ -30,4 +30,6 @@ export interface FlagSpec {
   readonly effect: FlagEffect;
   /** The only values that are accepted, when not any will do. */
   readonly choices?: readonly string[];
+  /** The least whole number that is accepted, when not any will do. */
+  readonly least?: number;
 }

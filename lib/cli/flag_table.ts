@@ -52,6 +52,13 @@ const APPLIED_FLAGS: readonly FlagSpec[] = [
     effect: "applies",
   },
   {
+    name: "node-monitor-period",
+    type: "duration",
+    default: "5s",
+    help: "How often Nodes that are not Ready are looked at: is the machine stopped or gone?",
+    effect: "applies",
+  },
+  {
     // Go: 1. A Node waits for the API server only, so many at once cost little and a slow one holds up nobody.
     name: "concurrent-node-syncs",
     type: "int",

@@ -8,7 +8,6 @@ type Row = readonly [name: string, type: FlagType, fallback: string];
 
 const NOT_YET_ELECTION = "there is no leader election yet";
 const NOT_YET_HTTPS = "there is no HTTPS port yet";
-const NOT_YET_LIFECYCLE = "Nodes are not deleted or tainted for shutdown yet";
 const NO_SERVICES = "there is no controller for load balancers";
 const NO_ROUTES = "there is no controller for routes";
 const NO_WEBHOOKS = "there are no webhooks";
@@ -19,7 +18,6 @@ const BOUNDED_REQUESTS = "requests to the API server are bounded in flight, not 
 
 const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = [
   [NO_SECOND_POOL, [["concurrent-node-status-updates", "int", "0"]]],
-  [NOT_YET_LIFECYCLE, [["node-monitor-period", "duration", "5s"]]],
   [
     BOUNDED_REQUESTS,
     [
@@ -116,6 +114,7 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
       ["webhooks", "list", ""],
       ["webhook-bind-address", "string", "0.0.0.0"],
       ["webhook-secure-port", "int", "10260"],
+      ["webhook-disable-http2-serving", "bool", "false"],
       ["webhook-cert-dir", "string", ""],
       ["webhook-tls-cert-file", "string", ""],
       ["webhook-tls-private-key-file", "string", ""],
@@ -166,6 +165,12 @@ const SILENT: readonly Row[] = [
   ["external-cloud-volume-plugin", "string", ""],
 ];
 
+/** What Go refuses stays refused, so that a manifest with a slip does not pass here and fail there. */
+const LIMITS: Readonly<Record<string, Pick<FlagSpec, "choices" | "least">>> = {
+  "concurrent-node-status-updates": { least: 0 },
+  "leader-elect-resource-lock": { choices: ["leases"] },
+};
+
 /** Flags that are accepted without effect. */
 export const INAPPLICABLE_FLAGS: readonly FlagSpec[] = [
   ...BY_REASON.flatMap(([help, rows]) => rows.map((row) => toSpec(row, help, "inapplicable"))),
@@ -177,7 +182,5 @@ function toSpec(
   help: string,
   effect: "inapplicable" | "silent",
 ): FlagSpec {
-  // Only Leases were ever right here; anything else is refused by Go, too.
-  const choices = name === "leader-elect-resource-lock" ? { choices: ["leases"] } : {};
-  return { name, type, default: fallback, help, effect, ...choices };
+  return { name, type, default: fallback, help, effect, ...LIMITS[name] };
 }

@@ -41,7 +41,7 @@ export function findValueProblem(spec: FlagSpec, value: string): string | undefi
     case "bool":
       return BOOLS.has(value) ? undefined : "wanted true or false";
     case "int":
-      return /^[+-]?\d{1,15}$/.test(value) ? undefined : "wanted a whole number";
+      return isInt(value, spec.least) ? undefined : toWantedInt(spec.least);
     case "number":
       return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(value) ? undefined : "wanted a number";
     case "duration":
@@ -50,6 +50,14 @@ export function findValueProblem(spec: FlagSpec, value: string): string | undefi
     case "list":
       return undefined;
   }
+}
+
+function isInt(text: string, least = -Infinity): boolean {
+  return /^[+-]?\d{1,15}$/.test(text) && Number(text) >= least;
+}
+
+function toWantedInt(least: number | undefined): string {
+  return `wanted a whole number${least === undefined ? "" : `, at least ${least}`}`;
 }
 
 function isDuration(text: string): boolean {

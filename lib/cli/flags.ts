@@ -3,7 +3,7 @@
  * @module
  */
 import { isIP } from "node:net";
-import { parseDuration } from "../core/duration.ts";
+import { formatDuration, parseDuration } from "../core/duration.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { isLoopbackHost, parseListenAddress } from "../http/listen_address.ts";
@@ -26,7 +26,10 @@ export interface Settings {
   readonly master?: string;
   /** Names of the controllers that run. */
   readonly controllers: ReadonlySet<string>;
+  /** How often every Node is looked at, whatever happens. */
   readonly nodeStatusUpdateFrequencyMs: number;
+  /** How often Nodes that are not Ready are looked at. */
+  readonly nodeMonitorPeriodMs: number;
   readonly concurrentNodeSyncs: number;
   /** Where probes, metrics and debug pages are served; absent: nowhere. */
   readonly debugAddress?: ListenAddress;
@@ -44,9 +47,14 @@ export interface ParsedFlags {
   readonly warnings: readonly string[];
 }
 
+/** Least and most, both allowed. */
+type Range = readonly [least: number, most: number];
+
 const VERBOSITY_DEBUG_MIN = 4;
 const CONCURRENT_NODE_SYNCS_MAX = 1_000;
-const NODE_STATUS_UPDATE_MS_MIN = 1_000;
+const NODE_STATUS_UPDATE_MS: Range = [1_000, 24 * 3_600_000];
+/** A pass reads memory only; still, without a pause there would be nothing else. */
+const NODE_MONITOR_MS: Range = [100, 3_600_000];
 const PORT_MAX = 65_535;
 const LOOPBACK = "127.0.0.1";
 
@@ -92,10 +100,12 @@ function toSettings(tokens: readonly FlagToken[]): ParsedFlags & { issues: Confi
   const issues = [...selection.issues];
   const warnings = [...selection.warnings];
   const concurrent = given.int("concurrent-node-syncs", 1, CONCURRENT_NODE_SYNCS_MAX, issues);
-  const frequencyMs = parseDuration(given.text("node-status-update-frequency"));
-  if (frequencyMs < NODE_STATUS_UPDATE_MS_MIN) {
-    issues.push({ source: "--node-status-update-frequency", message: "wanted at least 1s" });
-  }
+  const frequencyMs = given.durationMs(
+    "node-status-update-frequency",
+    NODE_STATUS_UPDATE_MS,
+    issues,
+  );
+  const monitorMs = given.durationMs("node-monitor-period", NODE_MONITOR_MS, issues);
   if (given.text("cloud-provider") === "") {
     issues.push({ source: "--cloud-provider", message: "wanted the name of a provider" });
   }
@@ -115,6 +125,7 @@ function toSettings(tokens: readonly FlagToken[]): ParsedFlags & { issues: Confi
     ...(master && { master }),
     controllers: selection.enabled,
     nodeStatusUpdateFrequencyMs: frequencyMs,
+    nodeMonitorPeriodMs: monitorMs,
     concurrentNodeSyncs: concurrent,
     ...toListeners(given, issues, warnings),
     loggingFormat: given.text("logging-format") === "json" ? "json" : "text",
@@ -200,6 +211,15 @@ class GivenFlags {
       issues.push({ source: `--${name}`, message });
     }
     return value;
+  }
+
+  durationMs(name: string, [least, most]: Range, issues: ConfigIssue[]): number {
+    const ms = parseDuration(this.text(name));
+    if (ms < least || ms > most) {
+      const message = `wanted ${formatDuration(least)} to ${formatDuration(most)}`;
+      issues.push({ source: `--${name}`, message: `${message}, found ${formatDuration(ms)}` });
+    }
+    return ms;
   }
 }
 

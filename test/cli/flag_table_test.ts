@@ -3,6 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
+import type { FlagEffect } from "../../lib/cli/flag_spec.ts";
 import { FLAGS } from "../../lib/cli/flag_table.ts";
 
 test("P-01 the flag table has every name once, in kebab case, with help", () => {
@@ -12,25 +13,110 @@ test("P-01 the flag table has every name once, in kebab case, with help", () => 
   expect(FLAGS.filter(({ help }) => help === "" || /[.\n|]$/.test(help))).toEqual([]);
 });
 
-test("P-01 the flag table has the flags that manifests of other managers carry", () => {
-  const wanted =
-    "cloud-provider cloud-config kubeconfig master controllers node-status-update-frequency " +
-    "node-monitor-period concurrent-node-syncs concurrent-node-status-updates concurrent-service-syncs " +
-    "route-reconciliation-period configure-cloud-routes allocate-node-cidrs cluster-cidr " +
-    "cidr-allocator-type cluster-name allow-untagged-cloud use-service-account-credentials " +
-    "min-resync-period controller-start-interval kube-api-qps kube-api-burst kube-api-content-type " +
-    "leader-elect leader-elect-lease-duration leader-elect-renew-deadline leader-elect-retry-period " +
-    "leader-elect-resource-lock leader-elect-resource-name leader-elect-resource-namespace " +
-    "enable-leader-migration leader-migration-config bind-address secure-port cert-dir tls-cert-file " +
-    "tls-private-key-file tls-cipher-suites tls-min-version tls-curve-preferences tls-sni-cert-key " +
-    "disable-http2-serving http2-max-streams-per-connection permit-port-sharing " +
-    "permit-address-sharing authentication-kubeconfig authorization-kubeconfig " +
-    "authentication-skip-lookup authentication-tolerate-lookup-failure " +
-    "authentication-token-webhook-cache-ttl authorization-webhook-cache-authorized-ttl " +
-    "authorization-webhook-cache-unauthorized-ttl authorization-always-allow-paths client-ca-file " +
-    "requestheader-client-ca-file profiling contention-profiling feature-gates webhooks " +
-    "webhook-bind-address webhook-secure-port webhook-cert-dir v vmodule logging-format " +
-    "log-flush-frequency version help node-sync-period external-cloud-volume-plugin address port";
-  const names = new Set(FLAGS.map(({ name }) => name));
-  expect(wanted.split(" ").filter((name) => !names.has(name))).toEqual([]);
+/**
+ * The flags that manifests of Go cloud controller managers carry (k8s.io/cloud-provider v0.36): their default there,
+ * what becomes of them here, and our default where it is another on purpose.
+ */
+const CUSTOMARY: readonly (readonly [
+  name: string,
+  fallback: string,
+  effect: FlagEffect,
+  ours?: string,
+])[] = [
+  // Required in Go, preset by managers of one cloud.
+  ["cloud-provider", "", "applies", "xenorchestra"],
+  ["cloud-config", "", "applies"],
+  ["kubeconfig", "", "applies"],
+  ["master", "", "applies"],
+  ["controllers", "*", "applies"],
+  ["node-status-update-frequency", "5m0s", "applies"],
+  ["node-monitor-period", "5s", "applies"],
+  ["concurrent-node-syncs", "1", "applies", "16"],
+  ["concurrent-node-status-updates", "0", "inapplicable"],
+  ["concurrent-service-syncs", "1", "inapplicable"],
+  ["route-reconciliation-period", "10s", "inapplicable"],
+  ["configure-cloud-routes", "true", "inapplicable"],
+  ["allocate-node-cidrs", "false", "inapplicable"],
+  ["cluster-cidr", "", "inapplicable"],
+  ["cidr-allocator-type", "RangeAllocator", "inapplicable"],
+  ["cluster-name", "kubernetes", "inapplicable"],
+  ["allow-untagged-cloud", "false", "silent"],
+  ["use-service-account-credentials", "false", "inapplicable"],
+  ["min-resync-period", "12h0m0s", "inapplicable"],
+  ["controller-start-interval", "0s", "inapplicable"],
+  ["kube-api-qps", "20", "inapplicable"],
+  ["kube-api-burst", "30", "inapplicable"],
+  ["kube-api-content-type", "application/vnd.kubernetes.protobuf", "inapplicable"],
+  // There is no election to turn on yet.
+  ["leader-elect", "true", "applies", "false"],
+  ["leader-elect-lease-duration", "15s", "inapplicable"],
+  ["leader-elect-renew-deadline", "10s", "inapplicable"],
+  ["leader-elect-retry-period", "2s", "inapplicable"],
+  ["leader-elect-resource-lock", "leases", "inapplicable"],
+  ["leader-elect-resource-name", "cloud-controller-manager", "inapplicable"],
+  ["leader-elect-resource-namespace", "kube-system", "inapplicable"],
+  ["enable-leader-migration", "false", "inapplicable"],
+  ["leader-migration-config", "", "inapplicable"],
+  // Open to all and HTTPS in Go; loopback, and off, as long as there is no HTTPS.
+  ["bind-address", "0.0.0.0", "applies", "127.0.0.1"],
+  ["secure-port", "10258", "applies", "0"],
+  ["cert-dir", "", "inapplicable"],
+  ["tls-cert-file", "", "inapplicable"],
+  ["tls-private-key-file", "", "inapplicable"],
+  ["tls-cipher-suites", "", "inapplicable"],
+  ["tls-min-version", "", "inapplicable"],
+  ["tls-curve-preferences", "", "inapplicable"],
+  ["tls-sni-cert-key", "", "inapplicable"],
+  ["disable-http2-serving", "false", "inapplicable"],
+  ["http2-max-streams-per-connection", "0", "inapplicable"],
+  ["permit-port-sharing", "false", "inapplicable"],
+  ["permit-address-sharing", "false", "inapplicable"],
+  ["authentication-kubeconfig", "", "inapplicable"],
+  ["authorization-kubeconfig", "", "inapplicable"],
+  ["authentication-skip-lookup", "false", "inapplicable"],
+  ["authentication-tolerate-lookup-failure", "false", "inapplicable"],
+  ["authentication-token-webhook-cache-ttl", "10s", "inapplicable"],
+  ["authorization-webhook-cache-authorized-ttl", "10s", "inapplicable"],
+  ["authorization-webhook-cache-unauthorized-ttl", "10s", "inapplicable"],
+  ["authorization-always-allow-paths", "/healthz,/readyz,/livez", "inapplicable"],
+  ["client-ca-file", "", "inapplicable"],
+  ["requestheader-client-ca-file", "", "inapplicable"],
+  ["requestheader-allowed-names", "", "inapplicable"],
+  ["requestheader-extra-headers-prefix", "x-remote-extra-", "inapplicable"],
+  ["requestheader-group-headers", "x-remote-group", "inapplicable"],
+  ["requestheader-username-headers", "x-remote-user", "inapplicable"],
+  ["requestheader-uid-headers", "", "inapplicable"],
+  ["profiling", "true", "inapplicable"],
+  ["contention-profiling", "false", "inapplicable"],
+  ["feature-gates", "", "inapplicable"],
+  ["webhooks", "", "inapplicable"],
+  ["webhook-bind-address", "0.0.0.0", "inapplicable"],
+  ["webhook-secure-port", "10260", "inapplicable"],
+  ["webhook-disable-http2-serving", "false", "inapplicable"],
+  ["webhook-cert-dir", "", "inapplicable"],
+  ["webhook-tls-cert-file", "", "inapplicable"],
+  ["webhook-tls-private-key-file", "", "inapplicable"],
+  ["webhook-tls-cipher-suites", "", "inapplicable"],
+  ["webhook-tls-min-version", "", "inapplicable"],
+  ["webhook-tls-sni-cert-key", "", "inapplicable"],
+  ["v", "0", "applies"],
+  ["vmodule", "", "inapplicable"],
+  ["logging-format", "text", "applies"],
+  ["log-flush-frequency", "5s", "inapplicable"],
+  ["log-json-info-buffer-size", "0", "inapplicable"],
+  ["log-json-split-stream", "false", "inapplicable"],
+  ["log-text-info-buffer-size", "0", "inapplicable"],
+  ["log-text-split-stream", "false", "inapplicable"],
+  ["version", "false", "applies"],
+  ["help", "false", "applies"],
+  ["node-sync-period", "0s", "silent"],
+  ["external-cloud-volume-plugin", "", "silent"],
+  ["address", "", "removed"],
+  ["port", "0", "removed"],
+];
+
+const rows = CUSTOMARY.map(([name, fallback, effect, ours = fallback]) => ({ name, effect, ours }));
+test.each(rows)("P-01 the flag table has --$name: $effect, default $ours", (row) => {
+  const spec = FLAGS.find(({ name }) => name === row.name);
+  expect(spec).toMatchObject({ default: row.ours, effect: row.effect });
 });

@@ -38,3 +38,16 @@ test.each(values)("findValueProblem() of a %s %j: will it do? %p", (type, value,
   const spec = { name: "x", type, default: "", help: "", effect: "applies" } as const;
   expect(findValueProblem(spec, value) === undefined).toBe(isGood);
 });
+
+test("findValueProblem() refuses a number below the least", () => {
+  const spec = {
+    name: "x",
+    type: "int",
+    default: "1",
+    help: "",
+    effect: "applies",
+    least: 1,
+  } as const;
+  expect(findValueProblem(spec, "1")).toBeUndefined();
+  expect(findValueProblem(spec, "0")).toBe("wanted a whole number, at least 1");
+});

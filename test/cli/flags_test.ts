@@ -10,8 +10,9 @@ import { ConfigError } from "../../lib/core/errors.ts";
 
 const DEFAULTS: Settings = {
   cloudProvider: "xenorchestra",
-  controllers: new Set(["cloud-node"]),
+  controllers: new Set(["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"]),
   nodeStatusUpdateFrequencyMs: 300_000,
+  nodeMonitorPeriodMs: 5_000,
   concurrentNodeSyncs: 16,
   debugAddress: { kind: "tcp", host: "127.0.0.1", port: 10_260 },
   loggingFormat: "text",
@@ -54,6 +55,8 @@ describe("P-01 parseFlags()", () => {
     [["-v=3"], {}],
     [["--logging-format=json"], { loggingFormat: "json" }],
     [["--node-status-update-frequency=1h30m"], { nodeStatusUpdateFrequencyMs: 5_400_000 }],
+    [["--node-monitor-period=100ms"], { nodeMonitorPeriodMs: 100 }],
+    [["--node-monitor-period", "1h"], { nodeMonitorPeriodMs: 3_600_000 }],
     [["--concurrent-node-syncs", "1"], { concurrentNodeSyncs: 1 }],
     [["--leader-elect=false"], {}],
     [["--leader-elect=F"], {}],
@@ -120,7 +123,29 @@ describe("P-01 parseFlags()", () => {
       ["--concurrent-node-syncs=two"],
       ['--concurrent-node-syncs: wanted a whole number, found "two"'],
     ],
-    [["--node-status-update-frequency=0"], ["--node-status-update-frequency: wanted at least 1s"]],
+    [
+      ["--node-status-update-frequency=0"],
+      ["--node-status-update-frequency: wanted 1s to 24h0m0s, found 0s"],
+    ],
+    [
+      ["--node-status-update-frequency=24h1s"],
+      ["--node-status-update-frequency: wanted 1s to 24h0m0s, found 24h0m1s"],
+    ],
+    [["--node-monitor-period=0"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found 0s"]],
+    [["--node-monitor-period=-5s"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found -5s"]],
+    [["--node-monitor-period=99ms"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found 99ms"]],
+    [
+      ["--node-monitor-period=1h1s"],
+      ["--node-monitor-period: wanted 100ms to 1h0m0s, found 1h0m1s"],
+    ],
+    [
+      ["--node-monitor-period=5"],
+      ['--node-monitor-period: wanted a duration such as "30s" or "5m0s", found "5"'],
+    ],
+    [
+      ["--concurrent-node-status-updates=-1"],
+      ['--concurrent-node-status-updates: wanted a whole number, at least 0, found "-1"'],
+    ],
     [
       ["--node-status-update-frequency=5"],
       ['--node-status-update-frequency: wanted a duration such as "30s" or "5m0s", found "5"'],
@@ -213,19 +238,34 @@ describe("parseFlags() warnings", () => {
 });
 
 describe("P-02 parseFlags()", () => {
+  const ALL = ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"];
   const cases: readonly [readonly string[], readonly string[], number][] = [
-    [["--controllers=*"], ["cloud-node"], 0],
+    [["--controllers=*"], ALL, 0],
     [["--controllers=cloud-node,-cloud-node-lifecycle"], ["cloud-node"], 0],
     [["--controllers=cloud-node-controller"], ["cloud-node"], 0],
-    [["--controllers=*,-cloud-node-lifecycle-controller"], ["cloud-node"], 0],
-    [["--controllers=*", "--controllers=-cloud-node"], [], 1],
-    [["--controllers=-cloud-node", "--controllers=*"], [], 1],
-    [["--controllers=-cloud-node,*"], [], 1],
+    [["--controllers=cloud-node-lifecycle"], ["cloud-node-lifecycle"], 0],
+    [["--controllers=cloud-node-lifecycle-controller"], ["cloud-node-lifecycle"], 0],
+    [["--controllers=cloud-node-label-sync"], ["cloud-node-label-sync"], 0],
+    [["--controllers=cloud-node-label-sync-controller"], ["cloud-node-label-sync"], 0],
+    [
+      ["--controllers=*,-cloud-node-lifecycle-controller"],
+      ["cloud-node", "cloud-node-label-sync"],
+      0,
+    ],
+    [["--controllers=*", "--controllers=-cloud-node"], ALL.slice(1), 0],
+    [["--controllers=-cloud-node", "--controllers=*"], ALL.slice(1), 0],
+    [["--controllers=-cloud-node,*"], ALL.slice(1), 0],
     [["--controllers=-cloud-node,cloud-node"], [], 1],
     [["--controllers=cloud-node,-cloud-node"], ["cloud-node"], 0],
     [["--controllers=-cloud-node-lifecycle"], [], 1],
+    [["--controllers=*,service,route"], ALL, 2],
+    [["--controllers=*,-service,-route"], ALL, 0],
     [["--controllers="], [], 1],
-    [["--controllers", "cloud-node, cloud-node-label-sync"], ["cloud-node"], 1],
+    [
+      ["--controllers", "cloud-node, cloud-node-label-sync"],
+      ["cloud-node", "cloud-node-label-sync"],
+      0,
+    ],
   ];
   test.each(cases)("P-02 parseFlags() runs for %j just %j", (argv, names, warned) => {
     const { settings, warnings } = parseFlags(argv);
