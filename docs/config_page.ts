@@ -1,5 +1,5 @@
 /**
- * docs/reference/config.md, from the settings of each provider.
+ * docs/reference/config.md, from the settings of every cloud and of each provider.
  * @module
  */
 import type { ProviderDefinition, SettingDescription } from "../lib/cloud/provider_definition.ts";
@@ -10,9 +10,14 @@ const TITLES: Readonly<Record<string, string>> = {
   static: "Inventory file (`--cloud-provider=static`)",
 };
 
-/** Renders the page. */
+/**
+ * Renders the page.
+ *
+ * @param common Settings that are the same whatever the provider
+ */
 export function renderConfigPage(
   providers: readonly Pick<ProviderDefinition, "name" | "settings">[],
+  common: readonly SettingDescription[],
 ): string {
   const sections = providers.map(
     ({ name, settings }) => `## ${TITLES[name] ?? toCode(name)}\n\n${toSettingsTable(settings)}`,
@@ -25,6 +30,13 @@ A YAML file, named with \`--cloud-config\`. Where a setting has an environment v
 key; without a file the environment is read alone. All problems are reported at once with their line and column, and the
 program ends with code 2. Unknown keys are warned about. No secret is ever repeated in a message.
 
+## Settings of every cloud
+
+They stand in the same file, whatever \`--cloud-provider\` says, and are read at the start only. A Node is deleted when
+it is not Ready and its machine is proven gone: by so many observations over so long a time, and by one direct
+confirmation of the cloud at the end. Values that make this weaker than is wise are warned about.
+
+${toSettingsTable(common)}
 ${sections.join("\n")}`;
 }
 

@@ -2,6 +2,7 @@
  * Every generated page of docs/reference.
  * @module
  */
+import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";
@@ -14,7 +15,7 @@ import { renderMetricsPage } from "./metrics_page.ts";
 export function renderPages(): ReadonlyMap<string, string> {
   return new Map([
     ["acceptance.md", renderAcceptancePage(listCoverage())],
-    ["config.md", renderConfigPage(PROVIDERS)],
+    ["config.md", renderConfigPage(PROVIDERS, DELETION_SETTINGS)],
     ["flags.md", renderFlagsPage()],
     ["labels.md", renderLabelsPage()],
     ["metrics.md", renderMetricsPage()],

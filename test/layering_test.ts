@@ -16,7 +16,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
   cloud: { parts: ["core", "cloud"], packages: [] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },
-  config: { parts: ["core", "config", "providers/mod.ts"], packages: ["yaml"] },
+  config: { parts: ["core", "cloud", "config", "providers/mod.ts"], packages: ["valibot", "yaml"] },
   http: { parts: ["core", "http"], packages: ["hono"] },
   host: { parts: ["core", "host"], packages: [] },
   simulator: { parts: ["core", "simulator"], packages: ["hono"] },

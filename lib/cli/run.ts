@@ -3,7 +3,9 @@
  * @module
  */
 import { hostname } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import { runApp } from "../app/app.ts";
+import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { ConfigFile } from "../cloud/provider_definition.ts";
 import { loadProviderConfig } from "../config/provider_config.ts";
@@ -62,7 +64,7 @@ async function serve(settings: Settings, { log, env, signal }: Serving): Promise
   const metrics = new MetricsRegistry();
   // Controllers stop first and may still need the cloud then: the provider ends with the app.
   const ended = new AbortController();
-  const provider = await createProvider(settings, { log, env, signal: ended.signal }, metrics);
+  const cloud = await createCloud(settings, { log, env, signal: ended.signal }, metrics);
   const { kubeconfig, master } = settings;
   const credentials = await loadCredentials({
     ...(kubeconfig ? { kubeconfig } : {}),
@@ -74,46 +76,62 @@ async function serve(settings: Settings, { log, env, signal }: Serving): Promise
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
   const host = hostname();
   try {
-    await runApp({ ...settings, provider, client, clock, log, metrics, host }, signal);
+    await runApp({ ...settings, ...cloud, client, clock, log, metrics, host }, signal);
   } finally {
     ended.abort(signal.reason);
   }
 }
 
-async function createProvider(
+/** A cloud as the file of `--cloud-config` describes it. */
+interface Cloud {
+  readonly provider: Provider;
+  readonly deletion: DeletionSettings;
+}
+
+async function createCloud(
   { cloudProvider, cloudConfig }: Settings,
   { log, env, signal }: Serving,
   metrics: MetricsRegistry,
-): Promise<Provider> {
+): Promise<Cloud> {
   const definition = findProvider(cloudProvider);
   if (definition === undefined) {
     const known = PROVIDERS.map(({ name }) => name).join(", ");
     const message = `there is no provider "${cloudProvider}": give one of ${known}`;
     throw new ConfigError([{ source: "--cloud-provider", message }]);
   }
-  const config = await loadProviderConfig({
+  const { deletion, ...config } = await loadProviderConfig({
     ...(cloudConfig ? { path: cloudConfig } : {}),
     env,
     definition,
   });
   for (const warning of config.warnings) {
-    log.warn("Provider settings", { warning: formatConfigIssue(warning) });
+    log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
   }
-  return definition.create(config.settings, {
+  const provider = definition.create(config.settings, {
     clock: systemClock,
     log,
     metrics,
     signal,
-    ...(cloudConfig ? { configFile: toConfigFile(cloudConfig, env) } : {}),
+    ...(cloudConfig ? { configFile: toConfigFile(cloudConfig, { deletion, env, log }) } : {}),
   });
+  return { provider, deletion };
 }
 
-function toConfigFile(path: string, env: CommandContext["env"]): ConfigFile {
+function toConfigFile(
+  path: string,
+  { deletion, env, log }: Pick<Serving, "env" | "log"> & Pick<Cloud, "deletion">,
+): ConfigFile {
+  let told = deletion;
   return {
     path,
     reload: async (parser) => {
-      const { settings } = await loadProviderConfig({ path, env, definition: parser });
-      return settings;
+      const config = await loadProviderConfig({ path, env, definition: parser });
+      const isTold = isDeepStrictEqual(config.deletion, told);
+      told = config.deletion;
+      if (!isTold && !isDeepStrictEqual(told, deletion)) {
+        log.warn("The settings of deletion in the file changed: restart to use them", { path });
+      }
+      return config.settings;
     },
   };
 }

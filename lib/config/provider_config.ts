@@ -1,11 +1,15 @@
 /**
- * The settings of a provider: from a file and environment variables, every problem reported at once with its place.
+ * The settings of a provider and of every cloud: from a file and environment variables, every problem reported at once
+ * with its place.
  * @module
  */
 import { readFile, stat } from "node:fs/promises";
+import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
+import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { describeFileProblem } from "../core/file_problem.ts";
+import { splitConfig } from "./deletion_settings.ts";
 import type { YamlPlaces } from "./yaml_places.ts";
 
 /** How a provider reads its settings; any `ProviderDefinition` will do. */
@@ -13,7 +17,7 @@ export interface ConfigParser<S> {
   /**
    * Judges what the file and the environment say.
    *
-   * @param raw What the file says; `undefined` without a file
+   * @param raw What the file says, without what every cloud has (`deletion`); `undefined` without a file
    * @param env Environment variables by name
    * @returns Settings exactly when there are no issues; issues carry a `path` into the file or a `source`
    */
@@ -38,6 +42,8 @@ export interface ProviderConfigOptions<S> {
 /** Settings that can be used, and what is odd about how they were written. */
 export interface ProviderConfig<S> {
   readonly settings: S;
+  /** When Nodes may be deleted: the same settings whatever the provider, from the file alone. */
+  readonly deletion: DeletionSettings;
   readonly warnings: readonly ConfigIssue[];
 }
 
@@ -48,7 +54,8 @@ const FILE_BYTES_MAX = 1024 * 1024;
 const ISSUES_MAX = 50;
 
 /**
- * Loads the settings of a provider. Values never show in a message, for any of them may be a secret.
+ * Loads the settings of a provider, and those of every cloud. Values never show in a message, for any of them may be a
+ * secret.
  *
  * @throws {ConfigError} with everything that is wrong, and the line and column of what stands in the file
  */
@@ -57,7 +64,9 @@ export async function loadProviderConfig<S>({
   env,
   definition,
 }: ProviderConfigOptions<S>): Promise<ProviderConfig<S>> {
-  if (path === undefined || path === "") return toConfig(definition.parseConfig(undefined, env));
+  if (path === undefined || path === "") {
+    return toConfig(definition.parseConfig(undefined, env), DEFAULT_DELETION);
+  }
   const text = await readText(path);
   const raw = parseYaml(text);
   const needsPlaces = raw === INVALID || mayRepeatKeys(text);
@@ -66,11 +75,14 @@ export async function loadProviderConfig<S>({
   if (raw === INVALID || broken.length > 0) {
     throw new ConfigError(broken.map((issue) => ({ ...issue, source: path })));
   }
-  const parsed = definition.parseConfig(raw, env);
-  if (parsed.issues.length + parsed.warnings.length > 0) places ??= await locate(text);
-  const place = (issues: readonly ConfigIssue[]): ConfigIssue[] =>
-    toFew(issues, path).map((issue) => toPlaced(issue, path, places));
-  return toConfig({ ...parsed, issues: place(parsed.issues), warnings: place(parsed.warnings) });
+  const { rest, deletion, ...common } = splitConfig(raw);
+  const parsed = definition.parseConfig(rest, env);
+  const issues = [...parsed.issues, ...common.issues];
+  const warnings = [...parsed.warnings, ...common.warnings];
+  if (issues.length + warnings.length > 0) places ??= await locate(text);
+  const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
+    toFew(all, path).map((issue) => toPlaced(issue, path, places));
+  return toConfig({ ...parsed, issues: place(issues), warnings: place(warnings) }, deletion);
 }
 
 const INVALID = Symbol("not YAML");
@@ -144,10 +156,13 @@ function toPlaced(issue: ConfigIssue, source: string, places: YamlPlaces | undef
   return { ...issue, source, ...(issue.path === undefined ? {} : places?.find(issue.path)) };
 }
 
-function toConfig<S>(parsed: ReturnType<ConfigParser<S>["parseConfig"]>): ProviderConfig<S> {
+function toConfig<S>(
+  parsed: ReturnType<ConfigParser<S>["parseConfig"]>,
+  deletion: DeletionSettings,
+): ProviderConfig<S> {
   const { settings, issues, warnings } = parsed;
   // A key that nobody knows is often the misspelled one that is missing, so it is told along.
   if (issues.length > 0) throw new ConfigError([...issues, ...warnings]);
   if (settings === undefined) throw new TypeError("Cannot use settings: there are none");
-  return { settings, warnings };
+  return { settings, deletion, warnings };
 }

@@ -6,10 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import type { ConfigParser } from "../../lib/config/provider_config.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { ConfigIssue } from "../../lib/core/errors.ts";
+import { PROVIDERS } from "../../lib/providers/mod.ts";
 
 const SECRET = "s3cr3t-t0k3n";
 
@@ -52,10 +54,14 @@ async function writeConfig(text: string): Promise<string> {
   return path;
 }
 
-async function listIssues(text: string, env = {}): Promise<string[]> {
+async function listIssues(
+  text: string,
+  env = {},
+  parser: ConfigParser<unknown> = definition,
+): Promise<string[]> {
   const path = await writeConfig(text);
   try {
-    await loadProviderConfig({ path, env, definition });
+    await loadProviderConfig({ path, env, definition: parser });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.message.replaceAll(path, "FILE").split("\n");
@@ -68,6 +74,7 @@ describe("loadProviderConfig()", () => {
     const path = await writeConfig("url: https://xo\ntoken: abc\n");
     expect(await loadProviderConfig({ path, env: {}, definition })).toEqual({
       settings: { url: "https://xo", token: "abc" },
+      deletion: DEFAULT_DELETION,
       warnings: [],
     });
   });
@@ -80,7 +87,9 @@ describe("loadProviderConfig()", () => {
         definition,
         ...(path !== undefined && { path }),
       };
-      expect((await loadProviderConfig(options)).settings.url).toBe("https://env");
+      const { settings, deletion } = await loadProviderConfig(options);
+      expect(settings.url).toBe("https://env");
+      expect(deletion).toEqual(DEFAULT_DELETION);
     },
   );
 
@@ -98,6 +107,33 @@ describe("loadProviderConfig()", () => {
     const { warnings } = await loadProviderConfig({ path, env: {}, definition });
     expect(warnings).toEqual([
       { source: path, path: "extra.key", line: 3, column: 1, message: "unknown key" },
+    ]);
+  });
+});
+
+const MINIMAL: Readonly<Record<string, string>> = {
+  xenorchestra: "url: https://xo\ntoken: abc\n",
+  static: "instances: []\n",
+};
+
+describe.each(PROVIDERS)("loadProviderConfig() for $name", (provider) => {
+  test("loadProviderConfig() hands over deletion, and the provider never sees it", async () => {
+    const text = `${MINIMAL[provider.name]}deletion: { enabled: false, holdOff: 5m }\n`;
+    const path = await writeConfig(text);
+    const config = await loadProviderConfig({ path, env: {}, definition: provider });
+    expect(config.deletion).toEqual({ ...DEFAULT_DELETION, enabled: false, holdOffMs: 300_000 });
+    expect(config.warnings).toEqual([]);
+    const bare = await writeConfig(MINIMAL[provider.name] ?? "");
+    const without = await loadProviderConfig({ path: bare, env: {}, definition: provider });
+    expect(config.settings).toEqual(without.settings);
+  });
+
+  test("P-05 loadProviderConfig() tells what is wrong below deletion with its place", async () => {
+    const text = `deletion:\n  holdOff: soon\n  enabeld: no\nnonsense: 1\n${MINIMAL[provider.name]}`;
+    expect(await listIssues(text, {}, provider)).toEqual([
+      'FILE:2:3: deletion.holdOff: wanted a duration with its unit from 0s to 24h0m0s, such as "90s"',
+      "FILE:4:1: nonsense: unknown key, ignored",
+      "FILE:3:3: deletion.enabeld: unknown key, ignored",
     ]);
   });
 });
@@ -215,6 +251,9 @@ describe("P-06 loadProviderConfig()", () => {
     `%${SECRET}\n---\nurl: [\n`,
     `token: ${SECRET}\ntoken: ${SECRET}\n`,
     `addresses: {token: ${SECRET}\n`,
+    `url: u\ndeletion: ${SECRET}\n`,
+    `url: u\ndeletion: { enabled: ${SECRET}, confirmations: ${SECRET}, holdOff: ${SECRET} }\n`,
+    `url: u\ndeletion: { fleetShare: ${SECRET}, fleetWindow: ${SECRET}, token: ${SECRET} }\n`,
   ];
   test.each(leaky)("P-06 loadProviderConfig() repeats nothing of %j", async (text) => {
     const issues = await listIssues(text);

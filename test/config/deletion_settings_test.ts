@@ -1,0 +1,151 @@
+/**
+ * The settings of every cloud: `deletion`.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import { DELETION_SETTINGS, splitConfig } from "../../lib/config/deletion_settings.ts";
+
+const COUNT = "wanted a whole number from 1 to 100, not in quotes";
+const SHARE = "wanted a number from 0 to 1, not in quotes, such as 0.34 for a third";
+const HOLD_OFF = 'wanted a duration with its unit from 0s to 24h0m0s, such as "90s"';
+const WINDOW = 'wanted a duration with its unit from 1m0s to 24h0m0s, such as "90s"';
+const BLINK = "a connection of the cloud that blinks can look like absence for a minute";
+
+function toLines(
+  issues: readonly { readonly path?: string; readonly message: string }[],
+): string[] {
+  return issues.map(({ path, message }) => `${path}: ${message}`);
+}
+
+describe("splitConfig()", () => {
+  test.each([undefined, null, "text", [1], {}, { url: "u" }])(
+    "splitConfig() leaves %j as it is and gives the defaults",
+    (raw) => {
+      const split = splitConfig(raw);
+      expect(split.rest).toBe(raw);
+      expect(split).toMatchObject({ deletion: DEFAULT_DELETION, issues: [], warnings: [] });
+    },
+  );
+
+  test("splitConfig() takes deletion off and nothing else", () => {
+    const raw = { url: "u", deletion: { enabled: false }, addresses: { deletion: 1 } };
+    const { rest, deletion } = splitConfig(raw);
+    expect(rest).toEqual({ url: "u", addresses: { deletion: 1 } });
+    expect(deletion).toEqual({ ...DEFAULT_DELETION, enabled: false });
+    expect(raw).toHaveProperty("deletion");
+  });
+
+  const empty = [{}, null, "", { enabled: null, confirmations: "", fleetWindow: null }];
+  test.each(empty)("splitConfig() takes deletion: %j for not set", (written) => {
+    expect(splitConfig({ deletion: written })).toEqual({
+      rest: {},
+      deletion: DEFAULT_DELETION,
+      issues: [],
+      warnings: [],
+    });
+  });
+
+  const good: readonly [Record<string, unknown>, Partial<DeletionSettings>][] = [
+    [{ enabled: true }, {}],
+    [{ confirmations: 100 }, { confirmations: 100 }],
+    [{ holdOff: "24h" }, { holdOffMs: 86_400_000 }],
+    [{ holdOff: "1m30s" }, { holdOffMs: 90_000 }],
+    [{ fleetShare: 0 }, { fleetShare: 0 }],
+    [{ fleetShare: 0.5 }, { fleetShare: 0.5 }],
+    [{ fleetWindow: "1m" }, { fleetWindowMs: 60_000 }],
+    [{ fleetWindow: "24h" }, { fleetWindowMs: 86_400_000 }],
+    [
+      { enabled: false, confirmations: 1, holdOff: "0s", fleetShare: 1 },
+      { enabled: false, confirmations: 1, holdOffMs: 0, fleetShare: 1 },
+    ],
+  ];
+  test.each(good)("splitConfig() reads %j without a word", (written, changed) => {
+    const { deletion, issues, warnings } = splitConfig({ deletion: written });
+    expect(deletion).toEqual({ ...DEFAULT_DELETION, ...changed });
+    expect([...issues, ...warnings]).toEqual([]);
+  });
+
+  const bad: readonly [unknown, readonly string[]][] = [
+    [false, ["deletion: wanted settings under deletion (key: value)"]],
+    [0, ["deletion: wanted settings under deletion (key: value)"]],
+    [[], ["deletion: wanted settings under deletion (key: value)"]],
+    [{ enabled: "no" }, ["deletion.enabled: wanted true or false"]],
+    [{ enabled: 0 }, ["deletion.enabled: wanted true or false"]],
+    [{ confirmations: 0 }, [`deletion.confirmations: ${COUNT}`]],
+    [{ confirmations: 101 }, [`deletion.confirmations: ${COUNT}`]],
+    [{ confirmations: 2.5 }, [`deletion.confirmations: ${COUNT}`]],
+    [{ confirmations: "3" }, [`deletion.confirmations: ${COUNT}`]],
+    [{ holdOff: -1 }, [`deletion.holdOff: ${HOLD_OFF}`]],
+    [{ holdOff: 60 }, [`deletion.holdOff: ${HOLD_OFF}`]],
+    [{ holdOff: "60" }, [`deletion.holdOff: ${HOLD_OFF}`]],
+    [{ holdOff: "-1s" }, [`deletion.holdOff: ${HOLD_OFF}`]],
+    [{ holdOff: "24h1s" }, [`deletion.holdOff: ${HOLD_OFF}`]],
+    [{ fleetShare: -0.01 }, [`deletion.fleetShare: ${SHARE}`]],
+    [{ fleetShare: 1.01 }, [`deletion.fleetShare: ${SHARE}`]],
+    [{ fleetShare: 34 }, [`deletion.fleetShare: ${SHARE}`]],
+    [{ fleetShare: "34%" }, [`deletion.fleetShare: ${SHARE}`]],
+    [{ fleetShare: Number.NaN }, [`deletion.fleetShare: ${SHARE}`]],
+    [{ fleetWindow: "59s" }, [`deletion.fleetWindow: ${WINDOW}`]],
+    [{ fleetWindow: "25h" }, [`deletion.fleetWindow: ${WINDOW}`]],
+    [
+      { enabled: 7, confirmations: [], holdOff: {}, fleetShare: true, fleetWindow: 1 },
+      [
+        "deletion.enabled: wanted true or false",
+        `deletion.confirmations: ${COUNT}`,
+        `deletion.holdOff: ${HOLD_OFF}`,
+        `deletion.fleetShare: ${SHARE}`,
+        `deletion.fleetWindow: ${WINDOW}`,
+      ],
+    ],
+  ];
+  test.each(bad)("P-05 splitConfig() refuses %j and says the range", (written, issues) => {
+    expect(toLines(splitConfig({ deletion: written }).issues)).toEqual([...issues]);
+  });
+
+  const odd: readonly [Record<string, unknown>, readonly string[]][] = [
+    [{ confirmations: 2 }, [`deletion.confirmations: fewer than 3 are unwise: ${BLINK}`]],
+    [{ holdOff: "59.9s" }, [`deletion.holdOff: less than 60s is unwise: ${BLINK}`]],
+    [
+      { fleetShare: 1 },
+      [
+        "deletion.fleetShare: more than 0.5 is unwise: most Nodes may then be deleted at once, " +
+          "which is what an outage looks like",
+      ],
+    ],
+    [
+      { enabeld: false, constructor: 1 },
+      ["deletion.enabeld: unknown key, ignored", "deletion.constructor: unknown key, ignored"],
+    ],
+  ];
+  test.each(odd)("splitConfig() warns about %j", (written, warnings) => {
+    const split = splitConfig({ deletion: written });
+    expect(split.issues).toEqual([]);
+    expect(toLines(split.warnings)).toEqual([...warnings]);
+  });
+
+  test("splitConfig() tells of unknown keys beside what is wrong", () => {
+    const { issues, warnings } = splitConfig({ deletion: { enabled: 1, x: 1 } });
+    expect([...issues, ...warnings]).toHaveLength(2);
+  });
+});
+
+describe("DELETION_SETTINGS", () => {
+  test("DELETION_SETTINGS say the defaults that hold", () => {
+    const lines = DELETION_SETTINGS.map(
+      ({ path, default: standard }) => `${path.replace("deletion.", "")}: ${standard}`,
+    );
+    const { deletion, issues } = splitConfig({ deletion: Bun.YAML.parse(lines.join("\n")) });
+    expect(issues).toEqual([]);
+    expect(lines).toHaveLength(Object.keys(DEFAULT_DELETION).length);
+    expect(deletion).toEqual(DEFAULT_DELETION);
+  });
+
+  test("DELETION_SETTINGS say of each what it does", () => {
+    for (const { type, description } of DELETION_SETTINGS) {
+      expect(type).not.toBe("undefined");
+      expect(description).toEndWith(".");
+    }
+  });
+});
