@@ -15,7 +15,8 @@ test("run() initialises Nodes in a process of its own, and ends with 0 on SIGTER
   const kubernetes = startKubernetesSimulator({ clock: systemClock });
   const folder = await mkdtemp(join(tmpdir(), "landfall-run-"));
   const inventory = join(folder, "inventory.yaml");
-  await writeFile(inventory, "instances: [{ id: m1, name: n, zone: z, state: running }]\n");
+  const text = "refreshInterval: 1s\ninstances: [{ id: m1, name: n, zone: z, state: running }]\n";
+  await writeFile(inventory, `${text}deletion: { holdOff: 30s }\n`);
   kubernetes.objects.createNode({
     metadata: { name: "n" },
     spec: {
@@ -35,13 +36,33 @@ test("run() initialises Nodes in a process of its own, and ends with 0 on SIGTER
     stdout: "ignore",
     stderr: "pipe",
   });
+  let log = "";
+  const logged = child.stderr.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({
+      write: (chunk) => {
+        log += chunk;
+      },
+    }),
+  );
   const spec = (): unknown => kubernetes.objects.getNode("n")?.["spec"];
   await until("the Node is initialised", () => JSON.stringify(spec()).includes("static://m1"));
   expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  await writeFile(inventory, `${text}deletion: { holdOff: 2m }\n`);
+  const changed = "The settings of deletion in the file changed: restart to use them";
+  await until("the changed settings are told", () => log.includes(changed));
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
-  const log = (await new Response(child.stderr).text()).trim().split("\n");
-  expect(log.map((line) => JSON.parse(line).message)).toContain("Landfall stopped");
+  await logged;
+  const records = log
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const messages = records.map(({ message }) => message);
+  expect(messages).toContain("Landfall stopped");
+  expect(messages.filter((message) => message === changed)).toHaveLength(1);
+  expect(records.find(({ message }) => message === "Cloud settings")).toMatchObject({
+    warning: expect.stringContaining(`${inventory}:3:13: deletion.holdOff: less than 60s`),
+  });
   await kubernetes.stop();
   await rm(folder, { recursive: true });
 }, 30_000);

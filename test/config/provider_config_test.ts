@@ -12,6 +12,8 @@ import type { ConfigParser } from "../../lib/config/provider_config.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { ConfigIssue } from "../../lib/core/errors.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
+import { startStaticCloud } from "../support/static_cloud.ts";
+import type { StaticCloud } from "../support/static_cloud.ts";
 
 const SECRET = "s3cr3t-t0k3n";
 
@@ -135,6 +137,31 @@ describe.each(PROVIDERS)("loadProviderConfig() for $name", (provider) => {
       "FILE:4:1: nonsense: unknown key, ignored",
       "FILE:3:3: deletion.enabeld: unknown key, ignored",
     ]);
+  });
+});
+
+describe("loadProviderConfig() when an inventory file is read again", () => {
+  const signal = new AbortController().signal;
+  const entry = (id: string): string => `instances: [{ id: ${id}, name: ${id} }]\n`;
+  const listIds = async (cloud: StaticCloud): Promise<string[]> => [
+    ...(await cloud.provider.listInventory([], signal)).instances.keys(),
+  ];
+
+  test("loadProviderConfig() keeps deletion out of the provider's way, also later", async () => {
+    const cloud = await startStaticCloud(`deletion: { holdOff: 2m }\n${entry("a")}`);
+    expect(await listIds(cloud)).toEqual(["a"]);
+    await cloud.write(`deletion: { holdOff: 3m }\n${entry("b")}`);
+    expect(await listIds(cloud)).toEqual(["b"]);
+    await cloud.stop();
+  });
+
+  test("loadProviderConfig() refuses the whole file when deletion becomes wrong", async () => {
+    const cloud = await startStaticCloud(entry("a"));
+    await cloud.write(`deletion: { holdOff: soon }\n${entry("b")}`);
+    await expect(listIds(cloud)).rejects.toThrow(":1:13: deletion.holdOff: wanted a duration");
+    await cloud.write(entry("c"));
+    expect(await listIds(cloud)).toEqual(["c"]);
+    await cloud.stop();
   });
 });
 
