@@ -1,0 +1,275 @@
+/**
+ * Decides whether a Node may be deleted: only what a cloud has shown as missing often and long enough, and only while
+ * few are missing.
+ *
+ * Pure, and of no cloud: somebody keeps one {@linkcode GuardState}, tells it what is seen, and asks for a verdict.
+ * A Node goes only when every one of these holds:
+ *
+ * 1. It was not Ready and its instance missing in enough complete inventories in a row, over a long enough time.
+ * 2. Few enough of all Nodes are missing or were lately deleted; else none goes until a person decides.
+ * 3. The cloud, asked directly, agrees: that is the caller's part, after the verdict `confirm`.
+ * @module
+ */
+import { formatDuration } from "../core/duration.ts";
+import {
+  describeFleet,
+  dropDeletions,
+  type FleetLimitSettings,
+  type FleetRecord,
+  readFleet,
+  sampleSize,
+} from "./fleet_limit.ts";
+
+export { type FleetReading, readFleet } from "./fleet_limit.ts";
+
+/** How careful to be: `deletion` of the configuration file. */
+export interface DeletionSettings extends FleetLimitSettings {
+  /** False: nothing is deleted, only reported. */
+  readonly enabled: boolean;
+  /** How many complete inventories in a row must lack an instance; less than 1 counts as 1. */
+  readonly confirmations: number;
+  /** Least time from the first of them to the last, in milliseconds. */
+  readonly holdOffMs: number;
+}
+
+/** What holds when nothing is configured. */
+export const DEFAULT_DELETION: DeletionSettings = {
+  enabled: true,
+  confirmations: 3,
+  holdOffMs: 60_000,
+  fleetShare: 0.34,
+  fleetWindowMs: 600_000,
+};
+
+/**
+ * What an inventory shows of a Node's instance. `missing`: not listed, although the part of the cloud that would hold
+ * it answered in full. `unknown`: anything else that is not `present`.
+ */
+export type Sighting = "present" | "missing" | "unknown";
+
+/** One of our Nodes: initialised, with a provider ID that is ours and can be read. */
+export interface FleetMember {
+  /** `metadata.uid`: a Node that comes again under its name is another one. */
+  readonly uid: string;
+  /** Whether its condition Ready is `True`; without that condition it is not. */
+  readonly isReady: boolean;
+  readonly sighting: Sighting;
+}
+
+/** One look at all our Nodes. */
+export interface FleetLook {
+  /** Every one of our Nodes, once. */
+  readonly fleet: Iterable<FleetMember>;
+  /** When the inventory was asked for, in monotonic milliseconds; absent without one: then nothing is missing. */
+  readonly observedAtMs?: number | undefined;
+  /** When the look is taken, in monotonic milliseconds. */
+  readonly nowMs: number;
+}
+
+/** Inventories in a row that lacked an instance while its Node was not Ready. */
+interface Streak {
+  readonly observations: number;
+  /** When the first and the last were asked for, in monotonic milliseconds. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** A Node whose instance was missing at the last look. */
+interface MissingNode {
+  readonly isReady: boolean;
+  /** Absent while it is Ready, and until an inventory newer than what ended the last streak lacks it again. */
+  readonly streak: Streak | undefined;
+}
+
+/**
+ * All that the guard remembers; immutable. Grows with the Nodes that are missing, and with the deletions and the
+ * changes of the fleet's size within the window, never with the Nodes that are well.
+ */
+export interface GuardState extends FleetRecord {
+  /** When the newest inventory that was looked at was asked for; `-Infinity` before the first. */
+  readonly observedAtMs: number;
+  /** By UID, as the last look found them. */
+  readonly missing: ReadonlyMap<string, MissingNode>;
+}
+
+/** Nothing seen yet. */
+export const EMPTY_GUARD: GuardState = {
+  observedAtMs: -Infinity,
+  missing: new Map(),
+  sizes: [],
+  deletions: new Map(),
+};
+
+/**
+ * Takes in one look at the whole fleet; as often as one likes.
+ *
+ * An inventory counts once, at the first look at it: a Node that is then not Ready and missing has one more
+ * observation. Later looks at the same inventory, or at an older one, can only end streaks. A Node that is Ready,
+ * present, unknown or not in the fleet at any look starts anew, with the next newer inventory.
+ *
+ * @returns `state` itself when nothing changed
+ */
+export function observeFleet(
+  state: GuardState,
+  look: FleetLook,
+  settings: DeletionSettings,
+): GuardState {
+  const { fleet, observedAtMs, nowMs } = look;
+  const isNew = observedAtMs !== undefined && observedAtMs > state.observedAtMs;
+  const missing = new Map<string, MissingNode>();
+  let size = 0;
+  for (const { uid, isReady, sighting } of fleet) {
+    size += 1;
+    if (sighting !== "missing" || observedAtMs === undefined) continue;
+    const before = state.missing.get(uid);
+    missing.set(uid, toMissingNode(before, isReady, isNew ? observedAtMs : undefined));
+  }
+  const startMs = nowMs - settings.fleetWindowMs;
+  const next: GuardState = {
+    observedAtMs: isNew ? observedAtMs : state.observedAtMs,
+    missing: hasSameEntries(state.missing, missing) ? state.missing : missing,
+    sizes: sampleSize(state.sizes, { atMs: nowMs, size }, startMs),
+    deletions: dropDeletions(state.deletions, startMs),
+  };
+  const isSame =
+    next.observedAtMs === state.observedAtMs &&
+    next.missing === state.missing &&
+    next.sizes === state.sizes &&
+    next.deletions === state.deletions;
+  return isSame ? state : next;
+}
+
+/**
+ * Starts every streak anew, with the next newer inventory: a refresh failed, or leadership was lost.
+ *
+ * @returns `state` itself when there was none
+ */
+export function breakStreaks(state: GuardState): GuardState {
+  const missing = new Map<string, MissingNode>();
+  for (const [uid, node] of state.missing) missing.set(uid, toUnseen(node));
+  return hasSameEntries(state.missing, missing) ? state : { ...state, missing };
+}
+
+/**
+ * Starts the streak of one Node anew, with the next newer inventory: the cloud, asked directly, did not agree, or the
+ * Node changed.
+ *
+ * @returns `state` itself when it had none
+ */
+export function breakStreak(state: GuardState, uid: string): GuardState {
+  const node = state.missing.get(uid);
+  if (node?.streak === undefined) return state;
+  return { ...state, missing: new Map(state.missing).set(uid, toUnseen(node)) };
+}
+
+/**
+ * Counts a deletion for as long as the window lasts.
+ *
+ * Called before the request is sent: the watch may tell of its success before the reply does, and between the two the
+ * Node would count neither as missing nor as deleted. One that fails keeps counting; that the Node is still missing
+ * does not count it twice, and its streak stands, so that it can be tried again.
+ */
+export function noteDeletion(state: GuardState, uid: string, nowMs: number): GuardState {
+  return { ...state, deletions: new Map(state.deletions).set(uid, nowMs) };
+}
+
+/** What may happen to a Node now. A `message` is for people: no full stop, no name. */
+export type Verdict =
+  /** Its instance is not missing. */
+  | { readonly kind: "keep" }
+  /** Nobody needs to act: it is Ready, or was not missing often (`confirmations`) or long (`holdOff`) enough. */
+  | {
+      readonly kind: "waiting";
+      readonly reason: "ready" | "confirmations" | "holdOff";
+      readonly observations: number;
+      /** When the first of the observations was asked for, in monotonic milliseconds; absent without one. */
+      readonly sinceMs?: number;
+      readonly message: string;
+    }
+  /** Missing often and long enough, but a person must decide. */
+  | {
+      readonly kind: "blocked";
+      readonly reason: "disabled" | "fleetLimit";
+      readonly message: string;
+    }
+  /** Ask the cloud directly, judge again, then delete. Nothing less than this allows a deletion. */
+  | { readonly kind: "confirm" };
+
+/**
+ * Judges one Node by what was seen so far. As every missing Node counts against the limit before any is deleted, the
+ * order in which Nodes are judged and deleted does not matter.
+ */
+export function judge(
+  state: GuardState,
+  uid: string,
+  nowMs: number,
+  settings: DeletionSettings,
+): Verdict {
+  const node = state.missing.get(uid);
+  if (node === undefined) return { kind: "keep" };
+  const waiting = node.isReady ? WAITING_FOR_READY : judgeStreak(node.streak, settings);
+  if (waiting) return waiting;
+  if (!settings.enabled) {
+    const message = "Its instance is missing, but deletion.enabled is false";
+    return { kind: "blocked", reason: "disabled", message };
+  }
+  const fleet = readFleet(state, nowMs, settings);
+  if (!fleet.isExceeded) return { kind: "confirm" };
+  return { kind: "blocked", reason: "fleetLimit", message: describeFleet(fleet, settings) };
+}
+
+const NO_STREAK: Streak = { observations: 0, firstMs: 0, lastMs: 0 };
+const WAITING_FOR_READY: Verdict = {
+  kind: "waiting",
+  reason: "ready",
+  observations: 0,
+  message: "Its instance is missing, but the Node is Ready",
+};
+
+/** What the streak still lacks; nothing when it is long enough. */
+function judgeStreak(streak: Streak | undefined, settings: DeletionSettings): Verdict | undefined {
+  const kind = "waiting";
+  const { holdOffMs } = settings;
+  const wanted = Math.max(1, settings.confirmations);
+  const { observations, firstMs, lastMs } = streak ?? NO_STREAK;
+  const since = streak ? { sinceMs: firstMs } : {};
+  // Both are written so that a setting that is no number is never met.
+  if (!(observations >= wanted)) {
+    const message = `Its instance was missing in ${observations} of ${wanted} inventories in a row`;
+    return { kind, reason: "confirmations", observations, ...since, message };
+  }
+  if (!(lastMs - firstMs >= holdOffMs)) {
+    const span = `${formatDuration(lastMs - firstMs)} of ${formatDuration(holdOffMs)}`;
+    const message = `Its instance has been missing for ${span}`;
+    return { kind, reason: "holdOff", observations, ...since, message };
+  }
+  return undefined;
+}
+
+/** The entry of a missing Node after a look; `before` itself when it stays as it was. */
+function toMissingNode(
+  before: MissingNode | undefined,
+  isReady: boolean,
+  newMs: number | undefined,
+): MissingNode {
+  const streak = isReady ? undefined : extendStreak(before?.streak, newMs);
+  const isSame = before?.isReady === isReady && before.streak === streak;
+  return isSame ? before : { isReady, streak };
+}
+
+function extendStreak(streak: Streak | undefined, newMs: number | undefined): Streak | undefined {
+  if (newMs === undefined) return streak;
+  const { observations, firstMs } = streak ?? { ...NO_STREAK, firstMs: newMs };
+  return { observations: observations + 1, firstMs, lastMs: newMs };
+}
+
+/** The same Node without a streak; `node` itself when it has none. */
+function toUnseen(node: MissingNode): MissingNode {
+  return node.streak === undefined ? node : { ...node, streak: undefined };
+}
+
+function hasSameEntries<K, V>(one: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): boolean {
+  if (one.size !== other.size) return false;
+  for (const [key, value] of other) if (one.get(key) !== value) return false;
+  return true;
+}
