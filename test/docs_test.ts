@@ -4,9 +4,12 @@
  */
 import { describe, expect, test } from "bun:test";
 import { listOutdatedPages } from "../docs/generate.ts";
+import { renderEventsPage } from "../docs/events_page.ts";
 import { toTable } from "../docs/markdown.ts";
 import { renderPages } from "../docs/pages.ts";
 import { FLAGS } from "../lib/cli/flag_table.ts";
+import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
+import { PROVIDERS } from "../lib/providers/mod.ts";
 import { listSources, readSource } from "./support/sources.ts";
 
 describe("docs/reference", () => {
@@ -17,6 +20,13 @@ describe("docs/reference", () => {
   test("docs/reference/flags.md has every flag", () => {
     const page = renderPages().get("flags.md") ?? "";
     expect(FLAGS.filter(({ name }) => !page.includes(`\`--${name}`))).toEqual([]);
+  });
+
+  test("docs/reference/config.md has every setting of every cloud and of each provider", () => {
+    const page = renderPages().get("config.md") ?? "";
+    const settings = [DELETION_SETTINGS, ...PROVIDERS.map((one) => one.settings)].flat();
+    expect(settings.length).toBeGreaterThan(30);
+    expect(settings.filter(({ path }) => !page.includes(`| \`${path}\` `))).toEqual([]);
   });
 
   test("docs/reference/metrics.md has every metric that lib registers", async () => {
@@ -30,6 +40,36 @@ describe("docs/reference", () => {
     expect(names.length).toBeGreaterThan(15);
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
+});
+
+test("renderEventsPage() lists the Events of each controller in their order", () => {
+  const page = renderEventsPage([
+    {
+      controller: "x",
+      component: "x-controller",
+      events: {
+        second: { reason: "Zeta", type: "Warning", meaning: "It went | wrong." },
+        first: { reason: "Alpha", type: "Normal", meaning: "It went well." },
+      },
+    },
+    { controller: "y", component: "y-controller", events: {} },
+  ]);
+  expect(page.slice(page.indexOf("## "))).toBe(`## \`x\`
+
+Written as \`x-controller\`.
+
+| reason  | type    | meaning           |
+| ------- | ------- | ----------------- |
+| \`Zeta\`  | Warning | It went \\| wrong. |
+| \`Alpha\` | Normal  | It went well.     |
+
+## \`y\`
+
+Written as \`y-controller\`.
+
+| reason | type | meaning |
+| ------ | ---- | ------- |
+`);
 });
 
 test("toTable() keeps a cell in its cell", () => {

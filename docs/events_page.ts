@@ -1,0 +1,46 @@
+/**
+ * docs/reference/events.md, from the words of the controllers.
+ * @module
+ */
+import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
+
+/** A controller and the Events that it writes. */
+export interface EventSource {
+  /** `source.component` of its Events. */
+  readonly component: string;
+  /** Its name for `--controllers`. */
+  readonly controller: string;
+  readonly events: Readonly<Record<string, EventDescription>>;
+}
+
+/** One Event, in words. */
+interface EventDescription {
+  readonly reason: string;
+  readonly type: "Normal" | "Warning";
+  /** When it is written, a whole sentence. */
+  readonly meaning: string;
+}
+
+/** Renders the page; controllers and Events in the order given. */
+export function renderEventsPage(sources: readonly EventSource[]): string {
+  const sections = sources.map(
+    ({ component, controller, events }) => `## ${toCode(controller)}
+
+Written as ${toCode(component)}.
+
+${toTable(["reason", "type", "meaning"], Object.values(events).map(toRow))}`,
+  );
+  return `${GENERATED_NOTE}
+
+# Events
+
+Written on the Node they are about, in namespace \`default\`: \`kubectl describe node\` shows them, and
+\`kubectl get events --field-selector involvedObject.kind=Node,reason=Synced\` lists those of one reason. Reasons never
+change. Equal Events are one with a count; of very many on one Node some are left out.
+
+${sections.join("\n")}`;
+}
+
+function toRow({ reason, type, meaning }: EventDescription): string[] {
+  return [toCode(reason), type, meaning];
+}
