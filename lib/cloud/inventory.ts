@@ -24,6 +24,11 @@ export interface Inventory {
   readonly coverage: ReadonlyMap<string, Coverage>;
   /** Cloud IDs of instances that are there but could not be read, and why. */
   readonly undecodable: ReadonlyMap<string, string>;
+  /**
+   * Cloud IDs that were looked for. Of an instance that is neither shown nor among these, nothing is known. Absent: the
+   * provider shows everything, whatever it is asked for.
+   */
+  readonly lookedFor?: ReadonlySet<string>;
 }
 
 /**

@@ -15,6 +15,11 @@ export interface NodeIdentity {
   readonly providerId?: string;
   /** `status.nodeInfo.systemUUID` as the kubelet reports it, any case. */
   readonly systemUuid?: string;
+  /**
+   * The region its labels say it was last seen in: one more place to look at before its instance is called gone.
+   * Anybody may have written it; what a provider cannot read it ignores.
+   */
+  readonly region?: string;
 }
 
 /** How an instance was found for a Node. */
@@ -23,10 +28,14 @@ export type MatchedBy = "providerId" | "systemUuid" | "swappedSystemUuid" | "nam
 /**
  * Why nothing can be said about an instance.
  *
- * - `noInventory`: no inventory was taken yet
- * - `notListed`: the inventory lacks it, which proves nothing
+ * For a Node with a provider ID, `notListed` counts as one observation of absence; everything else is no observation.
+ *
+ * - `noInventory`: no inventory was taken yet, or none since the Node is known
+ * - `notListed`: not shown, although the part of the cloud that would hold it answered in full. No proof: lists may be
+ *   filtered, and an instance on its way to another part may for a while be in neither. Only
+ *   {@linkcode Provider.readInstance} proves absence
  * - `unreachable`, `throttled`, `denied`, `protocol`: as {@linkcode CloudErrorKind}
- * - `notCovered`: the part of the cloud that would hold it does not answer (a lost pool)
+ * - `notCovered`: a part of the cloud that may hold it does not answer (a lost pool), was never seen, or is not known
  * - `undecodable`: the cloud shows it, in a form that cannot be read
  * - `ambiguous`: more than one instance fits
  * - `malformedProviderId`: the provider ID is of this cloud but cannot be read
@@ -75,7 +84,10 @@ export interface Provider {
    * @throws {CloudError} when the cloud cannot answer; the last inventory stays in use
    */
   listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory>;
-  /** Finds a Node's instance in an inventory: memory only, never `absent`. */
+  /**
+   * Finds a Node's instance in an inventory: memory only, never `absent`. See {@linkcode UnknownReason} for what it means
+   * when there is none.
+   */
   findInstance(inventory: Inventory, node: NodeIdentity): Presence;
   /**
    * Asks the cloud directly about one Node, when the inventory does not show its instance.

@@ -6,7 +6,6 @@
  * the pool is proven to be loaded.
  * @module
  */
-import { CloudError } from "../../cloud/errors.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { XenOrchestraApi } from "./api.ts";
@@ -31,8 +30,13 @@ type Unknown = Presence & { kind: "unknown" };
  * 1. each pool answers, and so does its master host
  * 2. its VM records are loaded: the master's dom0, or another VM of the pool, is visible
  * 3. nothing speaks for the VM being under another pool: the last list does not show it, no known pool
- *    is missing, every connection that may be seen is up
- * 4. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
+ *    is missing, every connection that may be seen is up, those to these pools among them
+ * 4. it was not turned into a template
+ * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
+ * 6. each pool still answers: the second 404 may be younger than the loss of the pool
+ *
+ * What remains is a VM on its way from one pool to another that neither shows for a while: that looks as if it were
+ * gone, and only time tells.
  *
  * @throws {CloudError} when there is no answer to one of the questions
  */
@@ -49,10 +53,18 @@ export async function proveAbsence(
     if (doubt) return doubt;
   }
   const elsewhere =
-    doubtInventory(vmId, inventory) ?? (await doubtServers(api, vmId, inventory, signal));
+    doubtInventory(vmId, inventory) ??
+    (await doubtServers(api, { vmId, poolIds, inventory }, signal));
   if (elsewhere) return elsewhere;
+  if (await api.isVmTemplate(vmId, signal)) {
+    return toUnknown("notListed", vmId, "there is a template with its ID");
+  }
   const again = await api.readVm(vmId, signal);
   if (again.kind !== "missing") return toUnknown("notListed", vmId, "it showed up a moment later");
+  for (const poolId of poolIds) {
+    const pool = await api.readPool(poolId, signal);
+    if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));
+  }
   const pools = poolIds.join(" and ");
   const loaded = `pool ${pools}, its master host and its VM records answer`;
   return { kind: "absent", evidence: `no VM ${vmId} (404, asked twice), while ${loaded}` };
@@ -64,34 +76,33 @@ async function doubtPool(
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
   const pool = await api.readPool(poolId, signal);
-  const lost = `pool ${poolId} is not shown: Xen Orchestra lost the connection to it, or still loads it`;
-  if (pool.kind !== "found") return toUnknown("notCovered", vmId, lost);
+  if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));
   const { master } = pool.value;
   const host = master ? await api.readHost(master, signal) : undefined;
   if (host?.kind !== "found" || host.value.$pool !== poolId) {
     return toUnknown("notCovered", vmId, `the master host of pool ${poolId} is not shown`);
   }
-  if (await areVmsLoaded(api, { poolId, vmId, host: host.value }, signal)) return undefined;
-  return toUnknown(
-    "notCovered",
-    vmId,
-    `pool ${poolId} shows no VM at all, so they may not be loaded`,
-  );
+  return await doubtVms(api, { poolId, vmId, host: host.value }, signal);
 }
 
 /** A pool can be shown without its VMs, when only reading these failed. */
-async function areVmsLoaded(
+async function doubtVms(
   api: XenOrchestraApi,
   { poolId, vmId, host }: { poolId: string; vmId: string; host: Host },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Unknown | undefined> {
   const { controlDomain } = host;
-  if (controlDomain) {
-    const dom0 = await api.readVmController(controlDomain, signal);
-    if (dom0.kind === "found") return dom0.value.$pool === poolId;
+  const dom0 = controlDomain ? await api.readVmController(controlDomain, signal) : undefined;
+  if (dom0?.kind === "found") {
+    if (dom0.value.$pool === poolId) return undefined;
+    const why = `the dom0 of its pool's master host is said to be outside of pool ${poolId}`;
+    return toUnknown("notCovered", vmId, why);
   }
   const { objects } = await api.listSomeVmsOfPool(poolId, signal);
-  return objects.some((vm) => vm.$pool === poolId && vm.id !== vmId);
+  if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;
+  const why = `pool ${poolId} shows no VM at all, so they may not be loaded`;
+  const advice = "; let the user see VM controllers or other VMs of the pool";
+  return toUnknown("notCovered", vmId, dom0?.kind === "hidden" ? why + advice : why);
 }
 
 /** The VM may have moved to a pool that is lost now. */
@@ -107,31 +118,49 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
   return undefined;
 }
 
-/** After a start, only the connections tell which pools there are besides those that are shown. */
+/**
+ * After a start, only the connections tell which pools there are besides those that are shown. They also tell of a
+ * pool that is shown as it was before its connection was lost. Old servers do not have the list and restricted users
+ * may see nothing of it: then the pools must do.
+ */
 async function doubtServers(
   api: XenOrchestraApi,
-  vmId: string,
-  inventory: Inventory,
+  { vmId, poolIds, inventory }: AbsenceQuestion,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
-  const { objects } = await api.listServers(signal).catch((error: unknown) => {
-    // Old servers do not have the list and restricted users may not see it: then the pools must do.
-    const isRefused =
-      error instanceof CloudError && (error.kind === "denied" || error.kind === "protocol");
-    if (isRefused) return { objects: [] };
-    throw error;
-  });
-  for (const { id, label, host, enabled, status, poolId } of objects) {
+  const servers = await api.listServers(signal);
+  if (servers === undefined) return undefined;
+  const unread = [...servers.undecodable.values()][0];
+  if (unread !== undefined) {
+    return toUnknown(
+      "notCovered",
+      vmId,
+      `one of the connections to pools cannot be read: ${unread}`,
+    );
+  }
+  const connected = new Set<string>();
+  for (const { id, label, host, enabled, status, poolId } of servers.objects) {
     if (enabled === false) continue;
-    if (status === "connected" && poolId && inventory.coverage.get(poolId)?.complete) continue;
+    const isUp = status === "connected";
+    if (isUp && poolId && inventory.coverage.get(poolId)?.complete) {
+      connected.add(poolId);
+      continue;
+    }
     const name = label || host || id;
-    const problem = `the connection "${name}" is up (${status ?? "unknown"}) but its pool is not loaded`;
+    const problem = `the connection "${name}" is up, but its pool is not loaded`;
     const down = `the connection "${name}" is ${status ?? "in an unknown state"}`;
     const advice =
       "the VM may be in that pool; mend the connection, or disable it if the pool is gone";
-    return toUnknown("notCovered", vmId, `${status === "connected" ? problem : down}; ${advice}`);
+    return toUnknown("notCovered", vmId, `${isUp ? problem : down}; ${advice}`);
   }
-  return undefined;
+  const apart = poolIds.find((poolId) => !connected.has(poolId));
+  if (servers.objects.length === 0 || apart === undefined) return undefined;
+  return toUnknown("notCovered", vmId, `no enabled connection to pool ${apart} is shown`);
+}
+
+function describeLoss(poolId: string): string {
+  const why = "Xen Orchestra lost the connection to it, or still loads it";
+  return `pool ${poolId} is not shown: ${why} (if it was removed for good, delete the Node)`;
 }
 
 function toUnknown(reason: UnknownReason, vmId: string, why: string): Unknown {

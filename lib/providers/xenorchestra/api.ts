@@ -89,9 +89,15 @@ export class XenOrchestraApi {
     return this.#list("vifs", SCHEMAS.vif, query, signal);
   }
 
-  /** Lists the connections to pools; empty when the user may not see them. */
-  listServers(signal: AbortSignal): Promise<ListReply<Server>> {
-    return this.#list("servers", SCHEMAS.server, { fields: FIELDS.servers }, signal);
+  /**
+   * Lists the connections to pools; empty when the user may not see them.
+   *
+   * @returns `undefined` when the list is refused for good (403), or the server is too old to have it (404)
+   */
+  async listServers(signal: AbortSignal): Promise<ListReply<Server> | undefined> {
+    const reply = await this.#getList("servers", { fields: FIELDS.servers }, signal);
+    if (reply.status === 403 || reply.status === 404) return undefined;
+    return this.#toList("servers", SCHEMAS.server, reply);
   }
 
   /** Lists at most two VMs of a pool. */
@@ -115,14 +121,23 @@ export class XenOrchestraApi {
     return this.#read("hosts", "host", { id, schema: SCHEMAS.host }, signal);
   }
 
-  /** Reads the dom0 of a host. */
-  readVmController(id: string, signal: AbortSignal): Promise<ReadReply<PoolMember>> {
-    return this.#read(
-      "vm-controllers",
-      "VM-controller",
-      { id, schema: SCHEMAS.poolMember },
-      signal,
-    );
+  /** Reads the dom0 of a host. `hidden`: the user may not see it (403), which a user made for Landfall alone may not. */
+  async readVmController(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ReadReply<PoolMember> | { readonly kind: "hidden" }> {
+    const [reply, what] = await this.#getOne("vm-controllers", id, signal);
+    if (reply.status === 403 && reply.json !== undefined) return { kind: "hidden" };
+    return this.#toOne(reply, { ...what, type: "VM-controller", schema: SCHEMAS.poolMember });
+  }
+
+  /** Whether a VM was turned into a template, which `/vms` denies as if it were gone. */
+  async isVmTemplate(id: string, signal: AbortSignal): Promise<boolean> {
+    const [reply, what] = await this.#getOne("vm-templates", id, signal);
+    // Whatever kind of 404: a server too old to have this collection is no reason to keep a dead Node.
+    if (reply.status === 404) return false;
+    this.#toOne(reply, { ...what, type: "VM-template", schema: SCHEMAS.poolMember });
+    return true;
   }
 
   async #list<T>(
@@ -131,9 +146,17 @@ export class XenOrchestraApi {
     query: Record<string, string>,
     signal: AbortSignal,
   ): Promise<ListReply<T>> {
+    const reply = await this.#getList(collection, query, signal);
+    return this.#toList(collection, schema, reply);
+  }
+
+  #getList(collection: string, query: Record<string, string>, signal: AbortSignal): Promise<Reply> {
     const path = `/${collection}?${new URLSearchParams(query)}`;
     const operation = `list_${collection.replaceAll("-", "_")}`;
-    const reply = await this.#session.get({ operation, path, isList: true }, signal);
+    return this.#session.get({ operation, path, isList: true }, signal);
+  }
+
+  #toList<T>(collection: string, schema: GenericSchema<unknown, T>, reply: Reply): ListReply<T> {
     const body = reply.json?.value;
     if (reply.status !== 200 || body === undefined) throw toReplyError(reply, `GET /${collection}`);
     if (!Array.isArray(body)) {
@@ -150,9 +173,26 @@ export class XenOrchestraApi {
     { id, schema }: { id: string; schema: GenericSchema<unknown, T> },
     signal: AbortSignal,
   ): Promise<ReadReply<T>> {
+    const [reply, what] = await this.#getOne(collection, id, signal);
+    return this.#toOne(reply, { ...what, type, schema });
+  }
+
+  async #getOne(
+    collection: string,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<[Reply, { collection: string; id: string }]> {
     const operation = `read_${collection.replaceAll("-", "_").replace(/s$/, "")}`;
     const path = `/${collection}/${encodeURIComponent(id)}`;
     const reply = await this.#session.get({ operation, path, isList: false }, signal);
+    return [reply, { collection, id }];
+  }
+
+  #toOne<T extends { readonly id: string }>(
+    reply: Reply,
+    what: { collection: string; id: string; type: string; schema: GenericSchema<unknown, T> },
+  ): ReadReply<T> {
+    const { collection, id, type, schema } = what;
     if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };
     if (reply.status !== 200 || reply.json === undefined) {
       throw toReplyError(reply, `GET /${collection}/${id}`);

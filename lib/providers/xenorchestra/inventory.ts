@@ -79,8 +79,9 @@ export function toDevices(
 /**
  * Builds an inventory.
  *
- * @param known Pools that were seen before, by ID: name, if known. Those that are gone now are shown as not covered
- * @param observedAtMs When the first request was sent, monotonic
+ * @param options.known Pools that were seen before, by ID: name, if known. Those that are gone now are not covered
+ * @param options.lookedFor IDs that the Nodes cared about may be known by
+ * @param options.observedAtMs When the first request was sent, monotonic
  */
 export function toInventory(
   vms: ListReply<Vm>,
@@ -88,15 +89,17 @@ export function toInventory(
   options: {
     readonly settings: InstanceSettings;
     readonly known: ReadonlyMap<string, string>;
+    readonly lookedFor: ReadonlySet<string>;
     readonly observedAtMs: number;
   },
 ): Inventory {
-  const { settings, known, observedAtMs } = options;
+  const { settings, known, lookedFor, observedAtMs } = options;
   return {
     observedAtMs,
     instances: new Map(vms.objects.map((vm) => [vm.id, toInstance(vm, surroundings, settings)])),
     coverage: toCoverage(vms.objects, surroundings, known),
     undecodable: vms.undecodable,
+    lookedFor,
   };
 }
 

@@ -17,23 +17,16 @@ import type { Logger } from "../../core/log.ts";
 import { proveAbsence } from "./absence.ts";
 import { FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
 import type { XenOrchestraSettings } from "./config.ts";
+import { toIdentity, toVmIds, type Identity, type IdentityByProviderId } from "./identity.ts";
 import { toDevices, toInstance, toInventory, toSurroundings } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
-import { parseProviderId } from "./provider_id.ts";
+import { judgeUnlisted } from "./observation.ts";
 import type { ListReply, Vm } from "./schema.ts";
-import { parseUuid, swapUuid } from "./uuid.ts";
 
 /** Nodes up to which VMs are listed by ID; two IDs each fit into one request. */
 const FILTER_NODES_MAX = FILTER_IDS_MAX / 2;
 const KNOWN_POOLS_MAX = 256;
 const REMEMBERED_VMS_MAX = 10_000;
-
-/** The IDs that a Node may be known by. */
-type Identity =
-  | { readonly kind: "providerId"; readonly vmId: string; readonly poolId?: string }
-  /** The system UUID as the kubelet reports it, and with its first groups reversed. */
-  | { readonly kind: "systemUuid"; readonly direct: string; readonly swapped: string }
-  | { readonly kind: "other"; readonly presence: Presence };
 
 /** What a {@linkcode XenOrchestraProvider} is made of. */
 export interface XenOrchestraOptions {
@@ -67,10 +60,13 @@ export class XenOrchestraProvider implements Provider {
     const { clock, settings } = this.#options;
     const observedAtMs = clock.monotonic();
     const identities = interest.map(toIdentity);
-    const { vms, surroundings } = await this.#list(toFilter(identities), signal);
+    const lookedFor = toVmIds(identities);
+    const isFew = lookedFor.size > 0 && identities.length <= FILTER_NODES_MAX;
+    const { vms, surroundings } = await this.#list(isFew ? [...lookedFor] : undefined, signal);
     const inventory = toInventory(vms, surroundings, {
       settings,
       known: this.#knownPools,
+      lookedFor,
       observedAtMs,
     });
     this.#learn(surroundings, inventory);
@@ -90,7 +86,8 @@ export class XenOrchestraProvider implements Provider {
     if (listed) return toPresent(listed, identity.kind);
     const problem = inventory.undecodable.get(id);
     if (problem !== undefined) return toUndecodable(id, problem);
-    if (identity.kind === "providerId") return toNotListed(inventory, identity);
+    if (identity.kind === "providerId")
+      return judgeUnlisted(inventory, id, this.#toPools(identity));
     const swapped = inventory.instances.get(identity.swapped);
     if (swapped && this.#noSuchVm.has(id)) return toPresent(swapped, "swappedSystemUuid");
     const message = swapped
@@ -119,18 +116,17 @@ export class XenOrchestraProvider implements Provider {
 
   async #readByProviderId(
     inventory: Inventory,
-    identity: Identity & { kind: "providerId" },
+    identity: IdentityByProviderId,
     signal: AbortSignal,
   ): Promise<Presence> {
-    const { vmId, poolId } = identity;
+    const { vmId } = identity;
     const read = await this.#readVm(vmId, "providerId", signal);
     if (read !== "missing") {
       const region = read.kind === "present" ? read.instance.region : undefined;
       if (region !== undefined) this.#rememberPool(identity, region);
       return read;
     }
-    const movedTo = this.#movedTo.get(vmId);
-    const poolIds = [poolId, movedTo].filter((one) => one !== undefined);
+    const poolIds = this.#toPools(identity);
     return await proveAbsence(this.#options.api, { vmId, poolIds, inventory }, signal);
   }
 
@@ -216,40 +212,20 @@ export class XenOrchestraProvider implements Provider {
     this.#surroundings = surroundings;
   }
 
-  #rememberPool({ vmId, poolId }: { vmId: string; poolId?: string }, region: string): void {
+  /**
+   * Pools that may hold a VM that is not shown: the one of its provider ID, and where it was last seen. None without a
+   * pool in the provider ID: a label alone, which anybody may write, must not say where to look.
+   */
+  #toPools({ vmId, poolId, labelledPoolId }: IdentityByProviderId): string[] {
+    if (poolId === undefined) return [];
+    const all = [poolId, this.#movedTo.get(vmId), labelledPoolId];
+    return [...new Set(all.filter((one) => one !== undefined))];
+  }
+
+  #rememberPool({ vmId, poolId }: IdentityByProviderId, region: string): void {
     if (region === poolId) this.#movedTo.delete(vmId);
     else remember(this.#movedTo, vmId, region, REMEMBERED_VMS_MAX);
   }
-}
-
-function toIdentity({ name, providerId, systemUuid }: NodeIdentity): Identity {
-  if (providerId !== undefined) {
-    const parsed = parseProviderId(providerId);
-    if (parsed.kind === "ours") return { ...parsed, kind: "providerId" };
-    if (parsed.kind === "foreign") {
-      return { kind: "other", presence: { kind: "foreign", providerId } };
-    }
-    const presence = toUnknown("malformedProviderId", parsed.message);
-    return { kind: "other", presence };
-  }
-  const direct = systemUuid === undefined ? undefined : parseUuid(systemUuid.trim());
-  if (direct !== undefined) return { kind: "systemUuid", direct, swapped: swapUuid(direct) };
-  const shown = systemUuid === undefined ? "no system UUID" : `"${systemUuid}" as its system UUID`;
-  const message =
-    `Node "${name}" reports ${shown}, so its VM cannot be looked up; ` +
-    "start its kubelet with --provider-id=xenorchestra://<pool UUID>/<VM UUID>";
-  return { kind: "other", presence: toUnknown("noIdentity", message) };
-}
-
-/** The IDs to list, or `undefined` for all VMs. */
-function toFilter(identities: readonly Identity[]): string[] | undefined {
-  if (identities.length > FILTER_NODES_MAX) return undefined;
-  const ids = new Set<string>();
-  for (const identity of identities) {
-    if (identity.kind === "providerId") ids.add(identity.vmId);
-    if (identity.kind === "systemUuid") ids.add(identity.direct).add(identity.swapped);
-  }
-  return ids.size === 0 ? undefined : [...ids];
 }
 
 /** Sets the newest entry of a bounded map; the oldest goes. */
@@ -270,21 +246,6 @@ function toUnknown(reason: UnknownReason, message: string): Presence & { kind: "
 
 function toUndecodable(id: string, problem: string): Presence {
   return toUnknown("undecodable", `Cannot read VM ${id} as Xen Orchestra shows it: ${problem}`);
-}
-
-function toNotListed(
-  { coverage }: Inventory,
-  { vmId, poolId = "" }: { vmId: string; poolId?: string },
-): Presence {
-  const pool = coverage.get(poolId);
-  if (pool?.complete === false) {
-    const { name = poolId, reason = "" } = pool;
-    return toUnknown(
-      "notCovered",
-      `VM ${vmId} is not listed, nor all of its pool ${name}: ${reason}`,
-    );
-  }
-  return toUnknown("notListed", `VM ${vmId} is not listed, which alone proves nothing`);
 }
 
 function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {

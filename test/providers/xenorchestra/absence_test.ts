@@ -22,6 +22,8 @@ import {
 const signal = new AbortController().signal;
 const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
 
+const JSON_TYPE = { "content-type": "application/json" };
+
 let fake: FakeXenOrchestra;
 let provider: Provider;
 let inventory: Inventory;
@@ -52,11 +54,17 @@ describe("proveAbsence()", () => {
       `/hosts/${HOST_PARIS_1}`,
       "/vm-controllers/8f27b71a-81c1-4246-ac86-d996c5eb33ce",
       "/servers",
+      `/vm-templates/${WORKER_1}`,
       `/vms/${WORKER_1}`,
+      `/pools/${POOL_PARIS}`,
     ]);
   });
 
-  test("takes another VM of the pool as proof when the dom0 is not shown", async () => {
+  test("takes another VM of the pool as proof when the dom0 is not shown, or may not be seen", async () => {
+    fake.answer = ({ path }) =>
+      path.startsWith("/vm-controllers/") ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
+    expect(await read()).toBe("absent");
+    fake.answer = () => undefined;
     fake.collections["vm-controllers"] = [];
     expect(await read()).toBe("absent");
   });
@@ -69,11 +77,14 @@ describe("proveAbsence()", () => {
     ["a 429", () => Response.json({}, { status: 429 }), "unknown throttled"],
     ["a 404 for a host", () => toResponse(loadCapture("host-id-of-pool")), "unknown protocol"],
     ["a 404 for another VM", () => toResponse(loadCapture("err-vm-404")), "unknown protocol"],
-    [
-      "a 404 without data",
-      () => Response.json({ error: "no such VM" }, { status: 404 }),
-      "unknown protocol",
-    ],
+    ["a 404 for its ID as a host", () => toMissing(WORKER_1, "host"), "unknown protocol"],
+    ["a 404 for another ID", () => toMissing(POOL_PARIS, "VM"), "unknown protocol"],
+    ["a gateway's 404", () => toJson404({ error: "not found" }), "unknown protocol"],
+    ["another's 404", () => toJson404({ message: "no Route matched" }), "unknown protocol"],
+    ["a 404 of other data", () => toJson404({ data: WORKER_1 }), "unknown protocol"],
+    ["a JSON 404 called HTML", () => toMissing(WORKER_1, "VM", "text/html"), "unknown protocol"],
+    ["a 503", () => Response.json({ error: "later" }, { status: 503 }), "unknown unreachable"],
+    ["200 with nothing in it", () => Response.json({}), "unknown undecodable"],
     [
       "a VM that cannot be read",
       () => Response.json({ id: WORKER_1, $pool: 7 }),
@@ -88,6 +99,67 @@ describe("proveAbsence()", () => {
     fake.answer = ({ path }) =>
       path === `/pools/${POOL_PARIS}` ? toResponse(loadCapture("pooldown-pool-404")) : undefined;
     expect(await read()).toBe("unknown notCovered");
+    // So it said that the pool is away, and asked for nothing more.
+    expect(fake.paths).toHaveLength(2);
+  });
+
+  test.each([
+    `/vms/${WORKER_1}`,
+    `/pools/${POOL_PARIS}`,
+    `/hosts/${HOST_PARIS_1}`,
+    "/vm-controllers/",
+    "/servers",
+    "/vm-templates/",
+  ])(
+    "is unsure when %s alone is answered with a 401, an error or a gateway's 404",
+    async (part) => {
+      const answers: [() => Response, string][] = [
+        [() => Response.json({ error: "boom" }, { status: 500 }), "unknown unreachable"],
+        [() => new Response("{", { headers: JSON_TYPE }), "unknown protocol"],
+        [() => toResponse(loadCapture("auth-badtoken")), "unknown denied"],
+      ];
+      const isList = part === "/servers" || part === "/vm-templates/";
+      if (!isList) answers.unshift([() => toJson404({ error: "not found" }), "unknown protocol"]);
+      for (const [answer, expected] of answers) {
+        fake.answer = ({ path }) => (path.startsWith(part) ? answer() : undefined);
+        expect(await read()).toBe(expected);
+      }
+    },
+  );
+
+  test.each([
+    ["the second look at the VM", `/vms/${WORKER_1}`],
+    ["the second look at the pool", `/pools/${POOL_PARIS}`],
+  ])("is unsure when %s fails", async (_title, part) => {
+    let asked = 0;
+    fake.answer = ({ path }) => {
+      if (path !== part) return undefined;
+      asked += 1;
+      return asked === 2 ? toResponse(loadCapture("auth-badtoken")) : undefined;
+    };
+    expect(await read()).toBe("unknown denied");
+  });
+
+  test("is unsure when the pool is gone at the end: the second 404 may come of its loss", async () => {
+    let asked = 0;
+    fake.answer = ({ path }) => {
+      asked += Number(path === `/vms/${WORKER_1}`);
+      if (asked === 2) fake.dropPool(POOL_PARIS);
+      return undefined;
+    };
+    expect(await read()).toBe("unknown notCovered");
+    expect(fake.paths).toHaveLength(8);
+  });
+
+  test("is unsure when the answer for the pool is of another pool, or names no master host", async () => {
+    fake.answer = ({ path }) =>
+      path.startsWith("/pools/")
+        ? Response.json({ id: POOL_LYON, master: HOST_PARIS_1 })
+        : undefined;
+    expect(await read()).toBe("unknown notCovered");
+    fake.answer = () => undefined;
+    fake.change("pools", POOL_PARIS, { master: null });
+    expect(await read()).toBe("unknown notCovered");
   });
 
   test("is unsure when the pool may not be seen", async () => {
@@ -96,8 +168,12 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown denied");
   });
 
-  test("is unsure while the pool's master host is not shown", async () => {
+  test("is unsure while the pool's master host is not shown, alone or in the list", async () => {
+    const hosts = fake.list("hosts");
     fake.remove("hosts", HOST_PARIS_1);
+    expect(await read()).toBe("unknown notCovered");
+    inventory = await provider.listInventory([NODE], signal);
+    fake.collections["hosts"] = hosts;
     expect(await read()).toBe("unknown notCovered");
   });
 
@@ -117,6 +193,28 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown notCovered");
   });
 
+  test.each([
+    ["a VM of another pool", { id: HOST_PARIS_1, $pool: POOL_LYON }],
+    ["the VM itself", { id: WORKER_1, $pool: POOL_PARIS }],
+    ["a VM without a pool", { id: HOST_PARIS_1 }],
+  ])("does not take %s as proof that the pool's VMs are loaded", async (_title, vm) => {
+    fake.collections["vm-controllers"] = [];
+    fake.answer = ({ path }) => (path.startsWith("/vms?") ? Response.json([vm]) : undefined);
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure when the VM was turned into a template, or may have been", async () => {
+    fake.list("vm-templates").push({ id: WORKER_1, $pool: POOL_PARIS });
+    expect(await read()).toBe("unknown notListed");
+    fake.answer = ({ path }) =>
+      path.startsWith("/vm-templates/") ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
+    expect(await read()).toBe("unknown denied");
+    // A server that does not know of templates.
+    fake.answer = ({ path }) =>
+      path.startsWith("/vm-templates/") ? toResponse(loadCapture("err-unknown-route")) : undefined;
+    expect(await read()).toBe("absent");
+  });
+
   test("is unsure when the last list still shows the VM", async () => {
     const id = "b29d32a0";
     const vm = fake.list("vms").find((one) => one.id.startsWith(id))?.id ?? "";
@@ -124,6 +222,13 @@ describe("proveAbsence()", () => {
     fake.remove("vms", vm);
     const node = { name: "w2", providerId: `xenorchestra://${POOL_PARIS}/${vm}` };
     expect(await read(node)).toBe("unknown notListed");
+  });
+
+  test("is unsure when the last list shows the VM in a form that cannot be read", async () => {
+    fake.list("vms").push({ id: WORKER_1, $pool: 7 });
+    inventory = await provider.listInventory([NODE], signal);
+    fake.remove("vms", WORKER_1);
+    expect(await read()).toBe("unknown notListed");
   });
 
   test("is unsure while another pool that was seen before is lost: the VM may have moved there", async () => {
@@ -144,6 +249,23 @@ describe("proveAbsence()", () => {
 
   test("is unsure while a connection is up but its pool is not loaded", async () => {
     fake.change("servers", (one) => one["poolId"] === POOL_LYON, { poolId: undefined });
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure while a connection is not up although its pool still shows, as it was", async () => {
+    fake.change("servers", (one) => one["poolId"] === POOL_LYON, { status: "connecting" });
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure while the connection to the pool itself is disabled, or not among those shown", async () => {
+    fake.change("servers", (one) => one["poolId"] === POOL_PARIS, { enabled: false });
+    expect(await read()).toBe("unknown notCovered");
+    fake.collections["servers"] = fake.list("servers").filter((one) => one["poolId"] === POOL_LYON);
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure while a connection cannot be read", async () => {
+    fake.list("servers").push({ id: HOST_PARIS_1, enabled: "yes" });
     expect(await read()).toBe("unknown notCovered");
   });
 
@@ -211,10 +333,37 @@ describe("proveAbsence()", () => {
     expect(await read(swapped)).toBe("unknown notFound");
   });
 
-  test("cannot prove anything for a provider ID without a pool", async () => {
-    expect(await read({ name: "w1", providerId: `xenorchestra:///${WORKER_1}` })).toBe(
-      "unknown notCovered",
-    );
+  test("looks at the pool that the labels name too, so that a restart of Landfall loses nothing", async () => {
+    expect(await read({ ...NODE, region: POOL_LYON })).toBe("absent");
+    expect(fake.paths).toContain(`/pools/${POOL_LYON}`);
+    expect(await read({ ...NODE, region: "eu-west-1" })).toBe("absent");
+    fake.dropPool(POOL_LYON);
+    // Nobody says that there is a connection to it: it was disabled, or the user may not see it.
+    fake.collections["servers"] = [];
+    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    inventory = await provider.listInventory([NODE], signal);
+    expect(await read({ ...NODE, region: POOL_LYON })).toBe("unknown notCovered");
+    expect(await read()).toBe("absent");
+  });
+
+  test("one of two pools that is lost does not keep the other from answering again, once it is back", async () => {
+    const before = structuredClone(fake.collections);
+    fake.dropPool(POOL_LYON);
+    inventory = await provider.listInventory([NODE], signal);
+    expect(await read()).toBe("unknown notCovered");
+    Object.assign(fake.collections, before);
+    inventory = await provider.listInventory([NODE], signal);
+    expect(await read()).toBe("absent");
+  });
+
+  test("cannot prove anything for a provider ID without a pool, wherever the VM was seen", async () => {
+    const node = { name: "w1", providerId: `xenorchestra:///${WORKER_1}` };
+    expect(await read(node)).toBe("unknown notCovered");
+    expect(await read({ ...node, region: POOL_PARIS })).toBe("unknown notCovered");
+    fake.list("vms").push({ id: WORKER_1, $pool: POOL_PARIS });
+    expect(await read(node)).toBe("present");
+    fake.remove("vms", WORKER_1);
+    expect(await read(node)).toBe("unknown notCovered");
   });
 
   test("never says absent while every list is empty, as after a restart with slow pools", async () => {
@@ -223,6 +372,16 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown notCovered");
   });
 });
+
+function toJson404(body: object): Response {
+  return Response.json(body, { status: 404 });
+}
+
+/** Xen Orchestra's own 404. */
+function toMissing(id: string, type: string, contentType = "application/json"): Response {
+  const body = JSON.stringify({ error: `no such ${type} ${id}`, data: { id, type } });
+  return new Response(body, { status: 404, headers: { "content-type": contentType } });
+}
 
 function servers(name: string): FakeXenOrchestra["collections"][string] {
   const { body } = loadCapture(name);

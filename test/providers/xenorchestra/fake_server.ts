@@ -48,6 +48,7 @@ const TYPES: Readonly<Record<string, string>> = {
   hosts: "host",
   pools: "pool",
   "vm-controllers": "VM-controller",
+  "vm-templates": "VM-template",
 };
 
 /** Loads the response of a capture. */
@@ -72,6 +73,7 @@ export class FakeXenOrchestra {
     hosts: loadList("hosts-all-fields"),
     pools: loadList("pools-all-fields"),
     "vm-controllers": loadList("vm-controllers-all-fields"),
+    "vm-templates": [],
     networks: loadList("networks-all-fields"),
     vifs: loadList("vifs-all-fields"),
     servers: loadList("servers-all-fields"),

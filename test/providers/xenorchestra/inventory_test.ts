@@ -105,9 +105,12 @@ describe("toInstance()", () => {
 
 describe("toInventory()", () => {
   test("shows every VM of the captures the same way twice", () => {
-    const options = { settings: SETTINGS, known: new Map<string, string>(), observedAtMs: 7 };
+    const known = new Map<string, string>();
+    const lookedFor = new Set([VM.id]);
+    const options = { settings: SETTINGS, known, lookedFor, observedAtMs: 7 };
     const inventory = toInventory(vms, surroundings, options);
     expect(inventory.observedAtMs).toBe(7);
+    expect(inventory.lookedFor).toEqual(lookedFor);
     expect(inventory.instances.size).toBe(17);
     expect(inventory.coverage.size).toBe(2);
     const turned = { ...vms, objects: vms.objects.toReversed() };
@@ -122,6 +125,7 @@ describe("toInventory()", () => {
     const { coverage } = toInventory({ objects: [VM], undecodable: new Map() }, nothing, {
       settings: SETTINGS,
       known: new Map([["old", "pool-old"]]),
+      lookedFor: new Set(),
       observedAtMs: 0,
     });
     expect(coverage.get("old")).toEqual({

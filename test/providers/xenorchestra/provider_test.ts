@@ -179,7 +179,7 @@ describe("findInstance()", () => {
       "unknown noIdentity",
     ],
   ] as const)("%s", async (_title, node: NodeIdentity, expected) => {
-    const [, presence] = await look(node, []);
+    const [, presence] = await look(node);
     expect(summarise(presence)).toBe(expected);
     expect(fake.seen).toHaveLength(3);
   });

@@ -1,0 +1,60 @@
+/**
+ * What a Node may be known by in Xen Orchestra.
+ * @module
+ */
+import type { NodeIdentity, Presence } from "../../cloud/provider.ts";
+import { parseProviderId } from "./provider_id.ts";
+import { parseUuid, swapUuid } from "./uuid.ts";
+
+/** The IDs that a Node may be known by. */
+export type Identity =
+  | IdentityByProviderId
+  /** The system UUID as the kubelet reports it, and with its first groups reversed. */
+  | { readonly kind: "systemUuid"; readonly direct: string; readonly swapped: string }
+  /** Nothing to look up by, and what is to be said of that. */
+  | { readonly kind: "other"; readonly presence: Presence };
+
+/** A VM by the provider ID of its Node. */
+export interface IdentityByProviderId {
+  readonly kind: "providerId";
+  readonly vmId: string;
+  /** The pool that held the VM when the ID was written; absent when the ID names none. */
+  readonly poolId?: string;
+  /** The pool that the Node's labels say it was last seen in. */
+  readonly labelledPoolId?: string;
+}
+
+/** Reads what a Node tells. A region that is no UUID is none of ours and tells nothing. */
+export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentity): Identity {
+  if (providerId !== undefined) {
+    const parsed = parseProviderId(providerId);
+    if (parsed.kind === "foreign") return toOther({ kind: "foreign", providerId });
+    if (parsed.kind === "malformed") {
+      const { message } = parsed;
+      return toOther({ kind: "unknown", reason: "malformedProviderId", message });
+    }
+    const labelledPoolId = parseUuid(region ?? "");
+    return { ...parsed, kind: "providerId", ...(labelledPoolId && { labelledPoolId }) };
+  }
+  const direct = systemUuid === undefined ? undefined : parseUuid(systemUuid.trim());
+  if (direct !== undefined) return { kind: "systemUuid", direct, swapped: swapUuid(direct) };
+  const shown = systemUuid === undefined ? "no system UUID" : `"${systemUuid}" as its system UUID`;
+  const message =
+    `Node "${name}" reports ${shown}, so its VM cannot be looked up; ` +
+    "start its kubelet with --provider-id=xenorchestra://<pool UUID>/<VM UUID>";
+  return toOther({ kind: "unknown", reason: "noIdentity", message });
+}
+
+/** The IDs of every VM that may be one of these Nodes' own, each once. */
+export function toVmIds(identities: readonly Identity[]): Set<string> {
+  const ids = new Set<string>();
+  for (const identity of identities) {
+    if (identity.kind === "providerId") ids.add(identity.vmId);
+    if (identity.kind === "systemUuid") ids.add(identity.direct).add(identity.swapped);
+  }
+  return ids;
+}
+
+function toOther(presence: Presence): Identity {
+  return { kind: "other", presence };
+}

@@ -1,0 +1,41 @@
+/**
+ * What it means when a list lacks a VM: rarely that it may be gone.
+ * @module
+ */
+import type { Inventory } from "../../cloud/inventory.ts";
+import type { Presence, UnknownReason } from "../../cloud/provider.ts";
+
+/**
+ * Says why the VM of a provider ID is not in an inventory. `notListed`, one observation of absence, only if the list was
+ * asked for the VM and every pool that may hold it answered in full.
+ *
+ * @param poolIds Pools that may hold the VM; none when its provider ID names none
+ */
+export function judgeUnlisted(
+  inventory: Inventory,
+  vmId: string,
+  poolIds: readonly string[],
+): Presence {
+  const { coverage, lookedFor, undecodable } = inventory;
+  const say = (reason: UnknownReason, why: string): Presence => {
+    return { kind: "unknown", reason, message: `VM ${vmId} is not listed, ${why}` };
+  };
+  if (lookedFor?.has(vmId) === false) {
+    return say("noInventory", "but the last list was not asked for it; the next one will tell");
+  }
+  if (poolIds.length === 0) {
+    const advice = "if the VM is gone, delete the Node";
+    return say("notCovered", `and its provider ID names no pool to look at; ${advice}`);
+  }
+  for (const poolId of poolIds) {
+    const pool = coverage.get(poolId);
+    if (pool?.complete) continue;
+    const never = "it was not shown since Landfall started, so its connection may be down";
+    const { name = poolId, reason = never } = pool ?? {};
+    return say("notCovered", `nor all of its pool ${name}: ${reason}`);
+  }
+  // The key of an object whose ID cannot be read either is its place in the list.
+  const nameless = [...undecodable].find(([key]) => key.startsWith("#"));
+  if (nameless) return say("undecodable", `but one that cannot be read is: ${nameless[1]}`);
+  return say("notListed", "which alone proves nothing");
+}

@@ -1,0 +1,158 @@
+/**
+ * When a VM that is not listed counts as observed to be absent, and when not.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Inventory } from "../../../lib/cloud/inventory.ts";
+import type { NodeIdentity, Provider, UnknownReason } from "../../../lib/cloud/provider.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { judgeUnlisted } from "../../../lib/providers/xenorchestra/observation.ts";
+import {
+  FakeXenOrchestra,
+  HOST_PARIS_1,
+  POOL_LYON,
+  POOL_PARIS,
+  toDeps,
+  toSettings,
+  WORKER_1,
+} from "./fake_server.ts";
+
+const signal = new AbortController().signal;
+const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
+const POOLLESS: NodeIdentity = { name: "w1", providerId: `xenorchestra:///${WORKER_1}` };
+
+describe("judgeUnlisted()", () => {
+  const complete = { complete: true };
+  const lost = { complete: false, name: "pool-b", reason: "it is away" };
+  const INVENTORY: Inventory = {
+    observedAtMs: 0,
+    instances: new Map(),
+    coverage: new Map<string, { complete: boolean }>([
+      ["a", complete],
+      ["b", lost],
+      ["c", complete],
+    ]),
+    undecodable: new Map(),
+    lookedFor: new Set(["vm"]),
+  };
+
+  test.each<[string, string[], Partial<Inventory>, UnknownReason, string]>([
+    ["its pool answered in full", ["a"], {}, "notListed", "proves nothing"],
+    ["all its pools answered in full", ["a", "c"], {}, "notListed", "proves nothing"],
+    ["a pool is lost", ["a", "b"], {}, "notCovered", "pool-b: it is away"],
+    ["a pool was never seen", ["a", "x"], {}, "notCovered", "pool x: it was not shown since"],
+    ["no pool is known", [], {}, "notCovered", "names no pool"],
+    ["it was not asked for", ["a"], { lookedFor: new Set() }, "noInventory", "not asked for"],
+    [
+      "a VM cannot be read, not even its ID",
+      ["a"],
+      { undecodable: new Map([["#3", "id: wanted string"]]) },
+      "undecodable",
+      "id: wanted string",
+    ],
+    [
+      "another VM cannot be read",
+      ["a"],
+      { undecodable: new Map([[POOL_LYON, "tags: wanted array"]]) },
+      "notListed",
+      "proves nothing",
+    ],
+  ])("when %s", (_title, poolIds, over, reason, words) => {
+    expect(judgeUnlisted({ ...INVENTORY, ...over }, "vm", poolIds)).toMatchObject({
+      kind: "unknown",
+      reason,
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test("an inventory that does not say what was looked for shows everything", () => {
+    const { lookedFor: _, ...everything } = INVENTORY;
+    expect(judgeUnlisted(everything, "vm", ["a"])).toMatchObject({ reason: "notListed" });
+  });
+});
+
+describe("findInstance() of a Node with a provider ID", () => {
+  let fake: FakeXenOrchestra;
+  let provider: Provider;
+
+  beforeEach(() => {
+    fake = new FakeXenOrchestra();
+    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+  });
+  afterEach(() => fake.stop());
+
+  async function look(node: NodeIdentity = NODE, interest = [node]): Promise<string> {
+    const inventory = await provider.listInventory(interest, signal);
+    const presence = provider.findInstance(inventory, node);
+    return presence.kind === "unknown" ? presence.reason : presence.kind;
+  }
+
+  test("C-03 is an observation of absence while its pool answers in full", async () => {
+    fake.remove("vms", WORKER_1);
+    expect(await look()).toBe("notListed");
+    expect(await look({ ...NODE, region: POOL_LYON })).toBe("notListed");
+    expect(await look({ ...NODE, region: "eu-west-1" })).toBe("notListed");
+  });
+
+  test("is none while its pool is lost, or shown without its master host", async () => {
+    expect(await look()).toBe("present");
+    const hosts = fake.list("hosts");
+    fake.remove("vms", WORKER_1);
+    fake.remove("hosts", HOST_PARIS_1);
+    expect(await look()).toBe("notCovered");
+    fake.collections["hosts"] = hosts;
+    expect(await look()).toBe("notListed");
+    fake.dropPool(POOL_PARIS);
+    expect(await look()).toBe("notCovered");
+  });
+
+  test("is none while its pool was never seen, as when Landfall starts in an outage", async () => {
+    fake.dropPool(POOL_PARIS);
+    expect(await look()).toBe("notCovered");
+  });
+
+  test("is none while every list is empty", async () => {
+    for (const name of Object.keys(fake.collections)) fake.collections[name] = [];
+    expect(await look()).toBe("notCovered");
+  });
+
+  test("is none while the pool that the VM moved to is lost", async () => {
+    fake.change("vms", WORKER_1, { $pool: POOL_LYON });
+    expect(await look()).toBe("present");
+    fake.dropPool(POOL_LYON);
+    expect(await look()).toBe("notCovered");
+  });
+
+  test("is none while the pool that the labels name is lost, also after a restart of Landfall", async () => {
+    fake.dropPool(POOL_LYON);
+    fake.remove("vms", WORKER_1);
+    expect(await look({ ...NODE, region: POOL_LYON })).toBe("notCovered");
+    expect(await look()).toBe("notListed");
+  });
+
+  test("is none for a provider ID without a pool, whatever its labels say", async () => {
+    expect(await look(POOLLESS)).toBe("present");
+    fake.remove("vms", WORKER_1);
+    expect(await look(POOLLESS)).toBe("notCovered");
+    expect(await look({ ...POOLLESS, region: POOL_PARIS })).toBe("notCovered");
+  });
+
+  test("is none while the list was not asked for the VM", async () => {
+    const other = { name: "x", systemUuid: POOL_LYON };
+    expect(await look(NODE, [other])).toBe("noInventory");
+    fake.remove("vms", WORKER_1);
+    expect(await look(NODE, [other])).toBe("noInventory");
+    expect(await look(NODE, [other, NODE])).toBe("notListed");
+  });
+
+  test.each([NODE, POOLLESS, { ...NODE, providerId: `xenorchestra://${POOL_LYON}/${WORKER_1}` }])(
+    "a VM that appears late is found, with %j",
+    async (node) => {
+      const vms = fake.list("vms");
+      fake.remove("vms", WORKER_1);
+      expect(await look(node)).not.toBe("present");
+      fake.collections["vms"] = vms;
+      expect(await look(node)).toBe("present");
+    },
+  );
+});
