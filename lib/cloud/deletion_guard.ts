@@ -60,7 +60,10 @@ export interface FleetMember {
 export interface FleetLook {
   /** Every one of our Nodes, once. */
   readonly fleet: Iterable<FleetMember>;
-  /** When the inventory was asked for, in monotonic milliseconds; absent without one: then nothing is missing. */
+  /**
+   * When the inventory was asked for, in monotonic milliseconds. Absent without a good one: then no sighting counts,
+   * every streak ends, and what was missing counts as missing until more is known.
+   */
   readonly observedAtMs?: number | undefined;
   /** When the look is taken, in monotonic milliseconds. */
   readonly nowMs: number;
@@ -120,9 +123,13 @@ export function observeFleet(
   let size = 0;
   for (const { uid, isReady, sighting } of fleet) {
     size += 1;
-    if (sighting !== "missing" || observedAtMs === undefined) continue;
     const before = state.missing.get(uid);
-    missing.set(uid, toMissingNode(before, isReady, isNew ? observedAtMs : undefined));
+    if (observedAtMs === undefined) {
+      if (before) missing.set(uid, toMissingNode(before, isReady, undefined));
+    } else if (sighting === "missing") {
+      const streak = isNew ? extendStreak(before?.streak, observedAtMs) : before?.streak;
+      missing.set(uid, toMissingNode(before, isReady, streak));
+    }
   }
   const startMs = nowMs - settings.fleetWindowMs;
   const next: GuardState = {
@@ -146,7 +153,9 @@ export function observeFleet(
  */
 export function breakStreaks(state: GuardState): GuardState {
   const missing = new Map<string, MissingNode>();
-  for (const [uid, node] of state.missing) missing.set(uid, toUnseen(node));
+  for (const [uid, node] of state.missing) {
+    missing.set(uid, toMissingNode(node, node.isReady, undefined));
+  }
   return hasSameEntries(state.missing, missing) ? state : { ...state, missing };
 }
 
@@ -159,7 +168,8 @@ export function breakStreaks(state: GuardState): GuardState {
 export function breakStreak(state: GuardState, uid: string): GuardState {
   const node = state.missing.get(uid);
   if (node?.streak === undefined) return state;
-  return { ...state, missing: new Map(state.missing).set(uid, toUnseen(node)) };
+  const missing = new Map(state.missing).set(uid, { ...node, streak: undefined });
+  return { ...state, missing };
 }
 
 /**
@@ -250,22 +260,16 @@ function judgeStreak(streak: Streak | undefined, settings: DeletionSettings): Ve
 function toMissingNode(
   before: MissingNode | undefined,
   isReady: boolean,
-  newMs: number | undefined,
+  streak: Streak | undefined,
 ): MissingNode {
-  const streak = isReady ? undefined : extendStreak(before?.streak, newMs);
-  const isSame = before?.isReady === isReady && before.streak === streak;
-  return isSame ? before : { isReady, streak };
+  const after = { isReady, streak: isReady ? undefined : streak };
+  const isSame = before?.isReady === isReady && before.streak === after.streak;
+  return isSame ? before : after;
 }
 
-function extendStreak(streak: Streak | undefined, newMs: number | undefined): Streak | undefined {
-  if (newMs === undefined) return streak;
-  const { observations, firstMs } = streak ?? { ...NO_STREAK, firstMs: newMs };
-  return { observations: observations + 1, firstMs, lastMs: newMs };
-}
-
-/** The same Node without a streak; `node` itself when it has none. */
-function toUnseen(node: MissingNode): MissingNode {
-  return node.streak === undefined ? node : { ...node, streak: undefined };
+function extendStreak(streak: Streak | undefined, observedAtMs: number): Streak {
+  const { observations, firstMs } = streak ?? { ...NO_STREAK, firstMs: observedAtMs };
+  return { observations: observations + 1, firstMs, lastMs: observedAtMs };
 }
 
 function hasSameEntries<K, V>(one: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): boolean {

@@ -152,11 +152,18 @@ function toLimit(history: readonly Entry[], nowMs: number, wanted: DeletionSetti
   return Math.max(1, Math.floor(wanted.fleetShare * (old?.size ?? 0)));
 }
 
+/** UIDs that were missing at the last look with an inventory, and were in the fleet ever since. */
 function listMissing(history: readonly Entry[]): string[] {
-  const last = history.findLast(({ event }) => event.kind === "look");
-  if (last?.event.kind !== "look" || last.observedAtMs === undefined) return [];
-  const fleet = toFleet(last.event.nodes);
-  return fleet.filter(({ sighting }) => sighting === "missing").map(({ uid }) => uid);
+  let missing: string[] = [];
+  for (const { event, observedAtMs } of history) {
+    if (event.kind !== "look") continue;
+    const isKnown = observedAtMs !== undefined;
+    const before = missing;
+    missing = toFleet(event.nodes)
+      .filter(({ uid, sighting }) => (isKnown ? sighting === "missing" : before.includes(uid)))
+      .map(({ uid }) => uid);
+  }
+  return missing;
 }
 
 function applyEntry(state: GuardState, entry: Entry, wanted: DeletionSettings): GuardState {

@@ -106,6 +106,7 @@ describe("judge() asks for confirmation", () => {
 
 describe("judge() waits for a streak that is long enough", () => {
   type Wanted = readonly [reason: string, observations: number, sinceMs: number | undefined];
+  const UNSEEN: Wanted = ["confirmations", 0, undefined];
   const seen = [{ at: 0 }, { at: 30 }];
   const cases: readonly (readonly [what: string, steps: readonly Step[], wanted: Wanted])[] = [
     ["one observation", [{ at: 7 }], ["confirmations", 1, 7_000]],
@@ -144,7 +145,7 @@ describe("judge() waits for a streak that is long enough", () => {
         { at: 0, isReady: true },
         { at: 5, observed: 0 },
       ],
-      ["confirmations", 0, undefined],
+      UNSEEN,
     ],
     [
       "a Node that was present",
@@ -171,6 +172,12 @@ describe("judge() waits for a streak that is long enough", () => {
       [...seen, { at: 45, observed: null }, { at: 60 }],
       ["confirmations", 1, 60_000],
     ],
+    ["a look without an inventory only", [...seen, { at: 60, observed: null }], UNSEEN],
+    [
+      "looks without an inventory, and the last good one again",
+      [...seen, { at: 60 }, { at: 65, observed: null }, { at: 66, observed: 60 }],
+      UNSEEN,
+    ],
     [
       "a refresh that failed",
       [{ at: 0 }, { at: 30, after: breakStreaks }, { at: 60 }],
@@ -179,17 +186,17 @@ describe("judge() waits for a streak that is long enough", () => {
     [
       "a refresh that failed, and the last good inventory looked at again",
       [...seen, { at: 60, after: breakStreaks }, { at: 65, observed: 60 }],
-      ["confirmations", 0, undefined],
+      UNSEEN,
     ],
     [
       "a direct answer that did not agree",
       [...seen, { at: 60, after: (state) => breakStreak(state, X) }],
-      ["confirmations", 0, undefined],
+      UNSEEN,
     ],
     [
       "a direct answer that did not agree, and the same inventory again",
       [...seen, { at: 60, after: (state) => breakStreak(state, X) }, { at: 65, observed: 60 }],
-      ["confirmations", 0, undefined],
+      UNSEEN,
     ],
   ];
   test.each(cases)("after %s", (_what, steps, [reason, observations, sinceMs]) => {
@@ -233,7 +240,7 @@ describe("judge() keeps", () => {
     ["a Node that is present again", [...lost, { at: 61, sighting: "present" }]],
     ["a Node of which nothing is known now", [...lost, { at: 61, sighting: "unknown" }]],
     ["a Node that left the fleet", [...lost, { at: 61, sighting: null }]],
-    ["a Node while there is no inventory", [...lost, { at: 61, observed: null }]],
+    ["a Node that was never missing while there is no inventory", [{ at: 0, observed: null }]],
     ["a Node that is not Ready but present", lost.map(({ at }) => ({ at, sighting: "present" }))],
     ["a Node of which nothing is known", lost.map(({ at }) => ({ at, sighting: "unknown" }))],
   ];
@@ -401,6 +408,18 @@ describe("observeFleet()", () => {
     expect(state).toEqual(before);
     expect(EMPTY_GUARD).toMatchObject({ observedAtMs: -Infinity, sizes: [] });
     expect(EMPTY_GUARD.missing.size + EMPTY_GUARD.deletions.size).toBe(0);
+  });
+
+  test("without an inventory counts as missing what was, as long as it is in the fleet", () => {
+    const { state, nowMs } = loseNodes(10, ["a", "b", "c", "d", "e"]);
+    const unknown = (uid: string): FleetMember => ({ uid, isReady: false, sighting: "unknown" });
+    const look = { fleet: [...toHealthy(6), ...["a", "b", "c", "d"].map(unknown)], nowMs };
+    const next = observeFleet(state, look, DEFAULT_DELETION);
+    expect(readFleet(next, nowMs, DEFAULT_DELETION)).toMatchObject({
+      missing: 4,
+      isExceeded: true,
+    });
+    expect(observeFleet(next, look, DEFAULT_DELETION)).toBe(next);
   });
 
   test("remembers nothing of Nodes that are well", () => {
