@@ -85,8 +85,8 @@ export interface Provider {
    */
   listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory>;
   /**
-   * Finds a Node's instance in an inventory: memory only, never `absent`. See {@linkcode UnknownReason} for what it means
-   * when there is none.
+   * Finds a Node's instance in an inventory: memory only, never `absent`. What it means when there is none, see
+   * {@linkcode UnknownReason}.
    */
   findInstance(inventory: Inventory, node: NodeIdentity): Presence;
   /**

@@ -121,7 +121,7 @@ export class XenOrchestraApi {
     return this.#read("hosts", "host", { id, schema: SCHEMAS.host }, signal);
   }
 
-  /** Reads the dom0 of a host. `hidden`: the user may not see it (403), which a user made for Landfall alone may not. */
+  /** Reads the dom0 of a host. `hidden`: the user may not see it (403), as one with the least rights may not. */
   async readVmController(
     id: string,
     signal: AbortSignal,

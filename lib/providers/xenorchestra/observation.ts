@@ -6,8 +6,8 @@ import type { Inventory } from "../../cloud/inventory.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 
 /**
- * Says why the VM of a provider ID is not in an inventory. `notListed`, one observation of absence, only if the list was
- * asked for the VM and every pool that may hold it answered in full.
+ * Says why the VM of a provider ID is not in an inventory. It is `notListed`, one observation of absence, only if the
+ * list was asked for the VM and every pool that may hold it answered in full.
  *
  * @param poolIds Pools that may hold the VM; none when its provider ID names none
  */
