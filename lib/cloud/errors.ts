@@ -19,14 +19,17 @@ export class CloudError extends Error {
   readonly kind: CloudErrorKind;
   /** How long the cloud asks to be left alone, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** HTTP status of the reply; absent when there was none, or it is not to blame. */
+  readonly status: number | undefined;
 
   constructor(
     kind: CloudErrorKind,
     message: string,
-    options: ErrorOptions & { retryAfterMs?: number } = {},
+    options: ErrorOptions & { retryAfterMs?: number; status?: number } = {},
   ) {
     super(message, options);
     this.kind = kind;
     this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
   }
 }

@@ -2,6 +2,7 @@
  * The port: what Landfall asks of any cloud. Providers implement it, controllers call it, neither knows the other.
  * @module
  */
+import type { Inspection } from "./inspection.ts";
 import type { Instance } from "./instance.ts";
 import type { Inventory } from "./inventory.ts";
 
@@ -96,6 +97,12 @@ export interface Provider {
    * @param inventory The newest inventory, for what is known about the Node's surroundings
    */
   readInstance(inventory: Inventory, node: NodeIdentity, signal: AbortSignal): Promise<Presence>;
+  /**
+   * Looks at the cloud once, for a person who sets it up: whether it answers, as whom, and what it lets see. What goes
+   * wrong is a finding; rejects only when the signal aborts. Changes nothing, and leaves nothing behind when the
+   * provider was made to be transient. Absent: the inventory says all there is.
+   */
+  inspect?(signal: AbortSignal): Promise<Inspection>;
   /** Releases connections. */
   close?(): void;
 }

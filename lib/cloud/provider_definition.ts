@@ -46,6 +46,11 @@ export interface ProviderDeps {
    * token that is renewed.
    */
   readonly stateId?: string;
+  /**
+   * Whether this is one short look, as that of `landfall check`: the provider then leaves nothing behind in the cloud,
+   * such as a token. @default {false}
+   */
+  readonly isTransient?: boolean;
   /** The file that the settings came from, for a provider that follows its changes. Absent without one. */
   readonly configFile?: ConfigFile;
 }

@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { CloudError } from "../../cloud/errors.ts";
+import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
 import type {
@@ -15,6 +16,7 @@ import { abortable } from "../../core/abortable.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { StaticFile } from "./config_schema.ts";
+import { inspectStatic } from "./inspect.ts";
 import { toInstances } from "./inventory.ts";
 import { findInstance, toUnknown } from "./matching.ts";
 import { parseProviderId } from "./provider_id.ts";
@@ -70,6 +72,11 @@ export class StaticProvider implements Provider {
       coverage: new Map([[PART, { complete: true, name }]]),
       undecodable: new Map(),
     });
+  }
+
+  inspect(signal: AbortSignal): Promise<Inspection> {
+    const path = this.#options.deps.configFile?.path ?? "inventory";
+    return inspectStatic(path, (both) => this.listInventory([], both), signal);
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {

@@ -85,6 +85,7 @@ function toRedirectUrl({ status, headers }: Response, from: string): string | un
     throw new CloudError(
       "protocol",
       `Xen Orchestra redirects to ${where}, which is not followed; if that is where it is, change url`,
+      { status },
     );
   }
   return to.href;
@@ -130,7 +131,7 @@ export function toReplyError(reply: Reply, what: string): CloudError {
   const { status, retryAfterMs } = reply;
   const said = findErrorText(reply);
   const answered = `Xen Orchestra answered ${status}${said === "" ? "" : ` (${said})`} to ${what}`;
-  const options = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const options = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   if (status === 401) {
     const advice =
       "the token is wrong or expired; check token or tokenFile, or username and password";
@@ -147,14 +148,15 @@ export function toReplyError(reply: Reply, what: string): CloudError {
   if (status === 400 && said.includes("authentication methods")) {
     const advice =
       "something between here and there, such as a proxy, adds an Authorization header";
-    return new CloudError("protocol", `${answered}: ${advice}`);
+    return new CloudError("protocol", `${answered}: ${advice}`, options);
   }
   if (reply.json === undefined) {
     const type = reply.contentType === "" ? "nothing" : reply.contentType;
     const advice = "something else answers at url, or Xen Orchestra is too old";
-    return new CloudError("protocol", `${answered} with ${type} instead of JSON: ${advice}`);
+    const message = `${answered} with ${type} instead of JSON: ${advice}`;
+    return new CloudError("protocol", message, options);
   }
-  return new CloudError("protocol", `${answered}, which was not expected`);
+  return new CloudError("protocol", `${answered}, which was not expected`, options);
 }
 
 /** `error` is text, or an object by parameter. */

@@ -3,6 +3,7 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
+import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
 import type {
   Instance,
@@ -18,6 +19,7 @@ import { proveAbsence } from "./absence.ts";
 import { FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { toIdentity, toVmIds, type Identity, type IdentityByProviderId } from "./identity.ts";
+import { inspectXenOrchestra } from "./inspect.ts";
 import { toDevices, toInstance, toInventory, toSurroundings } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
 import { judgeUnlisted } from "./observation.ts";
@@ -76,6 +78,11 @@ export class XenOrchestraProvider implements Provider {
       if (region !== undefined) this.#rememberPool(identity, region);
     }
     return inventory;
+  }
+
+  inspect(signal: AbortSignal): Promise<Inspection> {
+    const listInventory = (both: AbortSignal): Promise<Inventory> => this.listInventory([], both);
+    return inspectXenOrchestra({ ...this.#options, listInventory }, signal);
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {

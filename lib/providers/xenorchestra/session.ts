@@ -97,7 +97,7 @@ export class Session {
       for (let attempt = 1; ; attempt += 1) {
         const token = await this.#tokens.read(deadline);
         this.#checkDenied(token);
-        const headers = { ...HEADERS, cookie: `authenticationToken=${token}` };
+        const headers = { ...HEADERS, ...this.#toAuthHeader(token) };
         const sent = { operation, method: "GET", url: this.#base + path, headers } as const;
         const reply = await this.#sendTwice(sent, deadline);
         if (reply.status !== 401) {
@@ -166,14 +166,26 @@ export class Session {
     const { clock, log } = this.#deps;
     if (credentials.kind === "token") return createFixedToken(credentials.token);
     if (credentials.kind === "tokenFile") return new FileToken(credentials.path, clock);
+    // Signing in with every request is dear, but leaves no token behind.
+    if (this.#usesBasic) return createFixedToken(toBasic(credentials));
     return new MintedToken({ mint: () => this.#mint(credentials), clock, log });
   }
 
+  get #usesBasic(): boolean {
+    return this.#deps.isTransient === true && this.#settings.credentials.kind === "password";
+  }
+
+  #toAuthHeader(token: string): Readonly<Record<string, string>> {
+    return this.#usesBasic
+      ? { authorization: `Basic ${token}` }
+      : { cookie: `authenticationToken=${token}` };
+  }
+
   /** Gets a token by HTTP Basic. The server answers `users/me` with a redirect to the user's own path: 307. */
-  async #mint({ username, password }: Credentials & { kind: "password" }): Promise<Minted> {
+  async #mint(credentials: Credentials & { kind: "password" }): Promise<Minted> {
+    const { username } = credentials;
     const timeoutMs = this.#settings.clientTimeoutMs ?? TIMEOUT_MS;
     const deadline = withDeadline(this.#deps.signal, timeoutMs);
-    const basic = Buffer.from(`${username}:${password}`).toString("base64");
     const body = JSON.stringify({
       description: "Landfall, a Kubernetes cloud controller manager",
       client: { id: `landfall-${this.#deps.stateId ?? toStateId(this.#settings.url, username)}` },
@@ -181,7 +193,7 @@ export class Session {
     const headers = {
       ...HEADERS,
       "content-type": "application/json",
-      authorization: `Basic ${basic}`,
+      authorization: `Basic ${toBasic(credentials)}`,
     };
     const post = (): Promise<Reply> => {
       const sent = { operation: "create_token", method: "POST", headers, body } as const;
@@ -210,6 +222,10 @@ export class Session {
 /** The same for every process of one installation, so that the server renews its token instead of adding another. */
 function toStateId(url: string, username: string): string {
   return createHash("sha256").update(`${url}|${username}`).digest("hex").slice(0, 12);
+}
+
+function toBasic({ username, password }: Credentials & { kind: "password" }): string {
+  return Buffer.from(`${username}:${password}`).toString("base64");
 }
 
 function toAbortCode(signal: AbortSignal): string {

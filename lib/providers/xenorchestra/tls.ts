@@ -70,7 +70,8 @@ export class Trust {
   }
 }
 
-function normalise(fingerprint: string): string {
+/** A fingerprint as `certificateFingerprint` holds it: hexadecimal digits in lower case. */
+export function normalise(fingerprint: string): string {
   return fingerprint.replaceAll(":", "").toLowerCase();
 }
 
@@ -82,8 +83,12 @@ function toMismatch(fingerprint: string): CloudError {
   );
 }
 
-/** Reads the certificate that a server shows, without trusting it. Nothing is sent. */
-function readServerCertificate(url: string, signal: AbortSignal): Promise<Buffer> {
+/**
+ * Reads the certificate that a server shows, in DER form, without trusting it. Nothing is sent.
+ *
+ * @throws {CloudError} `unreachable` when it shows none, or the signal's reason
+ */
+export function readServerCertificate(url: string, signal: AbortSignal): Promise<Buffer> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const options: ConnectionOptions = { host, port: Number(port || 443), rejectUnauthorized: false };

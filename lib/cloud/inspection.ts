@@ -1,0 +1,110 @@
+/**
+ * What one look at a cloud finds, in words for a person who sets it up.
+ * @module
+ */
+import type { Inventory } from "./inventory.ts";
+
+/** How grave a finding is: `failure` keeps Landfall from working, `warning` may be meant so. */
+export type FindingLevel = "ok" | "warning" | "failure";
+
+/** One thing that was found out. Neither text holds a secret, nor ends in a full stop. */
+export interface Finding {
+  readonly level: FindingLevel;
+  /** Stable word for programs, in camel case: `unauthorized`. */
+  readonly code: string;
+  /** What is so. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+/** A part of a cloud: a pool, a host, a file. */
+export interface InspectedPart {
+  /** What it is, in the cloud's own word: `pool`. */
+  readonly kind: string;
+  readonly id: string;
+  readonly name?: string;
+  /** Whether it answers in full; absent when that cannot be said of such a part. */
+  readonly complete?: boolean;
+  /** Why it is not complete. */
+  readonly reason?: string;
+}
+
+/** What one look at a cloud found. */
+export interface Inspection {
+  /** Where the cloud is: host and port, or a file. Never with a user, a password or a path of a URL. */
+  readonly endpoint: string;
+  /** How many there are of each thing that can be seen, by the cloud's own word: `{vms: 12, hosts: 5}`. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly parts: readonly InspectedPart[];
+  /** At least one. */
+  readonly findings: readonly Finding[];
+  /** What was seen, of all instances; absent exactly when the cloud did not answer. */
+  readonly inventory?: Inventory;
+}
+
+/** The words of a cloud for what an inventory holds. */
+export interface InspectionWords {
+  /** Plural of an instance: `vms`. */
+  readonly instances: string;
+  /** A part of the coverage: `pool`. */
+  readonly part: string;
+  /** What to do when no instance, or no part, can be seen. */
+  readonly noneAdvice: string;
+  /** What to do about a part that is not complete. */
+  readonly incompleteAdvice: string;
+}
+
+const WORDS: InspectionWords = {
+  instances: "instances",
+  part: "part",
+  noneAdvice: "check that the credentials may see the machines of this cluster",
+  incompleteAdvice: "check the connection to it, and what the credentials may see",
+};
+
+/** What an inventory of all instances says about its cloud. */
+export function inspectInventory(
+  endpoint: string,
+  inventory: Inventory,
+  words: InspectionWords = WORDS,
+): Inspection & { readonly inventory: Inventory } {
+  const { instances, coverage, undecodable } = inventory;
+  const parts = [...coverage].map(([id, part]) => ({ kind: words.part, id, ...part }));
+  const counts = { [`${words.part}s`]: parts.length, [words.instances]: instances.size };
+  const findings = [
+    ...listPartFindings(parts, words),
+    toSizeFinding(instances.size, words),
+    ...listUndecodableFindings(undecodable, words),
+  ];
+  return { endpoint, counts, parts, findings, inventory };
+}
+
+function listPartFindings(parts: readonly InspectedPart[], words: InspectionWords): Finding[] {
+  if (parts.length === 0) {
+    const message = `no ${words.part} can be seen`;
+    return [{ level: "warning", code: "noParts", message, advice: words.noneAdvice }];
+  }
+  return parts.map(({ kind, id, name, complete, reason }) => {
+    const shown = `${kind} ${name === undefined || name === id ? id : `${name} (${id})`}`;
+    if (complete) return { level: "ok", code: "partComplete", message: `${shown} is complete` };
+    const message = `${shown} is not complete: ${reason ?? "no reason is known"}`;
+    return { level: "warning", code: "partIncomplete", message, advice: words.incompleteAdvice };
+  });
+}
+
+function toSizeFinding(size: number, { instances, noneAdvice }: InspectionWords): Finding {
+  if (size > 0) return { level: "ok", code: "instances", message: `${size} ${instances} are seen` };
+  const message = `no ${instances} can be seen`;
+  return { level: "warning", code: "noInstances", message, advice: noneAdvice };
+}
+
+function listUndecodableFindings(
+  undecodable: Inventory["undecodable"],
+  { instances }: InspectionWords,
+): Finding[] {
+  const [first] = undecodable;
+  if (first === undefined) return [];
+  const message = `${undecodable.size} ${instances} cannot be read, such as ${first.join(": ")}`;
+  const advice = "their Nodes are left as they are; report it with the version of the cloud";
+  return [{ level: "warning", code: "undecodable", message, advice }];
+}

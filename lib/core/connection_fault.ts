@@ -1,0 +1,62 @@
+/**
+ * Sorts what can go wrong between here and a server by what a person has to do about it.
+ * @module
+ */
+import { findErrorCode } from "./connection_problem.ts";
+
+/**
+ * Where a connection failed.
+ *
+ * - `dns`: the name has no address here
+ * - `refused`: nothing listens there
+ * - `timeout`: no answer, be it to the connection or to the request
+ * - `noRoute`: the network does not lead there
+ * - `closed`: the connection ended before the answer did
+ * - `tlsAuthority`: nobody we trust signed the certificate
+ * - `tlsName`: the certificate is for another name
+ * - `tlsExpired`: the certificate is out of date, or not valid yet
+ * - `tls`: anything else about certificates
+ * - `notTls`: what answers does not speak TLS
+ * - `proxy`: the proxy did not connect
+ */
+export type ConnectionFault =
+  | "dns"
+  | "refused"
+  | "timeout"
+  | "noRoute"
+  | "closed"
+  | "tlsAuthority"
+  | "tlsName"
+  | "tlsExpired"
+  | "tls"
+  | "notTls"
+  | "proxy";
+
+const FAULTS: readonly (readonly [ConnectionFault, RegExp])[] = [
+  ["dns", /^(ENOTFOUND|EAI_AGAIN|EAI_NODATA|ESERVFAIL)$/],
+  ["refused", /^(ECONNREFUSED|ConnectionRefused)$/],
+  ["timeout", /^(ETIMEDOUT|ConnectionTimeout|TimeoutError)$/],
+  ["noRoute", /^(EHOSTUNREACH|ENETUNREACH)$/],
+  ["closed", /^(ECONNRESET|EPIPE|ConnectionClosed|ConnectionReset|FailedToOpenSocket)$/],
+  ["tlsName", /^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/],
+  ["tlsExpired", /^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/],
+  ["tlsAuthority", /SELF_SIGNED|ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED/],
+  ["notTls", /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/],
+  ["proxy", /PROXY/i],
+  ["tls", /CERT|TLS|SSL|VERIFY/],
+];
+
+/** Bounded, because causes may go round in a circle. */
+const CAUSES_MAX = 8;
+
+/** The fault behind an error or one of its causes; `undefined` when no connection is to blame. */
+export function findConnectionFault(error: unknown): ConnectionFault | undefined {
+  let current: unknown = error;
+  for (let depth = 0; current instanceof Error && depth < CAUSES_MAX; depth += 1) {
+    const code = findErrorCode(current) || current.name;
+    const found = FAULTS.find(([, codes]) => codes.test(code));
+    if (found !== undefined) return found[0];
+    current = current.cause;
+  }
+  return undefined;
+}

@@ -1,0 +1,129 @@
+/**
+ * One look at Xen Orchestra, for a person who sets it up.
+ * @module
+ */
+import { CloudError } from "../../cloud/errors.ts";
+import { type Finding, inspectInventory, type Inspection } from "../../cloud/inspection.ts";
+import type { Inventory } from "../../cloud/inventory.ts";
+import { withDeadline } from "../../core/clock.ts";
+import { formatHostPort } from "../../core/connection_problem.ts";
+import type { XenOrchestraApi } from "./api.ts";
+import type { XenOrchestraSettings } from "./config.ts";
+import { diagnose, toWrongService } from "./diagnose.ts";
+import type { Host, ListReply, Server } from "./schema.ts";
+
+/** What {@linkcode inspectXenOrchestra} looks with. */
+export interface InspectOptions {
+  readonly api: XenOrchestraApi;
+  readonly settings: XenOrchestraSettings;
+  /** Lists all VMs with what surrounds them. */
+  readonly listInventory: (signal: AbortSignal) => Promise<Inventory>;
+}
+
+/** Longest wait for the first answer, in milliseconds; a person is waiting, too. */
+const FIRST_MS = 10_000;
+
+const WORDS = {
+  instances: "vms",
+  part: "pool",
+  noneAdvice:
+    "check that a pool is connected (Settings, Servers) and that the user may read vm, host and pool: " +
+    "what it may not see is left out without a word",
+  incompleteAdvice: "check the connection to the pool, and that the user may read its hosts",
+} as const;
+
+/**
+ * Asks for hosts first, alone, so that a wrong password is tried once; then for everything else at once.
+ *
+ * @throws the signal's reason
+ */
+export async function inspectXenOrchestra(
+  options: InspectOptions,
+  signal: AbortSignal,
+): Promise<Inspection> {
+  const { api, settings, listInventory } = options;
+  const endpoint = formatHostPort(settings.url);
+  try {
+    const firstMs = Math.max(FIRST_MS, settings.clientTimeoutMs ?? 0);
+    const hosts = await api.listHosts(withDeadline(signal, firstMs));
+    if (hosts.objects.length === 0 && hosts.undecodable.size > 0) {
+      return toFailed(endpoint, toWrongService(`What answers at ${endpoint} shows no hosts`));
+    }
+    const [inventory, servers, networks] = await Promise.all([
+      listInventory(signal),
+      listServers(api, signal),
+      listNetworkFindings(options, signal),
+    ]);
+    const shown = inspectInventory(endpoint, inventory, WORDS);
+    const answers = `Xen Orchestra at ${endpoint} answers and accepts the credentials`;
+    return {
+      ...shown,
+      counts: { ...shown.counts, hosts: hosts.objects.length },
+      parts: [...shown.parts, ...toHostParts(hosts)],
+      findings: [
+        { level: "ok", code: "answers", message: answers },
+        ...listSafetyFindings(settings),
+        ...shown.findings,
+        ...servers.flatMap(toServerFindings),
+        ...networks,
+      ],
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    return toFailed(endpoint, await diagnose(error, settings, signal));
+  }
+}
+
+function toFailed(endpoint: string, finding: Finding): Inspection {
+  return { endpoint, counts: {}, parts: [], findings: [finding] };
+}
+
+function toHostParts({ objects }: ListReply<Host>): Inspection["parts"] {
+  return objects.map(({ id, name_label }) => ({
+    kind: "host",
+    id,
+    ...(name_label ? { name: name_label } : {}),
+  }));
+}
+
+/** Old servers do not have the list and restricted users may not see it. */
+async function listServers(api: XenOrchestraApi, signal: AbortSignal): Promise<readonly Server[]> {
+  try {
+    return (await api.listServers(signal))?.objects ?? [];
+  } catch (error) {
+    if (error instanceof CloudError) return [];
+    throw error;
+  }
+}
+
+function toServerFindings({ id, label, host, enabled, status }: Server): Finding[] {
+  if (enabled === false || status === "connected") return [];
+  const message = `the connection "${label || host || id}" to a pool is ${status ?? "in an unknown state"}`;
+  const advice =
+    "its VMs cannot be seen and their Nodes stay as they are; mend it, or disable it if the pool is gone";
+  return [{ level: "warning", code: "disconnected", message, advice }];
+}
+
+async function listNetworkFindings(
+  { api, settings }: InspectOptions,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { network } = settings.addresses;
+  if (network === undefined) return [];
+  const { objects } = await api.listNetworks(signal);
+  const isKnown = objects.some(
+    ({ id, name_label }) => id === network.toLowerCase() || name_label === network,
+  );
+  if (isKnown) return [];
+  const message = `no network has the name or UUID "${network}"`;
+  const advice = "correct addresses.network: no address of a VM counts without it";
+  return [{ level: "warning", code: "noNetwork", message, advice }];
+}
+
+function listSafetyFindings({ insecure, url }: XenOrchestraSettings): Finding[] {
+  if (!insecure || !url.startsWith("https:")) return [];
+  const message = "the certificate is not checked (insecure: true)";
+  const advice =
+    "anybody in between can read the credentials; use caFile or certificateFingerprint";
+  return [{ level: "warning", code: "insecure", message, advice }];
+}
