@@ -24,6 +24,16 @@ export interface FaultRule {
   readonly times?: number;
 }
 
+/** Something that the client may not do. Members that are absent match everything. */
+export interface Denial {
+  /** As in {@linkcode FaultRule}. */
+  readonly verb?: string;
+  /** As in {@linkcode FaultRule}. */
+  readonly resource?: string;
+  /** `""` for all namespaces, and for kinds without. */
+  readonly namespace?: string;
+}
+
 /** How an expired watch is refused: while opening it, or by an ERROR event in the stream. */
 export type GoneForm = "http" | "stream";
 
@@ -35,6 +45,7 @@ export class Faults {
   silentWatches = false;
   /** How a watch from a version that is gone is refused. @default "stream", as the real server does */
   goneForm: GoneForm = "stream";
+  readonly #denials = new Set<Denial>();
   #rules: { readonly rule: FaultRule; left: number }[] = [];
 
   /** Refuses matching requests from now on. Returns what ends that. */
@@ -46,8 +57,25 @@ export class Faults {
     };
   }
 
+  /**
+   * Takes a right away from now on: reviews of access say no, and such requests get 403. Returns what gives it back.
+   */
+  deny(denial: Denial): () => void {
+    this.#denials.add(denial);
+    return () => this.#denials.delete(denial);
+  }
+
+  /** Whether a right was taken away. */
+  denies(wanted: Required<Denial>): boolean {
+    return [...this.#denials].some(
+      ({ verb = wanted.verb, resource = wanted.resource, namespace = wanted.namespace }) =>
+        verb === wanted.verb && resource === wanted.resource && namespace === wanted.namespace,
+    );
+  }
+
   /** Ends all rules and switches. */
   clear(): void {
+    this.#denials.clear();
     this.#rules = [];
     this.delayMs = 0;
     this.silentWatches = false;

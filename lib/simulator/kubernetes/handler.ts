@@ -3,6 +3,7 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
+import { ACCESS_REVIEW_PATH, reviewAccess } from "./access_reviews.ts";
 import { ApiError, badRequest, invalid, noSuchPath } from "./api_error.ts";
 import { discover } from "./discovery.ts";
 import { encodeList, encodeObject, type Form } from "./encoding.ts";
@@ -65,7 +66,14 @@ export async function handle(context: HandlerContext, request: Request): Promise
     if (delayMs > 0) await context.clock.sleep(delayMs, request.signal);
     const rule = context.faults.take({ verb, resource, name });
     if (rule !== undefined) throw toRefusal(rule);
+    if (url.pathname === ACCESS_REVIEW_PATH && request.method === "POST") {
+      const review = reviewAccess(context.faults, await readBody(request, BODY_TYPES));
+      return reply(JSON.stringify(review), { status: 201 });
+    }
     if (path === undefined) return discover(url.pathname, request);
+    if (context.faults.denies({ verb, resource, namespace: path.namespace })) {
+      throw new ApiError(403, "Forbidden", `${resource} is forbidden: User cannot ${verb} it`);
+    }
     const table = tableOptionsOf(request, url.searchParams, context.clock.now());
     const call = { request, query: url.searchParams, path, form: { table } };
     return await answer(context, verb, call);

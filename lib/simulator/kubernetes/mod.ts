@@ -10,7 +10,7 @@ import { Registry } from "./registry.ts";
 import { RequestLog } from "./request_log.ts";
 import { Watches } from "./watches.ts";
 
-export type { FaultRule, Faults, GoneForm } from "./faults.ts";
+export type { Denial, FaultRule, Faults, GoneForm } from "./faults.ts";
 export type { ApiObject, Json, JsonObject, Metadata } from "./json.ts";
 export type { ObjectAccess, ObjectInput, ObjectName } from "./object_access.ts";
 export type { RequestFacts, RequestFilter, RequestLog } from "./request_log.ts";
