@@ -162,7 +162,9 @@ function toConfig<S>(
 ): ProviderConfig<S> {
   const { settings, issues, warnings } = parsed;
   // A key that nobody knows is often the misspelled one that is missing, so it is told along.
-  if (issues.length > 0) throw new ConfigError([...issues, ...warnings]);
+  if (issues.length > 0) {
+    throw new ConfigError([...issues, ...warnings.map((one) => ({ ...one, isWarning: true }))]);
+  }
   if (settings === undefined) throw new TypeError("Cannot use settings: there are none");
   return { settings, deletion, warnings };
 }

@@ -15,6 +15,8 @@ export interface ConfigIssue {
   line?: number;
   /** Column in the source, from 1. */
   column?: number;
+  /** Whether it could be lived with, and is only told beside what cannot. */
+  isWarning?: boolean;
 }
 
 /** Settings that cannot be used; the process prints all issues and exits with code 2. */

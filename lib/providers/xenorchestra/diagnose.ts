@@ -73,7 +73,11 @@ function diagnoseReply(error: CloudError, status: number, { url, credentials }: 
   }
   if (error.kind === "throttled") return toThrottled(error.message);
   if (status >= 300 && status < 400) {
-    return toFailure("redirect", error.message, "nothing is sent to another address unasked");
+    return toFailure(
+      "redirect",
+      error.message,
+      "credentials are never sent to another address unasked; redirects within the same one are followed",
+    );
   }
   if (status >= 500) {
     const advice = "it may be starting or in trouble: look at the log of xo-server, and try again";

@@ -7,6 +7,7 @@ import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CloudError } from "../../../lib/cloud/errors.ts";
 import { describeError } from "../../../lib/core/errors.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session.ts";
 import { Trust } from "../../../lib/providers/xenorchestra/tls.ts";
@@ -43,10 +44,8 @@ afterAll(() => server.stop(true));
 
 async function get(more: object): Promise<string> {
   const session = new Session(toSettings(url, more), toDeps());
-  const reply = await session
-    .get(GET, signal)
-    .catch((error: { kind?: string; message: string }) => error);
-  return "status" in reply ? String(reply.status) : `${reply.kind}: ${reply.message}`;
+  const reply = await session.get(GET, signal).catch((error: CloudError) => error);
+  return reply instanceof CloudError ? `${reply.kind}: ${reply.message}` : String(reply.status);
 }
 
 describe("Trust", () => {
