@@ -2,11 +2,8 @@
  * docs/reference/labels.md, from the frozen words of the controllers and providers.
  * @module
  */
-import {
-  PROVIDED_NODE_IP,
-  TOPOLOGY_LABELS,
-  UNINITIALIZED_TAINT,
-} from "../lib/controllers/node/words.ts";
+import { PROVIDED_NODE_IP } from "../lib/controllers/node/words.ts";
+import { TOPOLOGY_LABELS, UNINITIALIZED_TAINT } from "../lib/controllers/words.ts";
 import { LABEL_DESCRIPTIONS } from "../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 

@@ -7,6 +7,7 @@ import { InventorySource } from "../lib/cloud/inventory_source.ts";
 import type { ProviderDefinition } from "../lib/cloud/provider_definition.ts";
 import { createControllerMetrics } from "../lib/controllers/controller.ts";
 import { createNodeMetrics } from "../lib/controllers/node/metrics.ts";
+import { createLifecycleMetrics } from "../lib/controllers/node_lifecycle/metrics.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { silentLogger } from "../lib/core/log.ts";
 import { MetricsRegistry } from "../lib/core/metrics.ts";
@@ -40,9 +41,11 @@ function listMetrics(): { name: string; type: string; help: string }[] {
   createNodeMetrics(metrics);
   createControllerMetrics(metrics);
   createRunningMetric(metrics);
-  exportInstances(metrics, new Store({ resource: NODES, log: silentLogger }), {
-    find: () => ({ kind: "foreign", providerId: "" }),
-  });
+  createLifecycleMetrics(metrics);
+  exportInstances(metrics, new Store({ resource: NODES, log: silentLogger }), () => ({
+    kind: "foreign",
+    providerId: "",
+  }));
   createWorkQueueMetrics(metrics);
   createEventMetrics(metrics);
   createRequestMetrics(metrics);

@@ -5,11 +5,20 @@
 import { createRunningMetric, exportInstances } from "./metrics.ts";
 import { InventorySource } from "../cloud/inventory_source.ts";
 import type { NodeIdentity, Provider } from "../cloud/provider.ts";
+import type { DeletionSettings } from "../cloud/deletion_guard.ts";
+import { InstanceResolver } from "../cloud/instance_resolver.ts";
 import {
-  COMPONENT,
   createControllerMetrics,
+  createLifecycleMetrics,
   createNodeMetrics,
+  LABELS_COMPONENT,
+  LIFECYCLE_COMPONENT,
+  NODE_COMPONENT,
+  type NodeContext,
   NodeController,
+  NodeLabelController,
+  NodeLifecycleController,
+  SupersededVersions,
   toIdentity,
 } from "../controllers/mod.ts";
 import type { Clock } from "../core/clock.ts";
@@ -17,16 +26,13 @@ import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import { createWorkQueueMetrics } from "../core/work_queue_metrics.ts";
 import type { DebugOptions } from "../http/debug.ts";
+import type { NodeView } from "../http/views.ts";
 import { createPages } from "../http/pages.ts";
 import { formatListenAddress, type ListenAddress } from "../http/listen_address.ts";
 import type { Check } from "../http/probes.ts";
 import { type Handler, type HttpServer, startHttpServer } from "../http/server.ts";
 import type { KubeClient } from "../kube/client.ts";
-import {
-  createEventMetrics,
-  createEventRecorder,
-  type RunningEventRecorder,
-} from "../kube/events.ts";
+import { createEventMetrics, createEventSender, type EventSender } from "../kube/events.ts";
 import { type Node, NODES } from "../kube/resource.ts";
 import { Store } from "../kube/store.ts";
 import { toInventoryView } from "./inventory_view.ts";
@@ -47,6 +53,10 @@ export interface AppOptions {
   readonly concurrentNodeSyncs: number;
   /** How often every Node is looked at, whatever happens, in milliseconds. */
   readonly nodeStatusUpdateFrequencyMs: number;
+  /** How often the lifecycle of every Node is looked at, in memory, in milliseconds. */
+  readonly nodeMonitorPeriodMs: number;
+  /** When a Node whose machine is gone may be deleted. */
+  readonly deletion: DeletionSettings;
   /** Where probes, metrics and debug pages are served; absent: nowhere. */
   readonly debugAddress?: ListenAddress;
   /** Where probes and metrics alone are served; absent: nowhere. */
@@ -85,8 +95,11 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
 interface Parts {
   readonly nodes: Store<Node>;
   readonly source: InventorySource;
-  readonly events: RunningEventRecorder;
-  readonly nodeController: NodeController;
+  readonly resolver: InstanceResolver;
+  readonly events: EventSender;
+  readonly node: NodeController;
+  readonly labels: NodeLabelController;
+  readonly lifecycle: NodeLifecycleController;
 }
 
 function createParts(options: AppOptions): Parts {
@@ -94,29 +107,48 @@ function createParts(options: AppOptions): Parts {
   const nodes = new Store<Node>({ resource: NODES, log });
   const interest = (): NodeIdentity[] => [...nodes.values()].map(toIdentity);
   const source = new InventorySource({ provider, interest, clock, log, metrics });
-  const events = createEventRecorder({
+  const resolver = new InstanceResolver(provider, source, clock);
+  const events = createEventSender({
     client,
-    component: COMPONENT,
     host,
     clock,
     log,
     metrics: createEventMetrics(metrics),
   });
-  const nodeController = new NodeController({
+  const shared = {
     client,
     nodes,
     provider,
     source,
-    events,
+    resolver,
+    superseded: new SupersededVersions(),
     clock,
     log,
-    metrics: createNodeMetrics(metrics),
     queueMetrics: createWorkQueueMetrics(metrics),
     controllerMetrics: createControllerMetrics(metrics),
     workers: options.concurrentNodeSyncs,
-    fullPassIntervalMs: options.nodeStatusUpdateFrequencyMs,
+  };
+  const contextFor = (component: string): NodeContext => ({
+    ...shared,
+    events: events.speakAs(component),
   });
-  return { nodes, source, events, nodeController };
+  const fullPassIntervalMs = options.nodeStatusUpdateFrequencyMs;
+  const node = new NodeController({
+    context: contextFor(NODE_COMPONENT),
+    metrics: createNodeMetrics(metrics),
+    fullPassIntervalMs,
+  });
+  const labels = new NodeLabelController({
+    context: contextFor(LABELS_COMPONENT),
+    fullPassIntervalMs,
+  });
+  const lifecycle = new NodeLifecycleController({
+    context: contextFor(LIFECYCLE_COMPONENT),
+    deletion: options.deletion,
+    metrics: createLifecycleMetrics(metrics),
+    monitorPeriodMs: options.nodeMonitorPeriodMs,
+  });
+  return { nodes, source, resolver, events, node, labels, lifecycle };
 }
 
 /** Everything that controllers live on: the watch of Nodes, the inventory, Events. Ends by the signal alone. */
@@ -137,14 +169,28 @@ async function runBackground(
 
 async function runControllers(
   { controllers, clock, metrics }: AppOptions,
-  { nodes, nodeController }: Parts,
+  { nodes, resolver, node, labels, lifecycle }: Parts,
   signal: AbortSignal,
 ): Promise<void> {
   const running = createRunningMetric(metrics);
-  exportInstances(metrics, nodes, nodeController);
-  if (!controllers.has("cloud-node")) return await untilAborted(clock, signal);
-  running.set(1, { name: "cloud-node", manager: "cloud-controller-manager" });
-  await nodeController.run(signal);
+  exportInstances(metrics, nodes, (node) => resolver.find(toIdentity(node)));
+  const known = {
+    "cloud-node": node,
+    "cloud-node-label-sync": labels,
+    "cloud-node-lifecycle": lifecycle,
+  };
+  const chosen = Object.entries(known).filter(([name]) => controllers.has(name));
+  for (const [name] of chosen) running.set(1, { name, manager: "cloud-controller-manager" });
+  // Without any, the pages are still served.
+  if (chosen.length === 0) return await untilAborted(clock, signal);
+  const broken = new AbortController();
+  const stop = AbortSignal.any([signal, broken.signal]);
+  await Promise.all(
+    chosen.map(([, controller]) =>
+      controller.run(stop).catch((error: unknown) => broken.abort(error)),
+    ),
+  );
+  broken.signal.throwIfAborted();
 }
 
 async function startServers(
@@ -184,12 +230,16 @@ function toChecks({ nodes, source }: Parts): Check[] {
 }
 
 function toDebugOptions({ clock }: AppOptions, parts: Parts): DebugOptions {
-  const { nodes, source, nodeController } = parts;
+  const { nodes, source } = parts;
+  const describe = (node: Node): NodeView => ({
+    ...parts.node.describe(node),
+    ...parts.lifecycle.describe(node),
+  });
   return {
-    listNodes: () => [...nodes.values()].map((node) => nodeController.describe(node)),
+    listNodes: () => [...nodes.values()].map(describe),
     findNode: (name) => {
       const node = nodes.get(name);
-      return node && nodeController.describe(node);
+      return node && describe(node);
     },
     readInventory: () => toInventoryView(source, clock),
     now: () => clock.now(),

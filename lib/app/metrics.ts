@@ -19,7 +19,7 @@ export function createRunningMetric(metrics: MetricsRegistry): Gauge {
 export function exportInstances(
   metrics: MetricsRegistry,
   nodes: StoreReader<Node>,
-  controller: { find(node: Node): Presence },
+  find: (node: Node) => Presence,
 ): void {
   const instances = metrics.gauge({
     name: "landfall_instances",
@@ -32,7 +32,7 @@ export function exportInstances(
       unknown: 0,
       foreign: 0,
     };
-    for (const node of nodes.values()) counts[controller.find(node).kind] += 1;
+    for (const node of nodes.values()) counts[find(node).kind] += 1;
     for (const [presence, count] of Object.entries(counts)) instances.set(count, { presence });
   });
 }

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runApp } from "../app/app.ts";
+import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConfigError, describeError } from "../core/errors.ts";
@@ -164,9 +165,11 @@ async function play(
       log,
       metrics,
       host: "demo",
-      controllers: new Set(["cloud-node"]),
+      controllers: new Set(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"]),
       concurrentNodeSyncs: 16,
       nodeStatusUpdateFrequencyMs: 300_000,
+      nodeMonitorPeriodMs: 1_000,
+      deletion: DEFAULT_DELETION,
       debugAddress,
       onDebugListening: (address) => (debugAddress = address),
     },

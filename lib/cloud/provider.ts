@@ -76,6 +76,8 @@ export interface Provider {
    * not know what a guest uses), or must be among those the cloud reports (`verified`).
    */
   readonly providedNodeIps: "trusted" | "verified";
+  /** Labels whose value before the first move of a machine is kept: key of the label, and the key that keeps it. */
+  readonly originLabels?: Readonly<Record<string, string>>;
   /** How often the inventory is refreshed, in milliseconds. */
   readonly refreshIntervalMs: number;
   /**

@@ -2,11 +2,15 @@
  * The controllers that there are.
  * @module
  */
-export {
-  COMPONENT,
-  createNodeMetrics,
-  NodeController,
-  type NodeReport,
-  toIdentity,
-} from "./node/mod.ts";
 export { createControllerMetrics } from "./controller.ts";
+export { toIdentity } from "./identity.ts";
+export type { NodeContext } from "./node_loop.ts";
+export { SupersededVersions } from "./superseded_versions.ts";
+export { createNodeMetrics, NODE_COMPONENT, NodeController, type NodeReport } from "./node/mod.ts";
+export { LABELS_COMPONENT, NodeLabelController } from "./node_labels/mod.ts";
+export {
+  createLifecycleMetrics,
+  LIFECYCLE_COMPONENT,
+  type LifecycleReport,
+  NodeLifecycleController,
+} from "./node_lifecycle/mod.ts";

@@ -18,12 +18,14 @@ export interface DebugOptions {
 
 const NODE_TITLES = [
   "NAME",
+  "READY",
   "PRESENCE",
   "REASON",
   "MATCHED-BY",
   "INSTANCE",
   "STATE",
   "PROVIDER-ID",
+  "DELETION",
   "LAST",
   "AGO",
   "NEXT",
@@ -71,12 +73,14 @@ function show(context: Context, view: object, format: () => string): Response {
 function formatNodes(nodes: readonly NodeView[], nowMs: number): string {
   const rows = nodes.map((node) => [
     node.name,
+    node.ready,
     node.presence.kind,
     node.presence.reason ?? "",
     node.matchedBy ?? "",
     node.instance?.name ?? "",
     node.instance?.state ?? "",
     node.providerId ?? "",
+    [node.deletion?.state, node.deletion?.reason].filter(Boolean).join(":"),
     node.lastReconcile?.outcome ?? "",
     formatSpan(nowMs - toMs(node.lastReconcile?.at)),
     formatSpan(toMs(node.nextReconcileAt) - nowMs),

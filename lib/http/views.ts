@@ -42,6 +42,16 @@ export interface ReconcileView {
   readonly error?: string;
 }
 
+/** Whether a Node is about to be deleted, and what stands before it. */
+export interface DeletionView {
+  /** One word: `waiting`, `confirm`, `blocked`, `unconfirmed`. */
+  readonly state: string;
+  /** Why, as one word. */
+  readonly reason?: string;
+  /** The same for people. */
+  readonly message?: string;
+}
+
 /** Everything about one Node that explains what Landfall does with it. */
 export interface NodeView {
   readonly name: string;
@@ -53,6 +63,10 @@ export interface NodeView {
   /** Only the labels that Landfall wants to own, by key. */
   readonly labels: Compared<Readonly<Record<string, string>>>;
   readonly addresses: Compared<readonly AddressView[]>;
+  /** Status of the condition Ready. */
+  readonly ready: string;
+  /** Absent when the machine is there. */
+  readonly deletion?: DeletionView;
   readonly lastReconcile: ReconcileView | null;
   /** When it is looked at again by itself; ISO 8601. */
   readonly nextReconcileAt?: string;

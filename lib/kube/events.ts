@@ -25,11 +25,9 @@ export interface EventRecorder {
   record(object: KubeObject, event: EventOptions): void;
 }
 
-/** What {@linkcode createEventRecorder} works with. */
-export interface EventRecorderOptions {
+/** What {@linkcode createEventSender} works with. */
+export interface EventSenderOptions {
   readonly client: KubeClient;
-  /** Who speaks: `cloud-node-controller`. */
-  readonly component: string;
   /** Where it runs; left out of the Event when absent. */
   readonly host?: string;
   readonly clock: Clock;
@@ -39,14 +37,16 @@ export interface EventRecorderOptions {
   readonly random?: () => number;
 }
 
-/** Metrics that all recorders of a process share; the label `result` tells what became of Events. */
+/** Metrics of a process's Events; the label `result` tells what became of Events. */
 export interface EventMetrics {
   /** `sent`, `failed`, `dropped` (queue full, or process stopped), `filtered` (too many on one object). */
   readonly events: Counter;
 }
 
-/** An {@linkcode EventRecorder} whose Events are delivered while `run` runs. */
-export interface RunningEventRecorder extends EventRecorder {
+/** The queue of Events that all components of a process share. They are delivered while `run` runs. */
+export interface EventSender {
+  /** A recorder for a component, such as `cloud-node-controller`. */
+  speakAs(component: string): EventRecorder;
   /** Delivers until the signal aborts, then tries what is left once, for 2 s at most. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -59,7 +59,7 @@ const SERIAL_MAX = 1_000_000;
 const FLUSH_MS_MAX = 2_000;
 const SUBDOMAIN = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Registers the metrics of Events. Call it once for a registry and hand the result to every recorder. */
+/** Registers the metrics of Events. Call it once for a registry and hand the result to the sender. */
 export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
   return {
     events: registry.counter({
@@ -70,34 +70,38 @@ export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
 }
 
 /**
- * Creates a recorder of core/v1 Events as client-go's `tools/record` package writes them.
+ * Creates a sender of core/v1 Events as client-go's `tools/record` package writes them.
  *
  * Equal Events become one with a count; from ten distinct messages in ten minutes on they are combined;
  * beyond 25 on one object they are dropped, but for one in five minutes. 1,000 wait at most; more are
  * dropped.
  */
-export function createEventRecorder(options: EventRecorderOptions): RunningEventRecorder {
-  return new BackgroundRecorder(options);
+export function createEventSender(options: EventSenderOptions): EventSender {
+  return new BackgroundSender(options);
 }
 
-class BackgroundRecorder implements RunningEventRecorder {
-  readonly #options: EventRecorderOptions;
+class BackgroundSender implements EventSender {
+  readonly #options: EventSenderOptions;
   readonly #correlator = new EventCorrelator();
   readonly #queue: KubeEvent[] = [];
   /** Kinds of refusals that were logged as warnings since the last success. */
   readonly #warned = new Set<string>();
-  /** Starts anywhere: two recorders may speak of one object in one millisecond. */
+  /** Starts anywhere: two processes may speak of one object in one millisecond. */
   #serial: number;
   #wake: (() => void) | undefined;
 
-  constructor(options: EventRecorderOptions) {
+  constructor(options: EventSenderOptions) {
     this.#options = options;
     this.#serial = Math.floor((options.random ?? Math.random)() * SERIAL_MAX);
   }
 
-  record(object: KubeObject, event: EventOptions): void {
+  speakAs(component: string): EventRecorder {
+    return { record: (object, event) => this.#record(component, object, event) };
+  }
+
+  #record(component: string, object: KubeObject, event: EventOptions): void {
     if (this.#queue.length >= QUEUE_SIZE_MAX) return this.#count("dropped");
-    this.#queue.push(this.#toEvent(object, event));
+    this.#queue.push(this.#toEvent(component, object, event));
     this.#wake?.();
   }
 
@@ -193,8 +197,12 @@ class BackgroundRecorder implements RunningEventRecorder {
     log.warn("Event not written", fields);
   }
 
-  #toEvent({ apiVersion, kind, metadata }: KubeObject, event: EventOptions): KubeEvent {
-    const { component, host, clock } = this.#options;
+  #toEvent(
+    component: string,
+    { apiVersion, kind, metadata }: KubeObject,
+    event: EventOptions,
+  ): KubeEvent {
+    const { host, clock } = this.#options;
     const { name, namespace, uid, resourceVersion } = metadata;
     const nowMs = clock.now();
     const time = toTime(nowMs);

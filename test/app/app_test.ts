@@ -53,7 +53,7 @@ test("runApp() serves Nodes, inventory and metrics", async () => {
     instance: { id: "a", details: { powerState: "Running" } },
     labels: { wanted: { "topology.kubernetes.io/zone": "z" }, actual: {} },
   });
-  expect((await read(port, "/debug/nodes?format=text")).text).toMatch(/^NAME +PRESENCE/);
+  expect((await read(port, "/debug/nodes?format=text")).text).toMatch(/^NAME +READY +PRESENCE/);
   expect(JSON.parse((await read(port, "/debug/inventory")).text)).toMatchObject({
     counts: { instances: 1, undecodable: 0 },
     coverage: [{ id: "cloud", complete: true }],

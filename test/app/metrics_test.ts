@@ -17,7 +17,7 @@ test("exportInstances() counts Nodes by presence when it is read", () => {
   const metrics = new MetricsRegistry();
   const nodes = new Store({ resource: NODES, log: silentLogger });
   const foreign: Presence = { kind: "foreign", providerId: "aws:///i" };
-  exportInstances(metrics, nodes, { find: () => foreign });
+  exportInstances(metrics, nodes, () => foreign);
   nodes.replace([toNode("a"), toNode("b")], "1");
   const text = metrics.render();
   expect(text).toContain('landfall_instances{presence="foreign"} 2');

@@ -11,6 +11,7 @@ const NOW = Date.parse("2026-01-01T00:10:00Z");
 const PRESENT: NodeView = {
   name: "b-node",
   providerId: "static://1",
+  ready: "True",
   matchedBy: "systemUuid",
   presence: { kind: "present" },
   instance: { id: "1", name: "vm one", state: "running", details: { pool: "p" } },
@@ -21,6 +22,8 @@ const PRESENT: NodeView = {
 };
 const UNKNOWN: NodeView = {
   name: "a-node",
+  ready: "Unknown",
+  deletion: { state: "blocked", reason: "fleetLimit", message: "too many" },
   presence: { kind: "unknown", reason: "notFound", message: "no machine fits" },
   instance: null,
   labels: { actual: {} },
@@ -57,21 +60,24 @@ describe("createDebugRoutes()", () => {
   });
 
   test("createDebugRoutes() shows Nodes as an aligned table", async () => {
-    expect(await readText("/debug/nodes?format=text")).toBe(
-      [
-        "NAME    PRESENCE  REASON    MATCHED-BY  INSTANCE  STATE    PROVIDER-ID  LAST     AGO  NEXT  ERROR",
-        "a-node  unknown   notFound  -           -         -        -            failed   24h  -     no answer",
-        "b-node  present   -         systemUuid  vm one    running  static://1   changed  45s  5m    -",
-        "",
-      ].join("\n"),
-    );
+    const lines = (await readText("/debug/nodes?format=text")).trimEnd().split("\n");
+    const cells = lines.map((line) => line.split(/ {2,}/));
+    const titles =
+      "NAME READY PRESENCE REASON MATCHED-BY INSTANCE STATE PROVIDER-ID DELETION LAST AGO NEXT ERROR";
+    expect(cells.map((row) => row.join("|"))).toEqual([
+      titles.replaceAll(" ", "|"),
+      "a-node|Unknown|unknown|notFound|-|-|-|-|blocked:fleetLimit|failed|24h|-|no answer",
+      "b-node|True|present|-|systemUuid|vm one|running|static://1|-|changed|45s|5m|-",
+    ]);
+    const starts = lines.map((line, row) => line.indexOf(cells[row]?.[2] ?? "?"));
+    expect(new Set(starts).size).toBe(1);
   });
 
   test("createDebugRoutes() shows one Node, as JSON and as text", async () => {
     expect(await (await routes.request("/debug/nodes/b-node")).json()).toEqual(PRESENT);
     const lines = (await readText("/debug/nodes/b-node?format=text")).trimEnd().split("\n");
     expect(lines).toHaveLength(2);
-    expect(lines[1]).toStartWith("b-node  present");
+    expect(lines[1]).toStartWith("b-node  True   present");
   });
 
   test("createDebugRoutes() answers 404 for a Node that is not there", async () => {

@@ -5,9 +5,10 @@ import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
 import {
   createEventMetrics,
-  createEventRecorder,
+  createEventSender,
   type EventMetrics,
-  type RunningEventRecorder,
+  type EventRecorder,
+  type EventSender,
 } from "../../lib/kube/events.ts";
 import type { KubeObject } from "../../lib/kube/resource.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -25,7 +26,8 @@ interface SetUp {
   readonly clock: ManualClock;
   readonly client: ScriptedKubeClient;
   readonly metrics: EventMetrics;
-  readonly recorder: RunningEventRecorder;
+  readonly sender: EventSender;
+  readonly recorder: EventRecorder;
   readonly lines: string[];
   start(): { stop: () => Promise<void> };
 }
@@ -36,25 +38,25 @@ function setUp(): SetUp {
   const metrics = createEventMetrics(new MetricsRegistry());
   const lines: string[] = [];
   const log = createLogger({ format: "text", now: () => 0, write: (line) => lines.push(line) });
-  const component = "cloud-node-controller";
-  const recorder = createEventRecorder({ client, component, clock, log, metrics, random: () => 0 });
+  const sender = createEventSender({ client, clock, log, metrics, random: () => 0 });
+  const recorder = sender.speakAs("cloud-node-controller");
   const start = (): { stop: () => Promise<void> } => {
     const controller = new AbortController();
-    const running = recorder.run(controller.signal);
+    const running = sender.run(controller.signal);
     const stop = (): Promise<void> => {
       controller.abort(new Error("stop"));
       return running;
     };
     return { stop };
   };
-  return { clock, client, metrics, recorder, lines, start };
+  return { clock, client, metrics, sender, recorder, lines, start };
 }
 
-function warn(recorder: RunningEventRecorder, message = "it broke", object = node): void {
+function warn(recorder: EventRecorder, message = "it broke", object = node): void {
   recorder.record(object, { type: "Warning", reason: "Broken", message });
 }
 
-test("V-04: createEventRecorder() writes an event on a Node into default, with the Node's UID", async () => {
+test("V-04: createEventSender() writes an event on a Node into default, with the Node's UID", async () => {
   const { clock, client, recorder, start } = setUp();
   const { stop } = start();
   warn(recorder);
@@ -93,7 +95,7 @@ test("V-04: createEventRecorder() writes an event on a Node into default, with t
   await stop();
 });
 
-test("createEventRecorder() writes an event on a namespaced object into its namespace", async () => {
+test("createEventSender() writes an event on a namespaced object into its namespace", async () => {
   const { clock, client, recorder, start } = setUp();
   const { stop } = start();
   warn(recorder, "m", { kind: "Lease", metadata: { name: "l", namespace: "kube-system" } });
@@ -105,7 +107,7 @@ test("createEventRecorder() writes an event on a namespaced object into its name
   await stop();
 });
 
-test("createEventRecorder() names an event by a UUID where the object's name is no DNS subdomain", async () => {
+test("createEventSender() names an event by a UUID where the object's name is no DNS subdomain", async () => {
   const { clock, client, recorder, start } = setUp();
   const { stop } = start();
   warn(recorder, "m", { kind: "Role", metadata: { name: "system:node", namespace: "n" } });
@@ -118,7 +120,7 @@ test("createEventRecorder() names an event by a UUID where the object's name is 
   await stop();
 });
 
-test("createEventRecorder() gives events of one moment different names", async () => {
+test("createEventSender() gives events of one moment different names", async () => {
   const { clock, client, recorder, start } = setUp();
   const { stop } = start();
   for (const message of ["a", "b", "c"]) warn(recorder, message);
@@ -127,7 +129,7 @@ test("createEventRecorder() gives events of one moment different names", async (
   await stop();
 });
 
-test("V-01: createEventRecorder() raises the count of a repeated event by a strategic patch", async () => {
+test("V-01: createEventSender() raises the count of a repeated event by a strategic patch", async () => {
   const { clock, client, recorder, start } = setUp();
   const { stop } = start();
   warn(recorder);
@@ -146,7 +148,7 @@ test("V-01: createEventRecorder() raises the count of a repeated event by a stra
   await stop();
 });
 
-test("V-01: createEventRecorder() creates an event anew, with its count, when the old one is gone", async () => {
+test("V-01: createEventSender() creates an event anew, with its count, when the old one is gone", async () => {
   const { clock, client, recorder, start } = setUp();
   const { stop } = start();
   warn(recorder);
@@ -163,7 +165,7 @@ test("V-01: createEventRecorder() creates an event anew, with its count, when th
   await stop();
 });
 
-test("V-03: createEventRecorder() writes 25 of 30 events on one object", async () => {
+test("V-03: createEventSender() writes 25 of 30 events on one object", async () => {
   const { clock, client, metrics, recorder, start } = setUp();
   const { stop } = start();
   for (let at = 0; at < 30; at += 1) warn(recorder);
@@ -173,7 +175,7 @@ test("V-03: createEventRecorder() writes 25 of 30 events on one object", async (
   await stop();
 });
 
-test("createEventRecorder() tries an unanswered write twelve times, ten seconds apart", async () => {
+test("createEventSender() tries an unanswered write twelve times, ten seconds apart", async () => {
   const { clock, client, metrics, recorder, start } = setUp();
   client.onWrite = () => {
     throw refused;
@@ -187,7 +189,7 @@ test("createEventRecorder() tries an unanswered write twelve times, ten seconds 
   await stop();
 });
 
-test("V-05: createEventRecorder() gives up a refused event at once, warns once, and takes the next", async () => {
+test("V-05: createEventSender() gives up a refused event at once, warns once, and takes the next", async () => {
   const { clock, client, metrics, recorder, lines, start } = setUp();
   client.onWrite = () => {
     throw forbidden;
@@ -264,19 +266,18 @@ test("run() ends two seconds after the stop at the latest, and counts what it dr
 });
 
 test("run() ends at once when stopped with nothing to do, and when it was stopped before", async () => {
-  const { clock, recorder, start } = setUp();
+  const { clock, sender, start } = setUp();
   await start().stop();
-  await recorder.run(AbortSignal.abort());
+  await sender.run(AbortSignal.abort());
   expect(clock.pending).toBe(0);
 });
 
-test("createEventRecorder() names the host where it is told one", async () => {
+test("createEventSender() names the host where it is told one", async () => {
   const { clock, client } = setUp();
-  const options = { client, component: "c", host: "h", clock, log: silentLogger };
-  const recorder = createEventRecorder(options);
+  const sender = createEventSender({ client, host: "h", clock, log: silentLogger });
   const controller = new AbortController();
-  const running = recorder.run(controller.signal);
-  warn(recorder);
+  const running = sender.run(controller.signal);
+  warn(sender.speakAs("c"));
   await clock.advance(0);
   expect(client.writes[0]?.body).toMatchObject({
     source: { component: "c", host: "h" },

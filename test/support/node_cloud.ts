@@ -2,7 +2,7 @@
  * A cloud of plain instances, and what tests of the running node controller look at.
  * @module
  */
-import { isUninitialized } from "../../lib/controllers/node/identity.ts";
+import { isUninitialized } from "../../lib/controllers/identity.ts";
 import type { Node } from "../../lib/kube/resource.ts";
 import { FakeProvider, toInstance } from "./instances.ts";
 import type { Rig } from "./rig.ts";

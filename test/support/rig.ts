@@ -3,6 +3,7 @@
  * @module
  */
 import { runApp } from "../../lib/app/app.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
@@ -23,6 +24,12 @@ export interface RigOptions {
   readonly workers?: number;
   /** @default {300_000} */
   readonly fullPassIntervalMs?: number;
+  /** @default {["cloud-node"]} */
+  readonly controllers?: readonly string[];
+  /** @default {5_000} */
+  readonly monitorPeriodMs?: number;
+  /** What differs from the default. */
+  readonly deletion?: Partial<DeletionSettings>;
   readonly debugAddress?: ListenAddress;
   readonly probeAddress?: ListenAddress;
 }
@@ -56,7 +63,9 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       log: silentLogger,
       metrics,
       host: "test",
-      controllers: new Set(["cloud-node"]),
+      controllers: new Set(options.controllers ?? ["cloud-node"]),
+      nodeMonitorPeriodMs: options.monitorPeriodMs ?? 5_000,
+      deletion: { ...DEFAULT_DELETION, ...options.deletion },
       concurrentNodeSyncs: options.workers ?? 16,
       nodeStatusUpdateFrequencyMs: options.fullPassIntervalMs ?? 300_000,
       ...(debugAddress ? { debugAddress } : {}),

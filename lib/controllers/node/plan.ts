@@ -6,9 +6,10 @@ import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
 import type { Node } from "../../kube/resource.ts";
 import { hasAddresses, planAddresses } from "./addresses.ts";
-import { isUninitialized } from "./identity.ts";
-import { planLabels, planTwinLabels } from "./labels.ts";
-import { REASONS, UNINITIALIZED_TAINT } from "./words.ts";
+import { isUninitialized } from "../identity.ts";
+import { UNINITIALIZED_TAINT } from "../words.ts";
+import { planLabels } from "./labels.ts";
+import { EVENTS } from "./words.ts";
 
 /** Everything that one reconcile of a Node does. Absent members need no call. */
 export interface NodePlan {
@@ -59,11 +60,10 @@ function planInitialisation(
     return {
       initialises: false,
       blocked: message,
-      warnings: [{ type: "Warning", reason: REASONS.invalidNodeIp, message }],
+      warnings: [toWarning("invalidNodeIp", message)],
     };
   }
-  const { set, refused } = planLabels(node, instance);
-  const labels = { ...set, ...planTwinLabels({ ...node.metadata.labels, ...set }) };
+  const { set: labels, refused } = planLabels(node, instance);
   const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== UNINITIALIZED_TAINT);
   return {
     initialises: true,
@@ -75,11 +75,9 @@ function planInitialisation(
       },
     },
     ...toAddresses(node, addressPlan),
-    warnings: refused.map((what) => ({
-      type: "Warning",
-      reason: REASONS.invalidLabel,
-      message: `Left out a label of instance "${instance.name}": ${what}`,
-    })),
+    warnings: refused.map((what) =>
+      toWarning("invalidLabel", `Left out a label of instance "${instance.name}": ${what}`),
+    ),
   };
 }
 
@@ -88,25 +86,15 @@ function planUpkeep(
   presence: Presence,
   providedNodeIps: "trusted" | "verified",
 ): NodePlan {
-  // A Node without a provider ID was initialised by somebody else, as was a foreign one.
-  if (!node.spec?.providerID || presence.kind === "foreign") return NOTHING;
-  const set = planTwinLabels(node.metadata.labels ?? {});
-  const twins = Object.keys(set).length === 0 ? {} : { patch: { metadata: { labels: set } } };
+  // A Node without a provider ID was initialised by somebody else.
+  if (!node.spec?.providerID) return NOTHING;
   if (presence.kind === "unknown" && presence.reason === "malformedProviderId") {
-    const warning = {
-      type: "Warning",
-      reason: REASONS.malformedProviderId,
-      message: presence.message,
-    } as const;
-    return { initialises: false, ...twins, warnings: [warning] };
+    return { ...NOTHING, warnings: [toWarning("malformedProviderId", presence.message)] };
   }
-  if (presence.kind !== "present") return { initialises: false, ...twins, warnings: [] };
-  const addressPlan = planAddresses(node, presence.instance, providedNodeIps);
-  const warnings: readonly EventOptions[] =
-    addressPlan.kind === "invalid"
-      ? [{ type: "Warning", reason: REASONS.invalidNodeIp, message: addressPlan.message }]
-      : [];
-  return { initialises: false, ...twins, ...toAddresses(node, addressPlan), warnings };
+  if (presence.kind !== "present") return NOTHING;
+  const plan = planAddresses(node, presence.instance, providedNodeIps);
+  const warnings = plan.kind === "invalid" ? [toWarning("invalidNodeIp", plan.message)] : [];
+  return { ...NOTHING, ...toAddresses(node, plan), warnings };
 }
 
 function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }>): NodePlan {
@@ -115,8 +103,13 @@ function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }
       ? `The instance of the provider ID is gone (${presence.evidence}): delete this Node, or restore it`
       : presence.message;
   const malformed = presence.kind === "unknown" && presence.reason === "malformedProviderId";
-  const reason = malformed ? REASONS.malformedProviderId : REASONS.initializationFailed;
-  return { initialises: false, blocked: message, warnings: [{ type: "Warning", reason, message }] };
+  const word = malformed ? "malformedProviderId" : "initializationFailed";
+  return { initialises: false, blocked: message, warnings: [toWarning(word, message)] };
+}
+
+function toWarning(word: keyof typeof EVENTS, message: string): EventOptions {
+  const { type, reason } = EVENTS[word];
+  return { type, reason, message };
 }
 
 function toAddresses(

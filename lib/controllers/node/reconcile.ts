@@ -2,34 +2,20 @@
  * Brings one Node to what its instance says: reads memory, plans, applies.
  * @module
  */
-import type { InstanceAddress, Presence, Provider } from "../../cloud/provider.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { Logger } from "../../core/log.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import type { EventRecorder } from "../../kube/events.ts";
+import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
-import type { StoreReader } from "../../kube/store.ts";
 import type { ReconcileResult } from "../controller.ts";
-import { isUninitialized, toIdentity } from "./identity.ts";
+import { isUninitialized, toIdentity } from "../identity.ts";
+import type { NodeContext } from "../node_loop.ts";
+import type { WarningThrottle } from "../warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { planNode } from "./plan.ts";
-import type { InstanceResolver } from "./resolver.ts";
 import { findRival, toRivalPresence } from "./rivals.ts";
-import type { SupersededVersions } from "./superseded_versions.ts";
-import type { WarningThrottle } from "./warning_throttle.ts";
-import { REASONS } from "./words.ts";
+import { EVENTS } from "./words.ts";
 
 /** What a reconcile works with. */
-export interface NodeReconcilerOptions {
-  readonly client: KubeClient;
-  readonly nodes: StoreReader<Node>;
-  readonly provider: Provider;
-  readonly resolver: InstanceResolver;
-  readonly events: EventRecorder;
+export interface NodeReconcilerOptions extends NodeContext {
   readonly throttle: WarningThrottle;
-  readonly superseded: SupersededVersions;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly metrics: NodeMetrics;
 }
 
@@ -38,26 +24,31 @@ export class NodeBlockedError extends Error {
   override readonly name = "NodeBlockedError";
 }
 
-/**
- * Creates the reconcile function of the node controller.
- *
- * It throws {@linkcode NodeBlockedError} when the Node has to wait for its cloud, `KubeError` when Kubernetes refuses.
- */
-export function createNodeReconciler(
-  options: NodeReconcilerOptions,
-): (key: string, signal: AbortSignal) => Promise<ReconcileResult> {
-  const { nodes, resolver, throttle, superseded } = options;
-  const unannounced = new Set<string>();
-  return async (key, signal) => {
-    const node = nodes.get(key);
-    if (node === undefined) {
-      resolver.forget(key);
-      throttle.forget(key);
-      superseded.forget(key);
-      unannounced.delete(key);
-      return {};
-    }
-    if (superseded.isStale(node)) return { isPending: true };
+/** Reconciles one Node at a time for {@linkcode NodeLoop}. */
+export class NodeReconciler {
+  readonly #options: NodeReconcilerOptions;
+  /** Nodes whose taint is gone but whose addresses were not written yet: their end has still to be told. */
+  readonly #unannounced = new Set<string>();
+
+  constructor(options: NodeReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Drops what is remembered of a Node. */
+  forget(name: string): void {
+    this.#options.resolver.forget(name);
+    this.#options.throttle.forget(name);
+    this.#unannounced.delete(name);
+  }
+
+  /**
+   * Brings a Node to what its instance says.
+   *
+   * @throws {NodeBlockedError} when the Node has to wait for its cloud
+   * @throws {KubeError} when Kubernetes refuses
+   */
+  async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
+    const { nodes, resolver } = this.#options;
     const identity = toIdentity(node);
     // Only a Node that waits for its cloud is worth asking about; the others live on the inventory.
     const presence = isUninitialized(node)
@@ -65,50 +56,42 @@ export function createNodeReconciler(
       : resolver.find(identity);
     if (presence.kind === "waiting") return { isPending: true };
     // The answer may have taken a while: plan on the Node as it is now.
-    const current = nodes.get(key);
+    const current = nodes.get(node.metadata.name);
     if (current === undefined || current.metadata.uid !== node.metadata.uid) {
       return { isPending: true };
     }
-    await reconcileNode({ ...options, unannounced }, current, presence, signal);
+    await this.#apply(current, presence, signal);
     return {};
-  };
-}
-
-interface NodeReconciler extends NodeReconcilerOptions {
-  /** Nodes whose taint is gone but whose addresses were not written yet: their end has still to be told. */
-  readonly unannounced: Set<string>;
-}
-
-async function reconcileNode(
-  options: NodeReconciler,
-  node: Node,
-  resolved: Presence,
-  signal: AbortSignal,
-): Promise<void> {
-  const presence = isUninitialized(node) ? refuseRival(options, node, resolved) : resolved;
-  const plan = planNode(node, presence, options.provider.providedNodeIps);
-  for (const warning of plan.warnings) {
-    if (options.throttle.passes(node.metadata.name, warning)) options.events.record(node, warning);
   }
-  if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
-  const patched = plan.patch ? await patchNode(options, node, plan.patch, signal) : node;
-  if (plan.initialises) {
-    options.metrics.observeTaintRemoval(node, options.clock.now());
-    options.unannounced.add(node.metadata.name);
+
+  async #apply(node: Node, resolved: Presence, signal: AbortSignal): Promise<void> {
+    const options = this.#options;
+    const presence = isUninitialized(node) ? refuseRival(options, node, resolved) : resolved;
+    const plan = planNode(node, presence, options.provider.providedNodeIps);
+    for (const warning of plan.warnings) {
+      if (options.throttle.passes(node.metadata.name, warning))
+        options.events.record(node, warning);
+    }
+    if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
+    const patched = plan.patch ? await patchNode(options, node, plan.patch, signal) : node;
+    if (plan.initialises) {
+      options.metrics.observeTaintRemoval(node, options.clock.now());
+      this.#unannounced.add(node.metadata.name);
+    }
+    if (plan.addresses) await patchAddresses(options, patched, plan.addresses, signal);
+    if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
   }
-  if (plan.addresses) await patchAddresses(options, patched, plan.addresses, signal);
-  if (options.unannounced.delete(node.metadata.name)) announce(options, patched, presence);
 }
 
 /** A machine that two Nodes claim is nobody's until a person decides. */
-function refuseRival({ nodes }: NodeReconciler, node: Node, presence: Presence): Presence {
+function refuseRival({ nodes }: NodeContext, node: Node, presence: Presence): Presence {
   if (presence.kind !== "present") return presence;
   const rival = findRival(node, presence.instance, nodes.values());
   return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
 }
 
 async function patchNode(
-  { client, superseded }: NodeReconcilerOptions,
+  { client, superseded }: NodeContext,
   node: Node,
   patch: { readonly metadata?: object; readonly spec?: object },
   signal: AbortSignal,
@@ -123,7 +106,7 @@ async function patchNode(
 
 /** The list is replaced whole: its merge key is the type, which would lose one of two addresses of a type. */
 async function patchAddresses(
-  { client, superseded }: NodeReconcilerOptions,
+  { client, superseded }: NodeContext,
   node: Node,
   addresses: readonly InstanceAddress[],
   signal: AbortSignal,
@@ -142,11 +125,7 @@ function announce(
   node: Node,
   presence: Presence,
 ): void {
-  events.record(node, {
-    type: "Normal",
-    reason: REASONS.synced,
-    message: "Node synced successfully",
-  });
+  events.record(node, { ...EVENTS.synced, message: "Node synced successfully" });
   metrics.observeInitialSync(node, clock.now());
   log.info("Node initialised", {
     node: node.metadata.name,

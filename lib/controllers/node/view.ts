@@ -5,7 +5,7 @@
 import type { Instance, InstanceAddress, Presence, Provider } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/resource.ts";
 import { planAddresses } from "./addresses.ts";
-import { toTopologyLabels } from "./labels.ts";
+import { toInstanceLabels } from "../instance_labels.ts";
 
 /** What is known of one Node, without its reconciles. */
 export interface NodeState {
@@ -40,7 +40,8 @@ export function describeNode(
   providedNodeIps: Provider["providedNodeIps"],
 ): NodeState {
   const instance = presence.kind === "present" ? presence.instance : undefined;
-  const wantedLabels = instance && { ...instance.labels, ...toTopologyLabels(instance) };
+  const wanted = instance && toInstanceLabels(instance);
+  const wantedLabels = wanted && { ...wanted.additional, ...wanted.topology };
   const labels = Object.entries(node.metadata.labels ?? {});
   return {
     name: node.metadata.name,

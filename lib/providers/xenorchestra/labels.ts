@@ -15,6 +15,17 @@ export const HOST_ID_LABEL = "topology.k8s.xenorchestra/host_id";
 /** Name of the host that the VM runs on. */
 export const HOST_NAME_LABEL = "topology.k8s.xenorchestra/host_name_label";
 
+/** UUID of the host before the VM's first move. */
+const ORIGINAL_HOST_ID_LABEL = "topology.k8s.xenorchestra/original_host_id";
+/** UUID of the pool before the VM's first move to another one. */
+const ORIGINAL_POOL_ID_LABEL = "topology.k8s.xenorchestra/original_pool_id";
+
+/** Labels of which the value before the first move is kept, and where. See `Provider.originLabels`. */
+export const ORIGIN_LABELS: Readonly<Record<string, string>> = {
+  [HOST_ID_LABEL]: ORIGINAL_HOST_ID_LABEL,
+  [POOL_ID_LABEL]: ORIGINAL_POOL_ID_LABEL,
+};
+
 /** Label keys with what they hold, for the reference page. */
 export const LABEL_DESCRIPTIONS: Readonly<Record<string, string>> = {
   [VM_NAME_LABEL]: "Name of the VM, as a label value.",
@@ -24,6 +35,10 @@ export const LABEL_DESCRIPTIONS: Readonly<Record<string, string>> = {
     "UUID of the host that the VM runs on; kept as it was while the VM does not run.",
   [HOST_NAME_LABEL]:
     "Name of that host, as a label value; kept as it was while the VM does not run.",
+  [ORIGINAL_HOST_ID_LABEL]:
+    "UUID of the host before the VM's first move; only there after one, and never changed.",
+  [ORIGINAL_POOL_ID_LABEL]:
+    "UUID of the pool before the VM's first move to another pool; likewise.",
 };
 
 /** What labels are made of. What is absent is not known now, and gets no label. */

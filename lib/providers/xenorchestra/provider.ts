@@ -16,6 +16,7 @@ import type {
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import { proveAbsence } from "./absence.ts";
+import { ORIGIN_LABELS } from "./labels.ts";
 import { FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { toIdentity, toVmIds, type Identity, type IdentityByProviderId } from "./identity.ts";
@@ -43,6 +44,7 @@ export class XenOrchestraProvider implements Provider {
   readonly name = "xenorchestra";
   /** Guest tools often report nothing, or not everything. */
   readonly providedNodeIps = "trusted";
+  readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
   readonly refreshIntervalMs: number;
   readonly #options: XenOrchestraOptions;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };

@@ -1,31 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import {
-  planLabels,
-  planTwinLabels,
-  toTopologyLabels,
-} from "../../../lib/controllers/node/labels.ts";
+import { planLabels } from "../../../lib/controllers/node/labels.ts";
 import { toInstance } from "../../support/instances.ts";
 import { toNode } from "../../support/nodes.ts";
-
-const TOPOLOGY = { instanceType: "4vCPU-8GB", zone: "z", region: "r" };
-
-test("toTopologyLabels() writes each label with its beta twin", () => {
-  expect(toTopologyLabels(toInstance("i", TOPOLOGY))).toEqual({
-    "node.kubernetes.io/instance-type": "4vCPU-8GB",
-    "beta.kubernetes.io/instance-type": "4vCPU-8GB",
-    "topology.kubernetes.io/zone": "z",
-    "failure-domain.beta.kubernetes.io/zone": "z",
-    "topology.kubernetes.io/region": "r",
-    "failure-domain.beta.kubernetes.io/region": "r",
-  });
-});
-
-test("toTopologyLabels() leaves out what the cloud does not know", () => {
-  expect(toTopologyLabels(toInstance("i", { region: "r", zone: "" }))).toEqual({
-    "topology.kubernetes.io/region": "r",
-    "failure-domain.beta.kubernetes.io/region": "r",
-  });
-});
 
 test("planLabels() replaces topology labels and sets only differences", () => {
   const node = toNode("n", {
@@ -71,18 +47,4 @@ test("N-26 planLabels() leaves out illegal labels, says so, and sets the rest", 
   expect(refused).toHaveLength(2);
   expect(refused.join()).toContain("bad zone");
   expect(refused.join()).toContain("nœud");
-});
-
-describe("N-15 planTwinLabels()", () => {
-  const beta = "failure-domain.beta.kubernetes.io/zone";
-  const stable = "topology.kubernetes.io/zone";
-  const cases: readonly (readonly [string, Record<string, string>, Record<string, string>])[] = [
-    ["copies a missing stable label", { [beta]: "z" }, { [stable]: "z" }],
-    ["leaves equal labels alone", { [beta]: "z", [stable]: "z" }, {}],
-    ["lets the beta label win", { [beta]: "new", [stable]: "old" }, { [stable]: "new" }],
-    ["ignores a missing beta label", { [stable]: "z" }, {}],
-  ];
-  test.each(cases)("%s", (_title, labels, wanted) => {
-    expect(planTwinLabels(labels)).toEqual(wanted);
-  });
 });

@@ -158,16 +158,6 @@ describe("N-02 planNode() leaves an initialised Node alone", () => {
   });
 });
 
-test("N-15 planNode() repairs the stable twin of a beta label", () => {
-  const node = toNode("n", {
-    uninitialized: false,
-    providerId: "test://i",
-    labels: { "failure-domain.beta.kubernetes.io/zone": "z" },
-  });
-  const plan = planNode(node, { kind: "unknown", reason: "notListed", message: "" }, "trusted");
-  expect(plan.patch).toEqual({ metadata: { labels: { "topology.kubernetes.io/zone": "z" } } });
-});
-
 test("planNode() follows an instance's addresses after initialisation", () => {
   const node = toNode("n", {
     uninitialized: false,

@@ -65,23 +65,6 @@ test("N-02 an initialised Node costs no write and no cloud call", async () => {
   expect(provider.reads).toBe(0);
 });
 
-test("N-15 an initialised Node gets the stable twin of a beta label, and one that is gone is no failure", async () => {
-  const beta = { "failure-domain.beta.kubernetes.io/zone": "z" };
-  const options = { uninitialized: false, labels: beta };
-  await using rig = await startRig({ provider: toProvider("a", "gone") });
-  rig.kubernetes.faults.refuse({ verb: "patch", name: "gone", status: 404 });
-  for (const name of ["gone", "a"]) {
-    const node = toRegistration(name, { ...options, providerId: `test://${name}` });
-    rig.kubernetes.objects.createNode(node);
-  }
-  const zone = { ...beta, "topology.kubernetes.io/zone": "z" };
-  await until("the twin is there", () => Bun.deepEquals(rig.readNode("a")?.metadata.labels, zone));
-  const notFound = 'landfall_reconciles_total{controller="cloud-node",outcome="notFound"} 1';
-  await until("the other was tried", () => rig.metrics.render().includes(notFound));
-  expect(rig.metrics.render()).not.toMatch(/outcome="(error|conflict)"/);
-  expect(rig.kubernetes.requests.count({ verb: "patch", name: "gone" })).toBe(1);
-});
-
 test("N-19 a conflict is retried on the newest Node, and nobody's fields are lost", async () => {
   await using rig = await startRig({ provider: toProvider("a") });
   rig.kubernetes.faults.refuse({ verb: "patch", resource: "nodes", status: 409, times: 2 });

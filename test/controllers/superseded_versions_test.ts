@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { SupersededVersions } from "../../../lib/controllers/node/superseded_versions.ts";
-import { toNode } from "../../support/nodes.ts";
+import { SupersededVersions } from "../../lib/controllers/superseded_versions.ts";
+import { toNode } from "../support/nodes.ts";
 
 const at = (resourceVersion: string): ReturnType<typeof toNode> => toNode("n", { resourceVersion });
 

@@ -2,8 +2,8 @@
  * Says the same thing about the same Node only so often.
  * @module
  */
-import type { Clock } from "../../core/clock.ts";
-import type { EventOptions } from "../../kube/events.ts";
+import type { Clock } from "../core/clock.ts";
+import type { EventOptions } from "../kube/events.ts";
 
 /** Least time between two equal Warnings on one Node. */
 const REPEAT_MS = 300_000;

@@ -1,8 +1,8 @@
 /**
- * Knows when the store has not yet seen what this controller wrote.
+ * Knows when the store has not yet seen what a controller of ours wrote.
  * @module
  */
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../kube/resource.ts";
 
 /**
  * Remembers, for each Node, the resourceVersions that our own writes replaced. While the store still shows one of them,

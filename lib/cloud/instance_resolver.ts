@@ -2,11 +2,11 @@
  * Finds a Node's instance: in the inventory if it is there, else in a newer one, else by asking the cloud directly.
  * @module
  */
-import { CloudError } from "../../cloud/errors.ts";
-import type { InventorySource } from "../../cloud/inventory_source.ts";
-import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
-import type { Clock } from "../../core/clock.ts";
-import { describeError } from "../../core/errors.ts";
+import { CloudError } from "./errors.ts";
+import type { InventorySource } from "./inventory_source.ts";
+import type { NodeIdentity, Presence, Provider } from "./provider.ts";
+import type { Clock } from "../core/clock.ts";
+import { describeError } from "../core/errors.ts";
 
 /** What is known of a Node's instance, or that a newer inventory is on its way. */
 export type Resolution = Presence | { readonly kind: "waiting" };
@@ -43,10 +43,15 @@ export class InstanceResolver {
     return this.#waiting.keys();
   }
 
-  /** What memory says of a Node, for showing: the inventory, else the last direct answer. */
+  /** What the inventory says of a Node: never `absent`. */
   find(node: NodeIdentity): Presence {
     const inventory = this.#source.current;
-    const presence = inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
+    return inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
+  }
+
+  /** The same for showing: where the inventory settles nothing, the last direct answer. */
+  explain(node: NodeIdentity): Presence {
+    const presence = this.find(node);
     const settled = presence.kind !== "unknown" || !needsMore(presence);
     return settled ? presence : (this.#answers.get(node.name) ?? presence);
   }
@@ -57,8 +62,7 @@ export class InstanceResolver {
    * @returns `waiting` when a newer inventory was asked for
    */
   async resolve(node: NodeIdentity, signal: AbortSignal): Promise<Resolution> {
-    const inventory = this.#source.current;
-    const presence = inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
+    const presence = this.find(node);
     if (presence.kind !== "unknown" || !needsMore(presence)) {
       this.forget(node.name);
       return presence;

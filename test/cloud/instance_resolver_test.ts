@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { CloudError } from "../../../lib/cloud/errors.ts";
-import { InventorySource } from "../../../lib/cloud/inventory_source.ts";
-import { InstanceResolver } from "../../../lib/controllers/node/resolver.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../../support/instances.ts";
-import { ManualClock } from "../../support/manual_clock.ts";
+import { CloudError } from "../../lib/cloud/errors.ts";
+import { InventorySource } from "../../lib/cloud/inventory_source.ts";
+import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { FakeProvider, toInstance } from "../support/instances.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 const SIGNAL = new AbortController().signal;
 
@@ -67,7 +67,8 @@ test("InstanceResolver asks the cloud directly only when a newer inventory lacks
   await clock.advance(1_000);
   expect(await resolver.resolve({ name: "a" }, SIGNAL)).toMatchObject({ reason: "notFound" });
   expect(provider.reads).toBe(1);
-  expect(resolver.find({ name: "a" })).toMatchObject({ reason: "notFound" });
+  expect(resolver.explain({ name: "a" })).toMatchObject({ reason: "notFound" });
+  expect(resolver.find({ name: "a" })).toMatchObject({ reason: "notListed" });
   await stop();
 });
 

@@ -1,0 +1,38 @@
+/**
+ * Which labels an instance asks for on its Node.
+ * @module
+ */
+import type { Instance } from "../cloud/provider.ts";
+import { isLabelKey, isLabelValue } from "../core/label.ts";
+import { RESERVED_LABEL, TOPOLOGY_LABELS } from "./words.ts";
+
+/** The labels of an instance. What the cloud does not know now is not among them. */
+export interface InstanceLabels {
+  /** Region, zone and instance type, each with its beta twin. */
+  readonly topology: Readonly<Record<string, string>>;
+  /** Those of the cloud itself. */
+  readonly additional: Readonly<Record<string, string>>;
+  /** One sentence for each label that was left out, because Kubernetes would refuse it. */
+  readonly refused: readonly string[];
+}
+
+/** Turns an instance into labels that the API server takes. */
+export function toInstanceLabels(instance: Instance): InstanceLabels {
+  const topology: Record<string, string> = {};
+  const additional: Record<string, string> = {};
+  const refused: string[] = [];
+  for (const kind of ["instanceType", "zone", "region"] as const) {
+    const value = instance[kind];
+    if (!value) continue;
+    const keys = TOPOLOGY_LABELS[kind];
+    if (isLabelValue(value)) for (const key of keys) topology[key] = value;
+    else refused.push(`${keys[0]}="${value}" is no legal label`);
+  }
+  for (const [key, value] of Object.entries(instance.labels)) {
+    if (RESERVED_LABEL.test(key)) refused.push(`${key} is in a namespace of Kubernetes`);
+    else if (!isLabelKey(key) || !isLabelValue(value))
+      refused.push(`${key}="${value}" is no legal label`);
+    else additional[key] = value;
+  }
+  return { topology, additional, refused };
+}

@@ -1,0 +1,35 @@
+/**
+ * Words that the label controller writes into a cluster. Frozen: they must not change.
+ * @module
+ */
+import type { EventWord } from "../words.ts";
+
+/** `source.component` of the Events. */
+export const COMPONENT = "cloud-node-label-sync-controller";
+
+/** The Events. The first three are those of the Go controller for Xen Orchestra. */
+export const EVENTS: Readonly<
+  Record<"zoneChanged" | "regionChanged" | "instanceTypeChanged" | "contested", EventWord>
+> = {
+  zoneChanged: {
+    reason: "NodeZoneChanged",
+    type: "Warning",
+    meaning: "The machine is in another zone; the message has the old and the new one.",
+  },
+  regionChanged: {
+    reason: "NodeRegionChanged",
+    type: "Warning",
+    meaning: "The machine is in another region; the message has the old and the new one.",
+  },
+  instanceTypeChanged: {
+    reason: "NodeInstanceTypeHasChanged",
+    type: "Normal",
+    meaning: "The machine has another type; the message has the old and the new one.",
+  },
+  contested: {
+    reason: "NodeLabelsContested",
+    type: "Warning",
+    meaning:
+      "Somebody else keeps changing labels that follow the machine; they are put right a few times a minute at most.",
+  },
+};

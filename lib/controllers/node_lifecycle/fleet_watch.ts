@@ -1,0 +1,96 @@
+/**
+ * Keeps the deletion guard informed: the only holder of its state.
+ * @module
+ */
+import {
+  breakStreak,
+  breakStreaks,
+  type DeletionSettings,
+  EMPTY_GUARD,
+  type FleetMember,
+  type FleetReading,
+  judge,
+  noteDeletion,
+  observeFleet,
+  readFleet,
+  type Verdict,
+} from "../../cloud/deletion_guard.ts";
+import type { Node } from "../../kube/resource.ts";
+import { toIdentity } from "../identity.ts";
+import type { NodeContext } from "../node_loop.ts";
+import { toFleetMember } from "./plan.ts";
+
+/** Looks at the whole fleet, and judges single Nodes by what was seen. */
+export class FleetWatch {
+  readonly #context: NodeContext;
+  readonly #settings: DeletionSettings;
+  #state = EMPTY_GUARD;
+  #wasExceeded = false;
+
+  constructor(context: NodeContext, settings: DeletionSettings) {
+    this.#context = context;
+    this.#settings = settings;
+  }
+
+  /**
+   * Takes a look at every Node, in memory.
+   *
+   * @returns Whether a Node that is not Ready misses its machine
+   */
+  look(): boolean {
+    const { nodes, source, resolver, clock } = this.#context;
+    // Part of the Nodes would look like a small fleet.
+    if (!nodes.synced) return false;
+    if (source.lastError) this.#state = breakStreaks(this.#state);
+    let hasMissing = false;
+    const listFleet = function* (): Iterable<FleetMember> {
+      for (const node of nodes.values()) {
+        const member = toFleetMember(node, resolver.find(toIdentity(node)));
+        if (member === undefined) continue;
+        if (!member.isReady && member.sighting === "missing") hasMissing = true;
+        yield member;
+      }
+    };
+    const look = { fleet: listFleet(), observedAtMs: source.current?.observedAtMs };
+    this.#state = observeFleet(this.#state, { ...look, nowMs: clock.monotonic() }, this.#settings);
+    this.#tellOfLimit();
+    return hasMissing;
+  }
+
+  /** Judges a Node. */
+  judge(node: Node): Verdict {
+    const { uid } = node.metadata;
+    if (uid === undefined) return { kind: "keep" };
+    return judge(this.#state, uid, this.#context.clock.monotonic(), this.#settings);
+  }
+
+  /** How many are missing, and how many may be. */
+  read(): FleetReading {
+    return readFleet(this.#state, this.#context.clock.monotonic(), this.#settings);
+  }
+
+  /** The cloud, asked directly, did not agree that a Node's machine is gone. */
+  noteDisagreement({ metadata: { uid } }: Node): void {
+    if (uid !== undefined) this.#state = breakStreak(this.#state, uid);
+  }
+
+  /** A Node is about to be deleted. */
+  noteDeletion({ metadata: { uid } }: Node): void {
+    const nowMs = this.#context.clock.monotonic();
+    if (uid !== undefined) this.#state = noteDeletion(this.#state, uid, nowMs);
+  }
+
+  /** Once when it begins and once when it ends: each Node has its own Event. */
+  #tellOfLimit(): void {
+    const { log } = this.#context;
+    const { isExceeded, ...fleet } = this.read();
+    if (isExceeded === this.#wasExceeded) return;
+    this.#wasExceeded = isExceeded;
+    if (isExceeded) {
+      log.error(
+        "Too many machines are gone at once: no Node is deleted until a person decides",
+        fleet,
+      );
+    } else log.info("Few enough machines are gone: Nodes may be deleted again", fleet);
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Decides what the state of a machine means for its Node: pure and total, and nothing once it was applied.
+ * @module
+ */
+import type { FleetMember, Sighting, Verdict } from "../../cloud/deletion_guard.ts";
+import type { Presence, UnknownReason } from "../../cloud/provider.ts";
+import type { Node } from "../../kube/resource.ts";
+import { isReady, isUninitialized } from "../identity.ts";
+import { SHUTDOWN_TAINT } from "./words.ts";
+
+/** Taints as they stand on the wire. */
+export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
+
+/** Why a Node that is not Ready is kept, although the cloud does not show its machine. */
+export type BlockReason = "disabled" | "fleetLimit" | "unconfirmed" | UnknownReason;
+
+/** What to do with one Node now. */
+export type LifecyclePlan =
+  | { readonly kind: "nothing" }
+  /** Write these taints, all of them. */
+  | { readonly kind: "taint"; readonly taints: Taints; readonly adds: boolean }
+  /** Ask the cloud directly; delete the Node if it agrees. */
+  | { readonly kind: "confirm" }
+  /** Keep the Node, and say why. */
+  | { readonly kind: "blocked"; readonly reason: BlockReason; readonly message: string };
+
+const NOTHING: LifecyclePlan = { kind: "nothing" };
+
+/** What can be told of a Node's machine for want of an answer, and is worth telling a person who wonders about it. */
+const WORTH_TELLING: ReadonlySet<UnknownReason> = new Set([
+  "notCovered",
+  "undecodable",
+  "ambiguous",
+  "denied",
+]);
+
+/**
+ * Plans one Node. A Ready one needs no answer of the cloud.
+ *
+ * @param verdict What the deletion guard says of the Node
+ */
+export function planLifecycle(node: Node, presence: Presence, verdict: Verdict): LifecyclePlan {
+  // Both are another controller's: the cloud's it belongs to, or the one that initialises it.
+  if (presence.kind === "foreign" || isUninitialized(node)) return NOTHING;
+  const taints = node.spec?.taints ?? [];
+  const others = taints.filter((taint) => !isShutdown(taint));
+  const isTainted = others.length < taints.length;
+  if (isReady(node)) return isTainted ? { kind: "taint", taints: others, adds: false } : NOTHING;
+  if (presence.kind === "present") {
+    const isStopped = presence.instance.state === "stopped";
+    if (!isStopped || isTainted) return NOTHING;
+    return { kind: "taint", taints: [...taints, SHUTDOWN_TAINT], adds: true };
+  }
+  // Without a provider ID nothing is proven; a Node on its way out needs no second deletion.
+  if (!node.spec?.providerID || node.metadata.deletionTimestamp) return NOTHING;
+  // The guard may not have seen yet what memory shows.
+  const isMissing = toSighting(presence) === "missing";
+  if (isMissing && verdict.kind === "confirm") return { kind: "confirm" };
+  if (isMissing && verdict.kind === "blocked") return verdict;
+  if (presence.kind === "unknown" && WORTH_TELLING.has(presence.reason)) {
+    return { kind: "blocked", reason: presence.reason, message: presence.message };
+  }
+  return NOTHING;
+}
+
+/**
+ * A Node as the deletion guard counts it.
+ *
+ * @returns `undefined` for a Node that is not ours: uninitialised, foreign, or without a provider ID that can be read
+ */
+export function toFleetMember(node: Node, presence: Presence): FleetMember | undefined {
+  const { uid } = node.metadata;
+  if (uid === undefined || !node.spec?.providerID || isUninitialized(node)) return undefined;
+  if (presence.kind === "foreign") return undefined;
+  if (presence.kind === "unknown" && presence.reason === "malformedProviderId") return undefined;
+  return { uid, isReady: isReady(node), sighting: toSighting(presence) };
+}
+
+function toSighting(presence: Presence): Sighting {
+  if (presence.kind === "present") return "present";
+  return presence.kind === "unknown" && presence.reason === "notListed" ? "missing" : "unknown";
+}
+
+function isShutdown({ key, effect }: Taints[number]): boolean {
+  return key === SHUTDOWN_TAINT.key && effect === SHUTDOWN_TAINT.effect;
+}

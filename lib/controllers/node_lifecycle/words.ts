@@ -1,0 +1,36 @@
+/**
+ * Words that the lifecycle controller writes into a cluster. Frozen: they must not change.
+ * @module
+ */
+import type { EventWord } from "../words.ts";
+
+/** Taint of a Node whose machine does not run; key and effect count. Contract of `k8s.io/cloud-provider`. */
+export const SHUTDOWN_TAINT = {
+  key: "node.cloudprovider.kubernetes.io/shutdown",
+  effect: "NoSchedule",
+} as const;
+
+/** `source.component` of the Events. */
+export const COMPONENT = "cloud-node-lifecycle-controller";
+
+/** The Events. The first two are upstream's. */
+export const EVENTS: Readonly<
+  Record<"deleting" | "deletingFailed" | "deletionBlocked", EventWord>
+> = {
+  deleting: {
+    reason: "DeletingNode",
+    type: "Normal",
+    meaning: "The machine is proven gone, and the Node is about to be deleted.",
+  },
+  deletingFailed: {
+    reason: "DeletingNodeFailed",
+    type: "Warning",
+    meaning: "Kubernetes refused the deletion; it is tried again.",
+  },
+  deletionBlocked: {
+    reason: "NodeDeletionBlocked",
+    type: "Warning",
+    meaning:
+      "The machine of a Node that is not Ready is not shown by the cloud, but the Node is kept; the message says why.",
+  },
+};

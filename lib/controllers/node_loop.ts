@@ -1,0 +1,176 @@
+/**
+ * What all controllers of Nodes have in common: what they work with, and a loop that works on one Node at a time.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { InstanceResolver } from "../cloud/instance_resolver.ts";
+import type { InventoryListener, InventorySource } from "../cloud/inventory_source.ts";
+import type { Provider } from "../cloud/provider.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
+import { WorkQueue } from "../core/work_queue.ts";
+import type { WorkQueueMetrics } from "../core/work_queue_metrics.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { EventRecorder } from "../kube/events.ts";
+import type { Node } from "../kube/resource.ts";
+import type { Store } from "../kube/store.ts";
+import {
+  type Controller,
+  type ControllerMetrics,
+  createController,
+  type ReconcileOutcome,
+  type ReconcileResult,
+} from "./controller.ts";
+import { toIdentity } from "./identity.ts";
+import type { SupersededVersions } from "./superseded_versions.ts";
+
+/** What every controller of Nodes works with. */
+export interface NodeContext {
+  readonly client: KubeClient;
+  readonly nodes: Store<Node>;
+  readonly provider: Provider;
+  readonly source: InventorySource;
+  readonly resolver: InstanceResolver;
+  readonly events: EventRecorder;
+  /** Shared by all that write Nodes. */
+  readonly superseded: SupersededVersions;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queueMetrics: WorkQueueMetrics;
+  readonly controllerMetrics: ControllerMetrics;
+  /** How many Nodes each controller works on at once. */
+  readonly workers: number;
+}
+
+/** What makes one controller differ from another. */
+export interface NodeLoopOptions {
+  readonly context: NodeContext;
+  /** Name in logs and metrics: `cloud-node`. */
+  readonly name: string;
+  /** Name of the work queue in metrics. */
+  readonly queueName: string;
+  /**
+   * Everything of a Node that {@linkcode reconcile} looks at. What changes beside it is passed over: were heartbeats of
+   * kubelets worked on, every Node that waits for its machine would ask the cloud at their pace, whatever its back-off.
+   */
+  readonly inputs: (node: Node) => readonly unknown[];
+  /** Brings one Node to where it should be. The Node is as new as every write of ours. */
+  readonly reconcile: (node: Node, signal: AbortSignal) => Promise<ReconcileResult>;
+  /** Drops what is remembered of a Node that is gone. */
+  readonly forget: (name: string) => void;
+  /** What to do after each refresh of the inventory; {@linkcode NodeLoop.enqueueTouched} is at hand. */
+  readonly onRefresh: InventoryListener;
+  /** Called so often; {@linkcode NodeLoop.enqueueAll} is at hand. */
+  readonly onTick: () => void;
+  readonly tickIntervalMs: number;
+}
+
+/** Longest time for one Node, the cloud's answer included. */
+const RECONCILE_TIMEOUT_MS = 60_000;
+/** After a stop: longer than any healthy write; with the last Events the process ends within 5 s. */
+const GRACE_MS = 2_500;
+
+/** A queue of Nodes, its workers, and everything that fills it. */
+export class NodeLoop {
+  readonly #options: NodeLoopOptions;
+  readonly #queue: WorkQueue;
+  readonly #controller: Controller;
+  /** Nodes that were met as they stood before a write of ours. The watch brings what they are waiting for. */
+  readonly #deferred = new Set<string>();
+
+  constructor(options: NodeLoopOptions) {
+    const { context, name, queueName } = options;
+    const { nodes, clock, log, queueMetrics, controllerMetrics, workers } = context;
+    this.#options = options;
+    this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics });
+    this.#controller = createController({
+      name,
+      queue: this.#queue,
+      workers,
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+      reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
+      graceMs: GRACE_MS,
+      exists: (key) => nodes.get(key) !== undefined,
+      clock,
+      log,
+      metrics: controllerMetrics,
+    });
+  }
+
+  /** How each Node was last dealt with. */
+  get outcomes(): ReadonlyMap<string, ReconcileOutcome> {
+    return this.#controller.outcomes;
+  }
+
+  /** Works on a Node soon. */
+  enqueue(name: string): void {
+    this.#queue.add(name);
+  }
+
+  /** Works on a Node soon, unless it failed and waits for its next try. */
+  enqueueUnlessWaiting(name: string): void {
+    if (this.#queue.remainingMs(name) === undefined) this.#queue.add(name);
+  }
+
+  /** Works on every Node soon. */
+  enqueueAll(): void {
+    for (const name of this.#options.context.nodes.keys()) this.#queue.add(name);
+  }
+
+  /** Works on the Nodes whose instances are among `changed`. */
+  enqueueTouched(changed: ReadonlySet<string>): void {
+    if (changed.size === 0) return;
+    const { nodes, resolver } = this.#options.context;
+    for (const node of nodes.values()) {
+      const presence = resolver.find(toIdentity(node));
+      if (presence.kind === "present" && changed.has(presence.instance.id)) {
+        this.#queue.add(node.metadata.name);
+      }
+    }
+  }
+
+  /** Runs until the signal aborts and what was under way has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { nodes, source } = this.#options.context;
+    const unsubscribe = [
+      nodes.subscribe((key, before, after) => {
+        if (this.#deferred.delete(key) || this.#isRelevant(before, after)) this.#queue.add(key);
+      }),
+      source.subscribe((changed, hasRecovered) => this.#options.onRefresh(changed, hasRecovered)),
+    ];
+    try {
+      await Promise.all([this.#controller.run(signal), this.#tick(signal)]);
+    } finally {
+      for (const end of unsubscribe) end();
+    }
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const { context, reconcile, forget } = this.#options;
+    const node = context.nodes.get(key);
+    if (node === undefined) {
+      context.superseded.forget(key);
+      this.#deferred.delete(key);
+      forget(key);
+      return {};
+    }
+    if (!context.superseded.isStale(node)) return await reconcile(node, signal);
+    this.#deferred.add(key);
+    return { isPending: true };
+  }
+
+  #isRelevant(before: Node | undefined, after: Node | undefined): boolean {
+    if (before === undefined || after === undefined) return true;
+    if (before.metadata.uid !== after.metadata.uid) return true;
+    const { inputs } = this.#options;
+    return !isDeepStrictEqual(inputs(before), inputs(after));
+  }
+
+  async #tick(signal: AbortSignal): Promise<void> {
+    const { context, onTick, tickIntervalMs } = this.#options;
+    while (!signal.aborted) {
+      await context.clock.sleep(tickIntervalMs, signal).catch(() => undefined);
+      if (!signal.aborted) onTick();
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Words on a Node that more than one controller reads or writes. Frozen: they must not change.
+ * @module
+ */
+
+/** Taint of a Node that no cloud has claimed yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
+export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitialized";
+
+/** Topology labels, each with the beta twin that must be written with it: whoever reads one may read either. */
+export const TOPOLOGY_LABELS = {
+  instanceType: ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"],
+  zone: ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"],
+  region: ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"],
+} as const;
+
+/** Label namespaces of Kubernetes itself, which no cloud may fill by additional labels. */
+export const RESERVED_LABEL: RegExp = /(^|\.)(kubernetes|k8s)\.io\//;
+
+/** One Event that a controller writes. */
+export interface EventWord {
+  /** UpperCamelCase, as people filter by it. */
+  readonly reason: string;
+  readonly type: "Normal" | "Warning";
+  /** When it is written, in a sentence for the reference page. */
+  readonly meaning: string;
+}

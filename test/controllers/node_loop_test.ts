@@ -1,0 +1,168 @@
+import { expect, test } from "bun:test";
+import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
+import { InventorySource } from "../../lib/cloud/inventory_source.ts";
+import { createControllerMetrics } from "../../lib/controllers/controller.ts";
+import { NodeLoop, type NodeLoopOptions } from "../../lib/controllers/node_loop.ts";
+import { SupersededVersions } from "../../lib/controllers/superseded_versions.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { createWorkQueueMetrics } from "../../lib/core/work_queue_metrics.ts";
+import { type Node, NODES } from "../../lib/kube/resource.ts";
+import { Store } from "../../lib/kube/store.ts";
+import { FakeProvider, toInstance } from "../support/instances.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { toNode } from "../support/nodes.ts";
+import { ScriptedKubeClient } from "../support/scripted_kube_client.ts";
+
+interface SetUp extends AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly nodes: Store<Node>;
+  readonly provider: FakeProvider;
+  readonly source: InventorySource;
+  readonly superseded: SupersededVersions;
+  readonly loop: NodeLoop;
+  /** Names as they were worked on, and those forgotten with a `-` before. */
+  readonly worked: string[];
+}
+
+function setUp(over: Partial<NodeLoopOptions> = {}): SetUp {
+  const clock = new ManualClock();
+  const metrics = new MetricsRegistry();
+  const nodes = new Store<Node>({ resource: NODES, log: silentLogger });
+  const provider = new FakeProvider();
+  const log = silentLogger;
+  const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
+  const superseded = new SupersededVersions();
+  const worked: string[] = [];
+  const loop = new NodeLoop({
+    context: {
+      client: new ScriptedKubeClient(clock),
+      nodes,
+      provider,
+      source,
+      resolver: new InstanceResolver(provider, source, clock),
+      events: { record: () => undefined },
+      superseded,
+      clock,
+      log,
+      queueMetrics: createWorkQueueMetrics(metrics),
+      controllerMetrics: createControllerMetrics(metrics),
+      workers: 2,
+    },
+    name: "test",
+    queueName: "test",
+    inputs: (node) => [node.metadata.labels],
+    reconcile: async (node) => {
+      worked.push(node.metadata.name);
+      return {};
+    },
+    forget: (name) => worked.push(`-${name}`),
+    onRefresh: (changed) => loop.enqueueTouched(changed),
+    onTick: () => loop.enqueueAll(),
+    tickIntervalMs: 60_000,
+    ...over,
+  });
+  nodes.replace([], "1");
+  const stop = new AbortController();
+  const running = Promise.all([loop.run(stop.signal), source.run(stop.signal)]);
+  return {
+    clock,
+    nodes,
+    provider,
+    source,
+    superseded,
+    loop,
+    worked,
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error("the test is over"));
+      await clock.advance(0);
+      await running;
+    },
+  };
+}
+
+test("NodeLoop works on a new Node, on a change of its inputs, and forgets one that is gone", async () => {
+  await using rig = setUp();
+  rig.nodes.apply(toNode("n"));
+  await rig.clock.advance(0);
+  rig.nodes.apply(toNode("n", { resourceVersion: "101", labels: { a: "b" } }));
+  await rig.clock.advance(0);
+  rig.nodes.remove(toNode("n", { resourceVersion: "102" }));
+  await rig.clock.advance(0);
+  expect(rig.worked).toEqual(["n", "n", "-n"]);
+});
+
+test("NodeLoop passes over what is no input, such as a heartbeat", async () => {
+  await using rig = setUp();
+  rig.nodes.apply(toNode("n"));
+  await rig.clock.advance(0);
+  rig.nodes.apply(toNode("n", { resourceVersion: "101", nodeIp: "10.0.0.1" }));
+  await rig.clock.advance(0);
+  expect(rig.worked).toEqual(["n"]);
+});
+
+test("NodeLoop works on a Node that came again under its name, though nothing else differs", async () => {
+  await using rig = setUp();
+  const node = toNode("n");
+  rig.nodes.apply(node);
+  await rig.clock.advance(0);
+  const metadata = { ...node.metadata, uid: "another", resourceVersion: "200" };
+  rig.nodes.apply({ ...node, metadata });
+  await rig.clock.advance(0);
+  expect(rig.worked.length).toBeGreaterThan(1);
+});
+
+test("NodeLoop leaves a Node alone until the watch shows our own write, and then works on it at once", async () => {
+  await using rig = setUp();
+  const before = toNode("n");
+  const after = toNode("n", { resourceVersion: "101", nodeIp: "10.0.0.1" });
+  rig.superseded.note(before, after);
+  rig.nodes.apply(before);
+  await rig.clock.advance(0);
+  expect(rig.worked).toEqual([]);
+  // The change touches no input, yet the Node was put off for it.
+  rig.nodes.apply(after);
+  await rig.clock.advance(0);
+  expect(rig.worked).toEqual(["n"]);
+});
+
+test("NodeLoop works on all Nodes at each tick", async () => {
+  await using rig = setUp();
+  rig.nodes.apply(toNode("a"));
+  rig.nodes.apply(toNode("b"));
+  await rig.clock.advance(0);
+  await rig.clock.advance(60_000);
+  expect(rig.worked).toEqual(["a", "b", "a", "b"]);
+});
+
+test("enqueueTouched() picks the Nodes whose instances changed", async () => {
+  await using rig = setUp();
+  rig.provider.refreshIntervalMs = 10_000;
+  for (const id of ["a", "b"]) {
+    rig.provider.instances.set(id, toInstance(id));
+    rig.nodes.apply(toNode(id, { providerId: `test://${id}` }));
+  }
+  await rig.clock.advance(10_000);
+  rig.worked.length = 0;
+  rig.provider.instances.set("b", toInstance("b", { zone: "z" }));
+  await rig.clock.advance(10_000);
+  expect(rig.worked).toEqual(["b"]);
+});
+
+test("enqueueUnlessWaiting() leaves a Node to its back-off, enqueue() does not", async () => {
+  let tries = 0;
+  await using rig = setUp({
+    reconcile: async () => {
+      tries += 1;
+      throw new Error("refused");
+    },
+  });
+  rig.nodes.apply(toNode("n"));
+  await rig.clock.advance(0);
+  rig.loop.enqueueUnlessWaiting("n");
+  await rig.clock.advance(0);
+  expect(tries).toBe(1);
+  rig.loop.enqueue("n");
+  await rig.clock.advance(0);
+  expect(tries).toBe(2);
+});
