@@ -12,7 +12,7 @@ export interface XoRecord {
 
 /** A collection: its word in the path is the key. */
 export type Collection =
-  "pools" | "hosts" | "vms" | "networks" | "vifs" | "servers" | "vm-controllers";
+  "pools" | "hosts" | "vms" | "networks" | "vifs" | "servers" | "vm-controllers" | "vm-templates";
 
 /** Every collection, with the type that its 404 names and the resource that its 403 names. */
 export const COLLECTIONS: Readonly<Record<Collection, { type: string; resource: string }>> = {
@@ -23,6 +23,7 @@ export const COLLECTIONS: Readonly<Record<Collection, { type: string; resource: 
   vifs: { type: "VIF", resource: "vif" },
   servers: { type: "server", resource: "server" },
   "vm-controllers": { type: "VM-controller", resource: "vm-controller" },
+  "vm-templates": { type: "VM-template", resource: "vm-template" },
 };
 
 /** Everything that a simulated Xen Orchestra starts with. A collection that is left out is empty. */

@@ -90,7 +90,8 @@ function read(c: Context<Env>, { state }: RoutesOptions): Response {
   const { type, resource } = COLLECTIONS[collection];
   const record = state.read(collection, id);
   if (record === undefined) return toNotFound(id, type);
-  if (c.req.header(NON_ADMIN_HEADER) !== undefined) return toForbidden(id, resource);
+  const isForbidden = c.req.header(NON_ADMIN_HEADER) !== undefined || state.isForbidden(id);
+  if (isForbidden) return toForbidden(id, resource);
   return toJson(record, 200, c.req.raw);
 }
 

@@ -11,7 +11,7 @@ import { toUuid } from "./records.ts";
 import { toHtml, toJson, toStatus, toUnknownRoute } from "./replies.ts";
 import { RequestCounter, toRoute } from "./requests.ts";
 import { createRoutes, NON_ADMIN_HEADER } from "./routes.ts";
-import { XenOrchestraState } from "./state.ts";
+import { XenOrchestraState, type RestartOptions } from "./state.ts";
 
 /** What {@linkcode startXenOrchestraSimulator} takes. */
 export interface XenOrchestraSimulatorOptions {
@@ -40,6 +40,11 @@ export interface XenOrchestraSimulator {
   refuse(): Promise<void>;
   /** Listens again on the same port. */
   accept(): Promise<void>;
+  /**
+   * Restarts as the real one: connections are cut, one request is never answered, the next is 401 although its token is
+   * right; then the pools load.
+   */
+  restart(options: RestartOptions): Promise<void>;
   /** Stops for good. */
   stop(): Promise<void>;
 }
@@ -82,6 +87,13 @@ export async function startXenOrchestraSimulator(
     auth,
     refuse: () => close(server),
     accept: async () => {
+      await listen(server, port);
+    },
+    restart: async (how) => {
+      await close(server);
+      state.restart(how);
+      faults.set({ kind: "status", status: 401 }, { times: 1 });
+      faults.set({ kind: "hang" }, { times: 1 });
       await listen(server, port);
     },
     stop: async () => {

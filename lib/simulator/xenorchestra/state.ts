@@ -46,6 +46,7 @@ export class XenOrchestraState {
   readonly #outages = new Map<string, PoolOutage>();
   readonly #vmlessPools = new Set<string>();
   readonly #hiddenUntilMs = new Map<string, number>();
+  readonly #forbidden = new Set<string>();
 
   constructor(clock: Clock, world: World = {}) {
     this.#clock = clock;
@@ -60,17 +61,17 @@ export class XenOrchestraState {
     return this.#collection(collection);
   }
 
-  /** The records of a collection that the API shows now, in the order they were added. */
+  /** The records of a collection that a list shows now, in the order they were added. */
   list(collection: Collection): XoRecord[] {
     const shown: XoRecord[] = [];
     for (const record of this.#collection(collection).values()) {
-      const visible = this.#show(collection, record);
+      const visible = this.#forbidden.has(record.id) ? undefined : this.#show(collection, record);
       if (visible !== undefined) shown.push(visible);
     }
     return shown;
   }
 
-  /** One record as the API shows it now; `undefined` when it answers 404. */
+  /** One record as the API knows it now; `undefined` when it answers 404. */
   read(collection: Collection, id: string): XoRecord | undefined {
     const record = this.#collection(collection).get(id);
     return record && this.#show(collection, record);
@@ -180,9 +181,24 @@ export class XenOrchestraState {
     vm["memory"] = Object.assign({}, vm["memory"], { size: sizeBytes });
   }
 
-  /** Loses the connection to a pool: all its objects vanish until {@linkcode restorePool}. */
-  dropPool(poolId: string): void {
-    this.#outages.set(poolId, { untilMs: Infinity, connectedMs: Infinity, lost: true });
+  /**
+   * Loses the connection to a pool: all its objects vanish.
+   *
+   * @param forMs For how long. @default {until `restorePool()`}
+   * @param lingerMs For how long the objects stay away after that; the real server takes up to 60,000
+   */
+  dropPool(poolId: string, forMs: number = Infinity, lingerMs: number = 0): void {
+    const untilMs = this.#clock.monotonic() + forMs + lingerMs;
+    this.#outages.set(poolId, { untilMs, connectedMs: untilMs, lost: true });
+  }
+
+  /** Forgets a pool and the connection to it, as when a person removes that. Its machines go on running, unseen. */
+  forgetPool(poolId: string): void {
+    this.dropPool(poolId);
+    const servers = this.#collection("servers");
+    for (const server of servers.values()) {
+      if (server["poolId"] === poolId) servers.delete(server.id);
+    }
   }
 
   /**
@@ -191,8 +207,7 @@ export class XenOrchestraState {
    * @param lingerMs For how long the objects stay away all the same; the real server takes up to 60,000
    */
   restorePool(poolId: string, lingerMs: number = 0): void {
-    const untilMs = this.#clock.monotonic() + lingerMs;
-    this.#outages.set(poolId, { untilMs, connectedMs: untilMs, lost: true });
+    this.dropPool(poolId, 0, lingerMs);
   }
 
   /** Restarts with pools that are slow to load: lists are empty, reads are 404, `/servers` soon says `connected`. */
@@ -207,6 +222,24 @@ export class XenOrchestraState {
   hideVms(poolId: string, hidden: boolean = true): void {
     if (hidden) this.#vmlessPools.add(poolId);
     else this.#vmlessPools.delete(poolId);
+  }
+
+  /** Takes from the token's user the right to see one object: lists lack it, reading it is 403; or gives it back. */
+  forbid(id: string, forbidden: boolean = true): void {
+    if (forbidden) this.#forbidden.add(id);
+    else this.#forbidden.delete(id);
+  }
+
+  /** Whether the token's user may not see an object. */
+  isForbidden(id: string): boolean {
+    return this.#forbidden.has(id);
+  }
+
+  /** Turns a virtual machine into a template, which keeps its ID. */
+  makeTemplate(vmId: string): void {
+    const vm = this.#vm(vmId);
+    this.#collection("vms").delete(vmId);
+    this.put("vm-templates", { ...vm, id: vm.id, type: "VM-template" });
   }
 
   /** Makes a virtual machine one that no client can read: its identity stays, the rest has the wrong types. */
@@ -237,7 +270,7 @@ export class XenOrchestraState {
     if (collection === "servers") return this.#showServer(record, nowMs);
     const poolId = String(record["$pool"]);
     if (nowMs < (this.#outages.get(poolId)?.untilMs ?? 0)) return undefined;
-    const isVm = collection === "vms" || collection === "vm-controllers";
+    const isVm = ["vms", "vm-controllers", "vm-templates"].includes(collection);
     if (isVm && this.#vmlessPools.has(poolId)) return undefined;
     if (nowMs < (this.#hiddenUntilMs.get(record.id) ?? 0)) return undefined;
     return record;

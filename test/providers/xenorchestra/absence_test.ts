@@ -346,6 +346,22 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("absent");
   });
 
+  test("needs every pool loaded that may hold the VM, not only shown, and still shown at the end", async () => {
+    const node = { ...NODE, region: POOL_LYON };
+    const hosts = fake.list("hosts");
+    for (const pool of [POOL_PARIS, POOL_LYON]) {
+      fake.collections["hosts"] = hosts.filter((one) => one["$pool"] !== pool);
+      expect(await read(node)).toBe("unknown notCovered");
+    }
+    fake.collections["hosts"] = hosts;
+    expect(await read(node)).toBe("absent");
+    fake.answer = ({ path }) => {
+      if (path.startsWith("/vm-templates/")) fake.dropPool(POOL_LYON);
+      return undefined;
+    };
+    expect(await read(node)).toBe("unknown notCovered");
+  });
+
   test("one of two pools that is lost does not keep the other from answering again, once it is back", async () => {
     const before = structuredClone(fake.collections);
     fake.dropPool(POOL_LYON);

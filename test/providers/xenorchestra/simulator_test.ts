@@ -3,7 +3,6 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../../lib/core/clock.ts";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
@@ -13,6 +12,7 @@ import {
   type Fault,
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 import { toDeps, toSettings } from "./fake_server.ts";
 
 const signal = new AbortController().signal;
@@ -23,20 +23,33 @@ let inventory: Inventory;
 let node: NodeIdentity & { providerId: string };
 let vmId: string;
 let poolId: string;
+let otherPoolId: string;
+/** The simulator's, and the client's own. */
+let clock: ManualClock;
+let clientClock: ManualClock;
 
 async function read(): Promise<string> {
   const presence = await provider.readInstance(inventory, node, signal);
   return presence.kind === "unknown" ? `unknown ${presence.reason}` : presence.kind;
 }
 
+/** Landfall as after a start. */
+function start(): Provider {
+  const deps = toDeps();
+  clientClock = deps.clock;
+  const more = { token: simulator.token, clientTimeout: "300ms" };
+  return xenOrchestra.create(toSettings(simulator.url, more), deps);
+}
+
 beforeEach(async () => {
   const { world, machines } = createDemoWorld();
-  simulator = await startXenOrchestraSimulator({ clock: systemClock, world });
+  clock = new ManualClock();
+  simulator = await startXenOrchestraSimulator({ clock, world });
   vmId = machines.get("worker-1")?.systemUuid ?? "";
   poolId = String(simulator.state.read("vms", vmId)?.["$pool"]);
+  otherPoolId = [...simulator.state.all("pools").keys()].find((id) => id !== poolId) ?? "";
   node = { name: "worker-1", providerId: `xenorchestra://${poolId}/${vmId}` };
-  const settings = toSettings(simulator.url, { token: simulator.token, clientTimeout: "300ms" });
-  provider = xenOrchestra.create(settings, toDeps());
+  provider = start();
   inventory = await provider.listInventory([node], signal);
 });
 afterEach(() => simulator.stop());
@@ -90,5 +103,147 @@ describe("readInstance() against the simulator", () => {
     simulator.state.hideVms(poolId);
     inventory = await provider.listInventory([node], signal);
     expect(await read()).toBe("unknown notCovered");
+  });
+});
+
+describe("every way a cloud can mislead", () => {
+  const MINUTE_MS = 60_000;
+
+  /** What the newest list says of the VM, and what asking for it says. A list that fails says nothing new. */
+  async function observe(): Promise<[string, string]> {
+    const next = await provider.listInventory([node], signal).catch(() => undefined);
+    const presence = next && provider.findInstance(next, node);
+    inventory = next ?? inventory;
+    const said = presence?.kind === "unknown" ? presence.reason : (presence?.kind ?? "no list");
+    return [said, await read()];
+  }
+
+  const set = (fault: Fault, route?: string): (() => void) =>
+    simulator.faults.set(fault, route === undefined ? {} : { route });
+  const gateway = (body: object): Fault => ({ kind: "json", status: 404, body });
+
+  /** What happens, what is seen meanwhile, and for how long it lasts; it may give back what ends it. */
+  const rows: [string, () => unknown, string, string, number?][] = [
+    ["a pool is lost for 1.5 s", () => drop(1_500), "notCovered", "notCovered", 1_500],
+    ["it stays away for a minute", () => drop(1_500), "notCovered", "notCovered", MINUTE_MS],
+    ["a pool is lost for 10 min", () => drop(10 * MINUTE_MS), "notCovered", "notCovered"],
+    ["a restart with slow pools", () => load(0), "notCovered", "notCovered", 14_999],
+    ["pools that connect slowly", () => load(6_000), "notCovered", "notCovered", 5_000],
+    ["401", () => set({ kind: "status", status: 401 }), "no list", "unknown denied"],
+    ["403", () => set({ kind: "status", status: 403 }), "no list", "unknown denied"],
+    ["429", () => set({ kind: "status", status: 429 }), "no list", "unknown throttled"],
+    ["500", () => set({ kind: "status", status: 500 }), "no list", "unknown unreachable"],
+    ["503", () => set({ kind: "status", status: 503 }), "no list", "unknown unreachable"],
+    ["refused", refuse, "no list", "unknown unreachable"],
+    ["reset", () => set({ kind: "reset" }), "no list", "unknown unreachable"],
+    ["half a body", () => set({ kind: "halfBody" }), "no list", "unknown"],
+    ["200 with HTML", () => set({ kind: "html", status: 200 }), "no list", "unknown protocol"],
+    ["200 with {}", () => set({ kind: "json", body: {} }), "no list", "unknown undecodable"],
+    ["200 with []", () => set({ kind: "json", body: [] }), "notCovered", "unknown undecodable"],
+    ["[] for /vms", () => set({ kind: "json", body: [] }, "/vms"), "notListed", "present"],
+    ["HTML 404", () => set({ kind: "html", status: 404 }), "no list", "unknown protocol"],
+    ["HTML 404 for VMs", () => html("/vms/{id}"), "present", "unknown protocol"],
+    ["HTML 404 for /vms", () => html("/vms"), "no list", "present"],
+    ["a gateway's 404", () => set(gateway({ error: "not found" })), "no list", "unknown protocol"],
+    [
+      "a gateway's 404 for VMs",
+      () => set(gateway({ message: "no Route matched" }), "/vms/{id}"),
+      "present",
+      "unknown protocol",
+    ],
+    ["lists that are filtered", () => set({ kind: "nonAdmin" }), "notCovered", "unknown denied"],
+    ["a filtered list of VMs", () => set({ kind: "nonAdmin" }, "/vms"), "notListed", "present"],
+    ["a VM that may not be seen", forbid, "notListed", "unknown denied"],
+    ["a VM that cannot be read", spoil, "undecodable", "unknown undecodable"],
+    ["VMs missing from their pool", hideVms, "notListed", "unknown notCovered"],
+  ];
+
+  function drop(forMs: number): void {
+    simulator.state.dropPool(poolId, forMs, MINUTE_MS);
+  }
+  function load(connectedAfterMs: number): void {
+    simulator.state.restart({ connectedAfterMs, loadedAfterMs: 15_000 });
+  }
+  async function refuse(): Promise<() => Promise<void>> {
+    await simulator.refuse();
+    return () => simulator.accept();
+  }
+  function html(route: string): () => void {
+    return set({ kind: "html", status: 404 }, route);
+  }
+  function forbid(): () => void {
+    simulator.state.forbid(vmId);
+    return () => simulator.state.forbid(vmId, false);
+  }
+  function spoil(): () => void {
+    const before = structuredClone(simulator.state.all("vms").get(vmId));
+    simulator.state.makeUndecodable(vmId);
+    return () => before && simulator.state.put("vms", before);
+  }
+  function hideVms(): () => void {
+    simulator.state.hideVms(poolId);
+    return () => simulator.state.hideVms(poolId, false);
+  }
+
+  test.each(rows)(
+    "%s: the VM is never called absent, is seen again at once, and is absent when it is gone",
+    async (_title, begin, listed, answered, forMs = 0) => {
+      const end: unknown = await begin();
+      await clock.advance(forMs);
+      const [said, direct] = await observe();
+      expect([said, direct]).toEqual([listed, expect.stringContaining(answered)]);
+      if (typeof end === "function") await end();
+      else await clock.advance(11 * MINUTE_MS);
+      // A refused token is not shown again at once.
+      await clientClock.advance(11 * MINUTE_MS);
+      expect(await observe()).toEqual(["present", "present"]);
+      simulator.state.removeVm(vmId);
+      expect(await observe()).toEqual(["notListed", "absent"]);
+    },
+  );
+
+  test("Xen Orchestra restarts: a request hangs, a right token is refused, all is well again", async () => {
+    await simulator.restart({ loadedAfterMs: 0 });
+    expect(await read()).toBe("unknown unreachable");
+    expect(await read()).toBe("unknown denied");
+    await clientClock.advance(MINUTE_MS);
+    expect(await observe()).toEqual(["present", "present"]);
+  });
+
+  test("two pools, one gone: the other goes on, and proves nothing while a VM may be in the lost one", async () => {
+    simulator.state.dropPool(otherPoolId);
+    expect(await observe()).toEqual(["present", "present"]);
+    simulator.state.removeVm(vmId);
+    expect(await observe()).toEqual(["notListed", "unknown notCovered"]);
+    simulator.state.forgetPool(otherPoolId);
+    // A pool that was removed for good is known until the next start.
+    expect(await observe()).toEqual(["notListed", "unknown notCovered"]);
+    provider = start();
+    expect(await observe()).toEqual(["notListed", "absent"]);
+  });
+
+  test("after a restart of Landfall too, a VM that moved to a pool that is lost or removed is not absent", async () => {
+    simulator.state.migratePool(vmId, otherPoolId);
+    const moved = { ...node, region: otherPoolId };
+    for (const lose of ["dropPool", "forgetPool"] as const) {
+      simulator.state[lose](otherPoolId);
+      provider = start();
+      node = moved;
+      expect(await observe()).toEqual(["notCovered", "unknown notCovered"]);
+    }
+  });
+
+  test("a VM that became a template is not absent", async () => {
+    simulator.state.makeTemplate(vmId);
+    expect(await observe()).toEqual(["notListed", "unknown notListed"]);
+  });
+
+  test("a VM between two pools looks as if it were gone: only time tells, for it shows again", async () => {
+    simulator.state.migratePool(vmId, otherPoolId, { gapMs: 20_000 });
+    expect(await observe()).toEqual(["notListed", "absent"]);
+    await clock.advance(20_000);
+    expect(await observe()).toEqual(["present", "present"]);
+    simulator.state.dropPool(otherPoolId);
+    expect(await observe()).toEqual(["notCovered", "unknown notCovered"]);
   });
 });

@@ -142,6 +142,36 @@ describe("startXenOrchestraSimulator()", () => {
     expect((await get("/ping")).status).toBe(200);
   });
 
+  test("restart() cuts, hangs once, denies once, and then has no pools until they are loaded", async () => {
+    await get("/ping");
+    await simulator.restart({ loadedAfterMs: 15_000 });
+    const hanging = get("/ping", { signal: AbortSignal.timeout(100) });
+    await expect(hanging).rejects.toMatchObject({ name: "TimeoutError" });
+    expect((await get("/ping")).status).toBe(401);
+    expect(await (await get("/pools")).json()).toEqual([]);
+    expect((await get(`/vms/${vmId}`)).status).toBe(404);
+    await clock.advance(15_000);
+    expect((await get(`/vms/${vmId}`)).status).toBe(200);
+  });
+
+  test("a forbidden VM is not listed, and 403", async () => {
+    simulator.state.forbid(vmId);
+    expect(await (await get("/vms")).text()).not.toContain(vmId);
+    const response = await get(`/vms/${vmId}`);
+    expect([response.status, await response.text()]).toEqual([
+      403,
+      expect.stringContaining("missingPrivileges"),
+    ]);
+  });
+
+  test("a template is 404 as a VM, and found as a template", async () => {
+    simulator.state.makeTemplate(vmId);
+    expect((await get(`/vms/${vmId}`)).status).toBe(404);
+    expect((await get(`/vm-templates/${vmId}`)).status).toBe(200);
+    const missing = await get("/vm-templates/nope");
+    expect(await missing.json()).toMatchObject({ data: { id: "nope", type: "VM-template" } });
+  });
+
   const scopes: [FaultScope, string, number][] = [
     [{}, "/pools", 503],
     [{ route: "GET /pools" }, "/pools", 503],

@@ -104,6 +104,44 @@ describe("XenOrchestraState", () => {
     expect(statuses()).toEqual(["connected", "connected"]);
   });
 
+  test.each([1_500, 120_000, 600_000])(
+    "dropPool() for %d ms ends by itself, and lingers",
+    async (forMs) => {
+      const all = counts();
+      state.dropPool(paris, forMs, 60_000);
+      await clock.advance(forMs + 59_999);
+      expect(counts()).not.toEqual(all);
+      expect(statuses()).toEqual(["connecting", "connected"]);
+      await clock.advance(1);
+      expect(counts()).toEqual(all);
+    },
+  );
+
+  test("forgetPool() leaves nothing of the pool, not even its connection", () => {
+    state.forgetPool(paris);
+    expect(statuses()).toEqual(["connected"]);
+    expect(state.list("vms").every((vm) => vm["$pool"] === lyon)).toBe(true);
+    state.restorePool(paris);
+    expect(statuses()).toEqual(["connected"]);
+  });
+
+  test("forbid() takes one VM from the list, and knows it all the same", () => {
+    const before = state.list("vms").length;
+    state.forbid(vmId);
+    expect([state.list("vms").length, state.isForbidden(vmId)]).toEqual([before - 1, true]);
+    expect(state.read("vms", vmId)).toBeDefined();
+    state.forbid(vmId, false);
+    expect([state.list("vms").length, state.isForbidden(vmId)]).toEqual([before, false]);
+  });
+
+  test("makeTemplate() moves a VM to the templates of its pool", () => {
+    state.makeTemplate(vmId);
+    expect(state.read("vms", vmId)).toBeUndefined();
+    expect(state.read("vm-templates", vmId)).toMatchObject({ id: vmId, type: "VM-template" });
+    state.dropPool(paris);
+    expect(state.read("vm-templates", vmId)).toBeUndefined();
+  });
+
   test("restart() shows nothing while the connections already say that they are up", async () => {
     const all = counts();
     state.restart({ connectedAfterMs: 6_000, loadedAfterMs: 15_000 });
