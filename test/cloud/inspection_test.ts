@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { inspectInventory } from "../../lib/cloud/inspection.ts";
+import { toInstance, toInventory } from "../support/instances.ts";
+
+const WORDS = {
+  instances: "vms",
+  part: "pool",
+  noneAdvice: "look at the rights",
+  incompleteAdvice: "mend it",
+};
+
+describe("inspectInventory()", () => {
+  test("counts in the words of the cloud and finds nothing wrong with a whole inventory", () => {
+    const inventory = toInventory([toInstance("a"), toInstance("b")]);
+    const { counts, parts, findings, endpoint } = inspectInventory("here:1", inventory, WORDS);
+    expect({ endpoint, counts }).toEqual({ endpoint: "here:1", counts: { pools: 1, vms: 2 } });
+    expect(parts).toEqual([{ kind: "pool", id: "cloud", complete: true }]);
+    expect(findings.map(({ level, message }) => [level, message])).toEqual([
+      ["ok", "pool cloud is complete"],
+      ["ok", "2 vms are seen"],
+    ]);
+  });
+
+  test("warns of a part that is not complete, with its reason and what to do", () => {
+    const coverage = new Map([["p1", { complete: false, name: "paris", reason: "no master" }]]);
+    const inventory = { ...toInventory([toInstance("a")]), coverage };
+    expect(inspectInventory("here", inventory, WORDS).findings[0]).toEqual({
+      level: "warning",
+      code: "partIncomplete",
+      message: "pool paris (p1) is not complete: no master",
+      advice: "mend it",
+    });
+  });
+
+  test("warns when nothing at all is seen", () => {
+    const inventory = { ...toInventory([]), coverage: new Map() };
+    const { findings } = inspectInventory("here", inventory, WORDS);
+    expect(findings).toEqual([
+      {
+        level: "warning",
+        code: "noParts",
+        message: "no pool can be seen",
+        advice: "look at the rights",
+      },
+      {
+        level: "warning",
+        code: "noInstances",
+        message: "no vms can be seen",
+        advice: "look at the rights",
+      },
+    ]);
+  });
+
+  test("warns of instances that cannot be read", () => {
+    const inventory = { ...toInventory([]), undecodable: new Map([["x", "$pool: wanted text"]]) };
+    const found = inspectInventory("here", inventory).findings.at(-1);
+    expect(found).toMatchObject({ level: "warning", code: "undecodable" });
+    expect(found?.message).toBe("1 instances cannot be read, such as x: $pool: wanted text");
+  });
+});

@@ -1,0 +1,51 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { inspectStatic } from "../../../lib/providers/static/inspect.ts";
+import { startStaticCloud, type StaticCloud } from "../../support/static_cloud.ts";
+
+const signal = new AbortController().signal;
+const clouds: StaticCloud[] = [];
+
+async function start(text: string): Promise<StaticCloud> {
+  const cloud = await startStaticCloud(text);
+  clouds.push(cloud);
+  return cloud;
+}
+afterEach(async () => {
+  for (const cloud of clouds.splice(0)) await cloud.stop();
+});
+
+describe("inspectStatic()", () => {
+  test("names the file and counts its instances", async () => {
+    const { provider, path } = await start("instances: [{ id: a, name: a }, { id: b, name: b }]\n");
+    const found = await provider.inspect?.(signal);
+    expect(found).toMatchObject({ endpoint: path, counts: { files: 1, instances: 2 } });
+    expect(found?.parts).toEqual([{ kind: "file", id: "file", name: path, complete: true }]);
+    expect(found?.findings.map(({ level }) => level)).toEqual(["ok", "ok"]);
+  });
+
+  test("warns of a file without instances", async () => {
+    const { provider } = await start("instances: []\n");
+    const found = await provider.inspect?.(signal);
+    expect(found?.findings.at(-1)).toMatchObject({ level: "warning", code: "noInstances" });
+  });
+
+  test("says that the file is gone or wrong now", async () => {
+    const cloud = await start("instances: []\n");
+    await cloud.write("instances: 3\n");
+    expect((await cloud.provider.inspect?.(signal))?.findings).toMatchObject([
+      { level: "failure", code: "unreadable" },
+    ]);
+    await rm(cloud.path);
+    const found = await cloud.provider.inspect?.(signal);
+    expect(found?.findings[0]?.message).toContain("there is no such file");
+    expect(found?.inventory).toBeUndefined();
+  });
+
+  test("rejects with the reason of a signal that aborts, and with what is a bug", async () => {
+    const aborted = AbortSignal.abort(new Error("stop"));
+    const fail = (): Promise<never> => Promise.reject(new TypeError("bug"));
+    await expect(inspectStatic("f", fail, aborted)).rejects.toThrow("stop");
+    await expect(inspectStatic("f", fail, signal)).rejects.toThrow("bug");
+  });
+});
