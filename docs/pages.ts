@@ -3,19 +3,30 @@
  * @module
  */
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
+import * as node from "../lib/controllers/node/words.ts";
+import * as labels from "../lib/controllers/node_labels/words.ts";
+import * as lifecycle from "../lib/controllers/node_lifecycle/words.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";
 import { renderConfigPage } from "./config_page.ts";
+import { type EventSource, renderEventsPage } from "./events_page.ts";
 import { renderFlagsPage } from "./flags_page.ts";
 import { renderLabelsPage } from "./labels_page.ts";
 import { renderMetricsPage } from "./metrics_page.ts";
+
+const EVENT_SOURCES: readonly EventSource[] = [
+  { controller: "cloud-node", component: node.COMPONENT, events: node.EVENTS },
+  { controller: "cloud-node-label-sync", component: labels.COMPONENT, events: labels.EVENTS },
+  { controller: "cloud-node-lifecycle", component: lifecycle.COMPONENT, events: lifecycle.EVENTS },
+];
 
 /** Texts by file name in docs/reference. */
 export function renderPages(): ReadonlyMap<string, string> {
   return new Map([
     ["acceptance.md", renderAcceptancePage(listCoverage())],
     ["config.md", renderConfigPage(PROVIDERS, DELETION_SETTINGS)],
+    ["events.md", renderEventsPage(EVENT_SOURCES)],
     ["flags.md", renderFlagsPage()],
     ["labels.md", renderLabelsPage()],
     ["metrics.md", renderMetricsPage()],

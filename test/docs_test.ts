@@ -7,6 +7,7 @@ import { listOutdatedPages } from "../docs/generate.ts";
 import { renderEventsPage } from "../docs/events_page.ts";
 import { toTable } from "../docs/markdown.ts";
 import { renderPages } from "../docs/pages.ts";
+import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
 import { FLAGS } from "../lib/cli/flag_table.ts";
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
@@ -27,6 +28,25 @@ describe("docs/reference", () => {
     const settings = [DELETION_SETTINGS, ...PROVIDERS.map((one) => one.settings)].flat();
     expect(settings.length).toBeGreaterThan(30);
     expect(settings.filter(({ path }) => !page.includes(`| \`${path}\` `))).toEqual([]);
+  });
+
+  test("docs/reference/events.md has every reason in the words of the controllers", async () => {
+    const page = renderPages().get("events.md") ?? "";
+    const reasons: string[] = [];
+    for (const file of await listSources("lib/controllers")) {
+      const found = (await readSource(file)).matchAll(/reason: "([A-Z]\w+)"/g);
+      reasons.push(...[...found].map(([, reason = ""]) => reason));
+    }
+    expect(reasons.length).toBeGreaterThan(10);
+    expect(reasons.filter((reason) => !page.includes(`| \`${reason}\` `))).toEqual([]);
+  });
+
+  test("docs/reference/events.md names controllers as --controllers does", () => {
+    const page = renderPages().get("events.md") ?? "";
+    const available = CONTROLLER_NAMES.filter(({ isAvailable }) => isAvailable);
+    const titles = [...page.matchAll(/^## `(.+)`$/gm)].map(([, title]) => title);
+    expect(titles.toSorted()).toEqual(available.map(({ name }) => name).toSorted());
+    for (const { aliases } of available) expect(page).toContain(`as \`${aliases[0]}\`.`);
   });
 
   test("docs/reference/metrics.md has every metric that lib registers", async () => {
