@@ -3,6 +3,7 @@
  * @module
  */
 import { PROVIDED_NODE_IP } from "../lib/controllers/node/words.ts";
+import { SHUTDOWN_TAINT } from "../lib/controllers/node_lifecycle/words.ts";
 import { TOPOLOGY_LABELS, UNINITIALIZED_TAINT } from "../lib/controllers/words.ts";
 import { LABEL_DESCRIPTIONS } from "../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
@@ -24,8 +25,9 @@ export function renderLabelsPage(): string {
 
 # Labels and other words on a Node
 
-Words that are written into a cluster never change. Labels are written when a Node is initialised. Those that are not
-listed here are never touched, and what the cloud cannot tell at the moment leaves a label as it is.
+Words that are written into a cluster never change. Labels are written when a Node is initialised, and follow its machine
+from then on. Those that are not listed here are never touched, and what the cloud cannot tell at the moment leaves a
+label as it is.
 
 ## Labels from every cloud
 
@@ -57,6 +59,11 @@ ${toTable(
       toCode(UNINITIALIZED_TAINT),
       "taint",
       "Set by the kubelet, removed once the Node has its labels and provider ID.",
+    ],
+    [
+      toCode(`${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`),
+      "taint",
+      "On a Node that is not Ready while its machine does not run; removed when it is Ready again.",
     ],
     [
       toCode(PROVIDED_NODE_IP),
