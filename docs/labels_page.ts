@@ -25,9 +25,9 @@ export function renderLabelsPage(): string {
 
 # Labels and other words on a Node
 
-Words that are written into a cluster never change. Labels are written when a Node is initialised, and follow its machine
-from then on. Those that are not listed here are never touched, and what the cloud cannot tell at the moment leaves a
-label as it is.
+Words that are written into a cluster never change. Labels are written when a Node is initialised, and follow its
+machine from then on. Those that are not listed here are never touched, and what the cloud cannot tell at the moment
+leaves a label as it is.
 
 ## Labels from every cloud
 

@@ -3,9 +3,9 @@
  * @module
  */
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
-import * as node from "../lib/controllers/node/words.ts";
-import * as labels from "../lib/controllers/node_labels/words.ts";
-import * as lifecycle from "../lib/controllers/node_lifecycle/words.ts";
+import { NODE_COMPONENT, NODE_EVENTS } from "../lib/controllers/node/mod.ts";
+import { LABELS_COMPONENT, LABELS_EVENTS } from "../lib/controllers/node_labels/mod.ts";
+import { LIFECYCLE_COMPONENT, LIFECYCLE_EVENTS } from "../lib/controllers/node_lifecycle/mod.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";
@@ -16,9 +16,9 @@ import { renderLabelsPage } from "./labels_page.ts";
 import { renderMetricsPage } from "./metrics_page.ts";
 
 const EVENT_SOURCES: readonly EventSource[] = [
-  { controller: "cloud-node", component: node.COMPONENT, events: node.EVENTS },
-  { controller: "cloud-node-label-sync", component: labels.COMPONENT, events: labels.EVENTS },
-  { controller: "cloud-node-lifecycle", component: lifecycle.COMPONENT, events: lifecycle.EVENTS },
+  { controller: "cloud-node", component: NODE_COMPONENT, events: NODE_EVENTS },
+  { controller: "cloud-node-label-sync", component: LABELS_COMPONENT, events: LABELS_EVENTS },
+  { controller: "cloud-node-lifecycle", component: LIFECYCLE_COMPONENT, events: LIFECYCLE_EVENTS },
 ];
 
 /** Texts by file name in docs/reference. */
