@@ -9,11 +9,12 @@ const COMMANDS = `Usage: landfall [command] [flags]
 
 Commands:
   run      keep the Nodes of a cluster in step with their cloud (the default)
+  check    say what is wrong with settings, cloud, cluster and rights; writes nothing
   demo     show it all on a simulated cluster and a simulated Xen Orchestra
   version  print the version
   help     print this
 
-Flags of run:
+Flags of run and check:
 `;
 
 /** The commands, then the flags of `run`. Ends in a newline. */

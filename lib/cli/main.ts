@@ -46,6 +46,10 @@ async function runCommand(
       const { run } = await import("./run.ts");
       return await run(flags, context);
     }
+    case "check": {
+      const { check } = await import("./check.ts");
+      return await check(flags, context);
+    }
     case "demo": {
       const { demo } = await import("./demo.ts");
       return await demo(flags, context);
@@ -58,7 +62,7 @@ async function runCommand(
       return EXIT_OK;
     default:
       throw new ConfigError([
-        { message: `there is no command "${command}": give run, demo, version or help` },
+        { message: `there is no command "${command}": give run, check, demo, version or help` },
       ]);
   }
 }

@@ -104,7 +104,7 @@ function listUndecodableFindings(
 ): Finding[] {
   const [first] = undecodable;
   if (first === undefined) return [];
-  const message = `${undecodable.size} ${instances} cannot be read, such as ${first.join(": ")}`;
+  const message = `${undecodable.size} of the ${instances} cannot be read, such as ${first.join(": ")}`;
   const advice = "their Nodes are left as they are; report it with the version of the cloud";
   return [{ level: "warning", code: "undecodable", message, advice }];
 }

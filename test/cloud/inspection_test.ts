@@ -55,6 +55,6 @@ describe("inspectInventory()", () => {
     const inventory = { ...toInventory([]), undecodable: new Map([["x", "$pool: wanted text"]]) };
     const found = inspectInventory("here", inventory).findings.at(-1);
     expect(found).toMatchObject({ level: "warning", code: "undecodable" });
-    expect(found?.message).toBe("1 instances cannot be read, such as x: $pool: wanted text");
+    expect(found?.message).toBe("1 of the instances cannot be read, such as x: $pool: wanted text");
   });
 });

@@ -1,0 +1,116 @@
+/**
+ * The first step of `landfall check`: whether the settings can be used, and the cloud that they describe.
+ * @module
+ */
+import { readFile } from "node:fs/promises";
+import type { Provider } from "../cloud/provider.ts";
+import type { ProviderDefinition } from "../cloud/provider_definition.ts";
+import { loadProviderConfig } from "../config/provider_config.ts";
+import { findYamlPlaces } from "../config/yaml_places.ts";
+import { systemClock } from "../core/clock.ts";
+import { ConfigError, type ConfigIssue } from "../core/errors.ts";
+import { silentLogger } from "../core/log.ts";
+import { MetricsRegistry } from "../core/metrics.ts";
+import { type CheckFinding, type SettingsStep, toStatus } from "./check_report.ts";
+import type { CommandContext } from "./command.ts";
+import type { Settings } from "./flags.ts";
+
+/** Where settings come from. */
+export interface SettingsSources {
+  readonly definition: ProviderDefinition;
+  readonly settings: Pick<Settings, "cloudProvider" | "cloudConfig">;
+  /** What is odd about the flags. */
+  readonly warnings: readonly string[];
+  readonly env: CommandContext["env"];
+  /** Ends the provider. */
+  readonly signal: AbortSignal;
+}
+
+/** What became of the settings. */
+export interface CheckedSettings {
+  readonly step: SettingsStep;
+  /** Absent when they cannot be used. */
+  readonly provider?: Provider;
+  /** Whether Nodes may be deleted. */
+  readonly isDeletionEnabled: boolean;
+}
+
+/** Reads the settings as `run` does, and makes a provider of them that leaves nothing behind in the cloud. */
+export async function checkSettings(sources: SettingsSources): Promise<CheckedSettings> {
+  const { definition, settings, env, signal } = sources;
+  const { cloudConfig } = settings;
+  const flags = sources.warnings.map((message) => toFinding("warning", { message }));
+  const file = cloudConfig ? { path: cloudConfig } : {};
+  try {
+    const config = await loadProviderConfig({ ...file, env, definition });
+    const provider = definition.create(config.settings, {
+      clock: systemClock,
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
+      signal,
+      isTransient: true,
+      ...(cloudConfig ? { configFile: toConfigFile(cloudConfig, env) } : {}),
+    });
+    const odd = config.warnings.map((warning) => toFinding("warning", warning));
+    const findings = [toGood(sources), ...flags, ...odd];
+    return {
+      step: toStep(sources, findings),
+      provider,
+      isDeletionEnabled: config.deletion.enabled,
+    };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const issues = await placeIssues(error.issues, cloudConfig);
+    const found = issues.map((issue) => toFinding(issue.isWarning ? "warning" : "failure", issue));
+    const findings = [...flags, ...found];
+    return { step: toStep(sources, findings), isDeletionEnabled: true };
+  }
+}
+
+function toStep({ settings }: SettingsSources, findings: readonly CheckFinding[]): SettingsStep {
+  const { cloudProvider, cloudConfig } = settings;
+  return {
+    status: toStatus(findings),
+    provider: cloudProvider,
+    ...(cloudConfig ? { file: cloudConfig } : {}),
+    findings,
+  };
+}
+
+function toGood({ settings }: SettingsSources): CheckFinding {
+  const source = settings.cloudConfig ?? "the environment";
+  return { level: "ok", code: "settings", message: "can be used", source };
+}
+
+function toFinding(
+  level: CheckFinding["level"],
+  { isWarning: _level, ...issue }: ConfigIssue,
+): CheckFinding {
+  return { level, code: "settings", ...issue };
+}
+
+function toConfigFile(
+  path: string,
+  env: CommandContext["env"],
+): NonNullable<Parameters<ProviderDefinition["create"]>[1]["configFile"]> {
+  return {
+    path,
+    reload: async (parser) =>
+      (await loadProviderConfig({ path, env, definition: parser })).settings,
+  };
+}
+
+/** A provider that cannot be made knows the paths of settings only; where they stand is to be looked up. */
+async function placeIssues(
+  issues: readonly ConfigIssue[],
+  source: string | undefined,
+): Promise<readonly ConfigIssue[]> {
+  if (source === undefined || issues.every((issue) => issue.source !== undefined)) return issues;
+  const { find } = await findYamlPlaces(await readFile(source, "utf8"));
+  return issues.map((issue) => {
+    if (issue.source !== undefined || issue.path === undefined) return issue;
+    const place = find(issue.path);
+    // Without a place it was set by the environment.
+    return place === undefined ? issue : { ...issue, source, ...place };
+  });
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkKubernetes } from "../../lib/cli/check_kubernetes.ts";
+import type { KubernetesStep } from "../../lib/cli/check_report.ts";
+import { readTls, tlsPath } from "../support/tls_fixtures.ts";
+
+const signal = new AbortController().signal;
+const SECRET = "s3cr3t-t0ken";
+
+let folder: string;
+let answer: () => Response;
+const urls = new Map<string, string>();
+const servers: Bun.Server<undefined>[] = [];
+
+function serve(name: string, tls?: { cert: string; key: string }): void {
+  const fetch = (): Response => answer();
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch, ...(tls && { tls }) });
+  servers.push(server);
+  urls.set(name, `${tls ? "https" : "http"}://127.0.0.1:${server.port}`);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "landfall-check-"));
+  serve("plain");
+  serve("named", { cert: readTls("named_server.crt"), key: readTls("named_server.key") });
+  serve("known", { cert: readTls("server.crt"), key: readTls("server.key") });
+});
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop(true)));
+  await rm(folder, { recursive: true });
+});
+
+/** Checks by a kubeconfig with a token. */
+async function check(server: string, authority = "ca.crt"): Promise<KubernetesStep> {
+  const kubeconfig = join(folder, "kubeconfig");
+  const path = tlsPath(authority === "ca.crt" ? "ca.crt" : "other_ca.crt");
+  const cluster = { server, "certificate-authority": path };
+  const config = {
+    clusters: [{ name: "c", cluster: server.startsWith("https") ? cluster : { server } }],
+    users: [{ name: "u", user: { token: SECRET } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+  const { step, client } = await checkKubernetes({ kubeconfig }, {}, signal);
+  expect(client !== undefined).toBe(step.status === "ok");
+  client?.close();
+  expect(JSON.stringify(step)).not.toContain(SECRET);
+  return step;
+}
+
+describe("checkKubernetes()", () => {
+  test("shows the server's version", async () => {
+    answer = () => Response.json({ gitVersion: "v1.35.0" });
+    const server = urls.get("known") ?? "";
+    expect(await check(server)).toMatchObject({ status: "ok", server, version: "v1.35.0" });
+  });
+
+  test.each([
+    ["a name without an address", "https://k8s.nowhere.invalid:6443", "dns"],
+    ["a port where nothing listens", "https://127.0.0.1:1", "refused"],
+    ["a certificate for another name", "named", "tlsName"],
+    ["a port that does not speak TLS", "untls", "notTls"],
+  ])("tells %s", async (_what, where, code) => {
+    const plain = (urls.get("plain") ?? "").replace("http:", "https:");
+    const step = await check(where === "untls" ? plain : (urls.get(where) ?? where));
+    expect(step.findings).toMatchObject([{ level: "failure", code }]);
+    expect(step.findings[0]?.advice).toBeTruthy();
+  });
+
+  test("tells a certificate of another authority", async () => {
+    const step = await check(urls.get("known") ?? "", "other_ca.crt");
+    expect(step.findings).toMatchObject([{ level: "failure", code: "tlsAuthority" }]);
+  });
+
+  const status = (code: number, reason: string): Response =>
+    Response.json({ kind: "Status", code, reason, message: "m" }, { status: code });
+  const html = { "content-type": "text/html" };
+  const replies: readonly (readonly [string, () => Response, string])[] = [
+    ["401", () => status(401, "Unauthorized"), "unauthorized"],
+    ["403", () => status(403, "Forbidden"), "forbidden"],
+    ["500", () => status(500, "InternalError"), "serverError"],
+    ["a page", () => new Response("<html>", { headers: html }), "wrongService"],
+    ["a 404 page", () => new Response("no", { status: 404, headers: html }), "wrongService"],
+    ["a redirect", () => Response.redirect("https://sso.example", 302), "wrongService"],
+    ["other JSON", () => Response.json({ version: 1 }), "wrongService"],
+  ];
+  test.each(replies)("tells %s", async (_what, reply, code) => {
+    answer = reply;
+    const step = await check(urls.get("plain") ?? "");
+    expect(step.findings).toMatchObject([{ level: "failure", code }]);
+    expect(step.findings[0]?.advice).toBeTruthy();
+  });
+
+  test("says what is wrong with the kubeconfig, or that there is none", async () => {
+    const kubeconfig = join(folder, "nowhere");
+    const { step } = await checkKubernetes({ kubeconfig }, {}, signal);
+    expect(step).toMatchObject({ status: "failure", findings: [{ source: kubeconfig }] });
+    const none = await checkKubernetes({}, {}, signal);
+    expect(none.step.findings[0]?.message).toContain("--kubeconfig");
+  });
+
+  test("rejects with the reason of a signal that aborts", async () => {
+    const master = urls.get("plain") ?? "";
+    const aborted = AbortSignal.abort(new Error("stop"));
+    await expect(checkKubernetes({ master }, {}, aborted)).rejects.toThrow("stop");
+  });
+});

@@ -1,0 +1,107 @@
+/**
+ * `landfall check` on a real kube-apiserver with RBAC.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { CheckReport } from "../../lib/cli/check_report.ts";
+import { listPrograms, type Program, runLandfall } from "../support/landfall_process.ts";
+import { type PolicyRule, skipsCluster } from "../support/cluster.ts";
+import { ClusterRig } from "../support/cluster_rig.ts";
+
+const ACCOUNT = { namespace: "kube-system", name: "checked" } as const;
+const NODES: PolicyRule = {
+  apiGroups: [""],
+  resources: ["nodes"],
+  verbs: ["get", "list", "watch", "patch", "delete"],
+};
+const REST: readonly PolicyRule[] = [
+  { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch"] },
+  { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
+  {
+    apiGroups: ["coordination.k8s.io"],
+    resources: ["leases"],
+    verbs: ["get", "create", "update"],
+  },
+];
+
+describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
+  let rig: ClusterRig;
+  let token: string;
+  let kubeconfig: string;
+
+  beforeAll(async () => {
+    rig = await ClusterRig.start();
+    token = await rig.cluster.createServiceAccountToken(ACCOUNT, 600);
+    kubeconfig = await rig.cluster.writeTokenKubeconfig(token);
+    rig.addVm("checked-1");
+    await rig.register("checked-1");
+  });
+  afterAll(() => rig?.stop());
+
+  async function check(
+    program: Program,
+    config: string = kubeconfig,
+  ): Promise<CheckReport & { code: number | null }> {
+    const args = ["check", `--kubeconfig=${config}`, "--output=json"];
+    const env = { XOA_URL: rig.cloud.url, XOA_TOKEN: rig.cloud.token };
+    const { code, stdout, stderr } = await runLandfall(program, args, env);
+    expect(stderr).toBe("");
+    for (const secret of [token, rig.cloud.token]) expect(stdout).not.toContain(secret);
+    return { ...JSON.parse(stdout), code };
+  }
+
+  test.each(listPrograms())("is well with all rights, from $name", async (program) => {
+    await rig.cluster.applyRbac(ACCOUNT, [NODES, ...REST]);
+    const before = await rig.readNode("checked-1");
+    const found = await check(program);
+    expect(found).toMatchObject({ code: 0, status: "ok", kubernetes: { status: "ok" } });
+    expect(found.kubernetes.version).toMatch(/^v1\.\d+/);
+    expect(found.permissions.permissions.map(({ allowed }) => allowed)).toEqual(
+      found.permissions.permissions.map(() => "yes"),
+    );
+    expect(found.nodes.nodes).toMatchObject([
+      { name: "checked-1", presence: "present", matchedBy: "systemUuid" },
+    ]);
+    expect(await rig.readNode("checked-1")).toEqual(before);
+  });
+
+  const [program] = listPrograms();
+  if (program === undefined) throw new Error("Cannot test: there is no program");
+
+  test("tells each right that is missing", async () => {
+    const verbs = NODES.verbs.filter((verb) => verb !== "delete");
+    await rig.cluster.applyRbac(ACCOUNT, [{ ...NODES, verbs }]);
+    const { code, permissions } = await check(program);
+    expect(code).toBe(1);
+    const missing = permissions.permissions.filter(({ allowed }) => allowed === "no");
+    const shown = missing.map(({ level, verb, resource, subresource = "" }) =>
+      [level, verb, resource, subresource].join(" ").trim(),
+    );
+    expect(shown).toEqual([
+      "failure patch nodes status",
+      "failure delete nodes",
+      "warning create events",
+      "warning patch events",
+      "warning get leases",
+      "warning create leases",
+      "warning update leases",
+    ]);
+  });
+
+  test("tells a token that is not accepted", async () => {
+    const wrong = await rig.cluster.writeTokenKubeconfig("not-a-token");
+    const { code, kubernetes, permissions, nodes } = await check(program, wrong);
+    expect(code).toBe(1);
+    expect(kubernetes.findings).toMatchObject([{ level: "failure", code: "unauthorized" }]);
+    expect([permissions.status, nodes.status]).toEqual(["skipped", "skipped"]);
+  });
+
+  test("tells an API server that does not answer", async () => {
+    await rig.cluster.stopApiServer();
+    const { code, kubernetes, cloud } = await check(program);
+    await rig.cluster.startApiServer();
+    expect(code).toBe(1);
+    expect(kubernetes.findings).toMatchObject([{ level: "failure", code: "refused" }]);
+    expect(cloud.status).toBe("ok");
+  });
+});
