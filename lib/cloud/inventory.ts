@@ -25,8 +25,8 @@ export interface Inventory {
   /** Cloud IDs of instances that are there but could not be read, and why. */
   readonly undecodable: ReadonlyMap<string, string>;
   /**
-   * Cloud IDs that were looked for. Of an instance that is neither shown nor among these, nothing is known. Absent: the
-   * provider shows everything, whatever it is asked for.
+   * Cloud IDs that were looked for. Of an instance that is neither shown nor among these, nothing is known. Absent:
+   * everything was looked for.
    */
   readonly lookedFor?: ReadonlySet<string>;
 }

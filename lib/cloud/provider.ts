@@ -83,7 +83,7 @@ export interface Provider {
   /**
    * Takes one inventory, in a number of requests that does not depend on the number of Nodes.
    *
-   * @param interest The Nodes that are cared about; a provider may list only these
+   * @param interest The Nodes that are cared about; a provider may list only these. None: everything is listed
    * @throws {CloudError} when the cloud cannot answer; the last inventory stays in use
    */
   listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory>;

@@ -80,7 +80,7 @@ export function toDevices(
  * Builds an inventory.
  *
  * @param options.known Pools that were seen before, by ID: name, if known. Those that are gone now are not covered
- * @param options.lookedFor IDs that the Nodes cared about may be known by
+ * @param options.lookedFor IDs that the Nodes cared about may be known by; absent when all VMs were asked for
  * @param options.observedAtMs When the first request was sent, monotonic
  */
 export function toInventory(
@@ -89,7 +89,7 @@ export function toInventory(
   options: {
     readonly settings: InstanceSettings;
     readonly known: ReadonlyMap<string, string>;
-    readonly lookedFor: ReadonlySet<string>;
+    readonly lookedFor?: ReadonlySet<string>;
     readonly observedAtMs: number;
   },
 ): Inventory {
@@ -99,7 +99,7 @@ export function toInventory(
     instances: new Map(vms.objects.map((vm) => [vm.id, toInstance(vm, surroundings, settings)])),
     coverage: toCoverage(vms.objects, surroundings, known),
     undecodable: vms.undecodable,
-    lookedFor,
+    ...(lookedFor && { lookedFor }),
   };
 }
 

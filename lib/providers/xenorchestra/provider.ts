@@ -70,7 +70,7 @@ export class XenOrchestraProvider implements Provider {
     const inventory = toInventory(vms, surroundings, {
       settings,
       known: this.#knownPools,
-      lookedFor,
+      ...(interest.length > 0 && { lookedFor }),
       observedAtMs,
     });
     this.#learn(surroundings, inventory);

@@ -125,7 +125,6 @@ describe("toInventory()", () => {
     const { coverage } = toInventory({ objects: [VM], undecodable: new Map() }, nothing, {
       settings: SETTINGS,
       known: new Map([["old", "pool-old"]]),
-      lookedFor: new Set(),
       observedAtMs: 0,
     });
     expect(coverage.get("old")).toEqual({

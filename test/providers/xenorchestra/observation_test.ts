@@ -143,6 +143,8 @@ describe("findInstance() of a Node with a provider ID", () => {
     fake.remove("vms", WORKER_1);
     expect(await look(NODE, [other])).toBe("noInventory");
     expect(await look(NODE, [other, NODE])).toBe("notListed");
+    // Nobody in particular means everything.
+    expect(await look(NODE, [])).toBe("notListed");
   });
 
   test.each([NODE, POOLLESS, { ...NODE, providerId: `xenorchestra://${POOL_LYON}/${WORKER_1}` }])(
