@@ -2,9 +2,7 @@
  * Flags of `landfall check`: those of `run`, and how to show what was found.
  * @module
  */
-import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
-import { findProvider, PROVIDERS } from "../providers/mod.ts";
 import type { FlagSpec } from "./flag_spec.ts";
 import { FLAGS } from "./flag_table.ts";
 import { findValueProblem } from "./flag_values.ts";
@@ -53,19 +51,6 @@ export function parseCheckFlags(argv: readonly string[]): CheckFlags {
     if (!(error instanceof ConfigError) || issues.length === 0) throw error;
     throw new ConfigError([...issues, ...error.issues.filter((one) => !issues.includes(one))]);
   }
-}
-
-/**
- * The provider of that name.
- *
- * @throws {ConfigError} when there is none
- */
-export function requireProvider(name: string): ProviderDefinition {
-  const definition = findProvider(name);
-  if (definition !== undefined) return definition;
-  const known = PROVIDERS.map((provider) => provider.name).join(", ");
-  const message = `there is no provider "${name}": give one of ${known}`;
-  throw new ConfigError([{ source: "--cloud-provider", message }]);
 }
 
 /** The text of `check --help`. Ends in a newline. */

@@ -10,13 +10,13 @@ import type { Provider } from "../cloud/provider.ts";
 import type { ConfigFile } from "../cloud/provider_definition.ts";
 import { loadProviderConfig } from "../config/provider_config.ts";
 import { systemClock } from "../core/clock.ts";
-import { ConfigError, formatConfigIssue } from "../core/errors.ts";
+import { formatConfigIssue } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import { watchSignals } from "../host/signals.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import { createKubeClient } from "../kube/http_client.ts";
-import { findProvider, PROVIDERS } from "../providers/mod.ts";
+import { requireProvider } from "../providers/mod.ts";
 import { parseFlags, type Settings } from "./flags.ts";
 import { formatHelp } from "./help.ts";
 import type { CommandContext } from "./command.ts";
@@ -93,12 +93,7 @@ async function createCloud(
   { log, env, signal }: Serving,
   metrics: MetricsRegistry,
 ): Promise<Cloud> {
-  const definition = findProvider(cloudProvider);
-  if (definition === undefined) {
-    const known = PROVIDERS.map(({ name }) => name).join(", ");
-    const message = `there is no provider "${cloudProvider}": give one of ${known}`;
-    throw new ConfigError([{ source: "--cloud-provider", message }]);
-  }
+  const definition = requireProvider(cloudProvider);
   const { deletion, ...config } = await loadProviderConfig({
     ...(cloudConfig ? { path: cloudConfig } : {}),
     env,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatCheckHelp, parseCheckFlags, requireProvider } from "../../lib/cli/check_flags.ts";
+import { formatCheckHelp, parseCheckFlags } from "../../lib/cli/check_flags.ts";
 
 describe("parseCheckFlags()", () => {
   test.each([
@@ -36,13 +36,6 @@ describe("parseCheckFlags()", () => {
   test("complains of nothing beside --help", () => {
     expect(parseCheckFlags(["--output=xml", "--help"]).settings.isHelpWanted).toBe(true);
   });
-});
-
-test("requireProvider() names the providers there are", () => {
-  expect(requireProvider("static").name).toBe("static");
-  expect(() => requireProvider("azure")).toThrow(
-    '--cloud-provider: there is no provider "azure": give one of xenorchestra, static',
-  );
 });
 
 test("formatCheckHelp() has the flags of run and its own", () => {
