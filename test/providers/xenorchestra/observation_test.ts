@@ -3,7 +3,9 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { InstanceResolver } from "../../../lib/cloud/instance_resolver.ts";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
+import { InventorySource } from "../../../lib/cloud/inventory_source.ts";
 import type { NodeIdentity, Provider, UnknownReason } from "../../../lib/cloud/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { judgeUnlisted } from "../../../lib/providers/xenorchestra/observation.ts";
@@ -157,4 +159,62 @@ describe("findInstance() of a Node with a provider ID", () => {
       expect(await look(node)).toBe("present");
     },
   );
+});
+
+describe("a new Node that has a provider ID already", () => {
+  let fake: FakeXenOrchestra;
+  beforeEach(() => {
+    fake = new FakeXenOrchestra();
+  });
+  afterEach(() => fake.stop());
+
+  /** What the first look at a new Node ends with, the refresh that it asks for included. */
+  async function register(node: NodeIdentity): Promise<string> {
+    const { clock, ...deps } = toDeps();
+    const provider = xenOrchestra.create(toSettings(fake.url), { ...deps, clock });
+    const interest: NodeIdentity[] = [{ name: "older", systemUuid: POOL_LYON }];
+    const { log, metrics } = deps;
+    const source = new InventorySource({ provider, interest: () => interest, clock, log, metrics });
+    const resolver = new InstanceResolver(provider, source, clock);
+    const stop = new AbortController();
+    const refreshed = (): Promise<void> =>
+      new Promise((resolve) => {
+        const end = source.subscribe(() => {
+          end();
+          resolve();
+        });
+      });
+    const first = refreshed();
+    const running = source.run(stop.signal);
+    await first;
+    interest.push(node);
+    const next = refreshed();
+    expect(await resolver.resolve(node, signal)).toEqual({ kind: "waiting" });
+    await clock.advance(1_000);
+    await next;
+    const answer = await resolver.resolve(node, signal);
+    stop.abort();
+    await running;
+    return answer.kind === "unknown" ? answer.reason : answer.kind;
+  }
+
+  const elsewhere = { ...NODE, providerId: `xenorchestra://${HOST_PARIS_1}/${WORKER_1}` };
+
+  test.each([
+    ["names its pool", NODE],
+    ["names another pool", { ...NODE, providerId: `xenorchestra://${POOL_LYON}/${WORKER_1}` }],
+    ["names a pool that nobody knows", elsewhere],
+    ["names no pool", POOLLESS],
+  ])("is asked for anew and found, when the ID %s", async (_title, node) => {
+    expect(await register(node)).toBe("present");
+  });
+
+  test.each([
+    ["its VM is nowhere", NODE, "absent"],
+    ["its VM is nowhere, nor its pool", elsewhere, "notCovered"],
+    ["its VM is nowhere, and the ID names no pool", POOLLESS, "notCovered"],
+  ])("waits when %s", async (_title, node, expected) => {
+    fake.remove("vms", WORKER_1);
+    expect(await register(node)).toBe(expected);
+  });
 });
