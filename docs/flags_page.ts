@@ -2,6 +2,7 @@
  * docs/reference/flags.md, from the flag table.
  * @module
  */
+import { CHECK_FLAGS } from "../lib/cli/check_flags.ts";
 import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
 import type { FlagEffect, FlagSpec } from "../lib/cli/flag_spec.ts";
 import { FLAGS } from "../lib/cli/flag_table.ts";
@@ -22,6 +23,13 @@ are Go's: \`300ms\`, \`1.5s\`, \`5m0s\`, \`1h30m\`. An unknown flag, a wrong val
 ends the program with code 2, after all problems have been named.
 
 ${toTable(["flag", "type", "default", "what it does"], having("applies").map(toAppliedRow))}
+## Flags of \`landfall check\`
+
+\`check\` takes the flags of \`run\`, so that the command line of a controller can be checked as it is, and one more. It
+ends with 0 when all is well or merely odd, with 1 when something is wrong, and with 2 when the flags are. It writes
+nothing: neither to the cluster nor to the cloud.
+
+${toTable(["flag", "type", "default", "what it does"], CHECK_FLAGS.map(toAppliedRow))}
 ## Controllers
 
 \`--controllers\` takes \`*\` (all), \`name\` (that one) and \`-name\` (not that one). The first item that names a

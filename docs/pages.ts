@@ -14,6 +14,7 @@ import { type EventSource, renderEventsPage } from "./events_page.ts";
 import { renderFlagsPage } from "./flags_page.ts";
 import { renderLabelsPage } from "./labels_page.ts";
 import { renderMetricsPage } from "./metrics_page.ts";
+import { renderPermissionsPage } from "./permissions_page.ts";
 
 const EVENT_SOURCES: readonly EventSource[] = [
   { controller: "cloud-node", component: NODE_COMPONENT, events: NODE_EVENTS },
@@ -30,5 +31,6 @@ export function renderPages(): ReadonlyMap<string, string> {
     ["flags.md", renderFlagsPage()],
     ["labels.md", renderLabelsPage()],
     ["metrics.md", renderMetricsPage()],
+    ["permissions.md", renderPermissionsPage()],
   ]);
 }

@@ -1,0 +1,32 @@
+/**
+ * docs/reference/permissions.md, from the rights that `landfall check` asks for.
+ * @module
+ */
+import { formatResource, REQUIREMENTS } from "../lib/cli/check_permissions.ts";
+import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
+
+/** Renders the page. */
+export function renderPermissionsPage(): string {
+  return `${GENERATED_NOTE}
+
+# Permissions
+
+What the credentials of Landfall need to be allowed in the cluster. \`landfall check\` asks the API server for each of
+them. Without a right that is not mandatory Landfall works, but says less.
+
+${toTable(["verb", "resource", "namespace", "mandatory", "what for", "controllers"], toRows())}
+The rights on Nodes belong in a ClusterRole; those with a namespace may stand in a Role there. \`get\` and \`delete\` are not
+needed with \`deletion.enabled: false\`.
+`;
+}
+
+function toRows(): string[][] {
+  return REQUIREMENTS.map(({ access, purpose, mandatory, controllers }) => [
+    toCode(access.verb),
+    toCode(formatResource(access)),
+    toCode(access.namespace),
+    mandatory ? "yes" : "no",
+    purpose,
+    controllers === undefined ? "all" : controllers.map(toCode).join(" "),
+  ]);
+}
