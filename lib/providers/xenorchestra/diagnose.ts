@@ -56,7 +56,8 @@ function diagnoseReply(error: CloudError, status: number, { url, credentials }: 
       `${where} does not accept the credentials (401)`,
       {
         token:
-          "the token is wrong, expired or revoked: make a new one and put it into token or XOA_TOKEN",
+          "the token is wrong, expired or revoked: make a new one and put it into token or XOA_TOKEN; " +
+          "before Xen Orchestra 6.4 its user must be an administrator",
         tokenFile: "the token in tokenFile is wrong, expired or revoked: make a new one",
         password:
           "the username or the password is wrong, or the user needs a one-time password: use a token then",
