@@ -54,8 +54,22 @@ function sleepOnce(ms: number, signal: AbortSignal): Promise<void> {
  * A signal that aborts with `signal`, or with a `TimeoutError` after `ms` milliseconds, whichever is first.
  *
  * @param signal The signal of the work that the deadline belongs to
- * @param ms Milliseconds until the deadline, real time
+ * @param ms Milliseconds until the deadline
+ * @param clock Whose milliseconds. @default {systemClock}
  */
-export function withDeadline(signal: AbortSignal, ms: number): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+export function withDeadline(
+  signal: AbortSignal,
+  ms: number,
+  clock: Clock = systemClock,
+): AbortSignal {
+  return AbortSignal.any([signal, toTimeout(ms, clock)]);
+}
+
+function toTimeout(ms: number, clock: Clock): AbortSignal {
+  // The platform's own goes away with the last one who listens; most deadlines are never reached.
+  if (clock === systemClock) return AbortSignal.timeout(ms);
+  const late = new AbortController();
+  const expire = (): void => late.abort(new DOMException("The time is up", "TimeoutError"));
+  void clock.sleep(ms, late.signal).then(expire);
+  return late.signal;
 }

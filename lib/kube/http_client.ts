@@ -207,7 +207,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   async #call(call: Call, signal: AbortSignal, deadlineMs = this.#deadlineMs): Promise<unknown> {
-    const stopped = withDeadline(signal, deadlineMs);
+    const stopped = withDeadline(signal, deadlineMs, this.#clock);
     const request = this.#toRequest(call, deadlineMs);
     const { what } = request;
     try {

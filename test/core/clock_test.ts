@@ -44,6 +44,15 @@ describe("systemClock", () => {
 });
 
 describe("withDeadline()", () => {
+  test("goes by the clock it is given", async () => {
+    const clock = new ManualClock();
+    const signal = withDeadline(never, 10_000, clock);
+    await clock.advance(9_999);
+    expect(signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(signal.reason).toMatchObject({ name: "TimeoutError" });
+  });
+
   test("aborts with a TimeoutError at the deadline", async () => {
     const signal = withDeadline(never, 10);
     await expect(systemClock.sleep(10_000, signal)).rejects.toMatchObject({ name: "TimeoutError" });

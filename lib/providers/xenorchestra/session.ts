@@ -92,7 +92,7 @@ export class Session {
 
   async #get({ operation, path, isList }: GetRequest, signal: AbortSignal): Promise<Reply> {
     const timeoutMs = this.#settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
-    const deadline = withDeadline(signal, timeoutMs);
+    const deadline = withDeadline(signal, timeoutMs, this.#deps.clock);
     try {
       for (let attempt = 1; ; attempt += 1) {
         const token = await this.#tokens.read(deadline);
@@ -185,7 +185,7 @@ export class Session {
   async #mint(credentials: Credentials & { kind: "password" }): Promise<Minted> {
     const { username } = credentials;
     const timeoutMs = this.#settings.clientTimeoutMs ?? TIMEOUT_MS;
-    const deadline = withDeadline(this.#deps.signal, timeoutMs);
+    const deadline = withDeadline(this.#deps.signal, timeoutMs, this.#deps.clock);
     const body = JSON.stringify({
       description: "Landfall, a Kubernetes cloud controller manager",
       client: { id: `landfall-${this.#deps.stateId ?? toStateId(this.#settings.url, username)}` },

@@ -32,6 +32,11 @@ function codes(operation: string, code: string): string | undefined {
   return line?.split(" ").at(-1);
 }
 
+/** Waits until so many requests have arrived. */
+async function untilSeen(count: number): Promise<void> {
+  while (fake.seen.length < count) await Bun.sleep(1);
+}
+
 beforeEach(() => {
   fake = new FakeXenOrchestra();
   deps = toDeps();
@@ -56,14 +61,20 @@ describe("get()", () => {
     const session = open({ clientTimeout: "100ms" });
     const where = new URL(fake.url).host;
     fake.answer = () => new Promise<Response>(() => {});
-    const late = await session.get(GET, signal).catch((error: unknown) => error);
+    const asked = session.get(GET, signal).catch((error: unknown) => error);
+    await untilSeen(1);
+    await deps.clock.advance(100);
+    const late = await asked;
     expect(late).toMatchObject({ kind: "unreachable" });
     expect(describeError(late)).toBe(`Xen Orchestra at ${where} did not answer within 0.1 s`);
     fake.answer = () => {
       const body = new ReadableStream({ start: (stream) => stream.enqueue("[") });
       return new Response(body, { headers: { "content-type": "application/json" } });
     };
-    await expect(session.get(GET, signal)).rejects.toMatchObject({ kind: "unreachable" });
+    const begun = session.get(GET, signal).catch((error: unknown) => error);
+    await untilSeen(2);
+    await deps.clock.advance(100);
+    expect(await begun).toMatchObject({ kind: "unreachable" });
     expect(codes("list_pools", "timeout")).toBe("2");
   });
 
