@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Names of the fixtures. Signed by `ca`: server, named_server, client; by `other_ca`: other_server. */
+/** Names of the fixtures. Signed by `ca`: server, named_server, expired_server, client; by `other_ca`: other_server. */
 export type TlsFixture =
   | "ca.crt"
   | "other_ca.crt"
@@ -13,6 +13,8 @@ export type TlsFixture =
   | "server.key"
   | "named_server.crt"
   | "named_server.key"
+  | "expired_server.crt"
+  | "expired_server.key"
   | "other_server.crt"
   | "other_server.key"
   | "client.crt"

@@ -177,8 +177,8 @@ async function diagnoseTls(
       );
     }
     case "tlsExpired": {
-      const dates =
-        certificate && `, valid from ${certificate.validFrom} to ${certificate.validTo}`;
+      const { validFrom = "", validTo = "" } = certificate ?? {};
+      const dates = certificate && `, valid from ${toDay(validFrom)} to ${toDay(validTo)}`;
       return toFailure(
         "tlsExpired",
         `${cannot}: it is out of date or not valid yet${dates ?? ""}`,
@@ -251,6 +251,12 @@ function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
     socket.once("connect", () => end(true));
     socket.once("error", abort);
   });
+}
+
+/** The day of a date as certificates tell it; the text itself when it cannot be read. */
+function toDay(date: string): string {
+  const ms = Date.parse(date);
+  return Number.isNaN(ms) ? date : new Date(ms).toISOString().slice(0, 10);
 }
 
 function toFailure(code: string, message: string, advice: string): Finding {

@@ -35,6 +35,7 @@ function serve(name: string, tls?: { cert: string; key: string }): void {
 beforeAll(async () => {
   serve("plain");
   serve("named", { cert: readTls("named_server.crt"), key: readTls("named_server.key") });
+  serve("expired", { cert: readTls("expired_server.crt"), key: readTls("expired_server.key") });
   serve("known", { cert: readTls("server.crt"), key: readTls("server.key") });
   serve("nameless", { cert, key });
   silent = createServer((socket) => sockets.add(socket));
@@ -126,6 +127,11 @@ describe("diagnose() tells apart what is wrong with a certificate", () => {
   test("another name, with the names that it has", async () => {
     const found = await inspect(urls.get("named") ?? "", { caFile: tlsPath("ca.crt") });
     expect(found).toMatch(/^tlsName: .*kubernetes\.example/);
+  });
+
+  test("an end that is past, with its date", async () => {
+    const found = await inspect(urls.get("expired") ?? "", { caFile: tlsPath("ca.crt") });
+    expect(found).toMatch(/^tlsExpired: .*, valid from 2024-01-01 to 2024-02-01;/);
   });
 
   test("another fingerprint than the pinned one", async () => {
