@@ -11,6 +11,7 @@ import type { Logger } from "../core/log.ts";
 import { WorkQueue } from "../core/work_queue.ts";
 import type { WorkQueueMetrics } from "../core/work_queue_metrics.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { isKubeError } from "../kube/errors.ts";
 import type { EventRecorder } from "../kube/events.ts";
 import type { Node } from "../kube/resource.ts";
 import type { Store } from "../kube/store.ts";
@@ -75,7 +76,7 @@ export class NodeLoop {
   readonly #options: NodeLoopOptions;
   readonly #queue: WorkQueue;
   readonly #controller: Controller;
-  /** Nodes that were met as they stood before a write of ours. The watch brings what they are waiting for. */
+  /** Nodes that were met as they stood before another write. The watch brings what they are waiting for. */
   readonly #deferred = new Set<string>();
 
   constructor(options: NodeLoopOptions) {
@@ -154,9 +155,22 @@ export class NodeLoop {
       forget(key);
       return {};
     }
-    if (!context.superseded.isStale(node)) return await reconcile(node, signal);
-    this.#deferred.add(key);
-    return { isPending: true };
+    if (context.superseded.isStale(node)) {
+      this.#deferred.add(key);
+      return { isPending: true };
+    }
+    try {
+      return await reconcile(node, signal);
+    } catch (error) {
+      if (isKubeError(error, "conflict")) this.#expectNewer(key, node);
+      throw error;
+    }
+  }
+
+  /** Somebody else wrote first: works on what the watch brings, sooner than the back-off ends. */
+  #expectNewer(key: string, refused: Node): void {
+    if (this.#options.context.nodes.get(key) === refused) this.#deferred.add(key);
+    else this.#queue.add(key);
   }
 
   #isRelevant(before: Node | undefined, after: Node | undefined): boolean {

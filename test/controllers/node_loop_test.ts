@@ -7,6 +7,7 @@ import { SupersededVersions } from "../../lib/controllers/superseded_versions.ts
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../../lib/core/work_queue_metrics.ts";
+import { KubeError } from "../../lib/kube/errors.ts";
 import { type Node, NODES } from "../../lib/kube/resource.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { FakeProvider, toInstance } from "../support/instances.ts";
@@ -166,3 +167,31 @@ test("enqueueUnlessWaiting() leaves a Node to its back-off, enqueue() does not",
   await rig.clock.advance(0);
   expect(tries).toBe(2);
 });
+
+test.each([
+  ["after the refusal", false],
+  ["while it was on its way", true],
+])(
+  "NodeLoop works again on a Node that met a conflict as soon as the watch shows the newer one %s",
+  async (_when, isEarly) => {
+    let tries = 0;
+    const newer = toNode("n", { resourceVersion: "101", nodeIp: "10.0.0.1" });
+    await using rig = setUp({
+      reconcile: async () => {
+        tries += 1;
+        if (tries > 1) return {};
+        // It changes no input: only the conflict makes it count.
+        if (isEarly) rig.nodes.apply(newer);
+        throw new KubeError("conflict", "somebody else wrote first", { status: 409 });
+      },
+    });
+    rig.nodes.apply(toNode("n"));
+    await rig.clock.advance(0);
+    if (!isEarly) {
+      expect(tries).toBe(1);
+      rig.nodes.apply(newer);
+    }
+    await rig.clock.advance(0);
+    expect(tries).toBe(2);
+  },
+);

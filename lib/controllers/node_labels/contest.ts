@@ -1,30 +1,32 @@
 /**
- * Notices when somebody else and this controller keep overwriting each other.
+ * Keeps a fight over labels, between this controller and somebody else who writes them too, at a slow pace.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
 
-/** So many times within a minute labels are put right on one Node. */
+/** So many times within {@linkcode WINDOW_MS} the labels of one Node are put back. */
 export const ROUNDS_MAX = 5;
 const WINDOW_MS = 60_000;
 
-/** Remembers when labels were written. Bounded by the number of Nodes and by {@linkcode ROUNDS_MAX}. */
+/** Remembers when labels were put back. Bounded by the number of Nodes and by {@linkcode ROUNDS_MAX}. */
 export class Contest {
   readonly #clock: Clock;
+  /** Monotonic milliseconds of the last rounds, oldest first, by the Node's name. */
   readonly #rounds = new Map<string, readonly number[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** How long to wait before the labels of a Node are written again, in milliseconds; 0 to go on. */
+  /** How long to wait before the labels of a Node may be put back again, in milliseconds; 0 to go on. */
   pauseMs(node: string): number {
     const recent = this.#listRecent(node);
-    const [first = 0] = recent;
-    return recent.length < ROUNDS_MAX ? 0 : first + WINDOW_MS - this.#clock.monotonic();
+    const [oldest] = recent;
+    if (oldest === undefined || recent.length < ROUNDS_MAX) return 0;
+    return oldest + WINDOW_MS - this.#clock.monotonic();
   }
 
-  /** Notes that labels were written. */
+  /** Notes that labels of a Node were put back. */
   noteRound(node: string): void {
     this.#rounds.set(node, [...this.#listRecent(node), this.#clock.monotonic()]);
   }
@@ -34,7 +36,7 @@ export class Contest {
     this.#rounds.delete(node);
   }
 
-  #listRecent(node: string): number[] {
+  #listRecent(node: string): readonly number[] {
     const sinceMs = this.#clock.monotonic() - WINDOW_MS;
     return (this.#rounds.get(node) ?? []).filter((atMs) => atMs > sinceMs);
   }

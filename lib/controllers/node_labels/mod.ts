@@ -21,14 +21,22 @@ export interface NodeLabelControllerOptions {
   readonly fullPassIntervalMs: number;
 }
 
+/** What the cloud last told of one Node's machine. */
+interface Memory {
+  /** A Node that comes again under its name is another one, as its machine may be. */
+  readonly uid: string | undefined;
+  readonly told: Labels;
+}
+
 /** The label controller. It works while {@linkcode run} runs. */
 export class NodeLabelController {
   readonly #context: NodeContext;
   readonly #loop: NodeLoop;
   readonly #contest: Contest;
   readonly #throttle: WarningThrottle;
-  /** What the cloud last told of each Node's machine, by the Node's name. */
-  readonly #told = new Map<string, { readonly uid: string | undefined; readonly labels: Labels }>();
+  /** By the Node's name. */
+  readonly #memories = new Map<string, Memory>();
+  #hasInventory = false;
 
   constructor({ context, fullPassIntervalMs }: NodeLabelControllerOptions) {
     this.#context = context;
@@ -40,12 +48,8 @@ export class NodeLabelController {
       queueName: "node_labels",
       inputs: (node) => [isUninitialized(node), node.spec?.providerID, node.metadata.labels],
       reconcile: (node, signal) => this.#reconcile(node, signal),
-      forget: (name) => {
-        this.#told.delete(name);
-        this.#contest.forget(name);
-        this.#throttle.forget(name);
-      },
-      onRefresh: (changed) => this.#loop.enqueueTouched(changed),
+      forget: (name) => this.#forget(name),
+      onRefresh: (changed) => this.#onRefresh(changed),
       onTick: () => this.#loop.enqueueAll(),
       tickIntervalMs: fullPassIntervalMs,
     });
@@ -56,21 +60,27 @@ export class NodeLabelController {
     return this.#loop.run(signal);
   }
 
+  /** The Nodes whose instances differ; at first all, because none was looked at without an inventory. */
+  #onRefresh(changed: ReadonlySet<string>): void {
+    if (this.#hasInventory) return this.#loop.enqueueTouched(changed);
+    this.#hasInventory = this.#context.source.current !== undefined;
+    if (this.#hasInventory) this.#loop.enqueueAll();
+  }
+
   async #reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
     const { resolver, provider, events } = this.#context;
-    const { name } = node.metadata;
-    const remembered = this.#told.get(name);
+    const { name, uid } = node.metadata;
+    const memory = this.#memories.get(name);
     const plan = planNodeLabels(node, resolver.find(toIdentity(node)), {
-      // A Node that comes again under its name is another one, as its machine may be.
-      told: remembered?.uid === node.metadata.uid ? remembered?.labels : undefined,
+      told: memory?.uid === uid ? (memory?.told ?? {}) : {},
       origins: provider.originLabels ?? {},
     });
     if (Object.keys(plan.set).length > 0) {
-      const pauseMs = this.#contest.pauseMs(name);
+      const pauseMs = plan.isRepair ? this.#contest.pauseMs(name) : 0;
       if (pauseMs > 0) return this.#leave(node, plan, pauseMs);
       await this.#patch(node, plan, signal);
     }
-    if (plan.told) this.#told.set(name, { uid: node.metadata.uid, labels: plan.told });
+    this.#memories.set(name, { uid, told: plan.told });
     for (const event of plan.events) events.record(node, event);
     return {};
   }
@@ -79,21 +89,27 @@ export class NodeLabelController {
   #leave(node: Node, { set }: LabelPlan, pauseMs: number): ReconcileResult {
     const keys = Object.keys(set).toSorted().join(", ");
     const message =
-      `Labels of this Node were written ${ROUNDS_MAX} times within a minute and differ again, so somebody else ` +
-      `must be changing them too; they are put right at that pace only: ${keys}`;
+      `Labels of this Node were put back ${ROUNDS_MAX} times within a minute and differ again, so somebody else ` +
+      `must be changing them too; they are put back at that pace only: ${keys}`;
     const { type, reason } = EVENTS.contested;
     const event = { type, reason, message };
     if (this.#throttle.passes(node.metadata.name, event)) this.#context.events.record(node, event);
     return { requeueAfterMs: pauseMs };
   }
 
-  async #patch(node: Node, { set }: LabelPlan, signal: AbortSignal): Promise<void> {
+  async #patch(node: Node, { set, isRepair }: LabelPlan, signal: AbortSignal): Promise<void> {
     const { client, superseded, log } = this.#context;
     const { name, resourceVersion } = node.metadata;
     const body = { metadata: { labels: set, resourceVersion } };
     const patched = await client.patch(NODES, { name }, { type: "merge", body }, signal);
     superseded.note(node, patched);
-    this.#contest.noteRound(name);
+    if (isRepair) this.#contest.noteRound(name);
     log.info("Node labels written", { node: name, labels: set });
+  }
+
+  #forget(name: string): void {
+    this.#memories.delete(name);
+    this.#contest.forget(name);
+    this.#throttle.forget(name);
   }
 }

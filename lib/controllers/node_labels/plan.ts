@@ -1,5 +1,5 @@
 /**
- * Decides which labels of an initialised Node have to follow its machine: pure and total, and nothing once it was
+ * Decides which labels of an initialised Node have to follow its machine: pure and total, and nothing more once it was
  * applied.
  * @module
  */
@@ -8,7 +8,7 @@ import type { EventOptions } from "../../kube/events.ts";
 import type { Node } from "../../kube/resource.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
-import { type EventWord, TOPOLOGY_LABELS } from "../words.ts";
+import { TOPOLOGY_LABELS } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
 /** Labels by key. */
@@ -16,8 +16,8 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** What is known beside the Node and its instance. */
 export interface LabelKnowledge {
-  /** What the cloud last told of the labels that moves are seen by; absent before it told anything. */
-  readonly told: Labels | undefined;
+  /** What the cloud told of each label last; empty before it told anything. */
+  readonly told: Labels;
   /** `Provider.originLabels`. */
   readonly origins: Labels;
 }
@@ -26,48 +26,12 @@ export interface LabelKnowledge {
 export interface LabelPlan {
   /** Labels to set; empty when nothing differs. */
   readonly set: Labels;
+  /** Whether `set` is nothing but what the cloud told before, so that somebody else must have changed it. */
+  readonly isRepair: boolean;
   /** To be written after the labels: what became of the machine. */
   readonly events: readonly EventOptions[];
   /** What to remember as {@linkcode LabelKnowledge.told} once the labels stand. */
-  readonly told: Labels | undefined;
-}
-
-/**
- * Plans the labels of one Node. What the cloud does not tell now (a halted VM has no host) stays as it is.
- *
- * A machine has moved when the cloud tells another value than before. Before the cloud told anything to this process,
- * an old label counts as the cloud's word if a second label of ours agrees with it: a hand rarely
- * edits both.
- */
-export function planNodeLabels(
-  node: Node,
-  presence: Presence,
-  { told, origins }: LabelKnowledge,
-): LabelPlan {
-  const nothing = { set: {}, events: [], told };
-  // A Node without a provider ID was initialised by somebody else.
-  if (isUninitialized(node) || !node.spec?.providerID || presence.kind === "foreign")
-    return nothing;
-  const actual = node.metadata.labels ?? {};
-  const wanted = presence.kind === "present" ? toWanted(presence.instance) : {};
-  const set: Record<string, string> = {};
-  for (const [key, value] of Object.entries(wanted)) if (actual[key] !== value) set[key] = value;
-  Object.assign(set, planTwins(actual, wanted));
-
-  const findMove = (key: string): Move | undefined => {
-    const to = wanted[key];
-    const from = told?.[key] ?? findCorroborated(actual, wanted, key);
-    return to === undefined || from === undefined || from === to ? undefined : { from, to };
-  };
-  for (const [key, origin] of Object.entries(origins)) {
-    const move = findMove(key);
-    if (move && !actual[origin]) set[origin] = move.from;
-  }
-  return {
-    set,
-    events: listEvents(set, findMove),
-    told: presence.kind === "present" ? { ...told, ...pick(wanted, origins) } : told,
-  };
+  readonly told: Labels;
 }
 
 interface Move {
@@ -75,16 +39,54 @@ interface Move {
   readonly to: string;
 }
 
-function toWanted(instance: (Presence & { kind: "present" })["instance"]): Labels {
+/**
+ * Plans the labels of one Node. What the cloud does not tell now (a halted VM has no host) stays as it is.
+ *
+ * A machine has moved when the cloud tells another value than before. Before it told anything to this process, an old
+ * label counts as the cloud's word if all labels of its kind agree, two at least: a hand rarely edits more than one.
+ */
+export function planNodeLabels(
+  node: Node,
+  presence: Presence,
+  { told, origins }: LabelKnowledge,
+): LabelPlan {
+  // Before the first inventory the cloud is about to tell; only then is known what it does not.
+  const isTooEarly = presence.kind === "unknown" && presence.reason === "noInventory";
+  // A Node without a provider ID was initialised by somebody else.
+  const isOurs = !isUninitialized(node) && node.spec?.providerID && presence.kind !== "foreign";
+  if (isTooEarly || !isOurs) return { set: {}, isRepair: false, events: [], told };
+  const actual = node.metadata.labels ?? {};
+  const wanted = presence.kind === "present" ? toWanted(presence) : {};
+  const findMove = (key: string): Move | undefined => {
+    const to = wanted[key];
+    const from = told[key] ?? findTrusted(key, actual, wanted, origins);
+    return to === undefined || from === undefined || from === to ? undefined : { from, to };
+  };
+  const differing = { ...pickDiffering(actual, wanted), ...planTwins(actual, wanted) };
+  const first = planOrigins(actual, origins, findMove);
+  const isTold = (key: string): boolean => wanted[key] === undefined || wanted[key] === told[key];
+  return {
+    set: { ...differing, ...first },
+    isRepair: Object.keys(first).length === 0 && Object.keys(differing).every(isTold),
+    events: listEvents(differing, findMove),
+    told: { ...told, ...wanted },
+  };
+}
+
+function toWanted({ instance }: Presence & { kind: "present" }): Labels {
   const { topology, additional } = toInstanceLabels(instance);
   return { ...additional, ...topology };
+}
+
+function pickDiffering(actual: Labels, wanted: Labels): Labels {
+  return Object.fromEntries(Object.entries(wanted).filter(([key, value]) => actual[key] !== value));
 }
 
 /**
  * Where the cloud tells nothing, the stable label follows its beta twin, which is the one that counts (contract of
  * `k8s.io/cloud-provider`). A beta label that is absent changes nothing.
  */
-function planTwins(actual: Labels, wanted: Labels): Record<string, string> {
+function planTwins(actual: Labels, wanted: Labels): Labels {
   const set: Record<string, string> = {};
   for (const [stable, beta] of Object.values(TOPOLOGY_LABELS)) {
     const value = actual[beta];
@@ -94,43 +96,62 @@ function planTwins(actual: Labels, wanted: Labels): Record<string, string> {
   return set;
 }
 
-/**
- * The value of a label, if another label of the same kind has it too, and none of another kind: the Go controller for
- * Xen Orchestra calls the pool of a halted VM its zone and its host.
- */
-function findCorroborated(actual: Labels, wanted: Labels, key: string): string | undefined {
-  const value = actual[key];
-  if (!value) return undefined;
-  const sharing = Object.keys(wanted).filter((other) => other !== key && actual[other] === value);
-  const isTrusted = sharing.length > 0 && sharing.every((other) => wanted[other] === wanted[key]);
-  return isTrusted ? value : undefined;
+/** Where a machine was before its first move. What stands there already is never changed. */
+function planOrigins(
+  actual: Labels,
+  origins: Labels,
+  findMove: (key: string) => Move | undefined,
+): Labels {
+  const set: Record<string, string> = {};
+  for (const [key, origin] of Object.entries(origins)) {
+    const move = findMove(key);
+    if (move && actual[origin] === undefined) set[origin] = move.from;
+  }
+  return set;
 }
 
-const TOLD_EVENTS: readonly (readonly [keyof typeof TOPOLOGY_LABELS, EventWord, string])[] = [
-  ["region", EVENTS.regionChanged, "region"],
-  ["zone", EVENTS.zoneChanged, "zone"],
-  ["instanceType", EVENTS.instanceTypeChanged, "instance type"],
-];
+/**
+ * The value of a label if it may count as the cloud's word: all labels of the same kind have it, and none of another
+ * kind. The Go controller for Xen Orchestra calls the pool of a halted VM its zone and its host.
+ */
+function findTrusted(
+  key: string,
+  actual: Labels,
+  wanted: Labels,
+  origins: Labels,
+): string | undefined {
+  const value = actual[key];
+  if (!value) return undefined;
+  let witnesses = 0;
+  for (const other of [...Object.values(TOPOLOGY_LABELS).flat(), ...Object.keys(origins)]) {
+    if (other === key || wanted[other] === undefined) continue;
+    // Labels are of one kind when the cloud gives them one value: a zone that is a host, and that host.
+    if (wanted[other] !== wanted[key]) {
+      const places = [actual[other], wanted[other], actual[origins[other] ?? ""]];
+      if (places.includes(value)) return undefined;
+    } else if (actual[other] !== undefined) {
+      if (actual[other] !== value) return undefined;
+      witnesses += 1;
+    }
+  }
+  return witnesses > 0 ? value : undefined;
+}
 
+const MOVE_EVENTS = [
+  { kind: "region", word: EVENTS.regionChanged, what: "region" },
+  { kind: "zone", word: EVENTS.zoneChanged, what: "zone" },
+  { kind: "instanceType", word: EVENTS.instanceTypeChanged, what: "instance type" },
+] as const;
+
+/** A move whose labels somebody else has written already is no news. */
 function listEvents(set: Labels, findMove: (key: string) => Move | undefined): EventOptions[] {
   const events: EventOptions[] = [];
-  for (const [kind, { type, reason }, what] of TOLD_EVENTS) {
+  for (const { kind, word, what } of MOVE_EVENTS) {
     const [stable, beta] = TOPOLOGY_LABELS[kind];
     const move = findMove(stable);
     if (!move || (set[stable] === undefined && set[beta] === undefined)) continue;
     const message = `The ${what} of the machine changed: old=${move.from}, new=${move.to}`;
-    events.push({ type, reason, message });
+    events.push({ type: word.type, reason: word.reason, message });
   }
   return events;
-}
-
-/** The labels that moves are seen by: the stable ones of the topology, and those whose first value is kept. */
-function pick(wanted: Labels, origins: Labels): Record<string, string> {
-  const keys = [
-    ...Object.values(TOPOLOGY_LABELS).map(([stable]) => stable),
-    ...Object.keys(origins),
-  ];
-  const picked: Record<string, string> = {};
-  for (const key of keys) if (wanted[key] !== undefined) picked[key] = wanted[key];
-  return picked;
 }

@@ -30,6 +30,6 @@ export const EVENTS: Readonly<
     reason: "NodeLabelsContested",
     type: "Warning",
     meaning:
-      "Somebody else keeps changing labels that follow the machine; they are put right a few times a minute at most.",
+      "Somebody else keeps changing labels that follow the machine; they are put back a few times a minute at most.",
   },
 };

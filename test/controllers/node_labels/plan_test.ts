@@ -1,0 +1,263 @@
+import { describe, expect, test } from "bun:test";
+import type { Instance, Presence } from "../../../lib/cloud/provider.ts";
+import {
+  type LabelPlan,
+  type Labels,
+  planNodeLabels,
+} from "../../../lib/controllers/node_labels/plan.ts";
+import { toInstance } from "../../support/instances.ts";
+import { type NodeOptions, toNode } from "../../support/nodes.ts";
+
+const ZONE = "topology.kubernetes.io/zone";
+const BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";
+const REGION = "topology.kubernetes.io/region";
+const BETA_REGION = "failure-domain.beta.kubernetes.io/region";
+const TYPE = "node.kubernetes.io/instance-type";
+const BETA_TYPE = "beta.kubernetes.io/instance-type";
+const HOST = "a.cloud/host";
+const POOL = "a.cloud/pool";
+const NAME = "a.cloud/name";
+const FIRST_HOST = "a.cloud/first-host";
+const FIRST_POOL = "a.cloud/first-pool";
+const ORIGINS = { [HOST]: FIRST_HOST, [POOL]: FIRST_POOL };
+
+/** What the cloud shows: no host while the machine does not run. */
+function toPresence(host: string | undefined, pool = "p1", over: Partial<Instance> = {}): Presence {
+  const instance = toInstance("i", {
+    region: pool,
+    instanceType: "t1",
+    ...(host === undefined ? {} : { zone: host }),
+    labels: { [NAME]: "vm", [POOL]: pool, ...(host === undefined ? {} : { [HOST]: host }) },
+    ...over,
+  });
+  return { kind: "present", instance, matchedBy: "providerId" };
+}
+
+/** All labels of a Node whose machine is there. */
+function toLabels(host: string, pool = "p1", type = "t1"): Record<string, string> {
+  const zone = { [ZONE]: host, [BETA_ZONE]: host, [HOST]: host };
+  return { ...zone, ...toPool(pool), [TYPE]: type, [BETA_TYPE]: type, [NAME]: "vm" };
+}
+
+function toPool(pool: string): Record<string, string> {
+  return { [REGION]: pool, [BETA_REGION]: pool, [POOL]: pool };
+}
+
+const NOT_LISTED: Presence = { kind: "unknown", reason: "notListed", message: "not listed" };
+
+function plan(
+  labels: Labels,
+  presence: Presence,
+  { told = {}, ...options }: NodeOptions & { told?: Labels } = {},
+): LabelPlan {
+  const node = toNode("n", { providerId: "test://i", uninitialized: false, labels, ...options });
+  return planNodeLabels(node, presence, { told, origins: ORIGINS });
+}
+
+function listReasons({ events }: LabelPlan): string[] {
+  return events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+}
+
+describe("planNodeLabels() leaves alone", () => {
+  const missing = { [BETA_ZONE]: "z" };
+  const noInventory: Presence = { kind: "unknown", reason: "noInventory", message: "none yet" };
+  test.each<[string, Presence, NodeOptions]>([
+    ["a Node that waits for its cloud", toPresence("h1"), { uninitialized: true }],
+    ["a Node without a provider ID", toPresence("h1"), { providerId: "" }],
+    ["a Node of another cloud", { kind: "foreign", providerId: "aws:///i-1" }, {}],
+    ["every Node before the first inventory", noInventory, {}],
+  ])("%s", (_title, presence, options) => {
+    const told = { [ZONE]: "z" };
+    expect(plan(missing, presence, { ...options, told })).toEqual({
+      set: {},
+      isRepair: false,
+      events: [],
+      told,
+    });
+  });
+});
+
+describe("planNodeLabels() of a machine that is there", () => {
+  test("sets nothing when nothing differs, and remembers what was told", () => {
+    const { set, events, told } = plan(toLabels("h1"), toPresence("h1"));
+    expect([set, events]).toEqual([{}, []]);
+    expect(told).toEqual(toLabels("h1"));
+  });
+
+  test("adds what is missing, changes what differs, and never touches labels of others", () => {
+    const { [POOL]: _gone, ...labels } = toLabels("h1");
+    Object.assign(labels, { [NAME]: "old", "a.cloud/other": "x", role: "web" });
+    expect(plan(labels, toPresence("h1")).set).toEqual({ [NAME]: "vm", [POOL]: "p1" });
+  });
+
+  test("writes every label of a Node that has none, and calls none of it a move", () => {
+    const { set, events, isRepair } = plan({}, toPresence("h1"));
+    expect(set).toEqual(toLabels("h1"));
+    expect([events, isRepair]).toEqual([[], false]);
+  });
+
+  test.each([ZONE, BETA_ZONE, REGION, BETA_REGION, TYPE, BETA_TYPE, HOST, POOL, NAME])(
+    "puts %s back after a hand edit or a deletion, without an Event, and calls it a repair",
+    (key) => {
+      const right = toLabels("h1");
+      const { [key]: value, ...deleted } = right;
+      for (const told of [{}, right]) {
+        for (const labels of [deleted, { ...right, [key]: "mine" }]) {
+          const { set, events, isRepair } = plan(labels, toPresence("h1"), { told });
+          expect([set, events]).toEqual([{ [key]: value ?? "" }, []]);
+          // On the first look nobody knows whose the difference is.
+          expect(isRepair).toBe(told === right);
+        }
+      }
+    },
+  );
+
+  test("leaves out what Kubernetes would refuse", () => {
+    const labels = { "k8s.io/x": "y", [NAME]: "nœud" };
+    expect(plan({}, toPresence("h1", "p1", { zone: "a b", labels })).set).toEqual({
+      [REGION]: "p1",
+      [BETA_REGION]: "p1",
+      [TYPE]: "t1",
+      [BETA_TYPE]: "t1",
+    });
+  });
+});
+
+// Both ways to see a move: by memory, and on the first look by labels of one kind that agree.
+describe.each<[string, Labels]>([
+  ["by what the cloud told before", toLabels("h1")],
+  ["on the first look", {}],
+])("planNodeLabels() sees a move %s", (_how, told) => {
+  test("to another host: both zone labels, the host, the first host, a Warning", () => {
+    const moved = plan(toLabels("h1"), toPresence("h2"), { told });
+    const zone = { [ZONE]: "h2", [BETA_ZONE]: "h2", [HOST]: "h2" };
+    expect(moved.set).toEqual({ ...zone, [FIRST_HOST]: "h1" });
+    expect(listReasons(moved)).toEqual([
+      "Warning NodeZoneChanged: The zone of the machine changed: old=h1, new=h2",
+    ]);
+    expect(moved.isRepair).toBe(false);
+  });
+
+  test("to another pool: everything in one write, Warnings for region and zone", () => {
+    const moved = plan(toLabels("h1"), toPresence("h9", "p2"), { told });
+    const { [TYPE]: _1, [BETA_TYPE]: _2, [NAME]: _3, ...place } = toLabels("h9", "p2");
+    expect(moved.set).toEqual({ ...place, [FIRST_HOST]: "h1", [FIRST_POOL]: "p1" });
+    expect(listReasons(moved)).toEqual([
+      "Warning NodeRegionChanged: The region of the machine changed: old=p1, new=p2",
+      "Warning NodeZoneChanged: The zone of the machine changed: old=h1, new=h9",
+    ]);
+  });
+
+  test("and never changes where the machine was first", () => {
+    const first = { [FIRST_HOST]: "h0", [FIRST_POOL]: "p0" };
+    const { set } = plan({ ...toLabels("h1"), ...first }, toPresence("h9", "p2"), { told });
+    expect(set).not.toHaveProperty(FIRST_HOST);
+    expect(set).not.toHaveProperty(FIRST_POOL);
+    const empty = { ...toLabels("h1"), [FIRST_HOST]: "" };
+    expect(plan(empty, toPresence("h2"), { told }).set).not.toHaveProperty(FIRST_HOST);
+  });
+
+  test("a change of type is Normal, and no move", () => {
+    const changed = plan(toLabels("h1"), toPresence("h1", "p1", { instanceType: "t2" }), { told });
+    expect(changed.set).toEqual({ [TYPE]: "t2", [BETA_TYPE]: "t2" });
+    expect(listReasons(changed)).toEqual([
+      "Normal NodeInstanceTypeHasChanged: The instance type of the machine changed: old=t1, new=t2",
+    ]);
+  });
+});
+
+describe("planNodeLabels() of a machine that does not run", () => {
+  test("keeps zone and host, and sees no move when it starts where it was", () => {
+    const stopped = plan(toLabels("h1"), toPresence(undefined), { told: toLabels("h1") });
+    expect([stopped.set, stopped.events]).toEqual([{}, []]);
+    const started = plan(toLabels("h1"), toPresence("h1"), { told: stopped.told });
+    expect([started.set, started.events]).toEqual([{}, []]);
+  });
+
+  test("sees the move when it starts elsewhere", () => {
+    const { told } = plan(toLabels("h1"), toPresence(undefined), { told: toLabels("h1") });
+    const { set, events } = plan(toLabels("h1"), toPresence("h2"), { told });
+    expect(set[FIRST_HOST]).toBe("h1");
+    expect(events).toHaveLength(1);
+  });
+
+  test("forgets nothing while the cloud shows nothing at all", () => {
+    const told = toLabels("h1");
+    for (const presence of [NOT_LISTED, { kind: "absent", evidence: "404" } as const]) {
+      const lost = plan(toLabels("h1"), presence, { told });
+      expect(lost).toMatchObject({ set: {}, events: [], told });
+    }
+  });
+});
+
+describe("planNodeLabels() is not misled on the first look by", () => {
+  const halted = toLabels("p1");
+  const { [REGION]: _1, [BETA_REGION]: _2, [POOL]: _3, ...onlyHost } = halted;
+  test.each<[string, Record<string, string>]>([
+    ["the pool that the Go controller writes as the host of a halted machine", halted],
+    ["the same when the labels of the pool are gone", onlyHost],
+    ["one zone label that a hand has edited", { ...toLabels("h2"), [ZONE]: "mine" }],
+    ["a beta label that a hand has edited", { ...toLabels("h2"), [BETA_ZONE]: "mine" }],
+    ["both zone labels, if the host says otherwise", { ...toLabels("mine"), [HOST]: "h2" }],
+    ["a host label that a hand has edited", { ...toLabels("h2"), [HOST]: "mine" }],
+    ["a lonely old zone", { [ZONE]: "h1" }],
+    ["an empty zone", { [ZONE]: "", [BETA_ZONE]: "", [HOST]: "" }],
+  ])("%s", (_title, labels) => {
+    const { set, events } = plan(labels, toPresence("h2"));
+    expect(events).toEqual([]);
+    expect(set).toMatchObject(
+      Object.fromEntries(Object.entries(toLabels("h2")).filter(([key, v]) => labels[key] !== v)),
+    );
+    expect(set).not.toContainAnyKeys([FIRST_HOST, FIRST_POOL]);
+  });
+
+  test("the same when the machine went to another pool before it started", () => {
+    const labels = { ...toLabels("p1"), ...toPool("p2"), [FIRST_POOL]: "p1" };
+    const { set, events } = plan(labels, toPresence("h9", "p2"));
+    expect(events).toEqual([]);
+    expect(set).toEqual({ [ZONE]: "h9", [BETA_ZONE]: "h9", [HOST]: "h9" });
+  });
+
+  test("labels of the cloud that only look alike", () => {
+    // The name of the machine is no witness of its place.
+    const named = toPresence("h2", "p1", { labels: { [NAME]: "h2" } });
+    expect(plan({ [ZONE]: "h1", [NAME]: "h1" }, named).events).toEqual([]);
+  });
+
+  test("a zone label that is made of something else since", () => {
+    const byPool = toPresence("h1", "p1", { zone: "p1" });
+    expect(plan(toLabels("h1"), byPool).events).toEqual([]);
+    const wasTag = { ...toLabels("h1"), [ZONE]: "rack1", [BETA_ZONE]: "rack1" };
+    expect(plan(wasTag, toPresence("h1")).events).toEqual([]);
+  });
+});
+
+test("planNodeLabels() says nothing of a move whose labels stand already, but keeps the first host", () => {
+  const { set, events, isRepair } = plan(toLabels("h2"), toPresence("h2"), {
+    told: toLabels("h1"),
+  });
+  expect(set).toEqual({ [FIRST_HOST]: "h1" });
+  expect([events, isRepair]).toEqual([[], false]);
+});
+
+describe("N-15 planNodeLabels() where the cloud tells nothing", () => {
+  test.each<[string, Record<string, string>, Labels]>([
+    ["copies a missing stable label", { [BETA_ZONE]: "z" }, { [ZONE]: "z" }],
+    ["leaves equal labels alone", { [BETA_ZONE]: "z", [ZONE]: "z" }, {}],
+    ["lets the beta label win", { [BETA_ZONE]: "new", [ZONE]: "old" }, { [ZONE]: "new" }],
+    ["ignores a missing beta label", { [ZONE]: "z" }, {}],
+    ["does so for the region", { [BETA_REGION]: "r" }, { [REGION]: "r" }],
+    ["does so for the instance type", { [BETA_TYPE]: "t" }, { [TYPE]: "t" }],
+  ])("%s", (_title, labels, wanted) => {
+    const { set, events } = plan(labels, NOT_LISTED);
+    expect([set, events]).toEqual([wanted, []]);
+  });
+
+  test("does so for what a halted machine's cloud does not tell, and for nothing that it tells", () => {
+    const labels = { ...toLabels("h1"), [BETA_ZONE]: "z", [BETA_REGION]: "mine" };
+    const told = toLabels("h1");
+    const { set, isRepair } = plan(labels, toPresence(undefined), { told });
+    expect(set).toEqual({ [ZONE]: "z", [BETA_REGION]: "p1" });
+    expect(isRepair).toBe(true);
+  });
+});
