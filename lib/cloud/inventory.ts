@@ -18,7 +18,7 @@ export interface Coverage {
 export interface Inventory {
   /** When it was asked for: monotonic milliseconds of the clock, taken before the first request. */
   readonly observedAtMs: number;
-  /** Instances by their cloud ID. */
+  /** Instances by their cloud ID. The very same map as before when nothing changed. */
   readonly instances: ReadonlyMap<string, Instance>;
   /** By the identifier of the part. A part that is not listed was never seen. */
   readonly coverage: ReadonlyMap<string, Coverage>;
@@ -39,6 +39,7 @@ export interface Inventory {
  */
 export function diffInventories(before: Inventory | undefined, after: Inventory): Set<string> {
   const changed = new Set<string>();
+  if (before?.instances === after.instances) return changed;
   for (const [id, instance] of after.instances) {
     const old = before?.instances.get(id);
     if (old !== instance && !isDeepStrictEqual(old, instance)) changed.add(id);

@@ -28,20 +28,61 @@ export type ReadReply<T> =
   | { readonly kind: "missing" }
   | { readonly kind: "undecodable"; readonly problem: string };
 
-const FIELDS = {
-  vms: "id,name_label,power_state,CPUs,memory,mainIpAddress,addresses,$container,$pool,tags",
-  hosts: "id,name_label,$pool,tags,controlDomain",
-  pools: "id,name_label,master",
-  networks: "id,name_label",
-  vifs: "id,device,$VM,$network",
-  servers: "id,label,host,enabled,status,poolId",
-} as const;
+/** Names one answer to one question, so that the server need not repeat it. */
+export interface ListVersion {
+  readonly path: string;
+  readonly etag: string;
+}
+
+/** A list, and what to show for not getting it again. */
+export interface VersionedList<T> extends ListReply<T> {
+  /** Absent when the server (or a proxy) gives none. */
+  readonly version?: ListVersion;
+}
+
+/** What can be listed whole. */
+interface Collections {
+  readonly vms: Vm;
+  readonly hosts: Host;
+  readonly pools: Pool;
+  readonly networks: Network;
+  readonly vifs: Vif;
+}
+
+const COLLECTIONS: {
+  readonly [C in keyof Collections]: {
+    readonly fields: string;
+    readonly schema: GenericSchema<unknown, Collections[C]>;
+  };
+} = {
+  vms: {
+    fields: "id,name_label,power_state,CPUs,memory,mainIpAddress,addresses,$container,$pool,tags",
+    schema: SCHEMAS.vm,
+  },
+  hosts: { fields: "id,name_label,$pool,tags,controlDomain", schema: SCHEMAS.host },
+  pools: { fields: "id,name_label,master", schema: SCHEMAS.pool },
+  networks: { fields: "id,name_label", schema: SCHEMAS.network },
+  vifs: { fields: "id,device,$VM,$network", schema: SCHEMAS.vif },
+};
+
+const SERVER_FIELDS = "id,label,host,enabled,status,poolId";
 
 /**
  * Most IDs in one filter. The server takes 16 KiB of request head (431 beyond): 400 IDs are about 14.5 KiB, the rest
  * is for the path, the fields and the cookie.
  */
 export const FILTER_IDS_MAX = 400;
+
+/** A filter for these VMs, in lower case, at most {@linkcode FILTER_IDS_MAX}. */
+export function byIds(ids: readonly string[]): string {
+  // Plain text matches anywhere in a value, which does no harm with whole UUIDs.
+  return `id:|(${ids.join(" ")})`;
+}
+
+/** A filter for the network interfaces of one VM. */
+export function byVm(vmId: string): string {
+  return `$VM:${vmId}`;
+}
 
 /** Reads Xen Orchestra. Every method throws {@linkcode CloudError} when there is no usable answer. */
 export class XenOrchestraApi {
@@ -56,37 +97,37 @@ export class XenOrchestraApi {
     });
   }
 
+  /** Lists a collection: all of it, or what `filter` lets through. */
+  async list<C extends keyof Collections>(
+    collection: C,
+    signal: AbortSignal,
+    filter?: string,
+  ): Promise<VersionedList<Collections[C]>> {
+    const list = await this.relist(collection, { filter }, signal);
+    if (list !== "unchanged") return list;
+    throw new CloudError("protocol", `Xen Orchestra answered 304 to GET /${collection} unasked`);
+  }
+
   /**
-   * Lists VMs.
+   * Lists a collection again.
    *
-   * @param ids Only these, at most {@linkcode FILTER_IDS_MAX}, in lower case; all VMs when absent
+   * @param options.known What the asker has already; without it, or when that answered another question, the answer is
+   * never `unchanged`
    */
-  listVms(ids: readonly string[] | undefined, signal: AbortSignal): Promise<ListReply<Vm>> {
-    // Plain text matches anywhere in a value, which does no harm with whole UUIDs.
-    const filter = ids && `id:|(${ids.join(" ")})`;
-    return this.#list("vms", SCHEMAS.vm, { fields: FIELDS.vms, ...(filter && { filter }) }, signal);
-  }
-
-  /** Lists all hosts. */
-  listHosts(signal: AbortSignal): Promise<ListReply<Host>> {
-    return this.#list("hosts", SCHEMAS.host, { fields: FIELDS.hosts }, signal);
-  }
-
-  /** Lists all pools. */
-  listPools(signal: AbortSignal): Promise<ListReply<Pool>> {
-    return this.#list("pools", SCHEMAS.pool, { fields: FIELDS.pools }, signal);
-  }
-
-  /** Lists all networks. */
-  listNetworks(signal: AbortSignal): Promise<ListReply<Network>> {
-    return this.#list("networks", SCHEMAS.network, { fields: FIELDS.networks }, signal);
-  }
-
-  /** Lists network interfaces: of one VM, or of all when `vmId` is absent. */
-  listVifs(vmId: string | undefined, signal: AbortSignal): Promise<ListReply<Vif>> {
-    const filter = vmId && `$VM:${vmId}`;
-    const query = { fields: FIELDS.vifs, ...(filter && { filter }) };
-    return this.#list("vifs", SCHEMAS.vif, query, signal);
+  async relist<C extends keyof Collections>(
+    collection: C,
+    options: { readonly filter?: string | undefined; readonly known?: ListVersion | undefined },
+    signal: AbortSignal,
+  ): Promise<VersionedList<Collections[C]> | "unchanged"> {
+    const { fields, schema } = COLLECTIONS[collection];
+    const { filter, known } = options;
+    const path = toListPath(collection, { fields, ...(filter && { filter }) });
+    const knownEtag = known?.path === path ? known.etag : undefined;
+    const reply = await this.#getList(collection, path, signal, knownEtag);
+    if (reply.status === 304 && knownEtag !== undefined) return "unchanged";
+    const list = this.#toList(collection, schema, reply);
+    const { etag } = reply;
+    return etag === undefined ? list : { ...list, version: { path, etag } };
   }
 
   /**
@@ -95,15 +136,17 @@ export class XenOrchestraApi {
    * @returns `undefined` when the list is refused for good (403), or the server is too old to have it (404)
    */
   async listServers(signal: AbortSignal): Promise<ListReply<Server> | undefined> {
-    const reply = await this.#getList("servers", { fields: FIELDS.servers }, signal);
+    const path = toListPath("servers", { fields: SERVER_FIELDS });
+    const reply = await this.#getList("servers", path, signal);
     if (reply.status === 403 || reply.status === 404) return undefined;
     return this.#toList("servers", SCHEMAS.server, reply);
   }
 
   /** Lists at most two VMs of a pool. */
-  listSomeVmsOfPool(poolId: string, signal: AbortSignal): Promise<ListReply<PoolMember>> {
+  async listSomeVmsOfPool(poolId: string, signal: AbortSignal): Promise<ListReply<PoolMember>> {
     const query = { fields: "id,$pool", filter: `$pool:${poolId}`, limit: "2" };
-    return this.#list("vms", SCHEMAS.poolMember, query, signal);
+    const reply = await this.#getList("vms", toListPath("vms", query), signal);
+    return this.#toList("vms", SCHEMAS.poolMember, reply);
   }
 
   /** Reads one VM. */
@@ -140,20 +183,9 @@ export class XenOrchestraApi {
     return true;
   }
 
-  async #list<T>(
-    collection: string,
-    schema: GenericSchema<unknown, T>,
-    query: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<ListReply<T>> {
-    const reply = await this.#getList(collection, query, signal);
-    return this.#toList(collection, schema, reply);
-  }
-
-  #getList(collection: string, query: Record<string, string>, signal: AbortSignal): Promise<Reply> {
-    const path = `/${collection}?${new URLSearchParams(query)}`;
+  #getList(collection: string, path: string, signal: AbortSignal, etag?: string): Promise<Reply> {
     const operation = `list_${collection.replaceAll("-", "_")}`;
-    return this.#session.get({ operation, path, isList: true }, signal);
+    return this.#session.get({ operation, path, isList: true, etag }, signal);
   }
 
   #toList<T>(collection: string, schema: GenericSchema<unknown, T>, reply: Reply): ListReply<T> {
@@ -204,6 +236,10 @@ export class XenOrchestraApi {
     const problem = "problem" in decoded ? decoded.problem : "id: is another one";
     return { kind: "undecodable", problem };
   }
+}
+
+function toListPath(collection: string, query: Record<string, string>): string {
+  return `/${collection}?${new URLSearchParams(query)}`;
 }
 
 /**

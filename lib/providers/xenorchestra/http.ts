@@ -29,6 +29,8 @@ export interface Reply {
   /** Where a redirect of the same origin leads. */
   readonly redirectUrl?: string;
   readonly retryAfterMs?: number;
+  /** Names this very answer. */
+  readonly etag?: string;
 }
 
 const REDIRECTS_MAX = 3;
@@ -62,6 +64,7 @@ async function sendOnce({ url, ...request }: Request): Promise<Reply> {
   const contentType = headers.get("content-type") ?? "";
   const redirectUrl = toRedirectUrl(response, url);
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
+  const etag = headers.get("etag");
   const isJson = /^application\/json\b/i.test(contentType);
   // A body that nobody reads keeps its connection busy.
   const text = isJson ? await response.text() : await response.body?.cancel();
@@ -72,6 +75,7 @@ async function sendOnce({ url, ...request }: Request): Promise<Reply> {
     ...(json === undefined ? {} : { json }),
     ...(redirectUrl === undefined ? {} : { redirectUrl }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(etag === null ? {} : { etag }),
   };
 }
 

@@ -45,7 +45,7 @@ export async function inspectXenOrchestra(
   const endpoint = formatHostPort(settings.url);
   try {
     const firstMs = Math.max(FIRST_MS, settings.clientTimeoutMs ?? 0);
-    const hosts = await api.listHosts(withDeadline(signal, firstMs));
+    const hosts = await api.list("hosts", withDeadline(signal, firstMs));
     if (hosts.objects.length === 0 && hosts.undecodable.size > 0) {
       return toFailed(endpoint, toWrongService(`What answers at ${endpoint} shows no hosts`));
     }
@@ -110,7 +110,7 @@ async function listNetworkFindings(
 ): Promise<Finding[]> {
   const { network } = settings.addresses;
   if (network === undefined) return [];
-  const { objects } = await api.listNetworks(signal);
+  const { objects } = await api.list("networks", signal);
   const isKnown = objects.some(
     ({ id, name_label }) => id === network.toLowerCase() || name_label === network,
   );

@@ -13,18 +13,19 @@ import type {
   Provider,
   UnknownReason,
 } from "../../cloud/provider.ts";
+import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import { proveAbsence } from "./absence.ts";
 import { ORIGIN_LABELS } from "./labels.ts";
-import { FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
+import { Lister, type Listing } from "./lister.ts";
+import { byVm, FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { toIdentity, toVmIds, type Identity, type IdentityByProviderId } from "./identity.ts";
 import { inspectXenOrchestra } from "./inspect.ts";
-import { toDevices, toInstance, toInventory, toSurroundings } from "./inventory.ts";
+import { toDevices, toInstance, toInventory } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
 import { judgeUnlisted } from "./observation.ts";
-import type { ListReply, Vm } from "./schema.ts";
 
 /** Nodes up to which VMs are listed by ID; two IDs each fit into one request. */
 const FILTER_NODES_MAX = FILTER_IDS_MAX / 2;
@@ -39,6 +40,9 @@ export interface XenOrchestraOptions {
   readonly log: Logger;
 }
 
+/** When an inventory was asked for, and for which VMs. */
+type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
+
 /** See {@linkcode Provider}. */
 export class XenOrchestraProvider implements Provider {
   readonly name = "xenorchestra";
@@ -47,6 +51,8 @@ export class XenOrchestraProvider implements Provider {
   readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
   readonly refreshIntervalMs: number;
   readonly #options: XenOrchestraOptions;
+  readonly #lister: Lister;
+  #last: Inventory | undefined;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
   /** Names of all pools ever seen, by ID; the longest unseen goes first. */
   readonly #knownPools = new Map<string, string>();
@@ -56,24 +62,22 @@ export class XenOrchestraProvider implements Provider {
   readonly #noSuchVm = new Map<string, true>();
 
   constructor(options: XenOrchestraOptions) {
+    const { api, clock, settings } = options;
     this.#options = options;
+    this.#lister = new Lister(api, clock, settings.addresses.network);
     this.refreshIntervalMs = options.settings.refreshIntervalMs;
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
-    const { clock, settings } = this.#options;
+    const { clock } = this.#options;
     const observedAtMs = clock.monotonic();
     const identities = interest.map(toIdentity);
     const lookedFor = toVmIds(identities);
     const isFew = lookedFor.size > 0 && identities.length <= FILTER_NODES_MAX;
-    const { vms, surroundings } = await this.#list(isFew ? [...lookedFor] : undefined, signal);
-    const inventory = toInventory(vms, surroundings, {
-      settings,
-      known: this.#knownPools,
-      ...(interest.length > 0 && { lookedFor }),
-      observedAtMs,
-    });
-    this.#learn(surroundings, inventory);
+    const listing = await this.#lister.list(isFew ? [...lookedFor] : undefined, signal);
+    const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
+    const inventory = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
+    this.#last = inventory;
     for (const identity of identities) {
       if (identity.kind !== "providerId") continue;
       const region = inventory.instances.get(identity.vmId)?.region;
@@ -166,7 +170,7 @@ export class XenOrchestraProvider implements Provider {
     if (reply.kind === "missing") return "missing";
     if (reply.kind === "undecodable") return toUndecodable(id, reply.problem);
     const { networkIds } = this.#surroundings;
-    const vifs = networkIds && (await api.listVifs(id, signal));
+    const vifs = networkIds && (await api.list("vifs", signal, byVm(id)));
     const surroundings =
       vifs && networkIds
         ? { ...this.#surroundings, devices: toDevices(vifs.objects, networkIds) }
@@ -174,30 +178,22 @@ export class XenOrchestraProvider implements Provider {
     return toPresent(toInstance(reply.value, surroundings, settings), matchedBy);
   }
 
-  /** All requests of a refresh at once; the first failure ends the others. */
-  async #list(
-    ids: readonly string[] | undefined,
-    signal: AbortSignal,
-  ): Promise<{ vms: ListReply<Vm>; surroundings: Surroundings }> {
-    const { api, settings } = this.#options;
-    const { network } = settings.addresses;
-    const failed = new AbortController();
-    const both = AbortSignal.any([signal, failed.signal]);
-    try {
-      const [vms, hosts, pools, networks, vifs] = await Promise.all([
-        api.listVms(ids, both),
-        api.listHosts(both),
-        api.listPools(both),
-        ...(network === undefined
-          ? []
-          : ([api.listNetworks(both), api.listVifs(undefined, both)] as const)),
-      ]);
-      const extra = networks && vifs ? { networks, vifs } : {};
-      return { vms, surroundings: toSurroundings({ hosts, pools, ...extra }, network) };
-    } catch (error) {
-      failed.abort(error);
-      throw error;
-    }
+  #take({ vms, surroundings }: Listing, asked: Asked): Inventory {
+    const { settings } = this.#options;
+    const inventory = toInventory(vms, surroundings, {
+      settings,
+      known: this.#knownPools,
+      ...asked,
+    });
+    this.#learn(surroundings, inventory);
+    return inventory;
+  }
+
+  /** Nothing changed: only the time is another, and for whom it was asked. */
+  #takeAgain(asked: Asked): Inventory {
+    assert(this.#last !== undefined, "nothing can be unchanged before the first list");
+    const { instances, coverage, undecodable } = this.#last;
+    return { instances, coverage, undecodable, ...asked };
   }
 
   #learn(surroundings: Surroundings, inventory: Inventory): void {

@@ -35,6 +35,8 @@ export interface GetRequest {
   readonly operation: string;
   readonly path: string;
   readonly isList: boolean;
+  /** Answer that the asker has already: the reply is 304 if nothing changed. */
+  readonly etag?: string | undefined;
 }
 
 /** Requests at a time: the server is one thread, and more only wait there. */
@@ -90,14 +92,15 @@ export class Session {
     return this.#limiter.run(() => this.#get(request, both), both);
   }
 
-  async #get({ operation, path, isList }: GetRequest, signal: AbortSignal): Promise<Reply> {
+  async #get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
+    const { operation, path, isList, etag } = request;
     const timeoutMs = this.#settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
     const deadline = withDeadline(signal, timeoutMs, this.#deps.clock);
     try {
       for (let attempt = 1; ; attempt += 1) {
         const token = await this.#tokens.read(deadline);
         this.#checkDenied(token);
-        const headers = { ...HEADERS, ...this.#toAuthHeader(token) };
+        const headers = { ...HEADERS, ...toCondition(etag), ...this.#toAuthHeader(token) };
         const sent = { operation, method: "GET", url: this.#base + path, headers } as const;
         const reply = await this.#sendTwice(sent, deadline);
         if (reply.status !== 401) {
@@ -226,6 +229,11 @@ function toStateId(url: string, username: string): string {
 
 function toBasic({ username, password }: Credentials & { kind: "password" }): string {
   return Buffer.from(`${username}:${password}`).toString("base64");
+}
+
+/** `no-cache`: a cache in between must ask too, since nothing here may be older than it claims. */
+function toCondition(etag: string | undefined): Readonly<Record<string, string>> {
+  return etag === undefined ? {} : { "if-none-match": etag, "cache-control": "no-cache" };
 }
 
 function toAbortCode(signal: AbortSignal): string {

@@ -3,7 +3,12 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { FILTER_IDS_MAX, XenOrchestraApi } from "../../../lib/providers/xenorchestra/api.ts";
+import {
+  byIds,
+  byVm,
+  FILTER_IDS_MAX,
+  XenOrchestraApi,
+} from "../../../lib/providers/xenorchestra/api.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session.ts";
 import {
   FakeXenOrchestra,
@@ -31,22 +36,20 @@ afterEach(() => fake.stop());
 describe("XenOrchestraApi", () => {
   test("lists only the fields that are used", async () => {
     await Promise.all([
-      api.listVms(undefined, signal),
-      api.listHosts(signal),
-      api.listPools(signal),
-      api.listNetworks(signal),
-      api.listVifs(undefined, signal),
+      api.list("vms", signal),
+      api.list("hosts", signal),
+      api.list("pools", signal),
+      api.list("networks", signal),
+      api.list("vifs", signal),
       api.listServers(signal),
     ]);
     for (const path of fake.paths) expect(path).toMatch(/\?fields=id%2C/);
     expect(fake.paths.join()).not.toContain("*");
   });
 
-  test("listVms() filters as the captured request does", async () => {
-    await api.listVms(
-      ["cf910379-9c51-46ef-af3f-4a51129ecb9e", "837dff87-d0dc-4531-a4cb-ee53250c884a"],
-      signal,
-    );
+  test("byIds() filters as the captured request does", async () => {
+    const ids = ["cf910379-9c51-46ef-af3f-4a51129ecb9e", "837dff87-d0dc-4531-a4cb-ee53250c884a"];
+    await api.list("vms", signal, byIds(ids));
     const query = new URLSearchParams(fake.paths[0]?.split("?")[1]);
     expect(query.get("filter")).toBe(
       "id:|(cf910379-9c51-46ef-af3f-4a51129ecb9e 837dff87-d0dc-4531-a4cb-ee53250c884a)",
@@ -60,8 +63,8 @@ describe("XenOrchestraApi", () => {
     expect(fake.paths[0]).toContain("limit=2");
   });
 
-  test("listVifs() of one VM filters", async () => {
-    const { objects } = await api.listVifs(WORKER_1, signal);
+  test("byVm() filters the interfaces of one VM", async () => {
+    const { objects } = await api.list("vifs", signal, byVm(WORKER_1));
     expect(objects).toHaveLength(2);
   });
 
@@ -100,12 +103,12 @@ describe("XenOrchestraApi", () => {
     ],
   ])("takes %s for a list as a protocol error", async (_title, answer) => {
     fake.answer = answer;
-    await expect(api.listPools(signal)).rejects.toMatchObject({ kind: "protocol" });
+    await expect(api.list("pools", signal)).rejects.toMatchObject({ kind: "protocol" });
   });
 
   test("counts what cannot be read", async () => {
     fake.change("vms", WORKER_1, { tags: "k8s" });
-    const { undecodable } = await api.listVms(undefined, signal);
+    const { undecodable } = await api.list("vms", signal);
     expect([...undecodable.keys()]).toEqual([WORKER_1]);
     expect(deps.metrics.render()).toContain(
       'landfall_cloud_undecodable_objects_total{collection="vms"} 1',

@@ -14,6 +14,8 @@ describe("LABEL_DESCRIPTIONS", () => {
       "topology.k8s.xenorchestra/pool_name_label",
       "topology.k8s.xenorchestra/host_id",
       "topology.k8s.xenorchestra/host_name_label",
+      "topology.k8s.xenorchestra/original_host_id",
+      "topology.k8s.xenorchestra/original_pool_id",
     ]);
     for (const key of Object.keys(LABEL_DESCRIPTIONS)) expect(isLabelKey(key)).toBe(true);
   });
