@@ -3,6 +3,7 @@ import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
 import { InventorySource } from "../../lib/cloud/inventory_source.ts";
 import { createControllerMetrics } from "../../lib/controllers/controller.ts";
 import { NodeLoop, type NodeLoopOptions } from "../../lib/controllers/node_loop.ts";
+import { NodePresences } from "../../lib/controllers/node_presences.ts";
 import { SupersededVersions } from "../../lib/controllers/superseded_versions.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
@@ -34,6 +35,7 @@ function setUp(over: Partial<NodeLoopOptions> = {}): SetUp {
   const log = silentLogger;
   const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
   const superseded = new SupersededVersions();
+  const resolver = new InstanceResolver(provider, source, clock);
   const worked: string[] = [];
   const loop = new NodeLoop({
     context: {
@@ -41,7 +43,8 @@ function setUp(over: Partial<NodeLoopOptions> = {}): SetUp {
       nodes,
       provider,
       source,
-      resolver: new InstanceResolver(provider, source, clock),
+      resolver,
+      presences: new NodePresences(resolver, source),
       events: { record: () => undefined },
       superseded,
       clock,
@@ -182,7 +185,7 @@ test.each([
         if (tries > 1) return {};
         // It changes no input: only the conflict makes it count.
         if (isEarly) rig.nodes.apply(newer);
-        throw new KubeError("conflict", "somebody else wrote first", { status: 409 });
+        throw new KubeError("conflict", "somebody else wrote first");
       },
     });
     rig.nodes.apply(toNode("n"));

@@ -1,0 +1,388 @@
+import { expect, test } from "bun:test";
+import { InstanceResolver } from "../../../lib/cloud/instance_resolver.ts";
+import { InventorySource } from "../../../lib/cloud/inventory_source.ts";
+import { createControllerMetrics } from "../../../lib/controllers/controller.ts";
+import { NodeLabelController } from "../../../lib/controllers/node_labels/mod.ts";
+import { SupersededVersions } from "../../../lib/controllers/superseded_versions.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { createWorkQueueMetrics } from "../../../lib/core/work_queue_metrics.ts";
+import { KubeError } from "../../../lib/kube/errors.ts";
+import { type Node, NODES } from "../../../lib/kube/resource.ts";
+import { Store } from "../../../lib/kube/store.ts";
+import { FakeProvider, toInstance } from "../../support/instances.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { INSTANCE, toProvider } from "../../support/node_cloud.ts";
+import { toNode, toRegistration } from "../../support/nodes.ts";
+import { startRig, until } from "../../support/rig.ts";
+import { ScriptedKubeClient } from "../../support/scripted_kube_client.ts";
+
+const ZONE = "topology.kubernetes.io/zone";
+const BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";
+const TYPE = "node.kubernetes.io/instance-type";
+const REFRESH_MS = 30_000;
+const FULL_PASS_MS = 300_000;
+const HOST = "a.cloud/host";
+const FIRST_HOST = "a.cloud/first-host";
+
+class Cloud extends FakeProvider {
+  override refreshIntervalMs = REFRESH_MS;
+  readonly originLabels = { [HOST]: FIRST_HOST };
+
+  /** Shows a machine on a host; without one it does not run. */
+  place(id: string, host: string | undefined, type = "t"): void {
+    const place = host === undefined ? {} : { zone: host, labels: { [HOST]: host } };
+    this.instances.set(id, toInstance(id, { region: "r", instanceType: type, ...place }));
+  }
+}
+
+/** The label controller alone, on a cluster that is a store and takes time only when told. */
+class Bench implements AsyncDisposable {
+  readonly clock = new ManualClock();
+  readonly nodes = new Store<Node>({ resource: NODES, log: silentLogger });
+  readonly provider = new Cloud();
+  readonly client = new ScriptedKubeClient(this.clock);
+  /** `type reason message` of each. */
+  readonly events: string[] = [];
+  /** Labels of each write that was taken. */
+  readonly writes: Record<string, string>[] = [];
+  /** When set, writes fail with it. */
+  refusal: Error | undefined;
+  readonly metrics = new MetricsRegistry();
+  readonly #stop = new AbortController();
+  #version = 1_000;
+  #running: Promise<unknown> = Promise.resolve();
+
+  /** @param gate Awaited by every inventory */
+  constructor(gate: Promise<void> = Promise.resolve()) {
+    this.provider.gate = gate;
+    const { clock, nodes, provider, client, metrics } = this;
+    const log = silentLogger;
+    provider.clock = () => clock.monotonic();
+    nodes.replace([], "1");
+    client.onWrite = ({ path, body }) => this.#take(path.name ?? "", body);
+    const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
+    const controller = new NodeLabelController({
+      context: {
+        client,
+        nodes,
+        provider,
+        source,
+        resolver: new InstanceResolver(provider, source, clock),
+        events: {
+          record: ({ metadata }, { type, reason, message }) =>
+            this.events.push(`${metadata.name}: ${type} ${reason} ${message}`),
+        },
+        superseded: new SupersededVersions(),
+        clock,
+        log,
+        queueMetrics: createWorkQueueMetrics(metrics),
+        controllerMetrics: createControllerMetrics(metrics),
+        workers: 2,
+      },
+      fullPassIntervalMs: FULL_PASS_MS,
+    });
+    const { signal } = this.#stop;
+    this.#running = Promise.all([controller.run(signal), source.run(signal)]);
+  }
+
+  /** Brings the machine and its initialised Node, right from the start. */
+  async settle(name: string, host: string, type = "t"): Promise<void> {
+    this.provider.place(name, host, type);
+    const options = { providerId: `test://${name}`, uninitialized: false };
+    this.nodes.apply(toNode(name, options));
+    await this.clock.advance(REFRESH_MS);
+    this.writes.length = 0;
+    this.client.writes.length = 0;
+  }
+
+  /** What somebody else does to the labels of a Node; `undefined` deletes one. */
+  async edit(name: string, labels: Record<string, string | undefined>): Promise<void> {
+    const kept = Object.entries({ ...this.labels(name), ...labels });
+    this.#apply(name, Object.fromEntries(kept.filter(([, value]) => value !== undefined)) as {});
+    await this.clock.advance(0);
+  }
+
+  labels(name: string): Readonly<Record<string, string>> {
+    return this.nodes.get(name)?.metadata.labels ?? {};
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error("the test is over"));
+    await this.clock.advance(0);
+    await this.#running;
+  }
+
+  #take(name: string, body: Readonly<Record<string, unknown>>): Node {
+    if (this.refusal) throw this.refusal;
+    const { labels } = body["metadata"] as { labels: Record<string, string> };
+    this.writes.push(labels);
+    return this.#apply(name, { ...this.labels(name), ...labels });
+  }
+
+  #apply(name: string, labels: Record<string, string>): Node {
+    const node = this.nodes.get(name);
+    if (node === undefined) throw new KubeError("notFound", `no Node ${name}`);
+    this.#version += 1;
+    const metadata = { ...node.metadata, labels, resourceVersion: `${this.#version}` };
+    const next = { ...node, metadata };
+    this.nodes.apply(next);
+    return next;
+  }
+}
+
+test("NodeLabelController follows a machine to another host in one write, then tells it", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  bench.provider.place("a", "h2");
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.writes).toEqual([
+    { [ZONE]: "h2", [BETA_ZONE]: "h2", [HOST]: "h2", [FIRST_HOST]: "h1" },
+  ]);
+  expect(bench.events).toEqual([
+    "a: Warning NodeZoneChanged The zone of the machine changed: old=h1, new=h2",
+  ]);
+});
+
+test("NodeLabelController tells a change of region and of type after the write", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  const moved = { region: "r2", zone: "h1", instanceType: "t2", labels: { [HOST]: "h1" } };
+  bench.provider.instances.set("a", toInstance("a", moved));
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.writes).toHaveLength(1);
+  expect(bench.events).toEqual([
+    "a: Warning NodeRegionChanged The region of the machine changed: old=r, new=r2",
+    "a: Normal NodeInstanceTypeHasChanged The instance type of the machine changed: old=t, new=t2",
+  ]);
+});
+
+test("NodeLabelController tells nothing of a write that was refused, and all of it once one is taken", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  bench.refusal = new KubeError("unavailable", "the API server is not well");
+  bench.provider.place("a", "h2");
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.client.writes.length).toBeGreaterThan(0);
+  expect(bench.events).toEqual([]);
+  expect(bench.labels("a")).toMatchObject({ [ZONE]: "h1", [HOST]: "h1" });
+  bench.refusal = undefined;
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.writes).toHaveLength(1);
+  expect(bench.labels("a")[FIRST_HOST]).toBe("h1");
+  expect(bench.events).toHaveLength(1);
+});
+
+test("NodeLabelController sees by memory that a machine started elsewhere, and nothing when it did not", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  for (const host of [undefined, "h1", undefined]) {
+    bench.provider.place("a", host);
+    await bench.clock.advance(REFRESH_MS);
+  }
+  expect([bench.writes, bench.events]).toEqual([[], []]);
+  // While it does not run nobody else can tell where it was: both labels are edited alike.
+  await bench.edit("a", { [BETA_ZONE]: "mine", [HOST]: "mine" });
+  bench.provider.place("a", "h2");
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.labels("a")).toMatchObject({ [ZONE]: "h2", [FIRST_HOST]: "h1" });
+  expect(bench.events).toEqual([
+    "a: Warning NodeZoneChanged The zone of the machine changed: old=h1, new=h2",
+  ]);
+});
+
+test("NodeLabelController puts edited and deleted labels back at once, without an Event", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  await bench.edit("a", { [ZONE]: "mine", [TYPE]: undefined, role: "web" });
+  expect(bench.writes).toEqual([{ [ZONE]: "h1", [TYPE]: "t" }]);
+  expect(bench.labels("a")["role"]).toBe("web");
+  expect(bench.events).toEqual([]);
+});
+
+test("NodeLabelController writes nothing when nothing differs, however often it looks", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  await bench.clock.advance(5 * FULL_PASS_MS);
+  expect(bench.provider.lists).toBeGreaterThan(40);
+  expect(bench.client.writes).toEqual([]);
+});
+
+test("NodeLabelController finds in a full pass what no difference told", async () => {
+  await using bench = new Bench();
+  const find = bench.provider.findInstance.bind(bench.provider);
+  bench.provider.findInstance = () => ({
+    kind: "unknown",
+    reason: "noInventory",
+    message: "none since the Node is known",
+  });
+  bench.provider.place("a", "h1");
+  await bench.clock.advance(0);
+  bench.nodes.apply(toNode("a", { providerId: "test://a", uninitialized: false }));
+  await bench.clock.advance(0);
+  bench.provider.findInstance = find;
+  await bench.clock.advance(FULL_PASS_MS - 1);
+  expect(bench.writes).toEqual([]);
+  await bench.clock.advance(1);
+  expect(bench.labels("a")[ZONE]).toBe("h1");
+});
+
+test("NodeLabelController decides nothing before the first inventory, and then about every Node", async () => {
+  const inventory = Promise.withResolvers<void>();
+  await using bench = new Bench(inventory.promise);
+  bench.provider.place("a", "h1");
+  for (const name of ["a", "b"]) {
+    const labels = { [BETA_ZONE]: "mine", [ZONE]: "h1" };
+    bench.nodes.apply(toNode(name, { providerId: `test://${name}`, uninitialized: false, labels }));
+  }
+  await bench.clock.advance(0);
+  expect(bench.client.writes).toEqual([]);
+  inventory.resolve();
+  await bench.clock.advance(0);
+  // Of the second nothing is listed, so its beta label counts.
+  expect(bench.labels("a")).toMatchObject({ [ZONE]: "h1", [BETA_ZONE]: "h1" });
+  expect(bench.labels("b")).toMatchObject({ [ZONE]: "mine", [BETA_ZONE]: "mine" });
+  expect(bench.events).toEqual([]);
+});
+
+test("NodeLabelController remembers nothing of a Node that came again under its name", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  bench.provider.place("a", undefined);
+  await bench.clock.advance(REFRESH_MS);
+  const options = { providerId: "test://a", uninitialized: false, resourceVersion: "2000" };
+  const node = toNode("a", options);
+  bench.nodes.apply({ ...node, metadata: { ...node.metadata, uid: "another" } });
+  await bench.clock.advance(0);
+  bench.provider.place("a", "h2");
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.labels("a")[HOST]).toBe("h2");
+  expect(bench.labels("a")).not.toHaveProperty(FIRST_HOST);
+  expect(bench.events).toEqual([]);
+});
+
+test("NodeLabelController forgets a Node that is gone", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  bench.provider.place("a", undefined);
+  await bench.clock.advance(REFRESH_MS);
+  bench.nodes.remove(toNode("a", { resourceVersion: "2000" }));
+  await bench.clock.advance(0);
+  // The same UID, which never happens: only what was forgotten can make it a stranger.
+  const options = { providerId: "test://a", uninitialized: false, resourceVersion: "2001" };
+  bench.nodes.apply(toNode("a", options));
+  bench.provider.place("a", "h2");
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.labels("a")[HOST]).toBe("h2");
+  expect(bench.labels("a")).not.toHaveProperty(FIRST_HOST);
+});
+
+test("NodeLabelController puts labels back five times a minute at most, and says so once", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  for (let second = 0; second < 115; second += 1) {
+    if (bench.labels("a")[ZONE] === "h1") await bench.edit("a", { [ZONE]: "mine" });
+    await bench.clock.advance(1_000);
+  }
+  expect(bench.writes).toHaveLength(10);
+  expect(bench.events).toEqual([
+    expect.stringMatching(
+      /^a: Warning NodeLabelsContested .* 5 times .*: topology\.kubernetes\.io\/zone$/,
+    ),
+  ]);
+  // Once the other has given up, the label is right within a minute.
+  await bench.clock.advance(60_000);
+  expect(bench.labels("a")[ZONE]).toBe("h1");
+});
+
+test("NodeLabelController follows the machine at once, though somebody fights over its labels", async () => {
+  await using bench = new Bench();
+  await bench.settle("a", "h1");
+  for (let round = 0; round < 6; round += 1) await bench.edit("a", { [TYPE]: "mine" });
+  expect(bench.labels("a")[TYPE]).toBe("mine");
+  bench.provider.place("a", "h2");
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.labels("a")).toMatchObject({ [ZONE]: "h2", [BETA_ZONE]: "h2", [HOST]: "h2" });
+});
+
+test("NodeLabelController follows a machine that moves ten times a minute, and blames nobody", async () => {
+  await using bench = new Bench();
+  bench.provider.refreshIntervalMs = 1_000;
+  await bench.settle("a", "h0");
+  for (let move = 1; move <= 20; move += 1) {
+    bench.provider.place("a", `h${move}`);
+    await bench.clock.advance(6_000);
+    expect(bench.labels("a")).toMatchObject({ [ZONE]: `h${move}`, [FIRST_HOST]: "h0" });
+  }
+  expect(bench.events.filter((event) => event.includes("Contested"))).toEqual([]);
+});
+
+test("N-15 an initialised Node gets the stable twin of a beta label, and one that is gone is no failure", async () => {
+  const beta = { [BETA_ZONE]: "z" };
+  await using rig = await startRig({
+    provider: toProvider(),
+    controllers: ["cloud-node-label-sync"],
+  });
+  rig.kubernetes.faults.refuse({ verb: "patch", name: "gone", status: 404 });
+  for (const name of ["gone", "a"]) {
+    const options = { uninitialized: false, labels: beta, providerId: `test://${name}` };
+    rig.kubernetes.objects.createNode(toRegistration(name, options));
+  }
+  const zone = { ...beta, [ZONE]: "z" };
+  await until("the twin is there", () => Bun.deepEquals(rig.readNode("a")?.metadata.labels, zone));
+  const notFound =
+    'landfall_reconciles_total{controller="cloud-node-label-sync",outcome="notFound"} 1';
+  await until("the other was tried", () => rig.metrics.render().includes(notFound));
+  expect(rig.metrics.render()).not.toMatch(/outcome="(error|conflict)"/);
+  expect(rig.kubernetes.requests.count({ verb: "patch", name: "gone" })).toBe(1);
+});
+
+test("N-02 an initialised Node without a provider ID, or of another cloud, keeps its labels", async () => {
+  const provider = toProvider("a", "last");
+  provider.refreshIntervalMs = 20;
+  await using rig = await startRig({ provider, controllers: ["cloud-node-label-sync"] });
+  const labels = { [BETA_ZONE]: "mine" };
+  const foreign = { uninitialized: false, labels, providerId: "aws:///i-1" };
+  rig.kubernetes.objects.createNode(toRegistration("a", { uninitialized: false, labels }));
+  rig.kubernetes.objects.createNode(toRegistration("b", foreign));
+  rig.kubernetes.objects.createNode(
+    toRegistration("last", { uninitialized: false, providerId: "test://last" }),
+  );
+  await until("the other is right", () => rig.readNode("last")?.metadata.labels?.[ZONE] === "z");
+  const { lists } = provider;
+  await until("the cloud was listed again", () => provider.lists >= lists + 3);
+  for (const name of ["a", "b"]) expect(rig.readNode(name)?.metadata.labels).toEqual(labels);
+  expect(rig.kubernetes.requests.count({ verb: "patch", resource: "nodes" })).toBe(1);
+});
+
+test("both controllers together write the labels of a new Node once", async () => {
+  const names = Array.from({ length: 5 }, (_, at) => `n-${at}`);
+  const provider = toProvider();
+  provider.refreshIntervalMs = 20;
+  for (const name of names) {
+    provider.instances.set(name, toInstance(name, { ...INSTANCE, labels: { "a.b/c": "d" } }));
+  }
+  await using rig = await startRig({
+    provider,
+    controllers: ["cloud-node", "cloud-node-label-sync"],
+    fullPassIntervalMs: 20,
+  });
+  for (const name of names) rig.kubernetes.objects.createNode(toRegistration(name));
+  await until("they are initialised", () =>
+    names.every((name) => rig.listEvents(name, "Synced").length === 1),
+  );
+  const { lists } = provider;
+  await until("the cloud was listed again", () => provider.lists >= lists + 5);
+  expect(rig.kubernetes.requests.count({ verb: "patch", resource: "nodes" })).toBe(names.length);
+  expect(rig.kubernetes.requests.count({ verb: "patch", resource: "nodes/status" })).toBe(
+    names.length,
+  );
+  expect(rig.readNode("n-0")?.metadata.labels).toMatchObject({
+    [ZONE]: "z",
+    [BETA_ZONE]: "z",
+    "a.b/c": "d",
+  });
+  expect(names.flatMap((name) => rig.listEvents(name)).map(({ reason }) => reason)).toEqual(
+    names.map(() => "Synced"),
+  );
+});
