@@ -68,7 +68,7 @@ export class Watches {
             close();
             controller.close();
           };
-          watch = new Watch(scope, { form, selects, send, end, faults });
+          watch = new Watch(scope, { form, selects, send, end, faults, clock });
           // Bun holds the headers back until there is a body: a blank before the first line, which
           // JSON ignores, lets the client see at once that its watch is open.
           send(" ");
@@ -120,6 +120,7 @@ interface WatchParts {
   readonly send: (line: string) => void;
   readonly end: () => void;
   readonly faults: Faults;
+  readonly clock: Clock;
 }
 
 class Watch {
@@ -171,9 +172,11 @@ class Watch {
   }
 
   #sendObject(type: string, stored: Stored): void {
-    const { form, faults, send } = this.#parts;
+    const { form, faults, send, clock } = this.#parts;
     if (faults.silentWatches) return;
-    const table = form.table && { ...form.table, withColumns: !this.#sentColumns };
+    // Ages are those of the moment, not of when the watch began.
+    const now = { nowMs: clock.now(), withColumns: !this.#sentColumns };
+    const table = form.table && { ...form.table, ...now };
     this.#sentColumns = true;
     send(encodeEvent(type, encodeObject(this.#scope.kind, stored, { table })));
   }

@@ -192,6 +192,21 @@ describe("handle()", () => {
     expect((await answering).status).toBe(200);
   });
 
+  test("watches Tables whose ages are those of the moment that a row is sent", async () => {
+    const clock = new ManualClock();
+    const context = makeContext(clock);
+    const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    const url = "http://127.0.0.1/api/v1/nodes?watch=1&resourceVersion=0";
+    const { body } = await handle(context, new Request(url, { headers: { accept } }));
+    await clock.advance(20_000);
+    const patch = { metadata: { labels: { a: "c" } } };
+    await ask(context, "PATCH /api/v1/nodes/n", { body: patch, type: MERGE_PATCH });
+    context.watches.drop();
+    const lines = (await new Response(body).text()).trim().split("\n");
+    const ages = lines.map((line) => JSON.parse(line).object.rows[0].cells[3]);
+    expect(ages).toEqual(["0s", "20s"]);
+  });
+
   test("ends a delayed request whose client has gone", async () => {
     const context = makeContext();
     context.faults.delayMs = 50;
