@@ -4,22 +4,17 @@
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { join } from "node:path";
 import { runApp } from "../app/app.ts";
-import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import { systemClock } from "../core/clock.ts";
+import { formatDuration } from "../core/duration.ts";
 import { ConfigError, describeError } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import { watchSignals } from "../host/signals.ts";
-import {
-  formatListenAddress,
-  isLoopbackHost,
-  type ListenAddress,
-  parseListenAddress,
-} from "../http/listen_address.ts";
+import { formatListenAddress, type ListenAddress } from "../http/listen_address.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import { createKubeClient } from "../kube/http_client.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -30,26 +25,19 @@ import { xenOrchestra } from "../providers/xenorchestra/mod.ts";
 import { startKubernetesSimulator } from "../simulator/kubernetes/mod.ts";
 import { createDemoWorld, startXenOrchestraSimulator } from "../simulator/xenorchestra/mod.ts";
 import { ClusterView } from "./demo_cluster.ts";
-import { narrate, playStory, type Stage } from "./demo_story.ts";
+import { countCloudRequests, countWrites, formatFigures } from "./demo_figures.ts";
+import { DEMO_HELP, type DemoFlags, parseDemoFlags } from "./demo_flags.ts";
+import { Kubelets, SILENCE_MS } from "./demo_kubelets.ts";
+import { narrate } from "./demo_narrator.ts";
+import { countPasses, type Stage } from "./demo_stage.ts";
+import { playStory } from "./demo_story.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 
-interface DemoFlags {
-  readonly once: boolean;
-  readonly verbose: boolean;
-  readonly kubeconfig?: string;
-  readonly debugAddress: ListenAddress;
-}
-
-const HELP = `Usage: landfall demo [flags]
-
-  --once                     play the story and exit: 0 if every step came true, else 1
-  --kubeconfig=FILE          write the kubeconfig there (default: a temporary folder)
-  --debug-address=HOST:PORT  where the debug pages are (default 127.0.0.1:10260; port 0 takes a free one)
-  --verbose                  show the controller's log too
-`;
-/** Short, so that a late machine is seen soon. */
-const REFRESH_INTERVAL = "5s";
+/** Short, so that the story is; what is said of them when it begins must stay true. */
+const REFRESH_INTERVAL = "1s";
+const NODE_MONITOR_PERIOD_MS = 1_000;
+const DELETION: DeletionSettings = { ...DEFAULT_DELETION, holdOffMs: 3_000 };
 
 /**
  * Runs the demo.
@@ -60,7 +48,7 @@ const REFRESH_INTERVAL = "5s";
 export async function demo(argv: readonly string[], context: CommandContext): Promise<number> {
   const flags = parseDemoFlags(argv);
   if (flags === undefined) {
-    context.print(HELP);
+    context.print(DEMO_HELP);
     return 0;
   }
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
@@ -73,40 +61,6 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
-  try {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        once: { type: "boolean" },
-        verbose: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-        kubeconfig: { type: "string" },
-        "debug-address": { type: "string", default: "127.0.0.1:10260" },
-      },
-    });
-    if (values.help) return undefined;
-    return {
-      once: values.once ?? false,
-      verbose: values.verbose ?? false,
-      ...(values.kubeconfig === undefined ? {} : { kubeconfig: resolve(values.kubeconfig) }),
-      debugAddress: toLoopback(values["debug-address"]),
-    };
-  } catch (error) {
-    throw new ConfigError([{ source: "demo", message: describeError(error) }]);
-  }
-}
-
-function toLoopback(text: string): ListenAddress {
-  const address = parseListenAddress(text);
-  if (address.kind === "tcp" && !isLoopbackHost(address.host)) {
-    throw new RangeError(
-      `--debug-address: wanted a loopback address or a unix socket, found "${text}"`,
-    );
-  }
-  return address;
 }
 
 /** Never overwrites: the file that a newcomer names may be a real one. */
@@ -129,20 +83,76 @@ async function play(
   context: CommandContext,
 ): Promise<number> {
   const clock = systemClock;
-  const tell = (line: string): void => context.print(`${line}\n`);
   const world = createDemoWorld();
   const kubernetes = startKubernetesSimulator({ clock });
   const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
   const kubeconfig = flags.kubeconfig ?? join(folder, "kubeconfig");
   try {
     await writeKubeconfig(kubeconfig, kubernetes.url);
-  } catch (error) {
+    return await perform({ flags, context, kubeconfig, kubernetes, cloud, world }, signal);
+  } finally {
     await Promise.all([kubernetes.stop(), cloud.stop()]);
-    throw error;
   }
-  tell(`A simulated Kubernetes API listens at ${kubernetes.url}`);
-  tell(`A simulated Xen Orchestra listens at ${cloud.url}: two pools, five hosts, twelve machines`);
+}
 
+interface Scene extends Pick<Stage, "kubernetes" | "cloud" | "world"> {
+  readonly flags: DemoFlags;
+  readonly context: CommandContext;
+  readonly kubeconfig: string;
+}
+
+async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
+  const { flags, context, kubeconfig, kubernetes, cloud, world } = scene;
+  const clock = systemClock;
+  const tell = (line: string): void => context.print(`${line}\n`);
+  tell(toIntroduction(scene));
+  const ended = new AbortController();
+  const running = AbortSignal.any([signal, ended.signal]);
+  const { controller, watching, view, debugAddress } = await startLandfall(scene, running);
+  const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
+  const stage: Stage = {
+    kubernetes,
+    cloud,
+    world,
+    view,
+    kubelets,
+    deletion: DELETION,
+    clock,
+    tell,
+  };
+  const beating = kubelets.run(running);
+  const quiet = narrate(stage);
+  try {
+    const startMs = clock.monotonic();
+    const isTrue = await Promise.race([playStory(stage, running), failing(controller)]);
+    tell(isTrue ? "\nEvery step came true." : "\nNot every step came true.");
+    tell(`\n${toFigures(stage, clock.monotonic() - startMs)}`);
+    if (!flags.once) {
+      tell(toInvitation(kubeconfig, debugAddress()));
+      await controller;
+    }
+    return isTrue ? 0 : 1;
+  } finally {
+    quiet();
+    ended.abort(new Error("the demo is over"));
+    await Promise.allSettled([controller, watching, beating]);
+  }
+}
+
+/** The real controller, and a view of the cluster that it works on. */
+interface RunningLandfall {
+  readonly controller: Promise<void>;
+  readonly view: ClusterView;
+  readonly watching: Promise<unknown>;
+  /** With the port that it really has. */
+  readonly debugAddress: () => ListenAddress;
+}
+
+async function startLandfall(
+  { kubeconfig, cloud, flags, context }: Scene,
+  signal: AbortSignal,
+): Promise<RunningLandfall> {
+  const clock = systemClock;
   const metrics = new MetricsRegistry();
   const log = createLogger({
     format: "text",
@@ -152,11 +162,8 @@ async function play(
   });
   const credentials = await loadCredentials({ kubeconfig, env: {}, clock, log });
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
-  const ended = new AbortController();
-  const running = AbortSignal.any([signal, ended.signal]);
-  const provider = createProvider(cloud, { log, metrics, signal: running });
-  const { view, watching } = watchCluster(client, log, running);
-  let debugAddress = flags.debugAddress;
+  const provider = createProvider(cloud, { log, metrics, signal });
+  let { debugAddress } = flags;
   const controller = runApp(
     {
       provider,
@@ -168,29 +175,14 @@ async function play(
       controllers: new Set(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"]),
       concurrentNodeSyncs: 16,
       nodeStatusUpdateFrequencyMs: 300_000,
-      nodeMonitorPeriodMs: 1_000,
-      deletion: DEFAULT_DELETION,
+      nodeMonitorPeriodMs: NODE_MONITOR_PERIOD_MS,
+      deletion: DELETION,
       debugAddress,
       onDebugListening: (address) => (debugAddress = address),
     },
-    running,
+    signal,
   );
-  const stage: Stage = { kubernetes, cloud, world, view, clock, tell };
-  const quiet = narrate(stage);
-  try {
-    const isTrue = await Promise.race([playStory(stage, running), failing(controller)]);
-    tell(isTrue ? "\nEvery step came true." : "\nNot every step came true.");
-    if (!flags.once) {
-      tell(toInvitation(kubeconfig, debugAddress));
-      await controller;
-    }
-    return isTrue ? 0 : 1;
-  } finally {
-    quiet();
-    ended.abort(new Error("the demo is over"));
-    await Promise.allSettled([controller, watching]);
-    await Promise.all([kubernetes.stop(), cloud.stop()]);
-  }
+  return { controller, ...watchCluster(client, log, signal), debugAddress: () => debugAddress };
 }
 
 /** The story cannot go on without its controller. */
@@ -234,6 +226,37 @@ contexts: [{ name: demo, context: { cluster: demo, user: demo } }]
 `;
 }
 
+function toIntroduction({ kubernetes, cloud, kubeconfig }: Scene): string {
+  const holdOff = formatDuration(DELETION.holdOffMs);
+  const period = formatDuration(NODE_MONITOR_PERIOD_MS);
+  const silence = formatDuration(SILENCE_MS);
+  return `\
+A simulated Kubernetes API listens at ${kubernetes.url}
+A simulated Xen Orchestra listens at ${cloud.url}: two pools, five hosts, twelve machines
+
+Landfall itself is the real one. For the story's sake some waits are shorter than usual:
+
+  refreshInterval            ${REFRESH_INTERVAL}   usually 30s
+  deletion.holdOff           ${holdOff}   usually 60s
+  --node-monitor-period      ${period}   usually 5s
+  kubelet silent: NotReady   ${silence}   usually 50s
+
+Watch along in another terminal:
+
+  kubectl --kubeconfig ${kubeconfig} get nodes -w -L topology.kubernetes.io/zone`;
+}
+
+function toFigures(stage: Stage, durationMs: number): string {
+  const { cloud, kubernetes, world } = stage;
+  return formatFigures({
+    cloudRequests: countCloudRequests(cloud.requests),
+    passes: countPasses(stage),
+    writes: countWrites(kubernetes.requests),
+    nodes: world.machines.size + 1,
+    durationMs,
+  });
+}
+
 function toInvitation(kubeconfig: string, address: ListenAddress): string {
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const isSocket = address.kind === "unix";
@@ -244,6 +267,7 @@ The cluster stays up. Try:
 
   ${kubectl} get nodes -L topology.kubernetes.io/zone
   ${kubectl} describe node worker-uefi
+  ${kubectl} describe node worker-3
   ${kubectl} get events -A
   ${kubectl} get nodes -w
   ${curl} ${url}

@@ -33,16 +33,7 @@ export function toRegisteredNode(machine: DemoMachine, now: string): RegisteredN
     },
     status: {
       addresses: [{ type: "Hostname", address: nodeName }],
-      conditions: [
-        {
-          type: "Ready",
-          status: "True",
-          reason: "KubeletReady",
-          message: "kubelet is posting ready status",
-          lastHeartbeatTime: now,
-          lastTransitionTime: now,
-        },
-      ],
+      conditions: toReadyConditions(now, now),
       nodeInfo: {
         architecture: "amd64",
         bootID: "",
@@ -59,6 +50,66 @@ export function toRegisteredNode(machine: DemoMachine, now: string): RegisteredN
   };
 }
 
+/** One condition of a Node. */
+export interface NodeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastHeartbeatTime: string;
+  readonly lastTransitionTime: string;
+  readonly [key: string]: string;
+}
+
+const PRESSURES: readonly (readonly [type: string, reason: string, message: string])[] = [
+  ["MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
+  ["DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
+  ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
+];
+
+/**
+ * The conditions that a healthy kubelet reports.
+ *
+ * @param now When it reports, ISO 8601
+ * @param since Since when it is healthy, ISO 8601
+ */
+export function toReadyConditions(now: string, since: string): NodeCondition[] {
+  const times = { lastHeartbeatTime: now, lastTransitionTime: since };
+  return [
+    ...PRESSURES.map(([type, reason, message]) => ({
+      type,
+      status: "False",
+      reason,
+      message,
+      ...times,
+    })),
+    {
+      type: "Ready",
+      status: "True",
+      reason: "KubeletReady",
+      message: "kubelet is posting ready status",
+      ...times,
+    },
+  ];
+}
+
+/**
+ * The conditions that Kubernetes writes for a kubelet that fell silent.
+ *
+ * @param heard When the kubelet last reported, ISO 8601
+ * @param now When it is given up, ISO 8601
+ */
+export function toUnknownConditions(heard: string, now: string): NodeCondition[] {
+  return [...PRESSURES.map(([type]) => type), "Ready"].map((type) => ({
+    type,
+    status: "Unknown",
+    reason: "NodeStatusUnknown",
+    message: "Kubelet stopped posting node status.",
+    lastHeartbeatTime: heard,
+    lastTransitionTime: now,
+  }));
+}
+
 /** What {@linkcode toRegisteredNode} gives: plain JSON with a name. */
 export interface RegisteredNode {
   readonly metadata: {
@@ -71,7 +122,7 @@ export interface RegisteredNode {
   };
   readonly status: {
     readonly addresses: readonly Readonly<Record<"type" | "address", string>>[];
-    readonly conditions: readonly Readonly<Record<string, string>>[];
+    readonly conditions: readonly NodeCondition[];
     readonly nodeInfo: Readonly<Record<string, string>>;
   };
 }

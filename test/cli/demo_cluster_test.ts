@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { ClusterView } from "../../lib/cli/demo_cluster.ts";
+import {
+  ClusterView,
+  toReadyConditions,
+  toRegisteredNode,
+  toUnknownConditions,
+} from "../../lib/cli/demo_cluster.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { EVENTS, type KubeEvent, NODES, type Node } from "../../lib/kube/resource.ts";
 import { Store } from "../../lib/kube/store.ts";
@@ -47,4 +52,37 @@ test("ClusterView finds the newest Event of a Node by its reason", () => {
   );
   expect(view.findEvent("n", "R")?.message).toBe("new");
   expect(view.findEvent("m", "R")).toBeUndefined();
+});
+
+test("toRegisteredNode() is tainted, Ready, and tells the UUID that its machine reports", () => {
+  const machine = { nodeName: "cp-1", vmId: "v", systemUuid: "u", address: "10.0.0.1" };
+  const node = toRegisteredNode(machine, "2026-01-01T00:00:00Z");
+  expect(node.spec.taints[0]?.key).toBe("node.cloudprovider.kubernetes.io/uninitialized");
+  expect(node.status.conditions.find(({ type }) => type === "Ready")?.status).toBe("True");
+  expect(node.status.nodeInfo["systemUUID"]).toBe("u");
+  expect(node.metadata.annotations).toEqual({ "alpha.kubernetes.io/provided-node-ip": "10.0.0.1" });
+  expect(node.metadata.labels).toHaveProperty(["node-role.kubernetes.io/control-plane"]);
+});
+
+test.each([
+  [
+    "toReadyConditions()",
+    toReadyConditions("2026-01-01T00:00:09Z", "2026-01-01T00:00:01Z"),
+    ["False", "False", "False", "True"],
+    ["09", "01"],
+  ],
+  [
+    "toUnknownConditions()",
+    toUnknownConditions("2026-01-01T00:00:01Z", "2026-01-01T00:00:09Z"),
+    Array(4).fill("Unknown"),
+    ["01", "09"],
+  ],
+])("%s tells pressures and readiness, and when", (_name, conditions, statuses, [heard, since]) => {
+  const types = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"];
+  expect(conditions.map(({ type }) => type)).toEqual(types);
+  expect(conditions.map(({ status }) => status)).toEqual(statuses);
+  for (const { lastHeartbeatTime, lastTransitionTime } of conditions) {
+    expect(lastHeartbeatTime).toBe(`2026-01-01T00:00:${heard}Z`);
+    expect(lastTransitionTime).toBe(`2026-01-01T00:00:${since}Z`);
+  }
 });

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { demo } from "../../lib/cli/demo.ts";
+import { STORY } from "../../lib/cli/demo_story.ts";
 
 test("demo() --once plays the story, ends with 0 and tells every step", async () => {
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
@@ -18,9 +19,15 @@ test("demo() --once plays the story, ends with 0 and tells every step", async ()
   );
   expect(code).toBe(0);
   expect(out).toContain("Every step came true.");
-  expect(out.match(/so it is/g)).toHaveLength(6);
+  expect(out.match(/so it is/g)).toHaveLength(STORY.length);
   expect(out).toContain("worker-uefi is xenorchestra://");
   expect(out).toContain("worker-late: NodeInitializationFailed");
+  expect(out).toContain("worker-1: NodeZoneChanged");
+  expect(out).toContain("worker-3: NodeDeletionBlocked");
+  expect(out).toContain("worker-2: DeletingNode: ");
+  expect(out.match(/^ {2}- {2}\S+ is deleted$/gm)).toEqual(["  -  worker-2 is deleted"]);
+  expect(out).toContain("Figures: 9 Nodes, 1 of them deleted");
+  expect(out).toMatch(/in total +\d+ {3}\d+ for \d+ inventories/);
   expect(await readFile(kubeconfig, "utf8")).toContain("current-context: demo");
   await rm(folder, { recursive: true });
 }, 60_000);
