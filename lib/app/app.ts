@@ -18,6 +18,7 @@ import {
   NodeController,
   NodeLabelController,
   NodeLifecycleController,
+  NodePresences,
   SupersededVersions,
   toIdentity,
 } from "../controllers/mod.ts";
@@ -95,7 +96,7 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
 interface Parts {
   readonly nodes: Store<Node>;
   readonly source: InventorySource;
-  readonly resolver: InstanceResolver;
+  readonly presences: NodePresences;
   readonly events: EventSender;
   readonly node: NodeController;
   readonly labels: NodeLabelController;
@@ -108,6 +109,7 @@ function createParts(options: AppOptions): Parts {
   const interest = (): NodeIdentity[] => [...nodes.values()].map(toIdentity);
   const source = new InventorySource({ provider, interest, clock, log, metrics });
   const resolver = new InstanceResolver(provider, source, clock);
+  const presences = new NodePresences(resolver, source);
   const events = createEventSender({
     client,
     host,
@@ -121,6 +123,7 @@ function createParts(options: AppOptions): Parts {
     provider,
     source,
     resolver,
+    presences,
     superseded: new SupersededVersions(),
     clock,
     log,
@@ -148,7 +151,7 @@ function createParts(options: AppOptions): Parts {
     metrics: createLifecycleMetrics(metrics),
     monitorPeriodMs: options.nodeMonitorPeriodMs,
   });
-  return { nodes, source, resolver, events, node, labels, lifecycle };
+  return { nodes, source, presences, events, node, labels, lifecycle };
 }
 
 /** Everything that controllers live on: the watch of Nodes, the inventory, Events. Ends by the signal alone. */
@@ -169,11 +172,11 @@ async function runBackground(
 
 async function runControllers(
   { controllers, clock, metrics }: AppOptions,
-  { nodes, resolver, node, labels, lifecycle }: Parts,
+  { nodes, presences, node, labels, lifecycle }: Parts,
   signal: AbortSignal,
 ): Promise<void> {
   const running = createRunningMetric(metrics);
-  exportInstances(metrics, nodes, (node) => resolver.find(toIdentity(node)));
+  exportInstances(metrics, nodes, (node) => presences.find(node));
   const known = {
     "cloud-node": node,
     "cloud-node-label-sync": labels,

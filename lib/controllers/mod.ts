@@ -5,6 +5,7 @@
 export { createControllerMetrics } from "./controller.ts";
 export { toIdentity } from "./identity.ts";
 export type { NodeContext } from "./node_loop.ts";
+export { NodePresences } from "./node_presences.ts";
 export { SupersededVersions } from "./superseded_versions.ts";
 export { createNodeMetrics, NODE_COMPONENT, NodeController, type NodeReport } from "./node/mod.ts";
 export { LABELS_COMPONENT, NodeLabelController } from "./node_labels/mod.ts";

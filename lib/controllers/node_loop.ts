@@ -22,7 +22,7 @@ import {
   type ReconcileOutcome,
   type ReconcileResult,
 } from "./controller.ts";
-import { toIdentity } from "./identity.ts";
+import type { NodePresences } from "./node_presences.ts";
 import type { SupersededVersions } from "./superseded_versions.ts";
 
 /** What every controller of Nodes works with. */
@@ -32,6 +32,7 @@ export interface NodeContext {
   readonly provider: Provider;
   readonly source: InventorySource;
   readonly resolver: InstanceResolver;
+  readonly presences: NodePresences;
   readonly events: EventRecorder;
   /** Shared by all that write Nodes. */
   readonly superseded: SupersededVersions;
@@ -121,9 +122,9 @@ export class NodeLoop {
   /** Works on the Nodes whose instances are among `changed`. */
   enqueueTouched(changed: ReadonlySet<string>): void {
     if (changed.size === 0) return;
-    const { nodes, resolver } = this.#options.context;
+    const { nodes, presences } = this.#options.context;
     for (const node of nodes.values()) {
-      const presence = resolver.find(toIdentity(node));
+      const presence = presences.find(node);
       if (presence.kind === "present" && changed.has(presence.instance.id)) {
         this.#queue.add(node.metadata.name);
       }

@@ -3,6 +3,7 @@ import { InstanceResolver } from "../../../lib/cloud/instance_resolver.ts";
 import { InventorySource } from "../../../lib/cloud/inventory_source.ts";
 import { createControllerMetrics } from "../../../lib/controllers/controller.ts";
 import { NodeLabelController } from "../../../lib/controllers/node_labels/mod.ts";
+import { NodePresences } from "../../../lib/controllers/node_presences.ts";
 import { SupersededVersions } from "../../../lib/controllers/superseded_versions.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -62,13 +63,15 @@ class Bench implements AsyncDisposable {
     nodes.replace([], "1");
     client.onWrite = ({ path, body }) => this.#take(path.name ?? "", body);
     const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
+    const resolver = new InstanceResolver(provider, source, clock);
     const controller = new NodeLabelController({
       context: {
         client,
         nodes,
         provider,
         source,
-        resolver: new InstanceResolver(provider, source, clock),
+        resolver,
+        presences: new NodePresences(resolver, source),
         events: {
           record: ({ metadata }, { type, reason, message }) =>
             this.events.push(`${metadata.name}: ${type} ${reason} ${message}`),
