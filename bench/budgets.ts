@@ -24,12 +24,24 @@ export type BudgetName =
   | "cloudRequests"
   | "writes"
   | "peak1000"
+  | "settled100"
+  | "idleCloud100"
+  | "idleCpu100"
   | "settled1000"
+  | "idleCloud1000"
+  | "idleRequests1000"
+  | "idleCpu1000"
+  | "migration"
+  | "shutdown"
+  | "deletion"
   | "anonymous1000"
   | "initialise5000"
   | "peak5000"
   | "settled5000"
   | "anonymous5000"
+  | "idleCloud5000"
+  | "idleRequests5000"
+  | "idleCpu5000"
   | "restartReady"
   | "restartPeak"
   | "restartSettled"
@@ -43,6 +55,13 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   ready: { title: "start to ready, median", unit: "s" },
   rest: { title: "resident, no Nodes", unit: "MiB", max: 45, reference: "55" },
   restAnonymous: { title: "  of it anonymous", unit: "MiB" },
+  settled100: { title: "resident, 100 Nodes settled", unit: "MiB" },
+  idleCloud100: {
+    title: "  a minute of rest: requests to Xen Orchestra",
+    unit: "requests",
+    max: 6,
+  },
+  idleCpu100: { title: "  a minute of rest: processor time", unit: "s" },
   initialise: {
     title: "1,000 Nodes at once, until all are initialised",
     unit: "s",
@@ -60,10 +79,48 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   peak1000: { title: "  peak resident", unit: "MiB" },
   settled1000: { title: "resident, 1,000 Nodes settled", unit: "MiB", max: 60, reference: "77" },
   anonymous1000: { title: "  of it anonymous", unit: "MiB" },
+  idleCloud1000: {
+    title: "  a minute of rest: requests to Xen Orchestra",
+    unit: "requests",
+    max: 6,
+    reference: "1,200",
+  },
+  idleRequests1000: { title: "  a minute of rest: requests to Kubernetes", unit: "requests" },
+  idleCpu1000: {
+    title: "  a minute of rest: processor time",
+    unit: "s",
+    max: 0.25,
+    reference: "0.5",
+  },
+  migration: {
+    title: "live migration until the labels are right, slowest of 5",
+    unit: "s",
+    max: 31,
+    reference: "179",
+  },
+  shutdown: {
+    title: "not Ready until the shutdown taint, VM long halted",
+    unit: "s",
+    max: 3,
+    reference: "2.7",
+  },
+  deletion: {
+    title: "VM deleted and Node not Ready until it is deleted",
+    unit: "s",
+    max: 90,
+    reference: "3.3",
+  },
   initialise5000: { title: "5,000 Nodes at once, until all are initialised", unit: "s" },
   peak5000: { title: "  peak resident", unit: "MiB" },
   settled5000: { title: "resident, 5,000 Nodes settled", unit: "MiB", max: 90, reference: "144" },
   anonymous5000: { title: "  of it anonymous", unit: "MiB" },
+  idleCloud5000: {
+    title: "  a minute of rest: requests to Xen Orchestra",
+    unit: "requests",
+    max: 6,
+  },
+  idleRequests5000: { title: "  a minute of rest: requests to Kubernetes", unit: "requests" },
+  idleCpu5000: { title: "  a minute of rest: processor time", unit: "s" },
   restartReady: { title: "start on 5,000 initialised Nodes until ready", unit: "s" },
   restartPeak: { title: "  peak resident", unit: "MiB" },
   restartSettled: { title: "  resident, settled", unit: "MiB", max: 90 },

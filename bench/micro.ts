@@ -35,6 +35,7 @@ export function measureMicro(): Figures {
     toInventory(decodeList(SCHEMAS.vm, world.vms ?? []), surroundings, {
       settings,
       known: new Map(),
+      lookedFor: new Set(),
       observedAtMs: 0,
     });
   const { instances } = take();

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: what Landfall costs, against its budgets. Build first: the compiled binary is what is measured.
  *
- * Flags: `--binary=FILE` (default dist/landfall), `--only=micro,start,rest,1000,5000`, `--settle=SECONDS` (default 40,
+ * Flags: `--binary=FILE` (default dist/landfall), `--only=micro,start,rest,100,1000,5000`, `--settle=SECONDS` (default 40,
  * longer than one interval of refreshes), `--strict` (exit code 1 when a figure is over its budget).
  * @module
  */
@@ -16,7 +16,7 @@ import { measureFleet, measureRest, measureRestart, measureStart } from "./scena
 const { values } = parseArgs({
   options: {
     binary: { type: "string", default: "dist/landfall" },
-    only: { type: "string", default: "micro,start,rest,1000,5000" },
+    only: { type: "string", default: "micro,start,rest,100,1000,5000" },
     settle: { type: "string", default: "40" },
     strict: { type: "boolean", default: false },
   },
@@ -28,11 +28,22 @@ const MEASUREMENTS: Readonly<
   micro: () => Promise.resolve(measureMicro()),
   start: (binary) => measureStart(binary),
   rest: (binary, settleMs) => measureRest(binary, settleMs),
+  "100": async (binary, settleMs) => {
+    const count = 100;
+    await using simulators = await Simulators.start(count);
+    const { settled, idle } = await measureFleet(binary, simulators, { count, settleMs });
+    return { settled100: settled, idleCloud100: idle.cloudRequests, idleCpu100: idle.cpuSeconds };
+  },
   "1000": async (binary, settleMs) => {
     const count = 1_000;
     await using simulators = await Simulators.start(count);
-    const fleet = await measureFleet(binary, simulators, { count, settleMs });
+    const options = { count, settleMs, withLife: true };
+    const { idle, life, ...fleet } = await measureFleet(binary, simulators, options);
     return {
+      ...life,
+      idleCloud1000: idle.cloudRequests,
+      idleRequests1000: idle.requests,
+      idleCpu1000: idle.cpuSeconds,
       initialise: fleet.seconds,
       cpu: fleet.cpuSeconds,
       cloudRequests: fleet.cloudRequests,
@@ -48,6 +59,9 @@ const MEASUREMENTS: Readonly<
     const fleet = await measureFleet(binary, simulators, { count, settleMs });
     const restart = await measureRestart(binary, simulators, settleMs);
     return {
+      idleCloud5000: fleet.idle.cloudRequests,
+      idleRequests5000: fleet.idle.requests,
+      idleCpu5000: fleet.idle.cpuSeconds,
       initialise5000: fleet.seconds,
       peak5000: fleet.peak,
       settled5000: fleet.settled,

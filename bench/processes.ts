@@ -5,13 +5,17 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LifeFigures } from "./experiments.ts";
 import type { Places, Progress } from "./simulators.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const SIMULATORS_START_MS = 30_000;
 const ANSWER_MS = 30_000;
+const EXPERIMENTS_MS = 300_000;
 const STOP_MS = 15_000;
 const PROBE_GAP_MS = 1;
+
+type Question = "register" | "progress" | "experiments";
 
 /** Memory of a process in MiB. */
 export interface Memory {
@@ -24,12 +28,12 @@ export interface Memory {
 /** Simulators in a process of their own. */
 export class Simulators implements AsyncDisposable {
   readonly places: Places;
-  readonly #ask: (question: "register" | "progress") => Promise<unknown>;
+  readonly #ask: (question: Question) => Promise<unknown>;
   readonly #stop: () => Promise<void>;
 
   private constructor(
     places: Places,
-    ask: (question: "register" | "progress") => Promise<unknown>,
+    ask: (question: Question) => Promise<unknown>,
     stop: () => Promise<void>,
   ) {
     this.places = places;
@@ -52,9 +56,9 @@ export class Simulators implements AsyncDisposable {
       waiting.push(resolve);
       return withTimeout(promise, ms, "the simulators do not answer");
     };
-    const ask = (question: string): Promise<unknown> => {
+    const ask = (question: Question): Promise<unknown> => {
       child.send(question);
-      return next(ANSWER_MS);
+      return next(question === "experiments" ? EXPERIMENTS_MS : ANSWER_MS);
     };
     const places = await next(SIMULATORS_START_MS);
     return new Simulators(places as Places, ask, () => endChild(child));
@@ -67,6 +71,11 @@ export class Simulators implements AsyncDisposable {
 
   async progress(): Promise<Progress> {
     return (await this.#ask("progress")) as Progress;
+  }
+
+  /** Machines move, stop and vanish. */
+  async experiment(): Promise<LifeFigures> {
+    return (await this.#ask("experiments")) as LifeFigures;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

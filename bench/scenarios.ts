@@ -3,6 +3,7 @@
  * @module
  */
 import type { Figures } from "./budgets.ts";
+import type { LifeFigures } from "./experiments.ts";
 import { Controller, Simulators } from "./processes.ts";
 import type { Progress } from "./simulators.ts";
 
@@ -12,6 +13,7 @@ const DONE_MS = 120_000;
 const QUIET_MS = 1_500;
 const EVENTS_MS = 60_000;
 const POLL_MS = 25;
+const MINUTE_MS = 60_000;
 const STARTS = 10;
 
 /** Starts it on an empty cluster, ten times. */
@@ -46,6 +48,17 @@ export interface FleetFigures {
   readonly peak: number;
   readonly settled: number;
   readonly anonymous: number;
+  /** What a minute of rest costs. */
+  readonly idle: IdleFigures;
+  /** Absent unless asked for. */
+  readonly life?: LifeFigures;
+}
+
+/** What a minute costs in which nothing happens but heartbeats. */
+export interface IdleFigures {
+  readonly cloudRequests: number;
+  readonly requests: number;
+  readonly cpuSeconds: number;
 }
 
 /** What a start on a cluster that is done already shows. Memory in MiB. */
@@ -59,8 +72,9 @@ export interface RestartFigures {
 export async function measureFleet(
   binary: string,
   simulators: Simulators,
-  { count, settleMs }: { readonly count: number; readonly settleMs: number },
+  options: { readonly count: number; readonly settleMs: number; readonly withLife?: boolean },
 ): Promise<FleetFigures> {
+  const { count, settleMs, withLife = false } = options;
   await using controller = await Controller.start(binary, simulators.places);
   await controller.untilProbe("/readyz", READY_MS);
   const cpuBefore = await controller.readCpu();
@@ -72,7 +86,11 @@ export async function measureFleet(
   const cpuSeconds = (await controller.readCpu()) - cpuBefore;
   await Bun.sleep(settleMs);
   const { resident, anonymous, peak } = await controller.readMemory();
+  const idle = await measureIdle(simulators, controller);
+  const life = withLife ? { life: await simulators.experiment() } : {};
   return {
+    idle,
+    ...life,
     seconds: done.initialised === count ? seconds : Infinity,
     cpuSeconds,
     cloudRequests: done.cloudRequests,
@@ -94,6 +112,18 @@ export async function measureRestart(
   await Bun.sleep(settleMs);
   const { resident, peak } = await controller.readMemory();
   return { ready, peak, settled: resident };
+}
+
+/** One minute of rest, by the counters before and after. */
+async function measureIdle(simulators: Simulators, controller: Controller): Promise<IdleFigures> {
+  const before = { ...(await simulators.progress()), cpu: await controller.readCpu() };
+  await Bun.sleep(MINUTE_MS);
+  const after = { ...(await simulators.progress()), cpu: await controller.readCpu() };
+  return {
+    cloudRequests: after.cloudRequests - before.cloudRequests,
+    requests: after.requests - before.requests,
+    cpuSeconds: after.cpu - before.cpu,
+  };
 }
 
 /** Asks until it is so; the last answer if it never is. */

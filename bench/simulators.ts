@@ -2,12 +2,13 @@
  * The process beside the controller: the simulated Kubernetes API and Xen Orchestra, steered by messages.
  *
  * Arguments: how many machines there are. The first message out says where to connect; each `register` or `progress`
- * that comes in is answered with the state of things. It ends when its parent goes.
+ * that comes in is answered with the state of things, `experiments` with what they gave. It ends when its parent goes.
  * @module
  */
 import { systemClock } from "../lib/core/clock.ts";
 import { startKubernetesSimulator, type ApiObject } from "../lib/simulator/kubernetes/mod.ts";
 import { createFleet, startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
+import { keepHeartbeats, runExperiments } from "./experiments.ts";
 import { toFullNode } from "./fleet.ts";
 
 /** Where to connect. */
@@ -23,11 +24,15 @@ export interface Progress {
   readonly initialised: number;
   /** Requests to Xen Orchestra so far. */
   readonly cloudRequests: number;
-  /** Requests to Kubernetes that write, so far. */
+  /** Requests to Kubernetes so far. */
+  readonly requests: number;
+  /** Of those, the ones that write. */
   readonly writes: number;
 }
 
 const WRITE = /^(create|update|patch|delete) /;
+/** How often a kubelet reports that nothing changed (`nodeStatusReportFrequency`). */
+const HEARTBEAT_PERIOD_MS = 300_000;
 
 async function serve(count: number): Promise<void> {
   const clock = systemClock;
@@ -35,9 +40,11 @@ async function serve(count: number): Promise<void> {
   const kubernetes = startKubernetesSimulator({ clock });
   const cloud = await startXenOrchestraSimulator({ clock, world });
 
+  const stage = { kubernetes, cloud, machines: [...machines.values()] };
   const toProgress = (): Progress => {
     const counts = [...kubernetes.requests.counts];
     return {
+      requests: counts.reduce((sum, [, times]) => sum + times, 0),
       initialised: kubernetes.objects.list("nodes").filter(isInitialised).length,
       cloudRequests: cloud.requests.total,
       writes: counts.reduce((sum, [key, times]) => sum + (WRITE.test(key) ? times : 0), 0),
@@ -49,8 +56,11 @@ async function serve(count: number): Promise<void> {
       for (const machine of machines.values()) {
         kubernetes.objects.createNode({ ...toFullNode(machine, now) });
       }
+      keepHeartbeats(stage, HEARTBEAT_PERIOD_MS);
     }
-    process.send?.(toProgress());
+    if (message === "experiments") {
+      void runExperiments(stage).then((figures) => process.send?.(figures));
+    } else process.send?.(toProgress());
   });
   process.on("disconnect", () => process.exit(0));
   const { url: kubernetesUrl } = kubernetes;
