@@ -17,6 +17,8 @@ export interface NodeOptions {
   /** `["InternalIP", "10.0.0.1"]` … */
   readonly addresses?: readonly (readonly [string, string])[];
   readonly resourceVersion?: string;
+  /** Status of the condition Ready. @default no such condition */
+  readonly ready?: string;
 }
 
 const UNINITIALIZED = {
@@ -50,6 +52,7 @@ export function toNode(name: string, options: NodeOptions = {}): Node {
         type,
         address,
       })),
+      ...(options.ready ? { conditions: [{ type: "Ready", status: options.ready }] } : {}),
       nodeInfo: toNodeInfo(options.systemUuid ?? ""),
     },
   };

@@ -45,7 +45,7 @@ export class Deleter {
     if (current === undefined) return { kind: "overtaken" };
     const answer = await provider.readInstance(current, toIdentity(node), signal);
     if (answer.kind !== "absent") {
-      fleet.noteDisagreement(node);
+      fleet.startAnew(node);
       const message = answer.kind === "unknown" ? answer.message : "it answers when asked directly";
       return { kind: "unconfirmed", message };
     }
@@ -56,23 +56,20 @@ export class Deleter {
       return { kind: "overtaken" };
     }
     signal.throwIfAborted();
-    await this.#delete(fresh, answer.evidence, signal);
+    await this.#send(fresh, answer.evidence, signal);
     return { kind: "deleted" };
   }
 
-  async #delete(node: Node, evidence: string, signal: AbortSignal): Promise<void> {
+  async #send(node: Node, evidence: string, signal: AbortSignal): Promise<void> {
     const { client, events, fleet, metrics, log } = this.#options;
-    const { name, uid, resourceVersion } = node.metadata;
+    // Neither is ever absent. If one were, the server would refuse the empty precondition: nothing is deleted blindly.
+    const { name, uid = "", resourceVersion = "" } = node.metadata;
     fleet.noteDeletion(node);
     const { type, reason } = EVENTS.deleting;
     const message = `Deleting node ${name} because its machine is gone: ${evidence}`;
     events.record(node, { type, reason, message });
     try {
-      const preconditions = {
-        ...(uid === undefined ? {} : { uid }),
-        ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      };
-      await client.delete(NODES, { name }, preconditions, signal);
+      await client.delete(NODES, { name }, { uid, resourceVersion }, signal);
     } catch (error) {
       this.#tellOfFailure(node, error, signal);
       throw error;

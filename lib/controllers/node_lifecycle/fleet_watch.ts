@@ -38,26 +38,18 @@ export class FleetWatch {
    * @returns Whether a Node that is not Ready misses its machine
    */
   look(): boolean {
-    const { nodes, source, resolver, clock } = this.#context;
+    const { nodes, source, clock } = this.#context;
     // Part of the Nodes would look like a small fleet.
     if (!nodes.synced) return false;
     if (source.lastError) this.#state = breakStreaks(this.#state);
-    let hasMissing = false;
-    const listFleet = function* (): Iterable<FleetMember> {
-      for (const node of nodes.values()) {
-        const member = toFleetMember(node, resolver.find(toIdentity(node)));
-        if (member === undefined) continue;
-        if (!member.isReady && member.sighting === "missing") hasMissing = true;
-        yield member;
-      }
-    };
-    const look = { fleet: listFleet(), observedAtMs: source.current?.observedAtMs };
-    this.#state = observeFleet(this.#state, { ...look, nowMs: clock.monotonic() }, this.#settings);
+    const fleet = this.#listFleet();
+    const look = { fleet, observedAtMs: source.current?.observedAtMs, nowMs: clock.monotonic() };
+    this.#state = observeFleet(this.#state, look, this.#settings);
     this.#tellOfLimit();
-    return hasMissing;
+    return fleet.some(({ isReady, sighting }) => !isReady && sighting === "missing");
   }
 
-  /** Judges a Node. */
+  /** Judges a Node by what the looks so far showed. */
   judge(node: Node): Verdict {
     const { uid } = node.metadata;
     if (uid === undefined) return { kind: "keep" };
@@ -69,8 +61,8 @@ export class FleetWatch {
     return readFleet(this.#state, this.#context.clock.monotonic(), this.#settings);
   }
 
-  /** The cloud, asked directly, did not agree that a Node's machine is gone. */
-  noteDisagreement({ metadata: { uid } }: Node): void {
+  /** Starts a Node's count anew: the cloud, asked directly, did not agree, or the kubelet was heard of between looks. */
+  startAnew({ metadata: { uid } }: Node): void {
     if (uid !== undefined) this.#state = breakStreak(this.#state, uid);
   }
 
@@ -78,6 +70,16 @@ export class FleetWatch {
   noteDeletion({ metadata: { uid } }: Node): void {
     const nowMs = this.#context.clock.monotonic();
     if (uid !== undefined) this.#state = noteDeletion(this.#state, uid, nowMs);
+  }
+
+  #listFleet(): FleetMember[] {
+    const { nodes, resolver } = this.#context;
+    const fleet: FleetMember[] = [];
+    for (const node of nodes.values()) {
+      const member = toFleetMember(node, resolver.find(toIdentity(node)));
+      if (member !== undefined) fleet.push(member);
+    }
+    return fleet;
   }
 
   /** Once when it begins and once when it ends: each Node has its own Event. */

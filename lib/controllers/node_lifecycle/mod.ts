@@ -11,7 +11,8 @@ import { WarningThrottle } from "../warning_throttle.ts";
 import { Deleter } from "./deleter.ts";
 import { FleetWatch } from "./fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
-import { type LifecyclePlan, planLifecycle, type Taints } from "./plan.ts";
+import { type LifecyclePlan, planLifecycle } from "./plan.ts";
+import { RefreshPacer } from "./refresh_pacer.ts";
 import { EVENTS } from "./words.ts";
 
 export { createLifecycleMetrics } from "./metrics.ts";
@@ -39,10 +40,12 @@ export interface LifecycleReport {
   };
 }
 
-/** How often the cloud is looked at while a Node that is not Ready misses its machine. */
-const OBSERVE_INTERVAL_MS = 10_000;
-/** An inventory that is younger is good enough for a Node that just ceased to be Ready. */
-const FRESH_MS = 5_000;
+/** What the cloud said of a Node instead of confirming that its machine is gone. */
+interface Disagreement {
+  /** A Node that comes again under its name is another one. */
+  readonly uid: string | undefined;
+  readonly message: string;
+}
 
 /** The lifecycle controller. It works while {@linkcode run} runs. */
 export class NodeLifecycleController {
@@ -51,12 +54,11 @@ export class NodeLifecycleController {
   readonly #fleet: FleetWatch;
   readonly #deleter: Deleter;
   readonly #throttle: WarningThrottle;
+  readonly #pacer: RefreshPacer;
   /** Nodes that are known to be not Ready. */
   readonly #notReady = new Set<string>();
-  /** When a Node last ceased to be Ready, in monotonic milliseconds. */
-  #lastFallMs = -Infinity;
-  /** By name: what the cloud said instead of confirming. Stands until the machine or the kubelet is back. */
-  readonly #disagreements = new Map<string, string>();
+  /** By name. Each stands until the machine or the kubelet is back. */
+  readonly #disagreements = new Map<string, Disagreement>();
 
   constructor(options: NodeLifecycleControllerOptions) {
     const { context, deletion, metrics, monitorPeriodMs } = options;
@@ -64,6 +66,7 @@ export class NodeLifecycleController {
     this.#fleet = new FleetWatch(context, deletion);
     this.#deleter = new Deleter({ ...context, fleet: this.#fleet, metrics });
     this.#throttle = new WarningThrottle(context.clock);
+    this.#pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
     this.#loop = new NodeLoop({
       context,
       name: "cloud-node-lifecycle",
@@ -71,8 +74,8 @@ export class NodeLifecycleController {
       inputs: (node) => [isReady(node), node.spec?.providerID, node.spec?.taints],
       reconcile: (node, signal) => this.#reconcile(node, signal),
       forget: (name) => this.#forget(name),
-      onRefresh: () => this.#look(),
-      onTick: () => this.#look(),
+      onRefresh: () => void this.#look(),
+      onTick: () => this.#pacer.tick(this.#look()),
       tickIntervalMs: monitorPeriodMs,
     });
     metrics.readFrom({
@@ -89,41 +92,35 @@ export class NodeLifecycleController {
   /** Describes a Node for people. */
   describe(node: Node): LifecycleReport {
     const ready = readyStatus(node);
-    const verdict = this.#fleet.judge(node);
-    const disagreement = this.#disagreements.get(node.metadata.name);
-    if (disagreement !== undefined) {
-      return { ready, deletion: { state: "unconfirmed", message: disagreement } };
-    }
+    const deletion = this.#describeDeletion(node);
+    return deletion ? { ready, deletion } : { ready };
+  }
+
+  #describeDeletion(node: Node): LifecycleReport["deletion"] {
     const plan = this.#plan(node);
     if (plan.kind === "blocked") {
-      return { ready, deletion: { state: "blocked", reason: plan.reason, message: plan.message } };
+      return { state: "blocked", reason: plan.reason, message: plan.message };
     }
-    if (verdict.kind === "keep") return { ready };
-    const { kind: state, ...rest } = verdict;
-    return "message" in rest
-      ? { ready, deletion: { state, reason: rest.reason, message: rest.message } }
-      : { ready, deletion: { state } };
+    const disagreement = this.#disagreements.get(node.metadata.name);
+    if (disagreement) return { state: "unconfirmed", message: disagreement.message };
+    const verdict = this.#fleet.judge(node);
+    if (verdict.kind === "keep") return undefined;
+    if (verdict.kind === "confirm") return { state: "confirm" };
+    return { state: verdict.kind, reason: verdict.reason, message: verdict.message };
   }
 
-  /** Looks at every Node; those that need something are worked on, unless they failed and wait for their next try. */
-  #look(): void {
-    const { context, monitorPeriodMs } = this.#options;
-    const { source, nodes } = context;
+  /**
+   * Looks at every Node; those that need something are worked on, unless they failed and wait for their next try.
+   *
+   * @returns Whether a Node that is not Ready misses its machine
+   */
+  #look(): boolean {
     const hasMissing = this.#fleet.look();
     this.#dropSettledDisagreements();
-    for (const node of nodes.values()) {
+    for (const node of this.#options.context.nodes.values()) {
       if (this.#plan(node).kind !== "nothing") this.#loop.enqueueUnlessWaiting(node.metadata.name);
     }
-    const { ageMs = Infinity } = source;
-    // Half a period, so that the pace is right on average.
-    const isDue = hasMissing && ageMs + monitorPeriodMs / 2 >= OBSERVE_INTERVAL_MS;
-    if (isDue || this.#isOutdated()) source.requestRefresh();
-  }
-
-  /** Whether a Node ceased to be Ready after the inventory was asked for, and that is a while ago. */
-  #isOutdated(): boolean {
-    const { current, ageMs = Infinity } = this.#options.context.source;
-    return ageMs >= FRESH_MS && this.#lastFallMs > (current?.observedAtMs ?? -Infinity);
+    return hasMissing;
   }
 
   #plan(node: Node): LifecyclePlan {
@@ -132,50 +129,67 @@ export class NodeLifecycleController {
   }
 
   async #reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
-    const { name } = node.metadata;
     this.#noteReadiness(node);
     const plan = this.#plan(node);
     switch (plan.kind) {
       case "nothing":
         break;
       case "taint":
-        await this.#writeTaints(node, plan.taints, signal);
+        await this.#writeTaints(node, plan, signal);
         break;
       case "blocked":
-        this.#tellBlocked(node, plan.message);
+        this.#tellBlocked(node, plan.reason, plan.message);
         break;
-      case "confirm": {
-        const result = await this.#deleter.delete(node, signal);
-        if (result.kind !== "unconfirmed") break;
-        this.#disagreements.set(name, result.message);
-        this.#tellBlocked(node, `The cloud did not confirm that it is gone: ${result.message}`);
-      }
+      case "confirm":
+        await this.#delete(node, signal);
     }
     return {};
   }
 
+  async #delete(node: Node, signal: AbortSignal): Promise<void> {
+    const result = await this.#deleter.delete(node, signal);
+    if (result.kind !== "unconfirmed") return;
+    const { message } = result;
+    const { name, uid } = node.metadata;
+    this.#disagreements.set(name, { uid, message });
+    const text = `The cloud did not confirm that its machine is gone: ${message}`;
+    this.#tellBlocked(node, "unconfirmed", text);
+  }
+
   #noteReadiness(node: Node): void {
-    const { context } = this.#options;
     const { name } = node.metadata;
-    if (isReady(node)) this.#notReady.delete(name);
-    else if (!isUninitialized(node) && !this.#notReady.has(name)) {
+    if (isReady(node)) {
+      this.#notReady.delete(name);
+      this.#fleet.startAnew(node);
+    } else if (!this.#notReady.has(name) && this.#isOurs(node)) {
       this.#notReady.add(name);
-      this.#lastFallMs = context.clock.monotonic();
-      if (this.#isOutdated()) context.source.requestRefresh();
+      this.#pacer.noteFall();
     }
+  }
+
+  #isOurs(node: Node): boolean {
+    const { resolver } = this.#options.context;
+    return !isUninitialized(node) && resolver.find(toIdentity(node)).kind !== "foreign";
   }
 
   #dropSettledDisagreements(): void {
     const { nodes, resolver } = this.#options.context;
-    for (const name of this.#disagreements.keys()) {
+    for (const [name, { uid }] of this.#disagreements) {
       const node = nodes.get(name);
-      const isSettled =
-        node === undefined || isReady(node) || resolver.find(toIdentity(node)).kind === "present";
-      if (isSettled) this.#disagreements.delete(name);
+      const isStanding =
+        node !== undefined &&
+        node.metadata.uid === uid &&
+        !isReady(node) &&
+        resolver.find(toIdentity(node)).kind !== "present";
+      if (!isStanding) this.#disagreements.delete(name);
     }
   }
 
-  async #writeTaints(node: Node, taints: Taints, signal: AbortSignal): Promise<void> {
+  async #writeTaints(
+    node: Node,
+    { taints, isOff }: LifecyclePlan & { kind: "taint" },
+    signal: AbortSignal,
+  ): Promise<void> {
     const { client, superseded, log } = this.#options.context;
     const { name, resourceVersion } = node.metadata;
     // The list is replaced whole, so nobody may have written it since.
@@ -185,27 +199,20 @@ export class NodeLifecycleController {
     };
     const patched = await client.patch(NODES, { name }, { type: "merge", body }, signal);
     superseded.note(node, patched);
-    const isAdded = taints.length > (node.spec?.taints ?? []).length;
-    log.info(isAdded ? "Node tainted: its machine is off" : "Shutdown taint removed", {
-      node: name,
-    });
+    log.info(isOff ? "Node tainted: its machine is off" : "Shutdown taint removed", { node: name });
   }
 
-  #tellBlocked(node: Node, message: string): void {
+  /** @param why Why it is blocked, as one word. As long as it is the same, a message with other counts says nothing new */
+  #tellBlocked(node: Node, why: string, message: string): void {
     const { type, reason } = EVENTS.deletionBlocked;
-    const event = { type, reason, message };
-    if (!this.#throttle.passes(node.metadata.name, event)) return;
-    this.#options.context.events.record(node, event);
+    if (!this.#throttle.passes(node.metadata.name, { type, reason, message: why })) return;
+    this.#options.context.events.record(node, { type, reason, message });
   }
 
   *#listBlocked(): Iterable<string> {
     for (const node of this.#options.context.nodes.values()) {
-      if (this.#disagreements.has(node.metadata.name)) {
-        yield "unconfirmed";
-        continue;
-      }
-      const plan = this.#plan(node);
-      if (plan.kind === "blocked") yield plan.reason;
+      const { state, reason = state } = this.#describeDeletion(node) ?? {};
+      if (reason !== undefined && (state === "blocked" || state === "unconfirmed")) yield reason;
     }
   }
 

@@ -12,13 +12,13 @@ import { SHUTDOWN_TAINT } from "./words.ts";
 export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
 
 /** Why a Node that is not Ready is kept, although the cloud does not show its machine. */
-export type BlockReason = "disabled" | "fleetLimit" | "unconfirmed" | UnknownReason;
+export type BlockReason = "disabled" | "fleetLimit" | UnknownReason;
 
 /** What to do with one Node now. */
 export type LifecyclePlan =
   | { readonly kind: "nothing" }
-  /** Write these taints, all of them. */
-  | { readonly kind: "taint"; readonly taints: Taints; readonly adds: boolean }
+  /** Write these taints, all of them; `isOff`: the shutdown taint is now among them. */
+  | { readonly kind: "taint"; readonly taints: Taints; readonly isOff: boolean }
   /** Ask the cloud directly; delete the Node if it agrees. */
   | { readonly kind: "confirm" }
   /** Keep the Node, and say why. */
@@ -45,11 +45,11 @@ export function planLifecycle(node: Node, presence: Presence, verdict: Verdict):
   const taints = node.spec?.taints ?? [];
   const others = taints.filter((taint) => !isShutdown(taint));
   const isTainted = others.length < taints.length;
-  if (isReady(node)) return isTainted ? { kind: "taint", taints: others, adds: false } : NOTHING;
+  if (isReady(node)) return isTainted ? { kind: "taint", taints: others, isOff: false } : NOTHING;
   if (presence.kind === "present") {
     const isStopped = presence.instance.state === "stopped";
     if (!isStopped || isTainted) return NOTHING;
-    return { kind: "taint", taints: [...taints, SHUTDOWN_TAINT], adds: true };
+    return { kind: "taint", taints: [...taints, SHUTDOWN_TAINT], isOff: true };
   }
   // Without a provider ID nothing is proven; a Node on its way out needs no second deletion.
   if (!node.spec?.providerID || node.metadata.deletionTimestamp) return NOTHING;

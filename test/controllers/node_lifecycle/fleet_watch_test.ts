@@ -1,0 +1,148 @@
+import { describe, expect, test } from "bun:test";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion_guard.ts";
+import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
+import type { Node } from "../../../lib/kube/resource.ts";
+import { NODES } from "../../../lib/kube/resource.ts";
+import { Store } from "../../../lib/kube/store.ts";
+import { createLifecycleWorld, type LifecycleWorld } from "../../support/lifecycle_rig.ts";
+import { toNode } from "../../support/nodes.ts";
+
+interface SetUp extends LifecycleWorld, AsyncDisposable {
+  readonly fleet: FleetWatch;
+  /** Takes an inventory after `ms`, and looks. */
+  observe(ms?: number): Promise<boolean>;
+}
+
+/** Eleven Nodes that are well, and `gone`, which misses its machine; an inventory every 30 s. */
+async function setUp(settings: Partial<DeletionSettings> = {}): Promise<SetUp> {
+  const world = createLifecycleWorld();
+  for (let at = 0; at < 11; at += 1) world.add(`n${at}`);
+  world.add("gone", { ready: "Unknown" });
+  world.loseMachines("gone");
+  const fleet = new FleetWatch(world.context, { ...DEFAULT_DELETION, ...settings });
+  const stop = new AbortController();
+  const refreshing = world.source.run(stop.signal);
+  await world.clock.advance(0);
+  return {
+    ...world,
+    fleet,
+    async observe(ms = 30_000) {
+      await world.clock.advance(ms);
+      return fleet.look();
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error("the test is over"));
+      await world.clock.advance(0);
+      await refreshing;
+    },
+  };
+}
+
+function find(world: LifecycleWorld, name: string): Node {
+  const node = world.server.find(name);
+  if (node === undefined) throw new TypeError(`no Node ${name}`);
+  return node;
+}
+
+describe("FleetWatch.look()", () => {
+  test("counts one observation for each inventory, not for each look", async () => {
+    await using world = await setUp();
+    const { fleet } = world;
+    for (let look = 0; look < 10; look += 1) fleet.look();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "waiting", observations: 1 });
+    await world.observe();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "waiting", observations: 2 });
+    await world.observe();
+    expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "confirm" });
+  });
+
+  test("tells whether a Node that is not Ready misses its machine", async () => {
+    await using world = await setUp();
+    expect(world.fleet.look()).toBe(true);
+    world.server.setReady("gone", "True");
+    expect(world.fleet.look()).toBe(false);
+    world.server.setReady("gone", "False");
+    world.add("gone", { ready: "False" });
+    expect(await world.observe()).toBe(false);
+  });
+
+  test("starts anew after a refresh that failed", async () => {
+    await using world = await setUp();
+    world.fleet.look();
+    await world.observe();
+    world.provider.failure = new CloudError("unreachable", "down");
+    await world.observe();
+    expect(world.source.lastError).toBeDefined();
+    expect(world.fleet.judge(find(world, "gone"))).toMatchObject({ observations: 0 });
+    expect(world.fleet.read().missing).toBe(1);
+  });
+
+  test("takes no look before all Nodes are known: part of them would be a small fleet", async () => {
+    await using world = await setUp({ fleetShare: 0.5 });
+    const nodes = new Store<Node>({ resource: NODES, log: world.context.log });
+    nodes.apply(find(world, "gone"));
+    const fleet = new FleetWatch({ ...world.context, nodes }, DEFAULT_DELETION);
+    expect([fleet.look(), fleet.read().sizeAtStart]).toEqual([false, 0]);
+    expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "keep" });
+  });
+
+  test("counts no Node that is not ours", async () => {
+    await using world = await setUp();
+    world.server.put(toNode("foreign", { providerId: "aws:///1", uninitialized: false }));
+    world.server.put(toNode("new", { providerId: "test://new" }));
+    world.fleet.look();
+    expect(world.fleet.read()).toMatchObject({ sizeAtStart: 12, missing: 1 });
+  });
+
+  test("says once that the limit is exceeded, and once that it is no more", async () => {
+    await using world = await setUp();
+    const lost = ["n0", "n1", "n2", "n3"];
+    world.loseMachines(...lost);
+    for (let round = 0; round < 5; round += 1) await world.observe();
+    expect(world.lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: "error", missing: 5, limit: 4, affected: 5, sizeAtStart: 12 },
+    ]);
+    for (const name of lost) world.add(name);
+    for (let round = 0; round < 5; round += 1) await world.observe();
+    expect(world.lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: "error" },
+      { level: "info", missing: 1 },
+    ]);
+  });
+});
+
+describe("FleetWatch", () => {
+  test("judge() keeps a Node without a UID, and one that was never looked at", async () => {
+    await using world = await setUp();
+    world.fleet.look();
+    expect(world.fleet.judge({ ...toNode("gone"), metadata: { name: "gone" } })).toEqual({
+      kind: "keep",
+    });
+    expect(world.fleet.judge(toNode("other"))).toEqual({ kind: "keep" });
+  });
+
+  test("startAnew() takes a Node's observations away, and no other's", async () => {
+    await using world = await setUp();
+    world.add("gone-too", { ready: "False" });
+    world.loseMachines("gone-too");
+    world.fleet.look();
+    await world.observe();
+    world.fleet.startAnew(find(world, "gone"));
+    expect(world.fleet.judge(find(world, "gone"))).toMatchObject({ observations: 0 });
+    expect(world.fleet.judge(find(world, "gone-too"))).toMatchObject({ observations: 2 });
+    await world.observe();
+    expect(world.fleet.judge(find(world, "gone"))).toMatchObject({ observations: 1 });
+  });
+
+  test("noteDeletion() counts a Node for as long as the window lasts", async () => {
+    await using world = await setUp({ fleetWindowMs: 60_000 });
+    world.fleet.look();
+    world.fleet.noteDeletion(find(world, "gone"));
+    world.server.remove("gone");
+    world.fleet.look();
+    expect(world.fleet.read()).toMatchObject({ missing: 0, deleted: 1, affected: 1 });
+    await world.observe(60_001);
+    expect(world.fleet.read()).toMatchObject({ deleted: 0, affected: 0, sizeAtStart: 11 });
+  });
+});

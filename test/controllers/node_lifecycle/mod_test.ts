@@ -1,0 +1,66 @@
+import { describe, expect, test } from "bun:test";
+import { lose, startFleet } from "../../support/lifecycle_rig.ts";
+import { toNode } from "../../support/nodes.ts";
+
+/** Time after which everything that would be deleted is. */
+const LONG_MS = 300_000;
+
+describe("NodeLifecycleController", () => {
+  test("L-13 every Node is looked at once in a period", async () => {
+    await using rig = await startFleet(3, { monitorPeriodMs: 7_000 });
+    let finds = 0;
+    const { findInstance } = rig.provider;
+    rig.provider.findInstance = (inventory, node) => {
+      finds += 1;
+      return findInstance.call(rig.provider, inventory, node);
+    };
+    await rig.clock.advance(6_999);
+    expect(finds).toBe(0);
+    await rig.clock.advance(1);
+    const each = finds;
+    expect(each).toBeGreaterThanOrEqual(3);
+    await rig.clock.advance(14_000);
+    expect(finds).toBe(3 * each);
+  });
+
+  test("a Node that falls asks for a newer inventory at once", async () => {
+    await using rig = await startFleet(3);
+    await rig.clock.advance(10_000);
+    expect(rig.provider.lists).toBe(1);
+    rig.server.setReady("n0", "False");
+    await rig.clock.advance(0);
+    expect(rig.provider.lists).toBe(2);
+  });
+
+  test("a thousand Nodes that fall together cost two inventories at most", async () => {
+    await using rig = await startFleet(1_000);
+    await rig.clock.advance(10_000);
+    const { lists } = rig.provider;
+    for (let at = 0; at < 1_000; at += 1) rig.server.setReady(`n${at}`, "Unknown");
+    await rig.clock.advance(19_000);
+    expect(rig.provider.lists - lists).toBeGreaterThanOrEqual(1);
+    expect(rig.provider.lists - lists).toBeLessThanOrEqual(2);
+  });
+
+  test.each([["aws:///i-1"], [undefined]])(
+    "a Node that is not ours, or not yet (provider ID %p), asks for nothing when it falls",
+    async (providerId) => {
+      const id = providerId === undefined ? {} : { providerId };
+      const other = toNode("x", { ...id, uninitialized: providerId === undefined, ready: "True" });
+      await using rig = await startFleet(3, { prepare: ({ server }) => server.put(other) });
+      await rig.clock.advance(10_000);
+      rig.server.setReady("x", "Unknown");
+      await rig.clock.advance(15_000);
+      expect(rig.provider.lists).toBe(1);
+    },
+  );
+});
+
+test("no Node is deleted after the stop", async () => {
+  await using rig = await startFleet(3);
+  lose(rig, "n0");
+  await rig.clock.advance(50_000);
+  rig.stop();
+  await rig.clock.advance(LONG_MS);
+  expect(rig.server.deletions).toEqual([]);
+});
