@@ -10,6 +10,8 @@ export interface AcceptanceCase {
   readonly asks: string;
   /** Present exactly when no test covers the case. */
   readonly doesNotApply?: string;
+  /** A part of it that cannot apply here, though the rest is covered, and why. */
+  readonly exception?: { readonly asks: string; readonly reason: string };
 }
 
 /** A group of cases that share the letter of their IDs. */
@@ -51,6 +53,38 @@ const NODES: readonly AcceptanceCase[] = [
   one("N-26", "A label that Kubernetes would refuse does not stop an initialisation."),
 ];
 
+const LIFECYCLE: readonly AcceptanceCase[] = [
+  one("L-01", "A Node that is not Ready and whose machine is gone is deleted, after an Event."),
+  one("L-02", "A Node that is not Ready is kept while its machine is there."),
+  one("L-03", "A cloud that fails deletes no Node and taints none."),
+  one("L-04", "A Ready Node is never deleted, nor the cloud asked about it."),
+  one("L-05", "A Ready Node gets no shutdown taint, whatever the cloud says."),
+  one("L-06", "A Node that is not Ready and whose machine is off is tainted, once."),
+  one("L-07", "A Node that is Ready again loses the shutdown taint, and no other."),
+  one("L-08", "A machine whose state cannot be learnt gets no taint."),
+  one("L-09", "A machine that was off and then went takes its Node with it."),
+  {
+    ...one("L-10", "A Node without a provider ID is tainted if its machine is known to be off."),
+    exception: {
+      asks: "An older provider that finds no machine for it deletes the Node.",
+      reason: "Nothing proves that a machine is gone whose provider ID was never known.",
+    },
+  },
+  one("L-11", "A refused deletion is told, holds up no other and is tried again."),
+  one("L-12", "A conflict over taints is read again and retried; nobody's taint is lost."),
+  one("L-13", "Every Node is looked at once in a period, and worked on once at a time."),
+  one("L-14", "A Node that is not this cloud's, or not initialised, is never deleted."),
+  one("L-15", "Too many at once are not deleted, nor a Node that came again under its name."),
+];
+
+const EVENTS: readonly AcceptanceCase[] = [
+  one("V-01", "Equal Events are one, with a count that grows."),
+  one("V-02", "From the tenth distinct message in ten minutes on, Events are combined."),
+  one("V-03", "The 26th Event on one object is dropped."),
+  one("V-04", "Events on Nodes stand in the namespace default, where kubectl finds them."),
+  one("V-05", "Events that are refused or get no answer hold up nothing."),
+];
+
 const WATCHES: readonly AcceptanceCase[] = [
   one("I-01", "An expired version, in a stream or when it is opened, leads to a new list."),
   one("I-02", "A bookmark moves the version on."),
@@ -89,6 +123,8 @@ const PROCESS: readonly AcceptanceCase[] = [
 /** Every case of the controllers that exist. */
 export const ACCEPTANCE_GROUPS: readonly AcceptanceGroup[] = [
   { title: "Node controller", cases: NODES },
+  { title: "Lifecycle controller", cases: LIFECYCLE },
+  { title: "Events", cases: EVENTS },
   { title: "Watching and queueing", cases: WATCHES },
   { title: "Clouds", cases: CLOUDS },
   { title: "Process", cases: PROCESS },

@@ -6,15 +6,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
-const ID = /[NICP]-\d{2}/g;
+const ID = /[NLVICP]-\d{2}/g;
 /** Where titles carry IDs. The first group is the function that is called, if there is one. */
 const TITLES = [
   // Text that begins with them: a title, or the cell of a table that becomes one.
-  /(?:\b(\w+)\()?\s*["'`]((?:[NICP]-\d{2}:? )+)/g,
+  /(?:\b(\w+)\()?\s*["'`]((?:[NLVICP]-\d{2}:? )+)/g,
   // A cell of its own at the beginning of a row.
-  /(?:\b(\w+)\()?\s*\["([NICP]-\d{2})"/g,
+  /(?:\b(\w+)\()?\s*\["([NLVICP]-\d{2})"/g,
   // A title that ends with them, in brackets.
-  /(?:\b(\w+)\()?\s*["'`][^"'`\n]*\(((?:[NICP]-\d{2}(?:, )?)+)\)["'`]/g,
+  /(?:\b(\w+)\()?\s*["'`][^"'`\n]*\(((?:[NLVICP]-\d{2}(?:, )?)+)\)["'`]/g,
 ];
 
 /** Test files by the ID of a case, both sorted. Tests that are skipped or still to do cover nothing. */

@@ -12,9 +12,10 @@ import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
  */
 export function renderAcceptancePage(coverage: ReadonlyMap<string, readonly string[]>): string {
   const cases = ACCEPTANCE_GROUPS.flatMap((group) => group.cases);
-  const inapplicable = cases
-    .filter(({ doesNotApply }) => doesNotApply !== undefined)
-    .map(({ id, asks, doesNotApply = "" }) => [id, asks, doesNotApply]);
+  const inapplicable = cases.flatMap(({ id, asks, doesNotApply, exception }) => [
+    ...(doesNotApply === undefined ? [] : [[id, asks, doesNotApply]]),
+    ...(exception === undefined ? [] : [[id, exception.asks, exception.reason]]),
+  ]);
   return `${GENERATED_NOTE}
 
 # Acceptance cases
