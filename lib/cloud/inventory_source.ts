@@ -153,7 +153,10 @@ export class InventorySource {
   async #wait(startedMs: number, signal: AbortSignal): Promise<void> {
     const { provider, random } = this.#options;
     const failing = this.#lastError;
-    const backoffMs = toBackoffMs(this.#failures, random ? { ...BACKOFF, random } : BACKOFF);
+    // A cloud that answers again is noticed within one interval, however long it did not.
+    const capMs = Math.min(BACKOFF.capMs, provider.refreshIntervalMs / (1 + BACKOFF.jitter));
+    const shape = { ...BACKOFF, capMs, ...(random && { random }) };
+    const backoffMs = toBackoffMs(this.#failures, shape);
     const asked = failing instanceof CloudError ? (failing.retryAfterMs ?? 0) : 0;
     const dueMs = failing ? Math.max(backoffMs, asked) : provider.refreshIntervalMs;
     // A cloud in trouble is asked at the pace of the back-off, whoever is in a hurry.

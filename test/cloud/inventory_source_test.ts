@@ -85,6 +85,17 @@ test("InventorySource backs off from a failing cloud, however often it is asked"
   await stop();
 });
 
+test("InventorySource asks a cloud that failed for long as often as one that is well", async () => {
+  const { clock, provider, source, stop } = await start((p) => {
+    p.failure = new CloudError("unreachable", "down");
+  });
+  await clock.advance(600_000);
+  provider.failure = undefined;
+  await clock.advance(provider.refreshIntervalMs);
+  expect(source.lastError).toBeUndefined();
+  await stop();
+});
+
 test("C-08 InventorySource waits as long as the cloud asks", async () => {
   const { clock, provider, stop } = await start((p) => {
     p.failure = new CloudError("throttled", "slow down", { retryAfterMs: 45_000 });

@@ -43,7 +43,10 @@ export interface GetRequest {
 const CONCURRENCY_MAX = 8;
 const TIMEOUT_MS = 10_000;
 const LIST_TIMEOUT_MS = 30_000;
-/** How long a refused token is not shown again. Less than the pace of refreshes in trouble, so as not to add to it. */
+/**
+ * How long a refused token is not shown again; half a refresh interval at most, which is less than the pace of refreshes
+ * in trouble, so as not to add to it.
+ */
 const DENIED_BACKOFF = { baseMs: 500, capMs: 30_000, jitter: 0 };
 const HEADERS = { accept: "application/json", "user-agent": "landfall" } as const;
 
@@ -162,7 +165,9 @@ export class Session {
     const last = this.#denied?.token === token ? this.#denied : undefined;
     if (last && now < last.untilMs) return;
     const count = (last?.count ?? 0) + 1;
-    this.#denied = { token, count, untilMs: now + toBackoffMs(count, DENIED_BACKOFF) };
+    const capMs = Math.min(DENIED_BACKOFF.capMs, this.#settings.refreshIntervalMs / 2);
+    const untilMs = now + toBackoffMs(count, { ...DENIED_BACKOFF, capMs });
+    this.#denied = { token, count, untilMs };
   }
 
   #createTokens(credentials: Credentials): TokenSource {
