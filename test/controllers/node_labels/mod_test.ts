@@ -1,141 +1,23 @@
 import { expect, test } from "bun:test";
-import { InstanceResolver } from "../../../lib/cloud/instance_resolver.ts";
-import { InventorySource } from "../../../lib/cloud/inventory_source.ts";
-import { createControllerMetrics } from "../../../lib/controllers/controller.ts";
-import { NodeLabelController } from "../../../lib/controllers/node_labels/mod.ts";
-import { NodePresences } from "../../../lib/controllers/node_presences.ts";
-import { SupersededVersions } from "../../../lib/controllers/superseded_versions.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../../../lib/core/work_queue_metrics.ts";
 import { KubeError } from "../../../lib/kube/errors.ts";
-import { type Node, NODES } from "../../../lib/kube/resource.ts";
-import { Store } from "../../../lib/kube/store.ts";
-import { FakeProvider, toInstance } from "../../support/instances.ts";
-import { ManualClock } from "../../support/manual_clock.ts";
+import { toInstance } from "../../support/instances.ts";
+import {
+  FIRST_HOST,
+  FULL_PASS_MS,
+  HOST,
+  LabelBench,
+  REFRESH_MS,
+} from "../../support/label_bench.ts";
 import { INSTANCE, toProvider } from "../../support/node_cloud.ts";
 import { toNode, toRegistration } from "../../support/nodes.ts";
 import { startRig, until } from "../../support/rig.ts";
-import { ScriptedKubeClient } from "../../support/scripted_kube_client.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";
 const TYPE = "node.kubernetes.io/instance-type";
-const REFRESH_MS = 30_000;
-const FULL_PASS_MS = 300_000;
-const HOST = "a.cloud/host";
-const FIRST_HOST = "a.cloud/first-host";
-
-class Cloud extends FakeProvider {
-  override refreshIntervalMs = REFRESH_MS;
-  readonly originLabels = { [HOST]: FIRST_HOST };
-
-  /** Shows a machine on a host; without one it does not run. */
-  place(id: string, host: string | undefined, type = "t"): void {
-    const place = host === undefined ? {} : { zone: host, labels: { [HOST]: host } };
-    this.instances.set(id, toInstance(id, { region: "r", instanceType: type, ...place }));
-  }
-}
-
-/** The label controller alone, on a cluster that is a store and takes time only when told. */
-class Bench implements AsyncDisposable {
-  readonly clock = new ManualClock();
-  readonly nodes = new Store<Node>({ resource: NODES, log: silentLogger });
-  readonly provider = new Cloud();
-  readonly client = new ScriptedKubeClient(this.clock);
-  /** `type reason message` of each. */
-  readonly events: string[] = [];
-  /** Labels of each write that was taken. */
-  readonly writes: Record<string, string>[] = [];
-  /** When set, writes fail with it. */
-  refusal: Error | undefined;
-  readonly metrics = new MetricsRegistry();
-  readonly #stop = new AbortController();
-  #version = 1_000;
-  #running: Promise<unknown> = Promise.resolve();
-
-  /** @param gate Awaited by every inventory */
-  constructor(gate: Promise<void> = Promise.resolve()) {
-    this.provider.gate = gate;
-    const { clock, nodes, provider, client, metrics } = this;
-    const log = silentLogger;
-    provider.clock = () => clock.monotonic();
-    nodes.replace([], "1");
-    client.onWrite = ({ path, body }) => this.#take(path.name ?? "", body);
-    const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
-    const resolver = new InstanceResolver(provider, source, clock);
-    const controller = new NodeLabelController({
-      context: {
-        client,
-        nodes,
-        provider,
-        source,
-        resolver,
-        presences: new NodePresences(resolver, source),
-        events: {
-          record: ({ metadata }, { type, reason, message }) =>
-            this.events.push(`${metadata.name}: ${type} ${reason} ${message}`),
-        },
-        superseded: new SupersededVersions(),
-        clock,
-        log,
-        queueMetrics: createWorkQueueMetrics(metrics),
-        controllerMetrics: createControllerMetrics(metrics),
-        workers: 2,
-      },
-      fullPassIntervalMs: FULL_PASS_MS,
-    });
-    const { signal } = this.#stop;
-    this.#running = Promise.all([controller.run(signal), source.run(signal)]);
-  }
-
-  /** Brings the machine and its initialised Node, right from the start. */
-  async settle(name: string, host: string, type = "t"): Promise<void> {
-    this.provider.place(name, host, type);
-    const options = { providerId: `test://${name}`, uninitialized: false };
-    this.nodes.apply(toNode(name, options));
-    await this.clock.advance(REFRESH_MS);
-    this.writes.length = 0;
-    this.client.writes.length = 0;
-  }
-
-  /** What somebody else does to the labels of a Node; `undefined` deletes one. */
-  async edit(name: string, labels: Record<string, string | undefined>): Promise<void> {
-    const kept = Object.entries({ ...this.labels(name), ...labels });
-    this.#apply(name, Object.fromEntries(kept.filter(([, value]) => value !== undefined)) as {});
-    await this.clock.advance(0);
-  }
-
-  labels(name: string): Readonly<Record<string, string>> {
-    return this.nodes.get(name)?.metadata.labels ?? {};
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new Error("the test is over"));
-    await this.clock.advance(0);
-    await this.#running;
-  }
-
-  #take(name: string, body: Readonly<Record<string, unknown>>): Node {
-    if (this.refusal) throw this.refusal;
-    const { labels } = body["metadata"] as { labels: Record<string, string> };
-    this.writes.push(labels);
-    return this.#apply(name, { ...this.labels(name), ...labels });
-  }
-
-  #apply(name: string, labels: Record<string, string>): Node {
-    const node = this.nodes.get(name);
-    if (node === undefined) throw new KubeError("notFound", `no Node ${name}`);
-    this.#version += 1;
-    const metadata = { ...node.metadata, labels, resourceVersion: `${this.#version}` };
-    const next = { ...node, metadata };
-    this.nodes.apply(next);
-    return next;
-  }
-}
 
 test("NodeLabelController follows a machine to another host in one write, then tells it", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   bench.provider.place("a", "h2");
   await bench.clock.advance(REFRESH_MS);
@@ -148,7 +30,7 @@ test("NodeLabelController follows a machine to another host in one write, then t
 });
 
 test("NodeLabelController tells a change of region and of type after the write", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   const moved = { region: "r2", zone: "h1", instanceType: "t2", labels: { [HOST]: "h1" } };
   bench.provider.instances.set("a", toInstance("a", moved));
@@ -161,7 +43,7 @@ test("NodeLabelController tells a change of region and of type after the write",
 });
 
 test("NodeLabelController tells nothing of a write that was refused, and all of it once one is taken", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   bench.refusal = new KubeError("unavailable", "the API server is not well");
   bench.provider.place("a", "h2");
@@ -177,7 +59,7 @@ test("NodeLabelController tells nothing of a write that was refused, and all of 
 });
 
 test("NodeLabelController sees by memory that a machine started elsewhere, and nothing when it did not", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   for (const host of [undefined, "h1", undefined]) {
     bench.provider.place("a", host);
@@ -195,7 +77,7 @@ test("NodeLabelController sees by memory that a machine started elsewhere, and n
 });
 
 test("NodeLabelController puts edited and deleted labels back at once, without an Event", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   await bench.edit("a", { [ZONE]: "mine", [TYPE]: undefined, role: "web" });
   expect(bench.writes).toEqual([{ [ZONE]: "h1", [TYPE]: "t" }]);
@@ -204,7 +86,7 @@ test("NodeLabelController puts edited and deleted labels back at once, without a
 });
 
 test("NodeLabelController writes nothing when nothing differs, however often it looks", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   await bench.clock.advance(5 * FULL_PASS_MS);
   expect(bench.provider.lists).toBeGreaterThan(40);
@@ -212,7 +94,7 @@ test("NodeLabelController writes nothing when nothing differs, however often it 
 });
 
 test("NodeLabelController finds in a full pass what no difference told", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   const find = bench.provider.findInstance.bind(bench.provider);
   bench.provider.findInstance = () => ({
     kind: "unknown",
@@ -232,7 +114,7 @@ test("NodeLabelController finds in a full pass what no difference told", async (
 
 test("NodeLabelController decides nothing before the first inventory, and then about every Node", async () => {
   const inventory = Promise.withResolvers<void>();
-  await using bench = new Bench(inventory.promise);
+  await using bench = new LabelBench(inventory.promise);
   bench.provider.place("a", "h1");
   for (const name of ["a", "b"]) {
     const labels = { [BETA_ZONE]: "mine", [ZONE]: "h1" };
@@ -249,7 +131,7 @@ test("NodeLabelController decides nothing before the first inventory, and then a
 });
 
 test("NodeLabelController remembers nothing of a Node that came again under its name", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   bench.provider.place("a", undefined);
   await bench.clock.advance(REFRESH_MS);
@@ -265,7 +147,7 @@ test("NodeLabelController remembers nothing of a Node that came again under its 
 });
 
 test("NodeLabelController forgets a Node that is gone", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   bench.provider.place("a", undefined);
   await bench.clock.advance(REFRESH_MS);
@@ -281,7 +163,7 @@ test("NodeLabelController forgets a Node that is gone", async () => {
 });
 
 test("NodeLabelController puts labels back five times a minute at most, and says so once", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   for (let second = 0; second < 115; second += 1) {
     if (bench.labels("a")[ZONE] === "h1") await bench.edit("a", { [ZONE]: "mine" });
@@ -299,7 +181,7 @@ test("NodeLabelController puts labels back five times a minute at most, and says
 });
 
 test("NodeLabelController follows the machine at once, though somebody fights over its labels", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   await bench.settle("a", "h1");
   for (let round = 0; round < 6; round += 1) await bench.edit("a", { [TYPE]: "mine" });
   expect(bench.labels("a")[TYPE]).toBe("mine");
@@ -309,7 +191,7 @@ test("NodeLabelController follows the machine at once, though somebody fights ov
 });
 
 test("NodeLabelController follows a machine that moves ten times a minute, and blames nobody", async () => {
-  await using bench = new Bench();
+  await using bench = new LabelBench();
   bench.provider.refreshIntervalMs = 1_000;
   await bench.settle("a", "h0");
   for (let move = 1; move <= 20; move += 1) {
