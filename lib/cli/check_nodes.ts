@@ -14,8 +14,9 @@ import type {
 } from "../cloud/provider.ts";
 import { isReady, toIdentity } from "../controllers/identity.ts";
 import type { Node } from "../kube/resource.ts";
+import { type NodeChange, type NodeOutlook, toOutlook } from "./check_changes.ts";
 
-/** What a Node matches. */
+/** What a Node matches, and what would become of it. */
 export interface NodePlan {
   readonly name: string;
   /** `warning`: its machine is gone, or nothing can be said about it. */
@@ -38,6 +39,10 @@ export interface NodePlan {
     readonly state: InstanceState;
     readonly providerId: string;
   };
+  /** What Landfall would write; nothing when all is as it should be. */
+  readonly changes: readonly NodeChange[];
+  /** Why it could not write what it should. */
+  readonly problems: readonly string[];
 }
 
 /** What Nodes are compared with. */
@@ -71,7 +76,7 @@ export async function listNodePlans(
       if (isOpen) reads += 1;
       const mayRead = isOpen && reads <= READS_MAX;
       const presence = mayRead ? await readPresence(identity, sources, { found, signal }) : found;
-      return toPlan(node, presence);
+      return toPlan(node, presence, toOutlook(node, presence, { ...sources, nodes }));
     }),
   );
 }
@@ -89,11 +94,13 @@ async function readPresence(
   }
 }
 
-function toPlan(node: Node, presence: Presence): NodePlan {
+function toPlan(node: Node, presence: Presence, outlook: NodeOutlook): NodePlan {
   const providerId = node.spec?.providerID;
+  const isKnown = presence.kind === "present" || presence.kind === "foreign";
   return {
+    ...outlook,
     name: node.metadata.name,
-    level: presence.kind === "present" || presence.kind === "foreign" ? "ok" : "warning",
+    level: isKnown && outlook.problems.length === 0 ? "ok" : "warning",
     ready: isReady(node),
     ...(providerId ? { providerId } : {}),
     presence: presence.kind,

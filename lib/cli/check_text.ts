@@ -13,6 +13,8 @@ import type {
   NodesStep,
   PermissionsStep,
 } from "./check_report.ts";
+import { formatChange } from "./check_changes.ts";
+import type { NodePlan } from "./check_nodes.ts";
 import { formatResource } from "./check_permissions.ts";
 
 const MARKS: Readonly<Record<FindingLevel, string>> = {
@@ -92,10 +94,16 @@ function formatNodes({ nodes }: NodesStep): string {
     node.matchedBy ?? "",
   ]);
   const header = ["CHECK", "NODE", "READY", "PROVIDER ID", "MATCH", "INSTANCE", "MATCHED BY"];
-  const words = nodes
-    .filter(({ level, message }) => level !== "ok" && message !== undefined)
-    .map(({ name, message = "" }) => `        ${clean(`${name}: ${message}`)}\n`);
+  const words = nodes.flatMap((node) =>
+    listWords(node).map((word) => `        ${clean(`${node.name}: ${word}`)}\n`),
+  );
   return `${indent(formatTable(header, rows))}${words.join("")}`;
+}
+
+/** What is wrong with a Node, each thing once, then what would be done to it. */
+function listWords({ level, message, changes, problems }: NodePlan): string[] {
+  const wrong = level === "ok" || message === undefined ? problems : [message, ...problems];
+  return [...new Set(wrong), ...changes.map(formatChange)];
 }
 
 function formatSummary({ failures, warnings }: CheckReport): string {

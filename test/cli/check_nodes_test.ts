@@ -40,6 +40,8 @@ describe("listNodePlans()", () => {
         presence: "present",
         matchedBy: "providerId",
         instance: { id: "a", name: "a", state: "running", providerId: "test://a" },
+        changes: [],
+        problems: [],
       },
       {
         name: "b",
@@ -48,6 +50,8 @@ describe("listNodePlans()", () => {
         providerId: "other://b",
         presence: "foreign",
         message: "the provider ID is another cloud's: the Node is left alone",
+        changes: [],
+        problems: [],
       },
       {
         name: "c",
@@ -56,6 +60,8 @@ describe("listNodePlans()", () => {
         presence: "unknown",
         reason: "notFound",
         message: "no such instance",
+        changes: [],
+        problems: [],
       },
       {
         name: "d",
@@ -64,6 +70,8 @@ describe("listNodePlans()", () => {
         providerId: "test://d",
         presence: "absent",
         message: "scripted",
+        changes: [],
+        problems: [],
       },
     ]);
   });

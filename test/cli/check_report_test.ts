@@ -47,7 +47,14 @@ describe("toReport()", () => {
       purpose: "p",
       mandatory: true,
     };
-    const node = { name: "n", level: "warning", ready: true, presence: "unknown" } as const;
+    const node = {
+      name: "n",
+      level: "warning",
+      ready: true,
+      presence: "unknown",
+      changes: [],
+      problems: [],
+    } as const;
     const report = toReport("1", {
       ...STEPS,
       cloud: { status: "failure", findings: [finding] },

@@ -107,6 +107,8 @@ describe("formatReport()", () => {
             matchedBy: "systemUuid",
             providerId: "x://1",
             instance: { id: "1", name: "vm", state: "running", providerId: "x://1" },
+            changes: [{ what: "addShutdownTaint" }],
+            problems: [],
           },
           {
             name: "b",
@@ -115,13 +117,18 @@ describe("formatReport()", () => {
             presence: "unknown",
             reason: "notFound",
             message: "no such VM",
+            changes: [],
+            problems: ["it cannot be initialised", "no such VM"],
           },
         ],
       },
     });
     expect(text).toMatch(/^ {2}ok +a +yes +x:\/\/1 +present +vm +systemUuid$/m);
     expect(text).toMatch(/^ {2}WARN +b +no +- +notFound +- +-$/m);
-    expect(text).toContain("        b: no such VM\n");
+    expect(text).toContain(
+      "        a: would get the shutdown taint: its machine does not run\n" +
+        "        b: no such VM\n        b: it cannot be initialised\n",
+    );
     expect(text).toEndWith("\n1 warning.\n");
   });
 

@@ -9,7 +9,7 @@ import { isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../node_loop.ts";
 import type { WarningThrottle } from "../warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
-import { planNode } from "./plan.ts";
+import { type NodePatch, planNode } from "./plan.ts";
 import { findRival, toRivalPresence } from "./rivals.ts";
 import { EVENTS } from "./words.ts";
 
@@ -93,7 +93,7 @@ function refuseRival({ nodes }: NodeContext, node: Node, presence: Presence): Pr
 async function patchNode(
   { client, superseded }: NodeContext,
   node: Node,
-  patch: { readonly metadata?: object; readonly spec?: object },
+  patch: NodePatch,
   signal: AbortSignal,
 ): Promise<Node> {
   const metadata = { ...patch.metadata, resourceVersion: node.metadata.resourceVersion };

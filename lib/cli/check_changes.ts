@@ -1,0 +1,99 @@
+/**
+ * What Landfall would write to a Node, for `landfall check`: the controllers' own plans, put side by side.
+ * @module
+ */
+import type { Presence, Provider } from "../cloud/provider.ts";
+import { isReady, isUninitialized } from "../controllers/identity.ts";
+import { planNode } from "../controllers/node/plan.ts";
+import { findRival, toRivalPresence } from "../controllers/node/rivals.ts";
+import { planNodeLabels } from "../controllers/node_labels/plan.ts";
+import { planLifecycle } from "../controllers/node_lifecycle/plan.ts";
+import type { Node } from "../kube/resource.ts";
+
+/** One write that would follow. */
+export type NodeChange =
+  /** The taint would go; provider ID and labels would come with it. */
+  | {
+      readonly what: "initialise";
+      /** Absent when the Node has one. */
+      readonly providerId?: string;
+      readonly labels: Readonly<Record<string, string>>;
+    }
+  | { readonly what: "labels"; readonly labels: Readonly<Record<string, string>> }
+  /** The whole list, each as `<type> <address>`. */
+  | { readonly what: "addresses"; readonly addresses: readonly string[] }
+  | { readonly what: "addShutdownTaint" }
+  | { readonly what: "removeShutdownTaint" }
+  /** Once its machine was missing often and long enough, and the fleet limit lets it. */
+  | { readonly what: "delete" };
+
+/** What would become of a Node. */
+export interface NodeOutlook {
+  readonly changes: readonly NodeChange[];
+  /** Why it would stay as it is, though it should not; each a sentence without a full stop. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Lists what all controllers would do to a Node, as they stand after a start.
+ *
+ * @param nodes All Nodes, among which another may claim the same machine
+ */
+export function toOutlook(
+  node: Node,
+  resolved: Presence,
+  { provider, nodes }: { readonly provider: Provider; readonly nodes: readonly Node[] },
+): NodeOutlook {
+  const presence = refuseRival(node, resolved, nodes);
+  const changes: NodeChange[] = [];
+  const plan = planNode(node, presence, provider.providedNodeIps);
+  if (plan.patch) {
+    const { metadata, spec } = plan.patch;
+    const providerId = spec.providerID ? { providerId: spec.providerID } : {};
+    changes.push({ what: "initialise", ...providerId, labels: metadata.labels ?? {} });
+  }
+  const origins = provider.originLabels ?? {};
+  const { set } = planNodeLabels(node, presence, { told: {}, origins });
+  if (Object.keys(set).length > 0) changes.push({ what: "labels", labels: set });
+  if (plan.addresses) {
+    const addresses = plan.addresses.map(({ type, address }) => `${type} ${address}`);
+    changes.push({ what: "addresses", addresses });
+  }
+  const lifecycle = planLifecycle(node, presence, { kind: "keep" });
+  if (lifecycle.kind === "taint") {
+    changes.push({ what: lifecycle.isOff ? "addShutdownTaint" : "removeShutdownTaint" });
+  }
+  const isOurs = !isUninitialized(node) && Boolean(node.spec?.providerID);
+  if (presence.kind === "absent" && isOurs && !isReady(node)) changes.push({ what: "delete" });
+  return { changes, problems: plan.warnings.map(({ message }) => message) };
+}
+
+/** Says a change in one line. */
+export function formatChange(change: NodeChange): string {
+  switch (change.what) {
+    case "initialise": {
+      const providerId = change.providerId ? [`provider ID ${change.providerId}`] : [];
+      return `would be initialised: ${[...providerId, ...formatLabels(change.labels)].join(", ")}`;
+    }
+    case "labels":
+      return `labels would become: ${formatLabels(change.labels).join(", ")}`;
+    case "addresses":
+      return `addresses would become: ${change.addresses.join(", ")}`;
+    case "addShutdownTaint":
+      return "would get the shutdown taint: its machine does not run";
+    case "removeShutdownTaint":
+      return "would lose the shutdown taint: it is Ready";
+    case "delete":
+      return "would be deleted, after the hold-off and within the fleet limit of `deletion`";
+  }
+}
+
+function formatLabels(labels: Readonly<Record<string, string>>): string[] {
+  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+}
+
+function refuseRival(node: Node, presence: Presence, nodes: readonly Node[]): Presence {
+  if (presence.kind !== "present" || !isUninitialized(node)) return presence;
+  const rival = findRival(node, presence.instance, nodes);
+  return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
+}
