@@ -44,7 +44,7 @@ test("a live migration is followed within a second of the refresh, in one write;
   expect(stage.listChanges("worker-1")).toEqual([`Warning NodeZoneChanged ${told}`]);
   stage.cloud.state.migrateLive(stage.vmId("worker-1"), hostIds["xcp-par-3"]);
   await stage.untilLabels("worker-1", { ...stage.toPlace("xcp-par-3"), ...first });
-  expect(stage.labels("worker-1")).not.toHaveProperty(FIRST_POOL);
+  expect(stage.labels("worker-1")).not.toContainKey(FIRST_POOL);
 });
 
 test("a migration to another pool is followed in one write, and the provider ID stays", async () => {
