@@ -121,7 +121,7 @@ async function loseLyon(stage: Stage, signal: AbortSignal): Promise<boolean> {
   const areSilent = await waitForNodes(stage, SILENT, signal, (node) => !isReady(node));
   const { reason } = LIFECYCLE_EVENTS.deletionBlocked;
   const isTold = await waitUntil(stage, signal, () =>
-    SILENT.every((name) => view.findEvent(name, reason) !== undefined),
+    SILENT.every((name) => view.findEvent(name, reason)?.message?.includes("pool lyon")),
   );
   if (!areSilent || !isTold) return false;
   const seconds = ((deletion.holdOffMs * PATIENCE) / 1_000).toFixed(1);
@@ -142,27 +142,23 @@ async function loseLyon(stage: Stage, signal: AbortSignal): Promise<boolean> {
 
 async function deleteWorker(stage: Stage, signal: AbortSignal): Promise<boolean> {
   const { cloud, kubelets, view, clock, deletion } = stage;
+  const findNode = (): Node | undefined => view.nodes.get("worker-2");
   stage.tell("  >  Xen Orchestra deletes worker-2");
   cloud.state.removeVm(findVmId(stage, "worker-2"));
   kubelets.silence("worker-2");
+  const isSilent = await waitForNodes(stage, ["worker-2"], signal, (node) => !isReady(node));
   const startMs = clock.monotonic();
-  const isGone = await waitUntil(stage, signal, () => view.nodes.get("worker-2") === undefined);
+  const isGone = isSilent && (await waitUntil(stage, signal, () => findNode() === undefined));
   const tookMs = clock.monotonic() - startMs;
+  if (!isGone) return false;
+  stage.tell(`  >  it was NotReady for ${(tookMs / 1_000).toFixed(1)} s before that`);
   const { reason } = LIFECYCLE_EVENTS.deleting;
-  const isTold = await waitUntil(
-    stage,
-    signal,
-    () => view.findEvent("worker-2", reason) !== undefined,
-  );
-  if (isGone)
-    stage.tell(
-      `  >  it took ${(tookMs / 1_000).toFixed(1)} s from the machine's end to the Node's`,
-    );
+  const isTold = (): boolean => view.findEvent("worker-2", reason) !== undefined;
   const others = listNames(stage).filter((name) => name !== "worker-2");
   return (
-    isGone &&
-    isTold &&
-    tookMs >= deletion.holdOffMs &&
+    (await waitUntil(stage, signal, isTold)) &&
+    // The inventory that first lacked it may have been asked for a moment earlier.
+    tookMs >= deletion.holdOffMs * 0.9 &&
     others.every((name) => view.nodes.get(name) !== undefined) &&
     countDeletions(stage) === 1
   );
