@@ -51,6 +51,8 @@ export class LabelBench implements AsyncDisposable {
   readonly writes: Record<string, string>[] = [];
   /** When set, writes fail with it. */
   refusal: Error | undefined;
+  /** While set, the watch does not bring what is written. */
+  isWatchSilent = false;
   readonly #stop = new AbortController();
   #version = 1_000;
   #running: Promise<unknown> = Promise.resolve();
@@ -131,7 +133,7 @@ export class LabelBench implements AsyncDisposable {
     this.#version += 1;
     const metadata = { ...node.metadata, labels, resourceVersion: `${this.#version}` };
     const next = { ...node, metadata };
-    this.nodes.apply(next);
+    if (!this.isWatchSilent) this.nodes.apply(next);
     return next;
   }
 }

@@ -29,6 +29,18 @@ test("NodeLabelController follows a machine to another host in one write, then t
   ]);
 });
 
+test("NodeLabelController writes upon the version that it planned on, and not again before the watch shows it", async () => {
+  await using bench = new LabelBench();
+  await bench.settle("a", "h1");
+  const version = bench.nodes.get("a")?.metadata.resourceVersion;
+  bench.isWatchSilent = true;
+  bench.provider.place("a", "h2");
+  await bench.clock.advance(FULL_PASS_MS + REFRESH_MS);
+  expect(bench.client.writes.map(({ body }) => body["metadata"])).toEqual([
+    expect.objectContaining({ resourceVersion: version }),
+  ]);
+});
+
 test("NodeLabelController tells a change of region and of type after the write", async () => {
   await using bench = new LabelBench();
   await bench.settle("a", "h1");
@@ -146,16 +158,21 @@ test("NodeLabelController remembers nothing of a Node that came again under its 
   expect(bench.events).toEqual([]);
 });
 
-test("NodeLabelController forgets a Node that is gone", async () => {
+test("NodeLabelController forgets a Node that is gone, and who fought over its labels", async () => {
   await using bench = new LabelBench();
   await bench.settle("a", "h1");
+  for (let round = 0; round < 6; round += 1) await bench.edit("a", { [TYPE]: "mine" });
+  expect(bench.labels("a")[TYPE]).toBe("mine");
   bench.provider.place("a", undefined);
-  await bench.clock.advance(REFRESH_MS);
+  await bench.clock.advance(REFRESH_MS - 1);
   bench.nodes.remove(toNode("a", { resourceVersion: "2000" }));
-  await bench.clock.advance(0);
+  await bench.clock.advance(1);
   // The same UID, which never happens: only what was forgotten can make it a stranger.
   const options = { providerId: "test://a", uninitialized: false, resourceVersion: "2001" };
   bench.nodes.apply(toNode("a", options));
+  await bench.clock.advance(0);
+  await bench.edit("a", { [TYPE]: "mine" });
+  expect(bench.labels("a")[TYPE]).toBe("t");
   bench.provider.place("a", "h2");
   await bench.clock.advance(REFRESH_MS);
   expect(bench.labels("a")[HOST]).toBe("h2");
@@ -199,6 +216,9 @@ test("NodeLabelController follows a machine that moves ten times a minute, and b
     await bench.clock.advance(6_000);
     expect(bench.labels("a")).toMatchObject({ [ZONE]: `h${move}`, [FIRST_HOST]: "h0" });
   }
+  // Nor do the moves count against somebody who edits a label after them.
+  await bench.edit("a", { [TYPE]: "mine" });
+  expect(bench.labels("a")[TYPE]).toBe("t");
   expect(bench.events.filter((event) => event.includes("Contested"))).toEqual([]);
 });
 
