@@ -18,7 +18,12 @@ export interface AbsenceQuestion {
   readonly poolIds: readonly string[];
   /** The newest inventory. */
   readonly inventory: Inventory;
+  /** Whether the VM was being migrated when it was shown last, not long before the inventory. */
+  readonly isMoving: boolean;
 }
+
+/** Why a VM that was being migrated is not missed. */
+export const MOVING = "it was being migrated when it was shown last, and may be between two pools";
 
 type Unknown = Presence & { kind: "unknown" };
 
@@ -35,19 +40,20 @@ type Unknown = Presence & { kind: "unknown" };
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  * 6. each pool still answers: the second 404 may be younger than the loss of the pool
  *
- * What remains is a VM on its way from one pool to another that neither shows for a while: that looks as if it were
- * gone, and only time tells.
+ * Nothing is asked for a VM that was being migrated when it was shown last: neither pool may show it for a while, and
+ * that looks as if it were gone. A migration that no list happened to show remains; there only time tells.
  *
  * @throws {CloudError} when there is no answer to one of the questions
  */
 export async function proveAbsence(
   api: XenOrchestraApi,
-  { vmId, poolIds, inventory }: AbsenceQuestion,
+  { vmId, poolIds, inventory, isMoving }: AbsenceQuestion,
   signal: AbortSignal,
 ): Promise<Presence> {
   if (poolIds.length === 0) {
     return toUnknown("notCovered", vmId, "its provider ID names no pool to look at");
   }
+  if (isMoving) return toUnknown("notCovered", vmId, MOVING);
   for (const poolId of poolIds) {
     const doubt = await doubtPool(api, { poolId, vmId }, signal);
     if (doubt) return doubt;
@@ -125,7 +131,7 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
  */
 async function doubtServers(
   api: XenOrchestraApi,
-  { vmId, poolIds, inventory }: AbsenceQuestion,
+  { vmId, poolIds, inventory }: Omit<AbsenceQuestion, "isMoving">,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
   const servers = await api.listServers(signal);

@@ -56,7 +56,8 @@ const COLLECTIONS: {
   };
 } = {
   vms: {
-    fields: "id,name_label,power_state,CPUs,memory,mainIpAddress,addresses,$container,$pool,tags",
+    fields:
+      "id,name_label,power_state,CPUs,memory,mainIpAddress,addresses,$container,$pool,tags,current_operations",
     schema: SCHEMAS.vm,
   },
   hosts: { fields: "id,name_label,$pool,tags,controlDomain", schema: SCHEMAS.host },
@@ -112,7 +113,7 @@ export class XenOrchestraApi {
    * Lists a collection again.
    *
    * @param options.known What the asker has already; without it, or when that answered another question, the answer is
-   * never `unchanged`
+   * never `unchanged`. Another user is no other question: an ETag stands for what was sent, to whomever
    */
   async relist<C extends keyof Collections>(
     collection: C,
@@ -124,7 +125,11 @@ export class XenOrchestraApi {
     const path = toListPath(collection, { fields, ...(filter && { filter }) });
     const knownEtag = known?.path === path ? known.etag : undefined;
     const reply = await this.#getList(collection, path, signal, knownEtag);
-    if (reply.status === 304 && knownEtag !== undefined) return "unchanged";
+    if (reply.status === 304 && knownEtag !== undefined) {
+      if (isSameEtag(reply.etag ?? knownEtag, knownEtag)) return "unchanged";
+      // A cache passed on what the server said of the cache's own copy, not of this one.
+      return await this.relist(collection, { filter }, signal);
+    }
     const list = this.#toList(collection, schema, reply);
     const { etag } = reply;
     return etag === undefined ? list : { ...list, version: { path, etag } };
@@ -236,6 +241,11 @@ export class XenOrchestraApi {
     const problem = "problem" in decoded ? decoded.problem : "id: is another one";
     return { kind: "undecodable", problem };
   }
+}
+
+/** Weak comparison (RFC 9110, 8.8.3.2): what compresses on the way makes a strong ETag weak. */
+function isSameEtag(one: string, other: string): boolean {
+  return one.replace(/^W\//, "") === other.replace(/^W\//, "");
 }
 
 function toListPath(collection: string, query: Record<string, string>): string {

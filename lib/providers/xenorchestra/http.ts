@@ -29,11 +29,15 @@ export interface Reply {
   /** Where a redirect of the same origin leads. */
   readonly redirectUrl?: string;
   readonly retryAfterMs?: number;
-  /** Names this very answer. */
+  /** Names this very answer. Absent when what is sent as one is none. */
   readonly etag?: string;
 }
 
 const REDIRECTS_MAX = 3;
+/** RFC 9110, 8.8.3. Anything else may mean something in a condition: `*` would match every answer. */
+const ETAG = /^(?:W\/)?"[!#-~\u0080-\u00ff]*"$/;
+/** The server takes 16 KiB of request head, of which the IDs in a filter take most. Its own have 40 characters. */
+const ETAG_LENGTH_MAX = 128;
 const RETRY_AFTER_MS_MAX = 300_000;
 
 /** Codes of connections that the other side dropped: its keep-alive ends after five idle seconds. */
@@ -64,7 +68,7 @@ async function sendOnce({ url, ...request }: Request): Promise<Reply> {
   const contentType = headers.get("content-type") ?? "";
   const redirectUrl = toRedirectUrl(response, url);
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
-  const etag = headers.get("etag");
+  const etag = toEtag(headers.get("etag") ?? "");
   const isJson = /^application\/json\b/i.test(contentType);
   // A body that nobody reads keeps its connection busy.
   const text = isJson ? await response.text() : await response.body?.cancel();
@@ -75,7 +79,7 @@ async function sendOnce({ url, ...request }: Request): Promise<Reply> {
     ...(json === undefined ? {} : { json }),
     ...(redirectUrl === undefined ? {} : { redirectUrl }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(etag === null ? {} : { etag }),
+    ...(etag === undefined ? {} : { etag }),
   };
 }
 
@@ -98,6 +102,10 @@ function toRedirectUrl({ status, headers }: Response, from: string): string | un
 function toRetryAfterMs(header: string | null): number | undefined {
   if (header === null || !/^\d+$/.test(header)) return undefined;
   return Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX);
+}
+
+function toEtag(header: string): string | undefined {
+  return header.length <= ETAG_LENGTH_MAX && ETAG.test(header) ? header : undefined;
 }
 
 function parseJson(text: string): { value: unknown } | undefined {

@@ -2,20 +2,14 @@
  * What it means when a list lacks a VM: rarely that it may be gone.
  * @module
  */
-import type { Inventory } from "../../cloud/inventory.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
+import { type AbsenceQuestion, MOVING } from "./absence.ts";
 
 /**
  * Says why the VM of a provider ID is not in an inventory. It is `notListed`, one observation of absence, only if the
- * list was asked for the VM and every pool that may hold it answered in full.
- *
- * @param poolIds Pools that may hold the VM; none when its provider ID names none
+ * list was asked for the VM, every pool that may hold it answered in full, and it is not on its way to another.
  */
-export function judgeUnlisted(
-  inventory: Inventory,
-  vmId: string,
-  poolIds: readonly string[],
-): Presence {
+export function judgeUnlisted({ vmId, poolIds, inventory, isMoving }: AbsenceQuestion): Presence {
   const { coverage, lookedFor, undecodable } = inventory;
   const say = (reason: UnknownReason, why: string): Presence => {
     return { kind: "unknown", reason, message: `VM ${vmId} is not listed, ${why}` };
@@ -34,6 +28,7 @@ export function judgeUnlisted(
     const { name = poolId, reason = never } = pool ?? {};
     return say("notCovered", `nor all of its pool ${name}: ${reason}`);
   }
+  if (isMoving) return say("notCovered", `but ${MOVING}`);
   // The key of an object whose ID cannot be read either is its place in the list.
   const nameless = [...undecodable].find(([key]) => key.startsWith("#"));
   if (nameless) return say("undecodable", `but one that cannot be read is: ${nameless[1]}`);

@@ -16,7 +16,7 @@ import type {
 import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { proveAbsence } from "./absence.ts";
+import { type AbsenceQuestion, proveAbsence } from "./absence.ts";
 import { ORIGIN_LABELS } from "./labels.ts";
 import { Lister, type Listing } from "./lister.ts";
 import { byVm, FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
@@ -25,7 +25,9 @@ import { toIdentity, toVmIds, type Identity, type IdentityByProviderId } from ".
 import { inspectXenOrchestra } from "./inspect.ts";
 import { toDevices, toInstance, toInventory } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
+import { Migrations } from "./migrations.ts";
 import { judgeUnlisted } from "./observation.ts";
+import { remember } from "./remember.ts";
 
 /** Nodes up to which VMs are listed by ID; two IDs each fit into one request. */
 const FILTER_NODES_MAX = FILTER_IDS_MAX / 2;
@@ -60,6 +62,7 @@ export class XenOrchestraProvider implements Provider {
   readonly #movedTo = new Map<string, string>();
   /** System UUIDs that Xen Orchestra has no VM for, so that the swapped form may count. */
   readonly #noSuchVm = new Map<string, true>();
+  readonly #migrations = new Migrations(REMEMBERED_VMS_MAX);
 
   constructor(options: XenOrchestraOptions) {
     const { api, clock, settings } = options;
@@ -74,7 +77,8 @@ export class XenOrchestraProvider implements Provider {
     const identities = interest.map(toIdentity);
     const lookedFor = toVmIds(identities);
     const isFew = lookedFor.size > 0 && identities.length <= FILTER_NODES_MAX;
-    const listing = await this.#lister.list(isFew ? [...lookedFor] : undefined, signal);
+    // In one order, whatever that of the Nodes: the same question gets the same answer.
+    const listing = await this.#lister.list(isFew ? [...lookedFor].sort() : undefined, signal);
     const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
     const inventory = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
     this.#last = inventory;
@@ -99,8 +103,7 @@ export class XenOrchestraProvider implements Provider {
     if (listed) return toPresent(listed, identity.kind);
     const problem = inventory.undecodable.get(id);
     if (problem !== undefined) return toUndecodable(id, problem);
-    if (identity.kind === "providerId")
-      return judgeUnlisted(inventory, id, this.#toPools(identity));
+    if (identity.kind === "providerId") return judgeUnlisted(this.#toQuestion(inventory, identity));
     const swapped = inventory.instances.get(identity.swapped);
     if (swapped && this.#noSuchVm.has(id)) return toPresent(swapped, "swappedSystemUuid");
     const message = swapped
@@ -132,15 +135,13 @@ export class XenOrchestraProvider implements Provider {
     identity: IdentityByProviderId,
     signal: AbortSignal,
   ): Promise<Presence> {
-    const { vmId } = identity;
-    const read = await this.#readVm(vmId, "providerId", signal);
+    const read = await this.#readVm(identity.vmId, "providerId", signal);
     if (read !== "missing") {
       const region = read.kind === "present" ? read.instance.region : undefined;
       if (region !== undefined) this.#rememberPool(identity, region);
       return read;
     }
-    const poolIds = this.#toPools(identity);
-    return await proveAbsence(this.#options.api, { vmId, poolIds, inventory }, signal);
+    return await proveAbsence(this.#options.api, this.#toQuestion(inventory, identity), signal);
   }
 
   async #readBySystemUuid(
@@ -186,6 +187,7 @@ export class XenOrchestraProvider implements Provider {
       ...asked,
     });
     this.#learn(surroundings, inventory);
+    this.#migrations.note(vms.objects, asked.observedAtMs);
     return inventory;
   }
 
@@ -193,6 +195,7 @@ export class XenOrchestraProvider implements Provider {
   #takeAgain(asked: Asked): Inventory {
     assert(this.#last !== undefined, "nothing can be unchanged before the first list");
     const { instances, coverage, undecodable } = this.#last;
+    this.#migrations.noteUnchanged(asked.observedAtMs);
     return { instances, coverage, undecodable, ...asked };
   }
 
@@ -217,6 +220,12 @@ export class XenOrchestraProvider implements Provider {
     this.#surroundings = surroundings;
   }
 
+  #toQuestion(inventory: Inventory, identity: IdentityByProviderId): AbsenceQuestion {
+    const { vmId } = identity;
+    const isMoving = this.#migrations.isMoving(vmId, inventory.observedAtMs);
+    return { vmId, poolIds: this.#toPools(identity), inventory, isMoving };
+  }
+
   /**
    * Pools that may hold a VM that is not shown: the one of its provider ID, and where it was last seen. None without a
    * pool in the provider ID: a label alone, which anybody may write, must not say where to look.
@@ -231,14 +240,6 @@ export class XenOrchestraProvider implements Provider {
     if (region === poolId) this.#movedTo.delete(vmId);
     else remember(this.#movedTo, vmId, region, REMEMBERED_VMS_MAX);
   }
-}
-
-/** Sets the newest entry of a bounded map; the oldest goes. */
-function remember<K, V>(map: Map<K, V>, key: K, value: V, sizeMax: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > sizeMax && oldest !== undefined) map.delete(oldest);
 }
 
 function toPresent(instance: Instance, matchedBy: MatchedBy): Presence {

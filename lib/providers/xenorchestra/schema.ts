@@ -20,6 +20,8 @@ export interface Vm {
   readonly addresses?: Readonly<Record<string, string>> | null | undefined;
   readonly mainIpAddress?: string | null | undefined;
   readonly tags?: readonly string[] | null | undefined;
+  /** What is being done to it, by task: `migrate_send`, `pool_migrate`, `clean_shutdown` … Empty if of another shape. */
+  readonly current_operations?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
 /** A hypervisor. */
@@ -105,6 +107,8 @@ export const SCHEMAS: {
     addresses: v.nullish(v.record(v.string(), v.string())),
     mainIpAddress: text,
     tags: texts,
+    // Only a hint: a VM is not to be given up for it.
+    current_operations: v.nullish(v.fallback(v.record(v.string(), v.unknown()), {})),
   }),
   host: v.object({ id, $pool: text, name_label: text, tags: texts, controlDomain: text }),
   pool: v.object({ id, name_label: text, master: text }),

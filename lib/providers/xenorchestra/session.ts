@@ -48,7 +48,15 @@ const LIST_TIMEOUT_MS = 30_000;
  * in trouble, so as not to add to it.
  */
 const DENIED_BACKOFF = { baseMs: 500, capMs: 30_000, jitter: 0 };
-const HEADERS = { accept: "application/json", "user-agent": "landfall" } as const;
+/**
+ * `max-age=0`: a cache in between must ask too, since nothing here may be older than it claims. Not `no-cache`, with
+ * which Xen Orchestra (Express) sends everything whole, whatever `if-none-match` says.
+ */
+const HEADERS = {
+  accept: "application/json",
+  "cache-control": "max-age=0",
+  "user-agent": "landfall",
+} as const;
 
 type Sent = Pick<Request, "method" | "headers"> & { url: string; body?: string; operation: string };
 
@@ -236,9 +244,8 @@ function toBasic({ username, password }: Credentials & { kind: "password" }): st
   return Buffer.from(`${username}:${password}`).toString("base64");
 }
 
-/** `no-cache`: a cache in between must ask too, since nothing here may be older than it claims. */
 function toCondition(etag: string | undefined): Readonly<Record<string, string>> {
-  return etag === undefined ? {} : { "if-none-match": etag, "cache-control": "no-cache" };
+  return etag === undefined ? {} : { "if-none-match": etag };
 }
 
 function toAbortCode(signal: AbortSignal): string {

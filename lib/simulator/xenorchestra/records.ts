@@ -26,6 +26,11 @@ export const COLLECTIONS: Readonly<Record<Collection, { type: string; resource: 
   "vm-templates": { type: "VM-template", resource: "vm-template" },
 };
 
+/** Whether a word of a path names a collection. */
+export function isCollection(word: string): word is Collection {
+  return Object.hasOwn(COLLECTIONS, word);
+}
+
 /** Everything that a simulated Xen Orchestra starts with. A collection that is left out is empty. */
 export type World = Readonly<Partial<Record<Collection, readonly XoRecord[]>>>;
 

@@ -7,13 +7,13 @@ import { createHash } from "node:crypto";
 const JSON_TYPE = "application/json; charset=utf-8";
 const HTML_TYPE = "text/html; charset=utf-8";
 
-/** JSON with two spaces of indent and a weak ETag; 304 when the client has it already. */
+/** JSON with two spaces of indent and a weak ETag; 304 when the client has it already, and does not say `no-cache`. */
 export function toJson(body: unknown, status: number = 200, request?: Request): Response {
   const text = JSON.stringify(body, undefined, 2) ?? "";
   const etag = toEtag(text);
   const headers: Record<string, string> = { etag, vary: "Accept-Encoding" };
   if (status === 401) headers["www-authenticate"] = 'Basic realm="xo"';
-  if (status === 200 && request?.headers.get("if-none-match") === etag) {
+  if (status === 200 && request && isFresh(request.headers, etag)) {
     return new Response(undefined, { status: 304, headers });
   }
   headers["content-type"] = JSON_TYPE;
@@ -69,6 +69,13 @@ export function toStatus(status: number, retryAfterSeconds?: number): Response {
   if (retryAfterSeconds !== undefined)
     response.headers.set("retry-after", String(retryAfterSeconds));
   return response;
+}
+
+/** As Express sees it. */
+function isFresh(headers: Headers, etag: string): boolean {
+  if (/(?:^|,)\s*no-cache\s*(?:,|$)/.test(headers.get("cache-control") ?? "")) return false;
+  const wanted = (headers.get("if-none-match") ?? "").split(",").map((one) => one.trim());
+  return wanted.some((one) => one === "*" || one === etag || `W/${one}` === etag);
 }
 
 function toEtag(text: string): string {

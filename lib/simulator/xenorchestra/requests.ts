@@ -2,7 +2,7 @@
  * Counts the requests of a simulated Xen Orchestra.
  * @module
  */
-import { isCollection } from "./state.ts";
+import { isCollection } from "./records.ts";
 
 /** Requests by route, whatever they were answered. */
 export class RequestCounter {

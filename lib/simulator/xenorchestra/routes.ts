@@ -6,9 +6,9 @@ import { Hono, type Context } from "hono";
 import type { Clock } from "../../core/clock.ts";
 import { AuthError, type Auth, type XoUser } from "./auth.ts";
 import { FilterError, parseFilter } from "./filter.ts";
-import { COLLECTIONS, type Collection, type XoRecord } from "./records.ts";
+import { COLLECTIONS, isCollection, type Collection, type XoRecord } from "./records.ts";
 import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
-import { isCollection, type XenOrchestraState } from "./state.ts";
+import type { XenOrchestraState } from "./state.ts";
 
 /** What the routes stand on. */
 export interface RoutesOptions {

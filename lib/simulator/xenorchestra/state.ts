@@ -5,9 +5,11 @@
 import type { Clock } from "../../core/clock.ts";
 import {
   COLLECTIONS,
+  isCollection,
   toController,
   toGuest,
   toServer,
+  toUuid,
   toVif,
   toVm,
   type Collection,
@@ -149,13 +151,18 @@ export class XenOrchestraState {
     }
   }
 
+  /** Shows a virtual machine as being migrated, until `migrateLive()` or `migratePool()` has it there. */
+  beginMigration(vmId: string, operation: "migrate_send" | "pool_migrate" = "migrate_send"): void {
+    this.setVm(vmId, { current_operations: { [toUuid(`task/${operation}/${vmId}`)]: operation } });
+  }
+
   /** Moves a running virtual machine to another host of its pool. */
   migrateLive(vmId: string, hostId: string): void {
-    this.#vm(vmId)["$container"] = hostId;
+    this.setVm(vmId, { $container: hostId, current_operations: {} });
   }
 
   /**
-   * Moves a virtual machine to another pool; it keeps its UUID.
+   * Moves a virtual machine to another pool, at once; it keeps its UUID. What it shows before is `beginMigration()`'s.
    *
    * @param options.hostId The host there. @default {the master}
    * @param options.gapMs For how long neither pool shows it. @default {0}
@@ -168,7 +175,8 @@ export class XenOrchestraState {
     const vm = this.#vm(vmId);
     const hostId = options.hostId ?? this.#collection("pools").get(poolId)?.["master"] ?? poolId;
     const gapMs = options.gapMs ?? 0;
-    Object.assign(vm, { $pool: poolId, $poolId: poolId, $container: hostId });
+    const there = { $pool: poolId, $poolId: poolId, $container: hostId };
+    Object.assign(vm, there, { current_operations: {} });
     for (const vif of this.#collection("vifs").values()) {
       if (vif["$VM"] === vmId) Object.assign(vif, { $pool: poolId, $poolId: poolId });
     }
@@ -288,9 +296,4 @@ export class XenOrchestraState {
 
 function collections(): Collection[] {
   return Object.keys(COLLECTIONS).filter((key) => isCollection(key));
-}
-
-/** Whether a word of a path names a collection. */
-export function isCollection(word: string): word is Collection {
-  return Object.hasOwn(COLLECTIONS, word);
 }

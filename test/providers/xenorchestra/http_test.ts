@@ -21,7 +21,7 @@ afterEach(() => fake.stop());
 
 function send(path: string, method: "GET" | "POST" = "GET") {
   const { signal } = new AbortController();
-  const headers = { cookie: "authenticationToken=t" };
+  const headers = { cookie: "authenticationToken=t", "if-none-match": '"x"' };
   return sendRequest({ method, url: `${fake.url}/rest/v0${path}`, headers, tls: {}, signal });
 }
 
@@ -38,12 +38,32 @@ describe("sendRequest()", () => {
     expect((await send("/pools")).json).toBeUndefined();
   });
 
+  test.each([
+    ['W/"3f2-abc"', true],
+    ['"abc"', true],
+    ['""', true],
+    ['"a,b"', true],
+    ["*", false],
+    ["", false],
+    ["abc", false],
+    ['w/"abc"', false],
+    ['"a b"', false],
+    ['"a", "b"', false],
+    [`"${"x".repeat(126)}"`, true],
+    [`"${"x".repeat(127)}"`, false],
+  ])("takes %p for an ETag: %p", async (etag, isOne) => {
+    fake.answer = () => Response.json([], { headers: { etag } });
+    expect((await send("/pools")).etag).toBe(isOne ? etag : undefined);
+  });
+
   test("follows redirects of a GET within the origin", async () => {
     fake.answer = ({ path }) =>
       path === "/old"
         ? new Response("", { status: 302, headers: { location: "/rest/v0/pools" } })
         : undefined;
     expect((await send("/old")).status).toBe(200);
+    // Whatever the request says goes for where it leads to.
+    expect(fake.seen.map(({ headers }) => headers.get("if-none-match"))).toEqual(['"x"', '"x"']);
   });
 
   test("never follows a redirect to another origin, so the cookie stays", async () => {

@@ -26,7 +26,10 @@ beforeEach(async () => {
   clock = new ManualClock();
   cloud = await startXenOrchestraSimulator({ clock, world: structuredClone(world) });
   const deps = toDeps();
-  api = new XenOrchestraApi(new Session(toSettings(cloud.url, { token: cloud.token }), deps), deps.metrics);
+  api = new XenOrchestraApi(
+    new Session(toSettings(cloud.url, { token: cloud.token }), deps),
+    deps.metrics,
+  );
 });
 afterEach(() => cloud.stop());
 

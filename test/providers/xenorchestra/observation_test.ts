@@ -38,7 +38,7 @@ describe("judgeUnlisted()", () => {
     lookedFor: new Set(["vm"]),
   };
 
-  test.each<[string, string[], Partial<Inventory>, UnknownReason, string]>([
+  test.each<[string, string[], Partial<Inventory>, UnknownReason, string, boolean?]>([
     ["its pool answered in full", ["a"], {}, "notListed", "proves nothing"],
     ["all its pools answered in full", ["a", "c"], {}, "notListed", "proves nothing"],
     ["a pool is lost", ["a", "b"], {}, "notCovered", "pool-b: it is away"],
@@ -59,8 +59,11 @@ describe("judgeUnlisted()", () => {
       "notListed",
       "proves nothing",
     ],
-  ])("when %s", (_title, poolIds, over, reason, words) => {
-    expect(judgeUnlisted({ ...INVENTORY, ...over }, "vm", poolIds)).toMatchObject({
+    ["it was being migrated", ["a"], {}, "notCovered", "but it was being migrated", true],
+    ["so, and a pool is lost", ["a", "b"], {}, "notCovered", "pool-b: it is away", true],
+  ])("when %s", (_title, poolIds, over, reason, words, isMoving = false) => {
+    const inventory = { ...INVENTORY, ...over };
+    expect(judgeUnlisted({ vmId: "vm", poolIds, inventory, isMoving })).toMatchObject({
       kind: "unknown",
       reason,
       message: expect.stringContaining(words),
@@ -69,7 +72,8 @@ describe("judgeUnlisted()", () => {
 
   test("an inventory that does not say what was looked for shows everything", () => {
     const { lookedFor: _, ...everything } = INVENTORY;
-    expect(judgeUnlisted(everything, "vm", ["a"])).toMatchObject({ reason: "notListed" });
+    const question = { vmId: "vm", poolIds: ["a"], inventory: everything, isMoving: false };
+    expect(judgeUnlisted(question)).toMatchObject({ reason: "notListed" });
   });
 });
 

@@ -60,11 +60,18 @@ describe("listInventory()", () => {
     ]);
     const vms = fake.paths.find((path) => path.startsWith("/vms")) ?? "";
     expect(new URLSearchParams(vms.split("?")[1]).get("filter")).toBe(
-      `id:|(${WORKER_1} ${WORKER_1_SWAPPED})`,
+      `id:|(${WORKER_1_SWAPPED} ${WORKER_1})`,
     );
     expect(vms).not.toContain("%20");
     expect(vms).toContain("fields=id%2Cname_label%2Cpower_state");
     expect([...inventory.instances.keys()]).toEqual([WORKER_1]);
+  });
+
+  test("asks the same question whatever the order of the Nodes", async () => {
+    const nodes = [OURS, { name: "x", systemUuid: POOL_LYON }];
+    await provider.listInventory(nodes, signal);
+    await provider.listInventory(nodes.toReversed(), signal);
+    expect(new Set(fake.paths.filter((path) => path.startsWith("/vms"))).size).toBe(1);
   });
 
   test.each([0, 201])("lists all VMs when %d Nodes are cared about", async (count) => {

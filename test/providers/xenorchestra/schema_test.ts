@@ -14,6 +14,23 @@ describe("decode()", () => {
   });
 
   test.each([
+    ["absent", {}, {}],
+    ["null", { current_operations: null }, { current_operations: null }],
+    ["a map", { current_operations: { t: "start" } }, { current_operations: { t: "start" } }],
+    ["text", { current_operations: "migrate_send" }, { current_operations: {} }],
+    ["a number", { current_operations: 7 }, { current_operations: {} }],
+    [
+      "a map of anything",
+      { current_operations: { a: "pool_migrate", b: 3, c: { d: 1 } } },
+      { current_operations: { a: "pool_migrate", b: 3, c: { d: 1 } } },
+    ],
+  ])("takes a VM whose operations are %s", (_title, more, expected) => {
+    expect(decode(SCHEMAS.vm, { id: "a", $pool: "p", ...more })).toEqual({
+      value: { id: "a", $pool: "p", ...expected },
+    });
+  });
+
+  test.each([
     ["no ID", { $pool: "p" }],
     ["an empty ID", { id: "", $pool: "p" }],
     ["no pool", { id: "a" }],

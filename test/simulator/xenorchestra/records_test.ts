@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  isCollection,
   toController,
   toGuest,
   toHost,
@@ -71,4 +72,9 @@ test("toVm() has guest fields only while it runs", () => {
 test("toGuest() tells no main address when there is none", () => {
   expect(toGuest({})).not.toHaveProperty("mainIpAddress");
   expect(toGuest({ "0/ipv6/0": "fd00::1" })).toMatchObject({ mainIpAddress: "fd00::1" });
+});
+
+test("isCollection() knows the collections and nothing that objects inherit", () => {
+  expect(["vms", "vm-controllers"].every(isCollection)).toBe(true);
+  expect(["", "VMs", "toString"].some(isCollection)).toBe(false);
 });

@@ -20,6 +20,30 @@ test("toJson() says how to sign in with 401 only", () => {
   expect(toJson({}, 403).headers.has("www-authenticate")).toBe(false);
 });
 
+test.each<[string, (etag: string) => Record<string, string>, number]>([
+  ["unasked", () => ({}), 200],
+  ["asked for anything but this", (etag) => ({ "if-none-match": etag }), 304],
+  ["so, by a strong name", (etag) => ({ "if-none-match": etag.slice(2) }), 304],
+  ["so, by one of several", (etag) => ({ "if-none-match": `"a", ${etag}` }), 304],
+  ["asked for nothing at all", () => ({ "if-none-match": "*" }), 304],
+  ["asked for anything but another", () => ({ "if-none-match": 'W/"a"' }), 200],
+  [
+    "asked through every cache",
+    (etag) => ({ "if-none-match": etag, "cache-control": "no-cache" }),
+    200,
+  ],
+  [
+    "asked through stale caches",
+    (etag) => ({ "if-none-match": etag, "cache-control": "max-age=0" }),
+    304,
+  ],
+])("toJson() %s answers as Express does", (_title, toHeaders, expected) => {
+  const headers = toHeaders(toJson([1]).headers.get("etag") ?? "");
+  const request = new Request("http://127.0.0.1/", { headers });
+  expect(toJson([1], 200, request).status).toBe(expected);
+  expect(toJson([1], 404, request).status).toBe(404);
+});
+
 test("toNotFound() and toForbidden() name the object", async () => {
   expect(await toNotFound("x", "VM").json()).toEqual({
     error: "no such VM x",

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toHost, toPool, toVm } from "../../../lib/simulator/xenorchestra/records.ts";
-import { isCollection, XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
+import { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const demo = createDemoWorld();
@@ -66,6 +66,24 @@ describe("XenOrchestraState", () => {
     const host = demo.hostIds["xcp-par-3"];
     expect(state.read("vms", vmId)).toEqual({ ...before, id: vmId, $container: host });
   });
+
+  test("beginMigration() shows an operation as captured, until the machine is there", () => {
+    const shown = (): unknown => state.read("vms", vmId)?.["current_operations"];
+    state.beginMigration(vmId);
+    expect(shown()).toEqual({ [expectUuid(shown())]: "migrate_send" });
+    state.migratePool(vmId, lyon);
+    expect(shown()).toEqual({});
+    state.beginMigration(vmId, "pool_migrate");
+    expect(shown()).toEqual({ [expectUuid(shown())]: "pool_migrate" });
+    state.migrateLive(vmId, demo.hostIds["xcp-lyo-1"]);
+    expect(shown()).toEqual({});
+  });
+
+  function expectUuid(operations: unknown): string {
+    const [task = ""] = Object.keys(Object(operations));
+    expect(task).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+    return task;
+  }
 
   test("migratePool() keeps the UUID, and hides it for the gap", async () => {
     state.migratePool(vmId, lyon, { gapMs: 5_000 });
@@ -176,9 +194,4 @@ describe("XenOrchestraState", () => {
     state.dropPool(paris);
     expect(state.all("vms").get(vmId)).toMatchObject({ name_label: "again" });
   });
-});
-
-test("isCollection() knows the collections and nothing that objects inherit", () => {
-  expect(["vms", "vm-controllers"].every(isCollection)).toBe(true);
-  expect(["", "VMs", "toString"].some(isCollection)).toBe(false);
 });

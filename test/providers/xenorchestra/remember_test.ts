@@ -1,0 +1,12 @@
+/**
+ * Maps that forget.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { remember } from "../../../lib/providers/xenorchestra/remember.ts";
+
+test("remember() drops the entry that was set the longest ago, once there is one too many", () => {
+  const map = new Map<string, number>();
+  for (const key of ["a", "b", "a", "c"]) remember(map, key, map.size, 2);
+  expect([...map.keys()]).toEqual(["a", "c"]);
+});
