@@ -9,6 +9,8 @@ import { type IpAddress, isHostAddress, parseIp } from "../../core/ip.ts";
 import type { Node } from "../../kube/resource.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 
+/** Types of address that no kubelet writes. */
+const CLOUD_TYPES = ["ExternalIP", "InternalDNS", "ExternalDNS"] as const;
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The wanted list, or why there is none. */
@@ -40,7 +42,7 @@ export function planAddresses(
     };
   }
   const cloud =
-    providedNodeIps === "trusted" ? addTrusted(instance.addresses, nodeIps) : instance.addresses;
+    providedNodeIps === "trusted" ? addTrusted(node, instance, nodeIps) : instance.addresses;
   if (cloud.length === 0) return { kind: "keep" };
 
   const preferred: InstanceAddress[] = [];
@@ -94,12 +96,24 @@ function parseNodeIps(annotation: string): string[] | string {
   return texts;
 }
 
+/** What only a cloud can have told, of a Node whose instance tells no address now: it may not run. */
+function listToldBefore(node: Node): readonly InstanceAddress[] {
+  const told: InstanceAddress[] = [];
+  for (const { type, address } of node.status?.addresses ?? []) {
+    const known = CLOUD_TYPES.find((one) => one === type);
+    if (known) told.push({ type: known, address });
+  }
+  return told;
+}
+
 /** Annotated IPs become the instance's internal ones; an address is never both internal and external. */
 function addTrusted(
-  cloud: readonly InstanceAddress[],
+  node: Node,
+  { addresses }: Instance,
   nodeIps: readonly string[],
 ): readonly InstanceAddress[] {
-  if (nodeIps.length === 0) return cloud;
+  if (nodeIps.length === 0) return addresses;
+  const cloud = addresses.length > 0 ? addresses : listToldBefore(node);
   const trusted = nodeIps.map((address): InstanceAddress => ({ type: "InternalIP", address }));
   const others = cloud.filter(
     ({ type, address }) => type !== "InternalIP" && !nodeIps.includes(parseIp(address)?.text ?? ""),

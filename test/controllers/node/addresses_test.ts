@@ -124,6 +124,27 @@ describe("planAddresses() with trusted node IPs", () => {
   });
 });
 
+describe("planAddresses() with trusted node IPs of a machine that tells no address, as when it is halted", () => {
+  const before = [
+    ["InternalIP", "10.9.9.9"],
+    ["ExternalIP", "1.2.3.4"],
+    ["Hostname", "n"],
+  ] as const;
+  const has = toAddresses("I10.9.9.9 E1.2.3.4 Hn");
+  test.each([
+    ["keeps what the cloud told before", "10.9.9.9", has],
+    ["follows the annotation all the same", "10.9.9.8", toAddresses("I10.9.9.8 E1.2.3.4 Hn")],
+  ])("%s", (_title, nodeIp, addresses) => {
+    const node = toNode("n", { nodeIp, addresses: before });
+    expect(planAddresses(node, toInstance("i"), "trusted")).toEqual({ kind: "wanted", addresses });
+  });
+
+  test("keeps all without an annotation", () => {
+    const node = toNode("n", { addresses: before });
+    expect(planAddresses(node, toInstance("i"), "trusted")).toEqual({ kind: "keep" });
+  });
+});
+
 describe("N-16 hasAddresses() compares the whole list in order", () => {
   const actual = [
     ["InternalIP", "10.0.0.1"],
