@@ -30,7 +30,7 @@ test("demo() --once plays the story, ends with 0 and tells every step", async ()
   expect(out).toMatch(/in total +\d+ {3}\d+ for \d+ inventories/);
   expect(await readFile(kubeconfig, "utf8")).toContain("current-context: demo");
   await rm(folder, { recursive: true });
-}, 60_000);
+}, 120_000);
 
 test.each([
   ["--kubeconfig=FILE that exists", "exists and is left alone"],
