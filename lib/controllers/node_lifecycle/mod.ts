@@ -218,7 +218,6 @@ export class NodeLifecycleController {
 
   #forget(name: string): void {
     this.#notReady.delete(name);
-    this.#disagreements.delete(name);
     this.#throttle.forget(name);
   }
 }

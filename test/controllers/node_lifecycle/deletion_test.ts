@@ -69,6 +69,7 @@ describe("a deletion", () => {
     await rig.clock.advance(LONG_MS);
     expect([rig.server.writes, rig.provider.reads, rig.events]).toEqual([[], 0, []]);
     expect(rig.describe("n0")?.deletion).toMatchObject({ state: "waiting", reason: "ready" });
+    expect(rig.metrics.render()).not.toContain("landfall_node_deletions_blocked{");
   });
 
   test("L-09 a Node whose machine was off and then went is deleted", async () => {
@@ -130,6 +131,15 @@ describe("a deletion", () => {
       expect(isGone(rig, "n0")).toBe(true);
     },
   );
+
+  test("that is refused on and on is tried ever more rarely", async () => {
+    await using rig = await startFleet(3);
+    rig.server.refusals.set("delete", "forbidden");
+    lose(rig, "n0");
+    await rig.clock.advance(LONG_MS);
+    expect(rig.server.deletions.length).toBeGreaterThanOrEqual(5);
+    expect(rig.server.deletions.length).toBeLessThanOrEqual(10);
+  });
 
   test("is not asked for again while a finalizer holds the Node", async () => {
     await using rig = await startFleet(3);
@@ -213,6 +223,17 @@ describe("a deletion", () => {
     expect(rig.readMetric('landfall_node_deletions_blocked{reason="unconfirmed"}')).toBeUndefined();
   });
 
+  test("a doubt ends when the kubelet is heard of", async () => {
+    await using rig = await startFleet(3);
+    rig.provider.missing = () => ({ kind: "unknown", reason: "denied", message: "m" });
+    lose(rig, "n0");
+    await rig.advanceUntil(() => rig.provider.reads === 1, DELETED_WITHIN_MS);
+    expect(rig.describe("n0")?.deletion?.state).toBe("unconfirmed");
+    rig.server.setReady("n0", "True");
+    await rig.clock.advance(5_000);
+    expect(rig.describe("n0")?.deletion).toMatchObject({ state: "waiting", reason: "ready" });
+  });
+
   test("a Node that came again under its name inherits no doubt", async () => {
     await using rig = await startFleet(3);
     rig.provider.missing = () => ({ kind: "unknown", reason: "denied", message: "m" });
@@ -238,5 +259,12 @@ describe("a deletion", () => {
     });
     expect(rig.listEvents("n0", "NodeDeletionBlocked")[0]?.message).toBe(message);
     expect(rig.listEvents("n1", "NodeDeletionBlocked")).toEqual([]);
+    const told = rig.listEvents("n0", "NodeDeletionBlocked").length;
+    const node = rig.server.find("n0") ?? toNode("n0");
+    rig.server.remove("n0");
+    await rig.clock.advance(0);
+    rig.server.put({ ...node, metadata: { ...node.metadata, uid: "another" } });
+    await rig.clock.advance(5_000);
+    expect(rig.listEvents("n0", "NodeDeletionBlocked")).toHaveLength(told + 1);
   });
 });

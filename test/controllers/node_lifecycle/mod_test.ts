@@ -32,6 +32,59 @@ describe("NodeLifecycleController", () => {
     expect(rig.provider.lists).toBe(2);
   });
 
+  test("a Node that falls again, or comes again under its name, asks again", async () => {
+    await using rig = await startFleet(3);
+    await rig.clock.advance(10_000);
+    rig.server.setReady("n0", "False");
+    await rig.clock.advance(10_000);
+    rig.server.setReady("n0", "True");
+    await rig.clock.advance(0);
+    expect(rig.provider.lists).toBe(2);
+    rig.server.setReady("n0", "False");
+    await rig.clock.advance(10_000);
+    expect(rig.provider.lists).toBe(3);
+    const node = rig.server.find("n0") ?? toNode("n0");
+    rig.server.remove("n0");
+    await rig.clock.advance(0);
+    rig.server.put({ ...node, metadata: { ...node.metadata, uid: "another" } });
+    await rig.clock.advance(0);
+    expect(rig.provider.lists).toBe(4);
+  });
+
+  test.each([true, false])(
+    "the cloud is looked at about every 10 s while a machine is missing (deletion.enabled: %p)",
+    async (enabled) => {
+      await using rig = await startFleet(3, { deletion: { enabled, holdOffMs: 3_600_000 } });
+      await rig.clock.advance(30_000);
+      lose(rig, "n0");
+      await rig.clock.advance(10_000);
+      const { lists } = rig.provider;
+      await rig.clock.advance(600_000);
+      expect(rig.provider.lists - lists).toBeGreaterThanOrEqual(55);
+      expect(rig.provider.lists - lists).toBeLessThanOrEqual(60);
+    },
+  );
+
+  test("the cloud is not looked at oftener for what is blocked", async () => {
+    await using rig = await startFleet(3, { deletion: { enabled: false } });
+    lose(rig, "n0");
+    await rig.clock.advance(120_000);
+    expect(rig.describe("n0")?.deletion?.state).toBe("blocked");
+    const { lists } = rig.provider;
+    await rig.clock.advance(600_000);
+    expect(rig.provider.lists - lists).toBeLessThanOrEqual(60);
+  });
+
+  test.each([20_000, 300_000])(
+    "a monitor period of %d ms leaves the cloud in peace while a machine is missing",
+    async (monitorPeriodMs) => {
+      await using rig = await startFleet(3, { monitorPeriodMs, deletion: { enabled: false } });
+      lose(rig, "n0");
+      await rig.clock.advance(600_000);
+      expect(rig.provider.lists).toBeLessThanOrEqual(62);
+    },
+  );
+
   test("a thousand Nodes that fall together cost two inventories at most", async () => {
     await using rig = await startFleet(1_000);
     await rig.clock.advance(10_000);

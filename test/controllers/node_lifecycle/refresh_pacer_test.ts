@@ -8,6 +8,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 
 interface SetUp extends AsyncDisposable {
   readonly clock: ManualClock;
+  readonly source: InventorySource;
   readonly pacer: RefreshPacer;
   /** When inventories were asked of the cloud, in milliseconds. */
   readonly listedMs: number[];
@@ -38,6 +39,7 @@ async function setUp(tickIntervalMs = 5_000, listTakesMs = 0): Promise<SetUp> {
   const pacer = new RefreshPacer({ source, clock, tickIntervalMs });
   return {
     clock,
+    source,
     pacer,
     listedMs,
     async tickUntil(ms, hasMissing) {
@@ -65,6 +67,14 @@ test("RefreshPacer asks every 10 s while something is missing", async () => {
   await using rig = await setUp();
   await rig.tickUntil(60_000, true);
   expect(rig.listedMs).toEqual([0, 10_000, 20_000, 30_000, 40_000, 50_000, 60_000]);
+});
+
+test("RefreshPacer rather asks a little early than a tick late", async () => {
+  await using rig = await setUp();
+  await rig.clock.advance(4_900);
+  rig.pacer.tick(true);
+  await rig.tickUntil(9_900, true);
+  expect(rig.listedMs).toEqual([0, 9_900]);
 });
 
 test("RefreshPacer asks at every tick when ticks are rarer", async () => {
@@ -99,6 +109,16 @@ test("noteFall() takes a younger inventory for good enough, until it is 5 s old"
   await rig.tickUntil(600_000, false);
   expect(rig.listedMs).toHaveLength(2);
   expect(rig.listedMs[1]).toBeLessThanOrEqual(10_000);
+});
+
+test("noteFall() asks for nothing when somebody else did since", async () => {
+  await using rig = await setUp();
+  await rig.clock.advance(4_000);
+  rig.pacer.noteFall();
+  await rig.clock.advance(500);
+  rig.source.requestRefresh();
+  await rig.tickUntil(600_000, false);
+  expect(rig.listedMs).toEqual([0, 4_500]);
 });
 
 test("noteFall() asks once, though the cloud takes long to answer", async () => {
