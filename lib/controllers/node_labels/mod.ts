@@ -4,7 +4,7 @@
  */
 import { NODES, type Node } from "../../kube/resource.ts";
 import type { ReconcileResult } from "../controller.ts";
-import { isUninitialized, toIdentity } from "../identity.ts";
+import { isUninitialized } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { WarningThrottle } from "../warning_throttle.ts";
 import { Contest, ROUNDS_MAX } from "./contest.ts";
@@ -68,10 +68,10 @@ export class NodeLabelController {
   }
 
   async #reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
-    const { resolver, provider, events } = this.#context;
+    const { presences, provider, events } = this.#context;
     const { name, uid } = node.metadata;
     const memory = this.#memories.get(name);
-    const plan = planNodeLabels(node, resolver.find(toIdentity(node)), {
+    const plan = planNodeLabels(node, presences.find(node), {
       told: memory?.uid === uid ? (memory?.told ?? {}) : {},
       origins: provider.originLabels ?? {},
     });
