@@ -15,12 +15,17 @@ const SETTLE_TURNS = 4;
 /** Time under the test's control: it moves only by {@linkcode ManualClock.advance}. */
 export class ManualClock implements Clock {
   readonly #startMs: number;
+  readonly #rest: () => Promise<void>;
   readonly #sleepers = new Set<Sleeper>();
   #elapsedMs = 0;
 
-  /** @param startMs Wall-clock time at the start. @default 2026-01-01T00:00:00Z */
-  constructor(startMs: number = Date.UTC(2026, 0, 1)) {
+  /**
+   * @param startMs Wall-clock time at the start. @default 2026-01-01T00:00:00Z
+   * @param rest Waits until all that woke has come to rest, before time goes on. @default {settle}
+   */
+  constructor(startMs: number = Date.UTC(2026, 0, 1), rest: () => Promise<void> = settle) {
     this.#startMs = startMs;
+    this.#rest = rest;
   }
 
   /** How many sleeps have neither ended nor been aborted. */
@@ -62,17 +67,17 @@ export class ManualClock implements Clock {
    */
   async advance(ms: number): Promise<void> {
     const endMs = this.#elapsedMs + ms;
-    await settle();
+    await this.#rest();
     for (;;) {
       const next = this.#next(endMs);
       if (next === undefined) break;
       this.#sleepers.delete(next);
       this.#elapsedMs = Math.max(this.#elapsedMs, next.dueMs);
       next.wake();
-      await settle();
+      await this.#rest();
     }
     this.#elapsedMs = endMs;
-    await settle();
+    await this.#rest();
   }
 
   #next(endMs: number): Sleeper | undefined {

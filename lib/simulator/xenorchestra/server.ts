@@ -34,6 +34,8 @@ export interface XenOrchestraSimulator {
   readonly state: XenOrchestraState;
   readonly faults: Faults;
   readonly requests: RequestCounter;
+  /** Requests that wait for an answer that will not come. */
+  readonly hanging: ReadonlySet<IncomingMessage>;
   /** Tokens and users, to look at and to revoke. */
   readonly auth: Auth;
   /** Stops listening: new connections are refused, old ones are closed. */
@@ -84,6 +86,7 @@ export async function startXenOrchestraSimulator(
     state,
     faults,
     requests,
+    hanging: front.hanging,
     auth,
     refuse: () => close(server),
     accept: async () => {
@@ -114,6 +117,7 @@ interface FrontOptions {
 /** Stands between the socket and the routes: counts, breaks what is to be broken, writes the rest. */
 class Front {
   readonly #options: FrontOptions;
+  readonly hanging = new Set<IncomingMessage>();
 
   constructor(options: FrontOptions) {
     this.#options = options;
@@ -135,7 +139,11 @@ class Front {
     const route = toRoute(method, url.pathname);
     requests.add(route);
     const fault = faults.take(route, url.pathname);
-    if (fault?.kind === "hang") return;
+    if (fault?.kind === "hang") {
+      this.hanging.add(incoming);
+      outgoing.once("close", () => this.hanging.delete(incoming));
+      return;
+    }
     if (fault?.kind === "reset") {
       incoming.socket.destroy();
       return;

@@ -1,0 +1,19 @@
+import type { Fault } from "../../lib/simulator/xenorchestra/mod.ts";
+import { describeOutages, type Outage } from "../support/outage_story.ts";
+
+function toFault(title: string, fault: Fault): Outage {
+  return { title, begin: ({ servers: { cloud } }) => cloud.faults.set(fault) };
+}
+
+describeOutages("when connections", [
+  {
+    title: "are refused",
+    begin: async ({ servers: { cloud } }) => {
+      await cloud.refuse();
+      return () => cloud.accept();
+    },
+  },
+  toFault("are reset", { kind: "reset" }),
+  toFault("hang without an answer", { kind: "hang" }),
+  toFault("end after half a body", { kind: "halfBody" }),
+]);

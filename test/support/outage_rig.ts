@@ -1,0 +1,219 @@
+/**
+ * The whole controller between two simulated servers on real sockets, in time that the test moves: ten Nodes in two
+ * pools of one Xen Orchestra, and one more in each whose machine will be deleted.
+ * @module
+ */
+import { type AppOptions, runApp } from "../../lib/app/app.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
+import { createKubeClient } from "../../lib/kube/http_client.ts";
+import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
+import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
+import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
+import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
+import { startXenOrchestraSimulator } from "../../lib/simulator/xenorchestra/mod.ts";
+import { toHost, toNetwork, toPool, toUuid } from "../../lib/simulator/xenorchestra/records.ts";
+import { ManualClock } from "./manual_clock.ts";
+import { toRegistration } from "./nodes.ts";
+import { type Servers, Traffic } from "./traffic.ts";
+
+/** One of the two pools. */
+export type PoolName = "alpha" | "beta";
+
+/** A pool, and its two hosts: the master and another one. */
+export interface PoolPlace {
+  readonly id: string;
+  readonly hostIds: readonly [string, string];
+}
+
+/** How often the cloud is asked when nothing is wrong, in milliseconds. */
+export const REFRESH_MS = 30_000;
+/** How long the first steps of everything take at most, in milliseconds. */
+const START_MS = 65_000;
+const CONTROLLERS = ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"];
+
+function toPlace(name: PoolName): PoolPlace {
+  const hostIds = [toUuid(`host/${name}-1`), toUuid(`host/${name}-2`)] as const;
+  return { id: toUuid(`pool/${name}`), hostIds };
+}
+
+/** Cluster, cloud, and the controller between them. */
+export class OutageRig implements AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly servers: Servers;
+  readonly pools: Readonly<Record<PoolName, PoolPlace>> = {
+    alpha: toPlace("alpha"),
+    beta: toPlace("beta"),
+  };
+  readonly #deletion: DeletionSettings;
+  readonly #traffic: Traffic;
+  readonly #disposals: (() => unknown)[] = [];
+  /** Every version of a Node that the API server had since the Nodes were initialised. */
+  readonly versions: Node[];
+  #app: { readonly stop: AbortController; readonly ended: Promise<unknown> } | undefined;
+  /** Of the controller that runs, or ran last. */
+  metrics: MetricsRegistry = new MetricsRegistry();
+
+  private constructor(
+    clock: ManualClock,
+    parts: {
+      servers: Servers;
+      traffic: Traffic;
+      deletion: DeletionSettings;
+      versions: Node[];
+    },
+  ) {
+    this.clock = clock;
+    this.servers = parts.servers;
+    this.#traffic = parts.traffic;
+    this.#deletion = parts.deletion;
+    this.versions = parts.versions;
+  }
+
+  /** Starts everything; resolves when all Nodes are initialised, Ready and at rest. */
+  static async start(deletion: DeletionSettings): Promise<OutageRig> {
+    const versions: Node[] = [];
+    const traffic = new Traffic((node) => versions.push(node));
+    const clock = new ManualClock(undefined, () => traffic.rest(servers));
+    const kubernetes = startKubernetesSimulator({ clock });
+    const cloud = await startXenOrchestraSimulator({ clock });
+    const servers: Servers = { kubernetes, cloud };
+    const rig = new OutageRig(clock, { servers, traffic, deletion, versions });
+    rig.#disposals.push(
+      traffic.watchFetch(),
+      () => kubernetes.stop(),
+      () => cloud.stop(),
+    );
+    rig.#fill();
+    await rig.startApp();
+    await clock.advance(START_MS);
+    versions.length = 0;
+    return rig;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopApp();
+    for (const dispose of this.#disposals) await dispose();
+  }
+
+  /** Starts the controller, as a process that remembers nothing. */
+  async startApp(): Promise<void> {
+    const { clock } = this;
+    const { kubernetes, cloud } = this.servers;
+    const stop = new AbortController();
+    const metrics = new MetricsRegistry();
+    const { settings } = parseXenOrchestraConfig(
+      { url: cloud.url, token: cloud.token, refreshInterval: `${REFRESH_MS}ms` },
+      {},
+    );
+    if (settings === undefined) throw new Error("Cannot use the settings");
+    const deps = { clock, metrics, log: silentLogger, signal: stop.signal };
+    const provider = xenOrchestra.create(settings, deps);
+    const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
+    const client = createKubeClient({ credentials, clock, metrics, version: "test" });
+    const options: AppOptions = {
+      provider: this.#traffic.watchProvider(provider),
+      client: this.#traffic.watchClient(client),
+      clock,
+      log: silentLogger,
+      metrics,
+      host: "test",
+      controllers: new Set(CONTROLLERS),
+      concurrentNodeSyncs: 16,
+      nodeStatusUpdateFrequencyMs: 300_000,
+      nodeMonitorPeriodMs: 5_000,
+      deletion: this.#deletion,
+    };
+    this.metrics = metrics;
+    this.#app = { stop, ended: runApp(options, stop.signal) };
+    await this.#traffic.rest(this.servers);
+  }
+
+  /** Stops the controller. Time goes on as far as it takes. */
+  async stopApp(): Promise<void> {
+    if (this.#app === undefined) return;
+    const { stop, ended } = this.#app;
+    this.#app = undefined;
+    stop.abort(new Error("the test stops the controller"));
+    const progress = { isOver: false };
+    const over = ended.finally(() => (progress.isOver = true));
+    while (!progress.isOver) await this.clock.advance(100);
+    await over;
+  }
+
+  /** A Node as the API server has it. */
+  readNode(name: string): Node | undefined {
+    return this.servers.kubernetes.objects.getNode(name) as Node | undefined;
+  }
+
+  /** Names of all Nodes. */
+  listNodes(): string[] {
+    return this.servers.kubernetes.objects
+      .list("nodes")
+      .map(({ metadata }) => String(metadata["name"]));
+  }
+
+  /** Reasons of the Events about a Node. */
+  listEvents(name: string): string[] {
+    const events = this.servers.kubernetes.objects.list("events", "default");
+    return (events as unknown as KubeEvent[])
+      .filter(({ involvedObject }) => involvedObject.name === name)
+      .map(({ reason }) => reason ?? "");
+  }
+
+  /** The UUID of a Node's machine. */
+  toVmId(name: string): string {
+    return toUuid(`vm/${name}`);
+  }
+
+  /** Says of a Node what its kubelet, or the node monitor of Kubernetes, says of it. */
+  setReady(name: string, isReady: boolean): void {
+    const status = isReady ? "True" : "Unknown";
+    const conditions = [{ type: "Ready", status }];
+    this.servers.kubernetes.objects.patchNodeStatus(name, { conditions });
+  }
+
+  /** How often the controller wrote to Nodes. */
+  countWrites(): number {
+    const { requests } = this.servers.kubernetes;
+    let count = 0;
+    for (const verb of ["patch", "delete"]) {
+      count += requests.count({ verb, resource: "nodes" });
+      count += requests.count({ verb, resource: "nodes/status" });
+    }
+    return count;
+  }
+
+  #fill(): void {
+    for (const name of ["alpha", "beta"] as const) {
+      const { state } = this.servers.cloud;
+      const { id: poolId, hostIds } = this.pools[name];
+      state.addPool(toPool({ name, id: poolId, masterId: hostIds[0] }));
+      hostIds.forEach((id, at) => {
+        const address = `10.0.0.${at + 1}`;
+        state.addHost(toHost({ name: `${name}-${at + 1}`, id, poolId, address }));
+      });
+      state.put("networks", toNetwork("eth0", poolId));
+      for (const [at, suffix] of ["1", "2", "3", "4", "5", "gone"].entries()) {
+        this.#addNode(`${name}-${suffix}`, { name, at });
+      }
+    }
+  }
+
+  #addNode(nodeName: string, { name, at }: { name: PoolName; at: number }): void {
+    const { kubernetes, cloud } = this.servers;
+    const { id: poolId, hostIds } = this.pools[name];
+    const network = name === "alpha" ? "10.1.0" : "10.2.0";
+    const vmId = cloud.state.addVm({
+      name: nodeName,
+      poolId,
+      hostId: hostIds[0],
+      addresses: { "0/ipv4/0": `${network}.${at + 1}` },
+    });
+    const labels = { "kubernetes.io/hostname": nodeName };
+    kubernetes.objects.createNode(toRegistration(nodeName, { systemUuid: vmId, labels }));
+    this.setReady(nodeName, true);
+  }
+}
