@@ -29,7 +29,7 @@ test("NodeLabelController follows a machine to another host in one write, then t
   ]);
 });
 
-test("NodeLabelController writes upon the version that it planned on, and not again before the watch shows it", async () => {
+test("NodeLabelController writes upon the version it planned on, and not again before the watch shows it", async () => {
   await using bench = new LabelBench();
   await bench.settle("a", "h1");
   const version = bench.nodes.get("a")?.metadata.resourceVersion;
@@ -54,7 +54,7 @@ test("NodeLabelController tells a change of region and of type after the write",
   ]);
 });
 
-test("NodeLabelController tells nothing of a write that was refused, and all of it once one is taken", async () => {
+test("NodeLabelController tells nothing of a refused write, and all of it once one is taken", async () => {
   await using bench = new LabelBench();
   await bench.settle("a", "h1");
   bench.refusal = new KubeError("unavailable", "the API server is not well");

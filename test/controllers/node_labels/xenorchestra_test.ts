@@ -74,11 +74,13 @@ test("a migration with new addresses is right in time, though two controllers wr
   const vmId = stage.vmId("worker-1");
   stage.cloud.state.migratePool(vmId, poolIds.lyon, { hostId: hostIds["xcp-lyo-1"] });
   stage.cloud.state.setVm(vmId, { addresses: { "0/ipv4/0": "10.20.0.77" } });
-  const tookMs = await stage.untilLabels("worker-1", stage.toPlace("xcp-lyo-1"));
-  expect(tookMs).toBeLessThan(RIGHT_WITHIN_MS);
+  const startedMs = performance.now();
+  await stage.untilLabels("worker-1", stage.toPlace("xcp-lyo-1"));
   await until("the address is right", () =>
     stage.rig.readNode("worker-1")?.status?.addresses?.some((one) => one.address === "10.20.0.77"),
   );
+  // Whoever writes second may meet a conflict, but waits for no back-off.
+  expect(performance.now() - startedMs).toBeLessThan(RIGHT_WITHIN_MS);
 });
 
 describe("a machine that stops keeps its labels and addresses, and is followed when it starts", () => {
