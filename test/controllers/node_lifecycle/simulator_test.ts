@@ -88,15 +88,17 @@ test("L-12 a conflict over HTTP is read again and loses nobody's taint", async (
   const provider = toQuickProvider();
   provider.instances.set("a", toInstance("a", { ...INSTANCE, state: "stopped" }));
   await using rig = await startRig({ provider, ...QUICK });
+  register(rig.kubernetes, "a");
+  await until("it is known", () => rig.metrics.render().includes('{presence="present"} 1'));
   rig.kubernetes.faults.refuse({ verb: "patch", name: "a", status: 409, times: 1 });
-  register(rig.kubernetes, "a", { ready: "Unknown" });
+  setReady(rig, "a", "Unknown");
   const patches = { verb: "patch", name: "a" };
-  await until("it met the conflict", () => rig.kubernetes.requests.count(patches) === 1);
+  await until("it met the conflict", () => rig.kubernetes.requests.count(patches) > 0);
   const taints = [{ key: "example.com/mine", effect: "NoSchedule" }];
   rig.kubernetes.objects.patchNode("a", { spec: { taints } });
   await until("it is tainted", () => listTaints(rig, "a").includes(SHUTDOWN));
   expect(listTaints(rig, "a")).toEqual(["example.com/mine", SHUTDOWN]);
-  expect(rig.kubernetes.requests.count(patches)).toBe(2);
+  expect(rig.kubernetes.requests.count(patches)).toBeGreaterThanOrEqual(2);
   expect(rig.listEvents("a")).toEqual([]);
 });
 
