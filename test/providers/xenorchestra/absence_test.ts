@@ -83,6 +83,7 @@ describe("proveAbsence()", () => {
     ["another's 404", () => toJson404({ message: "no Route matched" }), "unknown protocol"],
     ["a 404 of other data", () => toJson404({ data: WORKER_1 }), "unknown protocol"],
     ["a JSON 404 called HTML", () => toMissing(WORKER_1, "VM", "text/html"), "unknown protocol"],
+    ["a 304 unasked", () => new Response(null, { status: 304 }), "unknown protocol"],
     ["a 503", () => Response.json({ error: "later" }, { status: 503 }), "unknown unreachable"],
     ["200 with nothing in it", () => Response.json({}), "unknown undecodable"],
     [

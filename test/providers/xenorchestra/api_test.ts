@@ -106,6 +106,53 @@ describe("XenOrchestraApi", () => {
     await expect(api.list("pools", signal)).rejects.toMatchObject({ kind: "protocol" });
   });
 
+  /** Answers with this ETag, and 304 to every condition. */
+  function name(etag: string | undefined, of304 = etag): void {
+    const toHeaders = (one: string | undefined): Record<string, string> =>
+      one === undefined ? {} : { etag: one };
+    fake.answer = ({ headers }) =>
+      headers.has("if-none-match")
+        ? new Response(null, { status: 304, headers: toHeaders(of304) })
+        : Response.json([], { headers: toHeaders(etag) });
+  }
+
+  test("relist() takes a 304 for unchanged, whether it names the version or not", async () => {
+    for (const of304 of ['W/"1"', '"1"', undefined]) {
+      name('W/"1"', of304);
+      const { version: known } = await api.list("pools", signal);
+      expect(await api.relist("pools", { known }, signal)).toBe("unchanged");
+    }
+  });
+
+  test("relist() asks for the whole when a 304 names another version", async () => {
+    name('"1"', '"2"');
+    const { version: known } = await api.list("pools", signal);
+    expect(await api.relist("pools", { known }, signal)).toMatchObject({ objects: [] });
+    expect(fake.seen.map(({ headers }) => headers.get("if-none-match"))).toEqual([
+      null,
+      '"1"',
+      null,
+    ]);
+  });
+
+  test.each([undefined, "*", "1"])("list() has no version with %p for an ETag", async (etag) => {
+    name(etag);
+    expect(await api.list("pools", signal)).not.toHaveProperty("version");
+  });
+
+  test("a 304 to a question without a condition is a protocol error", async () => {
+    fake.answer = () => new Response(null, { status: 304, headers: { etag: '"1"' } });
+    for (const ask of [
+      () => api.list("pools", signal),
+      () => api.relist("pools", {}, signal),
+      () => api.relist("pools", { known: { path: "/vms", etag: '"1"' } }, signal),
+      () => api.listServers(signal),
+      () => api.readVm(WORKER_1, signal),
+    ]) {
+      await expect(ask()).rejects.toMatchObject({ kind: "protocol" });
+    }
+  });
+
   test("counts what cannot be read", async () => {
     fake.change("vms", WORKER_1, { tags: "k8s" });
     const { undecodable } = await api.list("vms", signal);

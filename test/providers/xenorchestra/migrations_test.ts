@@ -13,7 +13,7 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
-import { ManualClock } from "../../support/manual_clock.ts";
+import type { ManualClock } from "../../support/manual_clock.ts";
 import { toDeps, toSettings } from "./fake_server.ts";
 
 const DOUBT_MS = 600_000;

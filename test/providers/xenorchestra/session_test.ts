@@ -149,6 +149,42 @@ describe("get()", () => {
     },
   );
 
+  test("has every cache ask, but in a way that lets Xen Orchestra answer 304", async () => {
+    const session = open();
+    await session.get(GET, signal);
+    await session.get({ ...GET, etag: 'W/"1"' }, signal);
+    const heads = fake.seen.map(({ headers }) => [
+      headers.get("cache-control"),
+      headers.get("if-none-match"),
+    ]);
+    expect(heads).toEqual([
+      ["max-age=0", null],
+      ["max-age=0", 'W/"1"'],
+    ]);
+  });
+
+  test("a 304 with a body, which may not be, spoils no later answer", async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", (data) => {
+        const isConditional = String(data).toLowerCase().includes("if-none-match");
+        const [status, body] = isConditional ? ["304 Not Modified", "[1,2,3]"] : ["200 OK", "[]"];
+        const head = `content-type: application/json\r\ncontent-length: ${body.length}`;
+        socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const session = new Session(toSettings(`http://127.0.0.1:${port}`), deps);
+    for (let round = 0; round < 3; round += 1) {
+      const reply = await session.get({ ...GET, etag: '"1"' }, signal);
+      expect([reply.status, reply.json]).toEqual([304, undefined]);
+      expect((await session.get(GET, signal)).json).toEqual({ value: [] });
+    }
+    server.close();
+  });
+
   test("runs at most eight requests at a time", async () => {
     let running = 0;
     let most = 0;
