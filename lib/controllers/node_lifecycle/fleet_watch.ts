@@ -61,7 +61,7 @@ export class FleetWatch {
     return readFleet(this.#state, this.#context.clock.monotonic(), this.#settings);
   }
 
-  /** Starts a Node's count anew: the cloud, asked directly, did not agree, or the kubelet was heard of between looks. */
+  /** Starts a Node's count anew: the cloud, asked directly, did not agree, or the kubelet was heard between looks. */
   startAnew({ metadata: { uid } }: Node): void {
     if (uid !== undefined) this.#state = breakStreak(this.#state, uid);
   }

@@ -202,7 +202,7 @@ export class NodeLifecycleController {
     log.info(isOff ? "Node tainted: its machine is off" : "Shutdown taint removed", { node: name });
   }
 
-  /** @param why Why it is blocked, as one word. As long as it is the same, a message with other counts says nothing new */
+  /** @param why Why it is blocked, as one word: while it stays the same, a message with other counts is no news */
   #tellBlocked(node: Node, why: string, message: string): void {
     const { type, reason } = EVENTS.deletionBlocked;
     if (!this.#throttle.passes(node.metadata.name, { type, reason, message: why })) return;

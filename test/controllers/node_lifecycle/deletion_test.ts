@@ -43,6 +43,18 @@ describe("a deletion", () => {
     },
   );
 
+  test("comes as soon to a Node whose machine was gone before the start, and not at once", async () => {
+    await using rig = await startFleet(3, {
+      prepare: (world) => {
+        world.add("n0", { ready: "Unknown" });
+        world.loseMachines("n0");
+      },
+    });
+    const tookMs = await rig.advanceUntil(() => isGone(rig, "n0"), LONG_MS);
+    expect(tookMs).toBeGreaterThanOrEqual(60_000);
+    expect(tookMs).toBeLessThanOrEqual(DELETED_WITHIN_MS);
+  });
+
   test("L-02 a Node that is not Ready is kept while its machine is there", async () => {
     await using rig = await startFleet(3);
     rig.server.setReady("n0", "Unknown");
