@@ -39,7 +39,8 @@ export class LabelStage implements AsyncDisposable {
     this.rig = rig;
   }
 
-  static async start(): Promise<LabelStage> {
+  /** @param fullPassIntervalMs So long that no pass mends what differences should. @default {60_000} */
+  static async start(fullPassIntervalMs: number = 60_000): Promise<LabelStage> {
     const world = createDemoWorld();
     const cloud = await startXenOrchestraSimulator({ clock: systemClock, world: world.world });
     const settings = {
@@ -49,7 +50,7 @@ export class LabelStage implements AsyncDisposable {
     const rig = await startRig({
       provider: xenOrchestra.create(settings, { ...toDeps(), clock: systemClock }),
       controllers: ["cloud-node", "cloud-node-label-sync"],
-      fullPassIntervalMs: 40,
+      fullPassIntervalMs,
     });
     return new LabelStage(world, cloud, rig);
   }

@@ -17,7 +17,7 @@ const FIRST_HOST = `${PREFIX}original_host_id`;
 const FIRST_POOL = `${PREFIX}original_pool_id`;
 
 test("labels of eight Nodes take one write each, and none after that over refreshes and full passes", async () => {
-  await using stage = await LabelStage.start();
+  await using stage = await LabelStage.start(40);
   const names = [...stage.world.machines.keys()];
   await stage.join(...names);
   await stage.pass(10);
