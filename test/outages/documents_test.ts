@@ -46,6 +46,24 @@ describeOutages("when the answer is", [
   },
 ]);
 
+/** No VM is listed, and asked for alone none is there, as someone in between says. */
+function toNoVms(title: string, fault: Fault): Outage {
+  return {
+    title: `200 with [] for the list of VMs, and ${title} for single VMs`,
+    begin: ({ servers: { cloud } }) => {
+      cloud.faults.set({ kind: "json", body: [] }, { route: "/vms" });
+      cloud.faults.set(fault, SINGLE);
+      return () => cloud.faults.clear();
+    },
+  };
+}
+
+describeOutages("when the answers are", [
+  toNoVms("HTML 404", NO_PAGE),
+  toNoVms("a gateway's JSON 404", toGateway({ error: "not found" })),
+  toNoVms("500", { kind: "status", status: 500 }),
+]);
+
 describeOutages("when rights are lost:", [
   toFault("lists are empty, single reads 403", { kind: "nonAdmin" }),
   {

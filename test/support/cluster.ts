@@ -73,9 +73,33 @@ export interface Cluster {
   resumeApiServer(): void;
   /** Makes etcd forget all changes so far: watches and pages from older versions get 410. */
   compact(): Promise<void>;
+  /** Requests to delete a Node that the API server got, whoever sent them and whatever became of them. */
+  listNodeDeletions(): Promise<readonly NodeDeletion[]>;
   /** Ends all processes and removes all files. */
   stop(): Promise<void>;
 }
+
+/** A request to delete a Node, as the audit log of the API server tells. */
+export interface NodeDeletion {
+  /** `system:serviceaccount:<namespace>:<name>` for a service account. */
+  readonly username: string;
+  readonly node: string;
+  /** Preconditions that the request carried. */
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+  /** Status of the reply. */
+  readonly code: number;
+}
+
+/** Tells of requests to delete Nodes, with their bodies, and of nothing else. */
+const AUDIT_POLICY = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [
+    { level: "Request", verbs: ["delete"], resources: [{ group: "", resources: ["nodes"] }] },
+    { level: "None" },
+  ],
+} as const;
 
 interface Parts {
   readonly assets: string;
@@ -110,6 +134,7 @@ export async function startCluster(
     const etcdUrl = `http://127.0.0.1:${etcdPort}`;
     etcd = startEtcd(kubeAssets, { folder, etcdUrl, peerUrl: `http://127.0.0.1:${peerPort}` });
     const certificates = await createCertificates(folder);
+    await writeFile(toAuditPath(folder, "policy"), JSON.stringify(AUDIT_POLICY));
     const parts = { assets: kubeAssets, folder, signal, etcdUrl, port, ...certificates };
     return await RunningCluster.start(parts, etcd);
   } catch (error) {
@@ -296,6 +321,11 @@ class RunningCluster implements Cluster {
     if (!response.ok) throw new Error(`Cannot compact etcd: ${await response.text()}`);
   }
 
+  async listNodeDeletions(): Promise<readonly NodeDeletion[]> {
+    const log = await readFile(toAuditPath(this.folder, "log"), "utf8").catch(() => "");
+    return log.split("\n").filter(Boolean).map(toNodeDeletion);
+  }
+
   async stop(): Promise<void> {
     await this.stopApiServer("SIGKILL");
     await this.#etcd.stop("SIGKILL");
@@ -341,6 +371,27 @@ function apiServerFlags(parts: Parts): readonly string[] {
     "disable-admission-plugins": "ServiceAccount,TaintNodesByCondition",
     "endpoint-reconciler-type": "none",
     "cert-dir": join(parts.folder, "unused"),
+    "audit-policy-file": toAuditPath(parts.folder, "policy"),
+    "audit-log-path": toAuditPath(parts.folder, "log"),
   };
   return Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
+}
+
+function toAuditPath(folder: string, what: "policy" | "log"): string {
+  return join(folder, `audit-${what}.json`);
+}
+
+function toNodeDeletion(line: string): NodeDeletion {
+  const event: {
+    readonly user: { readonly username: string };
+    readonly objectRef: { readonly name: string };
+    readonly requestObject?: { readonly preconditions?: NodeDeletion["preconditions"] };
+    readonly responseStatus?: { readonly code?: number };
+  } = JSON.parse(line);
+  return {
+    username: event.user.username,
+    node: event.objectRef.name,
+    preconditions: event.requestObject?.preconditions,
+    code: event.responseStatus?.code ?? 0,
+  };
 }

@@ -70,9 +70,7 @@ export class ClusterRig {
     const { world } = createDemoWorld();
     const cloud = await startXenOrchestraSimulator({ clock: systemClock, world });
     const rig = new ClusterRig(cluster, cloud);
-    const { url, token } = cloud;
-    const config = `url: ${url}\ntoken: ${token}\nrefreshInterval: 1s\n`;
-    await writeFile(rig.#cloudConfigPath, config, { mode: 0o600 });
+    await rig.configure([]);
     await rig.renewToken();
     await cluster.applyRbac(ACCOUNT, RULES);
     return rig;
@@ -80,6 +78,21 @@ export class ClusterRig {
 
   async stop(): Promise<void> {
     await Promise.all([this.cluster.stop(), this.cloud.stop()]);
+  }
+
+  /** Settings of the cloud beside where it is and how it is signed in to: more lines of YAML. */
+  async configure(lines: readonly string[]): Promise<void> {
+    const { url, token } = this.cloud;
+    const config = [`url: ${url}`, `token: ${token}`, "refreshInterval: 1s", ...lines, ""].join(
+      "\n",
+    );
+    await writeFile(this.#cloudConfigPath, config, { mode: 0o600 });
+  }
+
+  /** Lets the controller delete Nodes. */
+  async allowDeletion(): Promise<void> {
+    const rule = { apiGroups: [""], resources: ["nodes"], verbs: ["delete"] };
+    await this.cluster.applyRbac(ACCOUNT, [...RULES, rule]);
   }
 
   /** Puts a new token into the file that the controller reads. */

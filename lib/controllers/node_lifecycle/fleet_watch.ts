@@ -16,7 +16,6 @@ import {
   type Verdict,
 } from "../../cloud/deletion_guard.ts";
 import type { Node } from "../../kube/resource.ts";
-import { toIdentity } from "../identity.ts";
 import type { NodeContext } from "../node_loop.ts";
 import { toFleetMember } from "./plan.ts";
 
@@ -73,10 +72,10 @@ export class FleetWatch {
   }
 
   #listFleet(): FleetMember[] {
-    const { nodes, resolver } = this.#context;
+    const { nodes, presences } = this.#context;
     const fleet: FleetMember[] = [];
     for (const node of nodes.values()) {
-      const member = toFleetMember(node, resolver.find(toIdentity(node)));
+      const member = toFleetMember(node, presences.find(node));
       if (member !== undefined) fleet.push(member);
     }
     return fleet;

@@ -5,7 +5,7 @@
 import type { DeletionSettings, Verdict } from "../../cloud/deletion_guard.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
 import type { ReconcileResult } from "../controller.ts";
-import { isReady, isUninitialized, readyStatus, toIdentity } from "../identity.ts";
+import { isReady, isUninitialized, readyStatus } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { WarningThrottle } from "../warning_throttle.ts";
 import { Deleter } from "./deleter.ts";
@@ -118,13 +118,15 @@ export class NodeLifecycleController {
     const hasMissing = this.#fleet.look();
     this.#dropSettledDisagreements();
     for (const node of this.#options.context.nodes.values()) {
+      // Of most Nodes there is nothing to plan, and this happens often.
+      if (isReady(node) && !node.spec?.taints?.length) continue;
       if (this.#plan(node).kind !== "nothing") this.#loop.enqueueUnlessWaiting(node.metadata.name);
     }
     return hasMissing;
   }
 
   #plan(node: Node): LifecyclePlan {
-    const presence = this.#options.context.resolver.find(toIdentity(node));
+    const presence = this.#options.context.presences.find(node);
     return planLifecycle(node, presence, this.#fleet.judge(node));
   }
 
@@ -168,19 +170,19 @@ export class NodeLifecycleController {
   }
 
   #isOurs(node: Node): boolean {
-    const { resolver } = this.#options.context;
-    return !isUninitialized(node) && resolver.find(toIdentity(node)).kind !== "foreign";
+    const { presences } = this.#options.context;
+    return !isUninitialized(node) && presences.find(node).kind !== "foreign";
   }
 
   #dropSettledDisagreements(): void {
-    const { nodes, resolver } = this.#options.context;
+    const { nodes, presences } = this.#options.context;
     for (const [name, { uid }] of this.#disagreements) {
       const node = nodes.get(name);
       const isStanding =
         node !== undefined &&
         node.metadata.uid === uid &&
         !isReady(node) &&
-        resolver.find(toIdentity(node)).kind !== "present";
+        presences.find(node).kind !== "present";
       if (!isStanding) this.#disagreements.delete(name);
     }
   }
