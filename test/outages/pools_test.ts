@@ -70,6 +70,22 @@ describeOutages("when pools are half there", [
   },
 ]);
 
+describeOutages("when nothing tells it from the truth:", [
+  {
+    title: "five machines of ten look deleted in every way for 4 min",
+    begin: (rig) => {
+      const { id, hostIds } = rig.pools.alpha;
+      const place = { hostId: hostIds[0], gapMs: 4 * MINUTE_MS };
+      for (const suffix of ["1", "2", "3", "4", "5"]) {
+        rig.servers.cloud.state.migratePool(rig.toVmId(`alpha-${suffix}`), id, place);
+      }
+    },
+    lists: ["beta"],
+    isMass: true,
+    needsTime: true,
+  },
+]);
+
 describeOutages("when Xen Orchestra restarts", [
   {
     title: "and its pools load fast",

@@ -156,7 +156,7 @@ class Story {
     }
   }
 
-  /** No live Node is or was asked to be deleted, tainted without reason, or given labels or addresses that it never had. */
+  /** Of live Nodes none is or was asked to be deleted, tainted without reason, or given false labels or addresses. */
   #expectLive(when: string): void {
     const rig = this.#rig;
     const deleted = rig.servers.kubernetes.requests.entries
