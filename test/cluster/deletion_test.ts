@@ -39,11 +39,19 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
   };
   const readLive = (): Promise<Node[]> =>
     Promise.all(NAMES.map((name) => use().rig.readNode(name)));
+  /** The ten Nodes stand as they stood, and nobody asked to delete one. */
+  const expectLive = async (): Promise<void> => {
+    const deletions = await use().rig.cluster.listNodeDeletions();
+    const names = new Set(deletions.map(({ node }) => node));
+    expect(NAMES.filter((name) => names.has(name))).toEqual([]);
+    expect((await readLive()).map(toLasting)).toEqual(before.map(toLasting));
+  };
 
   beforeAll(async () => {
     if (program === undefined) throw new Error("Cannot test: there is no program");
     const rig = await ClusterRig.start();
     await rig.configure(CARELESS);
+    await rig.allowDeletion(true);
     const first = await rig.startController(program);
     parts = { rig, controller: first };
     await Promise.all([...NAMES, ...GOING].map((name, at) => register(rig, name, at)));
@@ -63,12 +71,13 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
 
   test("L-11 a deletion that RBAC refuses is told, and tried again until it is allowed", async () => {
     const { rig } = use();
+    await rig.allowDeletion(false);
     await loseMachine(rig, "refused");
     const event = await rig.waitForEvent("refused", "DeletingNodeFailed");
     expect(event.type).toBe("Warning");
     expect(event.message).toContain("forbidden");
     expect((await rig.readNode("refused")).metadata.deletionTimestamp).toBeUndefined();
-    await rig.allowDeletion();
+    await rig.allowDeletion(true);
     await waitUntilDeleted(rig, "refused");
   });
 
@@ -115,9 +124,10 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
       await loseMachine(rig, gone);
       await Bun.sleep(OUTAGE_MS);
       expect((await rig.readNode(gone)).metadata).toMatchObject({ name: gone });
+      await expectLive();
       if (typeof end === "function") end();
       await waitUntilDeleted(rig, gone);
-      expect((await readLive()).map(toLasting)).toEqual(before.map(toLasting));
+      await expectLive();
     },
   );
 

@@ -89,10 +89,10 @@ export class ClusterRig {
     await writeFile(this.#cloudConfigPath, config, { mode: 0o600 });
   }
 
-  /** Lets the controller delete Nodes. */
-  async allowDeletion(): Promise<void> {
+  /** Lets the controller delete Nodes, which it may not at first; or forbids it again. */
+  async allowDeletion(isAllowed: boolean): Promise<void> {
     const rule = { apiGroups: [""], resources: ["nodes"], verbs: ["delete"] };
-    await this.cluster.applyRbac(ACCOUNT, [...RULES, rule]);
+    await this.cluster.applyRbac(ACCOUNT, isAllowed ? [...RULES, rule] : RULES);
   }
 
   /** Puts a new token into the file that the controller reads. */
