@@ -123,8 +123,8 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
       const end = await begin(rig);
       await loseMachine(rig, gone);
       await Bun.sleep(OUTAGE_MS);
-      expect((await rig.readNode(gone)).metadata).toMatchObject({ name: gone });
       await expectLive();
+      expect((await rig.readNode(gone)).metadata).toMatchObject({ name: gone });
       if (typeof end === "function") end();
       await waitUntilDeleted(rig, gone);
       await expectLive();

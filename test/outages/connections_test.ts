@@ -15,5 +15,10 @@ describeOutages("when connections", [
   },
   toFault("are reset", { kind: "reset" }),
   toFault("hang without an answer", { kind: "hang" }),
+  {
+    // Lists may take as long, single reads may not.
+    ...toFault("are slow: every answer takes 20 s", { kind: "delay", ms: 20_000 }),
+    lists: ["alpha", "beta"],
+  },
   toFault("end after half a body", { kind: "halfBody" }),
 ]);

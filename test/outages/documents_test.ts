@@ -17,6 +17,7 @@ function toGateway(body: object): Fault {
 describeOutages("when the answer is", [
   toFault("200 with HTML", { kind: "html", status: 200 }),
   toFault("200 with {}", { kind: "json", body: {} }),
+  toFault("a redirect to another server", { kind: "redirect", location: "http://127.0.0.1:1/" }),
   toFault("200 with []", { kind: "json", body: [] }),
   {
     ...toFault("200 with [], for the list of VMs", { kind: "json", body: [] }, { route: "/vms" }),

@@ -34,7 +34,7 @@ export interface XenOrchestraSimulator {
   readonly state: XenOrchestraState;
   readonly faults: Faults;
   readonly requests: RequestCounter;
-  /** Requests that wait for an answer that will not come. */
+  /** Requests that wait for an answer that will not come, or not before its time. */
   readonly hanging: ReadonlySet<IncomingMessage>;
   /** Tokens and users, to look at and to revoke. */
   readonly auth: Auth;
@@ -148,7 +148,10 @@ class Front {
       incoming.socket.destroy();
       return;
     }
-    if (fault?.kind === "delay") await clock.sleep(fault.ms, signal);
+    if (fault?.kind === "delay") {
+      this.hanging.add(incoming);
+      await clock.sleep(fault.ms, signal).finally(() => this.hanging.delete(incoming));
+    }
     const request = await toRequest(incoming, url, fault?.kind === "nonAdmin");
     const replaced = fault && toFaultReply(fault, method, url.pathname);
     const response = replaced ?? (await this.#options.answer(request));
