@@ -30,8 +30,8 @@ export interface PoolPlace {
 
 /** How often the cloud is asked when nothing is wrong, in milliseconds. */
 export const REFRESH_MS = 30_000;
-/** How long the first steps of everything take at most, in milliseconds. */
-const START_MS = 65_000;
+/** Longer than a process needs from its start until it has nothing left to do, in milliseconds. */
+const START_MS = 35_000;
 const CONTROLLERS = ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"];
 
 function toPlace(name: PoolName): PoolPlace {
@@ -87,6 +87,10 @@ export class OutageRig implements AsyncDisposable {
       () => cloud.stop(),
     );
     rig.#fill();
+    await rig.startApp();
+    await clock.advance(START_MS);
+    // A process that found its Nodes initialised: the fleet limit goes by how many there were at its start.
+    await rig.stopApp();
     await rig.startApp();
     await clock.advance(START_MS);
     versions.length = 0;
