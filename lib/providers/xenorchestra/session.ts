@@ -44,8 +44,8 @@ const CONCURRENCY_MAX = 8;
 const TIMEOUT_MS = 10_000;
 const LIST_TIMEOUT_MS = 30_000;
 /**
- * How long a refused token is not shown again; half a refresh interval at most, which is less than the pace of refreshes
- * in trouble, so as not to add to it.
+ * How long a refused token is not shown again; half a refresh interval at most, which is less than the pace of
+ * refreshes in trouble, so as not to add to it.
  */
 const DENIED_BACKOFF = { baseMs: 500, capMs: 30_000, jitter: 0 };
 /**
