@@ -55,6 +55,11 @@ export class FleetWatch {
     return judge(this.#state, uid, this.#context.clock.monotonic(), this.#settings);
   }
 
+  /** Whether no machine is missing, and none was lately. */
+  get isWell(): boolean {
+    return this.#state.missing.size === 0 && this.#state.deletions.size === 0;
+  }
+
   /** How many are missing, and how many may be. */
   read(): FleetReading {
     return readFleet(this.#state, this.#context.clock.monotonic(), this.#settings);

@@ -3,6 +3,7 @@
  * @module
  */
 import type { DeletionSettings, Verdict } from "../../cloud/deletion_guard.ts";
+import type { Inventory } from "../../cloud/inventory.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
 import type { ReconcileResult } from "../controller.ts";
 import { isReady, isUninitialized, readyStatus } from "../identity.ts";
@@ -57,6 +58,10 @@ export class NodeLifecycleController {
   readonly #pacer: RefreshPacer;
   /** Nodes that are known to be not Ready. */
   readonly #notReady = new Set<string>();
+  /** Whether a Node changed since the last look. */
+  #isStale = true;
+  /** The instances that the last look saw. */
+  #seen: Inventory["instances"] | undefined;
   /** By name. Each stands until the machine or the kubelet is back. */
   readonly #disagreements = new Map<string, Disagreement>();
 
@@ -115,6 +120,9 @@ export class NodeLifecycleController {
    * @returns Whether a Node that is not Ready misses its machine
    */
   #look(): boolean {
+    if (this.#isAtRest()) return false;
+    this.#isStale = false;
+    this.#seen = this.#options.context.source.current?.instances;
     const hasMissing = this.#fleet.look();
     this.#dropSettledDisagreements();
     for (const node of this.#options.context.nodes.values()) {
@@ -125,12 +133,20 @@ export class NodeLifecycleController {
     return hasMissing;
   }
 
+  /** Whether a look would see what the last one saw: all Nodes Ready, all machines there, and nothing changed. */
+  #isAtRest(): boolean {
+    const { current, lastError } = this.#options.context.source;
+    if (this.#isStale || lastError || current?.instances !== this.#seen) return false;
+    return this.#notReady.size === 0 && this.#fleet.isWell;
+  }
+
   #plan(node: Node): LifecyclePlan {
     const presence = this.#options.context.presences.find(node);
     return planLifecycle(node, presence, this.#fleet.judge(node));
   }
 
   async #reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
+    this.#isStale = true;
     this.#noteReadiness(node);
     const plan = this.#plan(node);
     switch (plan.kind) {
@@ -219,6 +235,7 @@ export class NodeLifecycleController {
   }
 
   #forget(name: string): void {
+    this.#isStale = true;
     this.#notReady.delete(name);
     this.#throttle.forget(name);
   }

@@ -9,11 +9,13 @@ describe("NodeLifecycleController", () => {
   test("L-13 every Node is looked at once in a period", async () => {
     await using rig = await startFleet(3, { monitorPeriodMs: 7_000 });
     let finds = 0;
-    const { findInstance } = rig.provider;
-    rig.provider.findInstance = (inventory, node) => {
+    rig.provider.findInstance = () => {
       finds += 1;
-      return findInstance.call(rig.provider, inventory, node);
+      return { kind: "unknown", reason: "unreachable", message: "" };
     };
+    for (const name of ["n0", "n1", "n2"]) rig.server.setReady(name, "False");
+    await rig.clock.advance(0);
+    finds = 0;
     await rig.clock.advance(6_999);
     expect(finds).toBe(0);
     await rig.clock.advance(1);
@@ -21,6 +23,23 @@ describe("NodeLifecycleController", () => {
     expect(each).toBeGreaterThanOrEqual(3);
     await rig.clock.advance(14_000);
     expect(finds).toBe(3 * each);
+  });
+
+  test("while all is well nothing is looked at, and a fall or a lost machine ends that", async () => {
+    await using rig = await startFleet(3);
+    rig.provider.refreshIntervalMs = 3_600_000;
+    await rig.clock.advance(60_000);
+    let looks = 0;
+    const values = rig.context.nodes.values.bind(rig.context.nodes);
+    rig.context.nodes.values = () => {
+      looks += 1;
+      return values();
+    };
+    await rig.clock.advance(60_000);
+    expect(looks).toBe(0);
+    rig.server.setReady("n0", "False");
+    await rig.clock.advance(10_000);
+    expect(looks).toBeGreaterThan(0);
   });
 
   test("a Node that falls asks for a newer inventory at once", async () => {
