@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: what Landfall costs, against its budgets. Build first: the compiled binary is what is measured.
  *
- * Flags: `--binary=FILE` (default dist/landfall), `--only=micro,start,rest,100,1000,5000`, `--settle=SECONDS` (default 40,
- * longer than one interval of refreshes), `--strict` (exit code 1 when a figure is over its budget).
+ * Flags: `--binary=FILE` (default dist/landfall), `--only=micro,start,rest,100,1000,5000`, `--settle=SECONDS` (default
+ * 40, longer than one interval of refreshes), `--strict` (exit code 1 when a figure is over its budget).
  * @module
  */
 import { existsSync } from "node:fs";

@@ -65,6 +65,11 @@ export interface NodeLoopOptions {
   /** Called so often; {@linkcode NodeLoop.enqueueAll} is at hand. */
   readonly onTick: () => void;
   readonly tickIntervalMs: number;
+  /**
+   * Whether nothing can be due until a Node was worked on or the inventory was refreshed: then nothing ticks, for each
+   * time that an idle process wakes up costs more than what it does. @default {() => false}
+   */
+  readonly isAtRest?: () => boolean;
 }
 
 /** Longest time for one Node, the cloud's answer included. */
@@ -79,6 +84,8 @@ export class NodeLoop {
   readonly #controller: Controller;
   /** Nodes that were met as they stood before another write. The watch brings what they are waiting for. */
   readonly #deferred = new Set<string>();
+  /** Ends the rest. */
+  #wake: (() => void) | undefined;
 
   constructor(options: NodeLoopOptions) {
     const { context, name, queueName } = options;
@@ -89,7 +96,7 @@ export class NodeLoop {
       name,
       queue: this.#queue,
       workers,
-      reconcile: (key, signal) => this.#reconcile(key, signal),
+      reconcile: (key, signal) => this.#reconcile(key, signal).finally(() => this.#stir()),
       reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
       graceMs: GRACE_MS,
       exists: (key) => nodes.get(key) !== undefined,
@@ -138,7 +145,10 @@ export class NodeLoop {
       nodes.subscribe((key, before, after) => {
         if (this.#deferred.delete(key) || this.#isRelevant(before, after)) this.#queue.add(key);
       }),
-      source.subscribe((changed, hasRecovered) => this.#options.onRefresh(changed, hasRecovered)),
+      source.subscribe((changed, hasRecovered) => {
+        this.#options.onRefresh(changed, hasRecovered);
+        this.#stir();
+      }),
     ];
     try {
       await Promise.all([this.#controller.run(signal), this.#tick(signal)]);
@@ -182,10 +192,26 @@ export class NodeLoop {
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
-    const { context, onTick, tickIntervalMs } = this.#options;
+    const { context, onTick, tickIntervalMs, isAtRest } = this.#options;
     while (!signal.aborted) {
+      if (isAtRest?.()) await this.#untilStirred(signal);
       await context.clock.sleep(tickIntervalMs, signal).catch(() => undefined);
       if (!signal.aborted) onTick();
     }
+  }
+
+  async #untilStirred(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = (): void => resolve();
+    this.#wake = end;
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    await promise;
+    signal.removeEventListener("abort", end);
+    this.#wake = undefined;
+  }
+
+  #stir(): void {
+    if (!this.#options.isAtRest?.()) this.#wake?.();
   }
 }

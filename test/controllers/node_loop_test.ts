@@ -139,6 +139,27 @@ test("NodeLoop works on all Nodes at each tick", async () => {
   expect(rig.worked).toEqual(["a", "b", "a", "b"]);
 });
 
+test("NodeLoop does not tick at rest, and ticks again once a Node was worked on or a refresh ended the rest", async () => {
+  let isAtRest = false;
+  let ticks = 0;
+  await using rig = setUp({ isAtRest: () => isAtRest, onTick: () => (ticks += 1) });
+  rig.provider.refreshIntervalMs = 600_000;
+  await rig.clock.advance(120_000);
+  expect(ticks).toBe(2);
+  isAtRest = true;
+  await rig.clock.advance(300_000);
+  expect(ticks).toBe(3);
+  isAtRest = false;
+  rig.nodes.apply(toNode("n"));
+  await rig.clock.advance(60_000);
+  expect(ticks).toBe(4);
+  isAtRest = true;
+  await rig.clock.advance(60_000);
+  isAtRest = false;
+  await rig.clock.advance(600_000);
+  expect(ticks).toBeGreaterThan(5);
+});
+
 test("enqueueTouched() picks the Nodes whose instances changed", async () => {
   await using rig = setUp();
   rig.provider.refreshIntervalMs = 10_000;

@@ -82,6 +82,7 @@ export class NodeLifecycleController {
       onRefresh: () => void this.#look(),
       onTick: () => this.#pacer.tick(this.#look()),
       tickIntervalMs: monitorPeriodMs,
+      isAtRest: () => this.#isAtRest(),
     });
     metrics.readFrom({
       readFleet: () => this.#fleet.read(),
