@@ -139,7 +139,7 @@ test("NodeLoop works on all Nodes at each tick", async () => {
   expect(rig.worked).toEqual(["a", "b", "a", "b"]);
 });
 
-test("NodeLoop does not tick at rest, and ticks again once a Node was worked on or a refresh ended the rest", async () => {
+test("NodeLoop does not tick at rest, until a Node was worked on or a refresh ended the rest", async () => {
   let isAtRest = false;
   let ticks = 0;
   await using rig = setUp({ isAtRest: () => isAtRest, onTick: () => (ticks += 1) });

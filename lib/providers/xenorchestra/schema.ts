@@ -20,7 +20,7 @@ export interface Vm {
   readonly addresses?: Readonly<Record<string, string>> | null | undefined;
   readonly mainIpAddress?: string | null | undefined;
   readonly tags?: readonly string[] | null | undefined;
-  /** What is being done to it, by task: `migrate_send`, `pool_migrate`, `clean_shutdown` … Empty if of another shape. */
+  /** What is being done to it, by task: `migrate_send`, `pool_migrate` … Empty if of another shape. */
   readonly current_operations?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
