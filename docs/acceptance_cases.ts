@@ -75,6 +75,7 @@ const LIFECYCLE: readonly AcceptanceCase[] = [
   one("L-13", "Every Node is looked at once in a period, and worked on once at a time."),
   one("L-14", "A Node that is not this cloud's, or not initialised, is never deleted."),
   one("L-15", "Too many at once are not deleted, nor a Node that came again under its name."),
+  one("L-16", "That the right to delete Nodes is missing is found and told."),
 ];
 
 const EVENTS: readonly AcceptanceCase[] = [

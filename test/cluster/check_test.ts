@@ -68,7 +68,7 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
   const [program] = listPrograms();
   if (program === undefined) throw new Error("Cannot test: there is no program");
 
-  test("tells each right that is missing", async () => {
+  test("L-16 tells each right that is missing, that to delete Nodes among them", async () => {
     const verbs = NODES.verbs.filter((verb) => verb !== "delete");
     await rig.cluster.applyRbac(ACCOUNT, [{ ...NODES, verbs }]);
     const { code, permissions } = await check(program);
