@@ -8,7 +8,7 @@ import { isUninitialized } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { WarningThrottle } from "../warning_throttle.ts";
 import { Contest, ROUNDS_MAX } from "./contest.ts";
-import { type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
+import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { EVENTS } from "./words.ts";
 
 export { COMPONENT as LABELS_COMPONENT, EVENTS as LABELS_EVENTS } from "./words.ts";
@@ -36,7 +36,8 @@ export class NodeLabelController {
   readonly #throttle: WarningThrottle;
   /** By the Node's name. */
   readonly #memories = new Map<string, Memory>();
-  #hasInventory = false;
+  /** Names of the Nodes that no inventory was asked for yet: nothing is decided about them before. */
+  readonly #early = new Set<string>();
 
   constructor({ context, fullPassIntervalMs }: NodeLabelControllerOptions) {
     this.#context = context;
@@ -60,18 +61,19 @@ export class NodeLabelController {
     return this.#loop.run(signal);
   }
 
-  /** The Nodes whose instances differ; at first all, because none was looked at without an inventory. */
   #onRefresh(changed: ReadonlySet<string>): void {
-    if (this.#hasInventory) return this.#loop.enqueueTouched(changed);
-    this.#hasInventory = this.#context.source.current !== undefined;
-    if (this.#hasInventory) this.#loop.enqueueAll();
+    for (const name of this.#early) this.#loop.enqueue(name);
+    this.#loop.enqueueTouched(changed);
   }
 
   async #reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
     const { presences, provider, events } = this.#context;
     const { name, uid } = node.metadata;
+    const presence = presences.find(node);
+    if (isTooEarly(presence)) this.#early.add(name);
+    else this.#early.delete(name);
     const memory = this.#memories.get(name);
-    const plan = planNodeLabels(node, presences.find(node), {
+    const plan = planNodeLabels(node, presence, {
       told: memory?.uid === uid ? (memory?.told ?? {}) : {},
       origins: provider.originLabels ?? {},
     });
@@ -108,6 +110,7 @@ export class NodeLabelController {
   }
 
   #forget(name: string): void {
+    this.#early.delete(name);
     this.#memories.delete(name);
     this.#contest.forget(name);
     this.#throttle.forget(name);

@@ -50,11 +50,9 @@ export function planNodeLabels(
   presence: Presence,
   { told, origins }: LabelKnowledge,
 ): LabelPlan {
-  // Before the first inventory the cloud is about to tell; only then is known what it does not.
-  const isTooEarly = presence.kind === "unknown" && presence.reason === "noInventory";
   // A Node without a provider ID was initialised by somebody else.
   const isOurs = !isUninitialized(node) && node.spec?.providerID && presence.kind !== "foreign";
-  if (isTooEarly || !isOurs) return { set: {}, isRepair: false, events: [], told };
+  if (isTooEarly(presence) || !isOurs) return { set: {}, isRepair: false, events: [], told };
   const actual = node.metadata.labels ?? {};
   const wanted = presence.kind === "present" ? toWanted(presence) : {};
   const findMove = (key: string): Move | undefined => {
@@ -71,6 +69,11 @@ export function planNodeLabels(
     events: listEvents(differing, findMove),
     told: { ...told, ...wanted },
   };
+}
+
+/** Whether the cloud is still to be asked about a Node: only then is known what it does not tell. */
+export function isTooEarly(presence: Presence): boolean {
+  return presence.kind === "unknown" && presence.reason === "noInventory";
 }
 
 function toWanted({ instance }: Presence & { kind: "present" }): Labels {

@@ -110,8 +110,8 @@ test("NodeLabelController finds in a full pass what no difference told", async (
   const find = bench.provider.findInstance.bind(bench.provider);
   bench.provider.findInstance = () => ({
     kind: "unknown",
-    reason: "noInventory",
-    message: "none since the Node is known",
+    reason: "notCovered",
+    message: "",
   });
   bench.provider.place("a", "h1");
   await bench.clock.advance(0);
@@ -140,6 +140,20 @@ test("NodeLabelController decides nothing before the first inventory, and then a
   expect(bench.labels("a")).toMatchObject({ [ZONE]: "h1", [BETA_ZONE]: "h1" });
   expect(bench.labels("b")).toMatchObject({ [ZONE]: "mine", [BETA_ZONE]: "mine" });
   expect(bench.events).toEqual([]);
+});
+
+test("NodeLabelController looks again after each refresh at a Node that no inventory was asked for yet", async () => {
+  await using bench = new LabelBench();
+  const find = bench.provider.findInstance.bind(bench.provider);
+  bench.provider.findInstance = () => ({ kind: "unknown", reason: "noInventory", message: "" });
+  await bench.clock.advance(0);
+  const labels = { [BETA_ZONE]: "mine" };
+  bench.nodes.apply(toNode("a", { providerId: "test://a", uninitialized: false, labels }));
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.writes).toEqual([]);
+  bench.provider.findInstance = find;
+  await bench.clock.advance(REFRESH_MS);
+  expect(bench.writes).toEqual([{ [ZONE]: "mine" }]);
 });
 
 test("NodeLabelController remembers nothing of a Node that came again under its name", async () => {
