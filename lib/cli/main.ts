@@ -3,7 +3,7 @@
  * @module
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
-import { dropJit } from "../host/jit.ts";
+import { tuneRuntime } from "../host/runtime.ts";
 import type { CommandContext } from "./command.ts";
 import { formatHelp } from "./help.ts";
 import { VERSION } from "./version.ts";
@@ -42,7 +42,7 @@ async function runCommand(
 ): Promise<number> {
   switch (command) {
     case "run": {
-      dropJit();
+      tuneRuntime();
       const { run } = await import("./run.ts");
       return await run(flags, context);
     }

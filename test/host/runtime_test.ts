@@ -1,9 +1,9 @@
 /**
- * Running without a JIT compiler.
+ * Settings of the runtime.
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { dropJit, type ReplaceableProcess } from "../../lib/host/jit.ts";
+import { tuneRuntime, type ReplaceableProcess } from "../../lib/host/runtime.ts";
 
 function createHost(facts: Partial<ReplaceableProcess>): {
   host: ReplaceableProcess;
@@ -21,12 +21,16 @@ function createHost(facts: Partial<ReplaceableProcess>): {
   return { host, calls };
 }
 
-describe("dropJit()", () => {
-  test("dropJit() starts the compiled program anew with its own arguments and environment", () => {
+describe("tuneRuntime()", () => {
+  test("tuneRuntime() starts the compiled program anew with its own arguments and environment", () => {
     const { host, calls } = createHost({});
-    dropJit(host);
+    tuneRuntime(host);
     expect(calls).toEqual([
-      ["/usr/bin/landfall", ["landfall", "run", "--v=4"], { PATH: "/bin", BUN_JSC_useJIT: "0" }],
+      [
+        "/usr/bin/landfall",
+        ["landfall", "run", "--v=4"],
+        { PATH: "/bin", BUN_JSC_useJIT: "0", BUN_GC_TIMER_DISABLE: "1" },
+      ],
     ]);
   });
 
@@ -36,16 +40,16 @@ describe("dropJit()", () => {
     ["runs from source", { argv: ["/usr/bin/bun", "/src/main.ts", "run"] }],
     ["has no arguments at all", { argv: [] }],
   ];
-  test.each(untouched)("dropJit() leaves a process alone that %s", (_why, facts) => {
+  test.each(untouched)("tuneRuntime() leaves a process alone that %s", (_why, facts) => {
     const { host, calls } = createHost(facts);
-    dropJit(host);
+    tuneRuntime(host);
     expect(calls).toEqual([]);
   });
 
-  test("dropJit() goes on when the system refuses", () => {
+  test("tuneRuntime() goes on when the system refuses", () => {
     const execve = (): never => {
       throw new Error("EACCES");
     };
-    expect(() => dropJit(createHost({ execve }).host)).not.toThrow();
+    expect(() => tuneRuntime(createHost({ execve }).host)).not.toThrow();
   });
 });
