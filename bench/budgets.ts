@@ -27,10 +27,12 @@ export type BudgetName =
   | "settled100"
   | "idleCloud100"
   | "idleCpu100"
+  | "beatingCpu100"
   | "settled1000"
   | "idleCloud1000"
   | "idleRequests1000"
   | "idleCpu1000"
+  | "beatingCpu1000"
   | "migration"
   | "shutdown"
   | "deletion"
@@ -42,6 +44,7 @@ export type BudgetName =
   | "idleCloud5000"
   | "idleRequests5000"
   | "idleCpu5000"
+  | "beatingCpu5000"
   | "restartReady"
   | "restartPeak"
   | "restartSettled"
@@ -62,6 +65,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
     max: 6,
   },
   idleCpu100: { title: "  a minute of rest: processor time", unit: "s" },
+  beatingCpu100: { title: "  the same with kubelets' heartbeats", unit: "s" },
   initialise: {
     title: "1,000 Nodes at once, until all are initialised",
     unit: "s",
@@ -92,6 +96,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
     max: 0.25,
     reference: "0.5",
   },
+  beatingCpu1000: { title: "  the same with kubelets' heartbeats", unit: "s" },
   migration: {
     title: "live migration until the labels are right, slowest of 5",
     unit: "s",
@@ -121,6 +126,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   },
   idleRequests5000: { title: "  a minute of rest: requests to Kubernetes", unit: "requests" },
   idleCpu5000: { title: "  a minute of rest: processor time", unit: "s" },
+  beatingCpu5000: { title: "  the same with kubelets' heartbeats", unit: "s" },
   restartReady: { title: "start on 5,000 initialised Nodes until ready", unit: "s" },
   restartPeak: { title: "  peak resident", unit: "MiB" },
   restartSettled: { title: "  resident, settled", unit: "MiB", max: 90 },

@@ -31,19 +31,26 @@ const MEASUREMENTS: Readonly<
   "100": async (binary, settleMs) => {
     const count = 100;
     await using simulators = await Simulators.start(count);
-    const { settled, idle } = await measureFleet(binary, simulators, { count, settleMs });
-    return { settled100: settled, idleCloud100: idle.cloudRequests, idleCpu100: idle.cpuSeconds };
+    const fleet = await measureFleet(binary, simulators, { count, settleMs });
+    const { settled, idle, beating } = fleet;
+    return {
+      settled100: settled,
+      idleCloud100: idle.cloudRequests,
+      idleCpu100: idle.cpuSeconds,
+      beatingCpu100: beating.cpuSeconds,
+    };
   },
   "1000": async (binary, settleMs) => {
     const count = 1_000;
     await using simulators = await Simulators.start(count);
     const options = { count, settleMs, withLife: true };
-    const { idle, life, ...fleet } = await measureFleet(binary, simulators, options);
+    const { idle, beating, life, ...fleet } = await measureFleet(binary, simulators, options);
     return {
       ...life,
       idleCloud1000: idle.cloudRequests,
       idleRequests1000: idle.requests,
       idleCpu1000: idle.cpuSeconds,
+      beatingCpu1000: beating.cpuSeconds,
       initialise: fleet.seconds,
       cpu: fleet.cpuSeconds,
       cloudRequests: fleet.cloudRequests,
@@ -62,6 +69,7 @@ const MEASUREMENTS: Readonly<
       idleCloud5000: fleet.idle.cloudRequests,
       idleRequests5000: fleet.idle.requests,
       idleCpu5000: fleet.idle.cpuSeconds,
+      beatingCpu5000: fleet.beating.cpuSeconds,
       initialise5000: fleet.seconds,
       peak5000: fleet.peak,
       settled5000: fleet.settled,

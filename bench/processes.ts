@@ -15,7 +15,7 @@ const EXPERIMENTS_MS = 300_000;
 const STOP_MS = 15_000;
 const PROBE_GAP_MS = 1;
 
-type Question = "register" | "progress" | "experiments";
+type Question = "register" | "heartbeats" | "progress" | "experiments";
 
 /** Memory of a process in MiB. */
 export interface Memory {
@@ -67,6 +67,11 @@ export class Simulators implements AsyncDisposable {
   /** All machines register as Nodes at once. */
   async register(): Promise<Progress> {
     return (await this.#ask("register")) as Progress;
+  }
+
+  /** From now on every kubelet says now and then that it is well. */
+  async startHeartbeats(): Promise<void> {
+    await this.#ask("heartbeats");
   }
 
   async progress(): Promise<Progress> {

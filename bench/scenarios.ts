@@ -48,13 +48,15 @@ export interface FleetFigures {
   readonly peak: number;
   readonly settled: number;
   readonly anonymous: number;
-  /** What a minute of rest costs. */
+  /** What a minute costs in which nothing happens at all. */
   readonly idle: IdleFigures;
+  /** The same with the heartbeats of all kubelets. */
+  readonly beating: IdleFigures;
   /** Absent unless asked for. */
   readonly life?: LifeFigures;
 }
 
-/** What a minute costs in which nothing happens but heartbeats. */
+/** What a minute costs. */
 export interface IdleFigures {
   readonly cloudRequests: number;
   readonly requests: number;
@@ -87,9 +89,12 @@ export async function measureFleet(
   await Bun.sleep(settleMs);
   const { resident, anonymous, peak } = await controller.readMemory();
   const idle = await measureIdle(simulators, controller);
+  await simulators.startHeartbeats();
+  const beating = await measureIdle(simulators, controller);
   const life = withLife ? { life: await simulators.experiment() } : {};
   return {
     idle,
+    beating,
     ...life,
     seconds: done.initialised === count ? seconds : Infinity,
     cpuSeconds,

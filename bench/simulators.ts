@@ -1,8 +1,9 @@
 /**
  * The process beside the controller: the simulated Kubernetes API and Xen Orchestra, steered by messages.
  *
- * Arguments: how many machines there are. The first message out says where to connect; each `register` or `progress`
- * that comes in is answered with the state of things, `experiments` with what they gave. It ends when its parent goes.
+ * Arguments: how many machines there are. The first message out says where to connect; each `register`,
+ * `heartbeats` or `progress` that comes in is answered with the state of things, `experiments` with what they gave. It
+ * ends when its parent goes.
  * @module
  */
 import { systemClock } from "../lib/core/clock.ts";
@@ -56,8 +57,8 @@ async function serve(count: number): Promise<void> {
       for (const machine of machines.values()) {
         kubernetes.objects.createNode({ ...toFullNode(machine, now) });
       }
-      keepHeartbeats(stage, HEARTBEAT_PERIOD_MS);
     }
+    if (message === "heartbeats") keepHeartbeats(stage, HEARTBEAT_PERIOD_MS);
     if (message === "experiments") {
       void runExperiments(stage).then((figures) => process.send?.(figures));
     } else process.send?.(toProgress());
