@@ -36,7 +36,7 @@ Each is written together with its older twin. The value is that of the cloud:
 ${toTable(["label", "Xen Orchestra", "inventory file"], topology)}
 ## Labels from Xen Orchestra
 
-A name becomes a label value by leaving out what Kubernetes does not allow there, cutting it to 63 characters, and
+A name becomes a label value by putting \`-\` for what Kubernetes does not allow there, cutting it to 63 characters, and
 trimming both ends to letters and digits.
 
 ${toTable(["label", "value"], own)}

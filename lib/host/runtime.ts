@@ -1,5 +1,5 @@
 /**
- * Settings of the runtime for a compiled program that mostly waits: no JIT compiler, no garbage collection by the clock.
+ * Settings of the runtime for a program that mostly waits: no JIT compiler, no garbage collection by the clock.
  *
  * Without the compiler about two thirds of the memory are enough (`npm run bench`), for a third more processor time.
  * Collecting every second, whether there is garbage or not, costs half the processor time at rest and saves no memory:

@@ -116,6 +116,7 @@ async function clearPath(path: string, options: HttpServerOptions): Promise<void
   try {
     state = await clearSocketPath(path, options.signal);
   } catch (error) {
+    options.signal.throwIfAborted();
     throw toListenError(error, options);
   }
   if (state === "free") return;

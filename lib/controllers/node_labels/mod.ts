@@ -7,7 +7,7 @@ import type { ReconcileResult } from "../controller.ts";
 import { isUninitialized } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { WarningThrottle } from "../warning_throttle.ts";
-import { Contest, ROUNDS_MAX } from "./contest.ts";
+import { Contest, ROUNDS_MAX } from "../contest.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { EVENTS } from "./words.ts";
 

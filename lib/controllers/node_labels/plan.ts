@@ -34,6 +34,8 @@ export interface LabelPlan {
   readonly told: Labels;
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 interface Move {
   readonly from: string;
   readonly to: string;
@@ -54,7 +56,7 @@ export function planNodeLabels(
   const isOurs = !isUninitialized(node) && node.spec?.providerID && presence.kind !== "foreign";
   if (isTooEarly(presence) || !isOurs) return { set: {}, isRepair: false, events: [], told };
   const actual = node.metadata.labels ?? {};
-  const wanted = presence.kind === "present" ? toWanted(presence) : {};
+  const wanted = presence.kind === "present" ? toWanted(presence, told) : {};
   const findMove = (key: string): Move | undefined => {
     const to = wanted[key];
     const from = told[key] ?? findTrusted(key, actual, wanted, origins);
@@ -76,9 +78,10 @@ export function isTooEarly(presence: Presence): boolean {
   return presence.kind === "unknown" && presence.reason === "noInventory";
 }
 
-function toWanted({ instance }: Presence & { kind: "present" }): Labels {
+/** A machine that does not run keeps what was told of it last. */
+function toWanted({ instance }: Presence & { kind: "present" }, told: Labels): Labels {
   const { topology, additional } = toInstanceLabels(instance);
-  return { ...additional, ...topology };
+  return { ...(instance.state === "stopped" && told), ...additional, ...topology };
 }
 
 function pickDiffering(actual: Labels, wanted: Labels): Labels {
@@ -124,7 +127,8 @@ function findTrusted(
   origins: Labels,
 ): string | undefined {
   const value = actual[key];
-  if (!value) return undefined;
+  // What looks like another kind of name was never told by a cloud that names places by UUID.
+  if (!value || (UUID.test(wanted[key] ?? "") && !UUID.test(value))) return undefined;
   let witnesses = 0;
   for (const other of [...Object.values(TOPOLOGY_LABELS).flat(), ...Object.keys(origins)]) {
     if (other === key || wanted[other] === undefined) continue;

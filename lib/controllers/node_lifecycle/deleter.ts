@@ -49,8 +49,9 @@ export class Deleter {
       const message = answer.kind === "unknown" ? answer.message : "it answers when asked directly";
       return { kind: "unconfirmed", message };
     }
-    const path = { name: node.metadata.name };
-    const fresh = await client.read(NODES, path, signal);
+    const fresh = await this.#tellingOfFailure(node, signal, () =>
+      client.read(NODES, { name: node.metadata.name }, signal),
+    );
     // The answer took a while, in which others may have vanished, or the Node may have come back.
     if (!isSameNode(node, fresh) || isReady(fresh) || fleet.judge(node).kind !== "confirm") {
       return { kind: "overtaken" };
@@ -68,14 +69,24 @@ export class Deleter {
     const { type, reason } = EVENTS.deleting;
     const message = `Deleting node ${name} because its machine is gone: ${evidence}`;
     events.record(node, { type, reason, message });
+    await this.#tellingOfFailure(node, signal, () =>
+      client.delete(NODES, { name }, { uid, resourceVersion }, signal),
+    );
+    metrics.countDeletion("deleted");
+    log.warn("Node deleted", { node: name, providerId: node.spec?.providerID, evidence });
+  }
+
+  async #tellingOfFailure<T>(
+    node: Node,
+    signal: AbortSignal,
+    request: () => Promise<T>,
+  ): Promise<T> {
     try {
-      await client.delete(NODES, { name }, { uid, resourceVersion }, signal);
+      return await request();
     } catch (error) {
       this.#tellOfFailure(node, error, signal);
       throw error;
     }
-    metrics.countDeletion("deleted");
-    log.warn("Node deleted", { node: name, providerId: node.spec?.providerID, evidence });
   }
 
   #tellOfFailure(node: Node, error: unknown, signal: AbortSignal): void {

@@ -6,6 +6,7 @@ import type { DeletionSettings, Verdict } from "../../cloud/deletion_guard.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
 import type { ReconcileResult } from "../controller.ts";
+import { Contest, ROUNDS_MAX } from "../contest.ts";
 import { isReady, isUninitialized, readyStatus } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { WarningThrottle } from "../warning_throttle.ts";
@@ -55,6 +56,7 @@ export class NodeLifecycleController {
   readonly #fleet: FleetWatch;
   readonly #deleter: Deleter;
   readonly #throttle: WarningThrottle;
+  readonly #contest: Contest;
   readonly #pacer: RefreshPacer;
   /** Nodes that are known to be not Ready. */
   readonly #notReady = new Set<string>();
@@ -71,6 +73,7 @@ export class NodeLifecycleController {
     this.#fleet = new FleetWatch(context, deletion);
     this.#deleter = new Deleter({ ...context, fleet: this.#fleet, metrics });
     this.#throttle = new WarningThrottle(context.clock);
+    this.#contest = new Contest(context.clock);
     this.#pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
     this.#loop = new NodeLoop({
       context,
@@ -111,7 +114,10 @@ export class NodeLifecycleController {
     if (disagreement) return { state: "unconfirmed", message: disagreement.message };
     const verdict = this.#fleet.judge(node);
     if (verdict.kind === "keep") return undefined;
-    if (verdict.kind === "confirm") return { state: "confirm" };
+    if (verdict.kind === "confirm") {
+      const failure = this.#loop.outcomes.get(node.metadata.name)?.error;
+      return { state: "confirm", message: failure ?? "The cloud is asked to confirm it" };
+    }
     return { state: verdict.kind, reason: verdict.reason, message: verdict.message };
   }
 
@@ -154,8 +160,7 @@ export class NodeLifecycleController {
       case "nothing":
         break;
       case "taint":
-        await this.#writeTaints(node, plan, signal);
-        break;
+        return await this.#writeTaints(node, plan, signal);
       case "blocked":
         this.#tellBlocked(node, plan.reason, plan.message);
         break;
@@ -208,9 +213,17 @@ export class NodeLifecycleController {
     node: Node,
     { taints, isOff }: LifecyclePlan & { kind: "taint" },
     signal: AbortSignal,
-  ): Promise<void> {
-    const { client, superseded, log } = this.#options.context;
+  ): Promise<ReconcileResult> {
+    const { client, superseded, log, events } = this.#options.context;
     const { name, resourceVersion } = node.metadata;
+    const pauseMs = this.#contest.pauseMs(name);
+    if (pauseMs > 0) {
+      const { type, reason } = EVENTS.taintContested;
+      const message = `The shutdown taint was written ${ROUNDS_MAX} times within a minute and is not as it should be`;
+      const event = { type, reason, message };
+      if (this.#throttle.passes(name, event)) events.record(node, event);
+      return { requeueAfterMs: pauseMs };
+    }
     // The list is replaced whole, so nobody may have written it since.
     const body = {
       metadata: { resourceVersion },
@@ -218,7 +231,9 @@ export class NodeLifecycleController {
     };
     const patched = await client.patch(NODES, { name }, { type: "merge", body }, signal);
     superseded.note(node, patched);
+    this.#contest.noteRound(name);
     log.info(isOff ? "Node tainted: its machine is off" : "Shutdown taint removed", { node: name });
+    return {};
   }
 
   /** @param why Why it is blocked, as one word: while it stays the same, a message with other counts is no news */
@@ -239,5 +254,6 @@ export class NodeLifecycleController {
     this.#isStale = true;
     this.#notReady.delete(name);
     this.#throttle.forget(name);
+    this.#contest.forget(name);
   }
 }

@@ -15,7 +15,7 @@ export const COMPONENT = "cloud-node-lifecycle-controller";
 
 /** The Events. The first two are upstream's. */
 export const EVENTS: Readonly<
-  Record<"deleting" | "deletingFailed" | "deletionBlocked", EventWord>
+  Record<"deleting" | "deletingFailed" | "deletionBlocked" | "taintContested", EventWord>
 > = {
   deleting: {
     reason: "DeletingNode",
@@ -32,5 +32,11 @@ export const EVENTS: Readonly<
     type: "Warning",
     meaning:
       "The machine of a Node that is not Ready is not shown by the cloud, but the Node is kept; the message says why.",
+  },
+  taintContested: {
+    reason: "ShutdownTaintContested",
+    type: "Warning",
+    meaning:
+      "Somebody else keeps changing the shutdown taint; it is put right a few times a minute at most.",
   },
 };

@@ -22,6 +22,11 @@ export interface IdentityByProviderId {
   readonly poolId?: string;
   /** The pool that the Node's labels say it was last seen in. */
   readonly labelledPoolId?: string;
+  /**
+   * The system UUID that the kubelet reports, in both forms, when neither is that VM. If there is such a VM, the Node
+   * runs on it (restored from a backup, or moved by a copy), whatever its provider ID says.
+   */
+  readonly reported?: readonly string[];
 }
 
 /** Reads what a Node tells. A region that is no UUID is none of ours and tells nothing. */
@@ -34,7 +39,13 @@ export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentit
       return toOther({ kind: "unknown", reason: "malformedProviderId", message });
     }
     const labelledPoolId = parseUuid(region ?? "");
-    return { ...parsed, kind: "providerId", ...(labelledPoolId && { labelledPoolId }) };
+    const reported = toReported(systemUuid, parsed.vmId);
+    return {
+      ...parsed,
+      kind: "providerId",
+      ...(labelledPoolId && { labelledPoolId }),
+      ...(reported && { reported }),
+    };
   }
   const direct = systemUuid === undefined ? undefined : parseUuid(systemUuid.trim());
   if (direct !== undefined) return { kind: "systemUuid", direct, swapped: swapUuid(direct) };
@@ -49,10 +60,19 @@ export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentit
 export function toVmIds(identities: readonly Identity[]): Set<string> {
   const ids = new Set<string>();
   for (const identity of identities) {
-    if (identity.kind === "providerId") ids.add(identity.vmId);
+    if (identity.kind === "providerId") {
+      for (const id of [identity.vmId, ...(identity.reported ?? [])]) ids.add(id);
+    }
     if (identity.kind === "systemUuid") ids.add(identity.direct).add(identity.swapped);
   }
   return ids;
+}
+
+function toReported(systemUuid: string | undefined, vmId: string): readonly string[] | undefined {
+  const direct = systemUuid === undefined ? undefined : parseUuid(systemUuid.trim());
+  if (direct === undefined || direct === vmId) return undefined;
+  const swapped = swapUuid(direct);
+  return swapped === vmId ? undefined : [direct, swapped];
 }
 
 function toOther(presence: Presence): Identity {

@@ -26,7 +26,8 @@ export function judgeUnlisted({ vmId, poolIds, inventory, isMoving }: AbsenceQue
     if (pool?.complete) continue;
     const never = "it was not shown since Landfall started, so its connection may be down";
     const { name = poolId, reason = never } = pool ?? {};
-    return say("notCovered", `nor all of its pool ${name}: ${reason}`);
+    const advice = "if the pool was removed for good, delete the Node";
+    return say("notCovered", `and its pool ${name} is not shown in full: ${reason}; ${advice}`);
   }
   if (isMoving) return say("notCovered", `but ${MOVING}`);
   // The key of an object whose ID cannot be read either is its place in the list.

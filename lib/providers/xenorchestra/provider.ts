@@ -29,8 +29,6 @@ import { Migrations } from "./migrations.ts";
 import { judgeUnlisted } from "./observation.ts";
 import { remember } from "./remember.ts";
 
-/** Nodes up to which VMs are listed by ID; two IDs each fit into one request. */
-const FILTER_NODES_MAX = FILTER_IDS_MAX / 2;
 const KNOWN_POOLS_MAX = 256;
 const REMEMBERED_VMS_MAX = 10_000;
 
@@ -76,7 +74,7 @@ export class XenOrchestraProvider implements Provider {
     const observedAtMs = clock.monotonic();
     const identities = interest.map(toIdentity);
     const lookedFor = toVmIds(identities);
-    const isFew = lookedFor.size > 0 && identities.length <= FILTER_NODES_MAX;
+    const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
     // In one order, whatever that of the Nodes: the same question gets the same answer.
     const listing = await this.#lister.list(isFew ? [...lookedFor].sort() : undefined, signal);
     const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
@@ -99,6 +97,10 @@ export class XenOrchestraProvider implements Provider {
     const identity = toIdentity(node);
     if (identity.kind === "other") return identity.presence;
     const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
+    const other =
+      identity.kind === "providerId" &&
+      identity.reported?.find((reported) => inventory.instances.has(reported));
+    if (other) return toContradiction(id, other);
     const listed = inventory.instances.get(id);
     if (listed) return toPresent(listed, identity.kind);
     const problem = inventory.undecodable.get(id);
@@ -140,6 +142,10 @@ export class XenOrchestraProvider implements Provider {
       const region = read.kind === "present" ? read.instance.region : undefined;
       if (region !== undefined) this.#rememberPool(identity, region);
       return read;
+    }
+    for (const other of identity.reported ?? []) {
+      const reported = await this.#readVm(other, "systemUuid", signal);
+      if (reported !== "missing") return toContradiction(identity.vmId, other);
     }
     return await proveAbsence(this.#options.api, this.#toQuestion(inventory, identity), signal);
   }
@@ -248,6 +254,13 @@ function toPresent(instance: Instance, matchedBy: MatchedBy): Presence {
 
 function toUnknown(reason: UnknownReason, message: string): Presence & { kind: "unknown" } {
   return { kind: "unknown", reason, message };
+}
+
+function toContradiction(vmId: string, other: string): Presence {
+  const message =
+    `The provider ID names VM ${vmId}, but the kubelet reports the system UUID of VM ${other}; ` +
+    "if that is the Node's machine now, delete the Node so that it registers anew";
+  return toUnknown("ambiguous", message);
 }
 
 function toUndecodable(id: string, problem: string): Presence {

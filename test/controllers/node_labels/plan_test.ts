@@ -261,3 +261,34 @@ describe("N-15 planNodeLabels() where the cloud tells nothing", () => {
     expect(isRepair).toBe(true);
   });
 });
+
+describe("planNodeLabels() keeps what was told of a machine that does not run", () => {
+  const STOPPED: Presence = toPresence(undefined, "p1", { state: "stopped" });
+  const told = toLabels("h1");
+
+  test("puts its zone and host back after a hand edit or a deletion", () => {
+    const { [ZONE]: _zone, ...rest } = toLabels("h1");
+    const edited = plan({ ...rest, [HOST]: "mine" }, STOPPED, { told });
+    expect(edited.set).toEqual({ [ZONE]: "h1", [HOST]: "h1" });
+    expect([edited.isRepair, edited.events]).toEqual([true, []]);
+  });
+
+  test("takes its start on another host for a move", () => {
+    const { told: after } = plan(toLabels("h1"), STOPPED, { told });
+    const started = plan(toLabels("h1"), toPresence("h2"), { told: after });
+    expect(started.set).toMatchObject({ [ZONE]: "h2", [HOST]: "h2", [FIRST_HOST]: "h1" });
+  });
+
+  test("forgets nothing that a running machine's cloud still tells, and keeps nothing that it does not", () => {
+    const running = toPresence(undefined, "p1", { state: "running" });
+    expect(plan({ ...toLabels("h1"), [HOST]: "mine" }, running, { told }).set).toEqual({});
+  });
+});
+
+test("planNodeLabels() trusts no old label that is no UUID where the cloud names hosts by UUID", () => {
+  const uuid = "b8b1c016-9b86-52b9-891e-644b6d7a33ff";
+  const { set, events } = plan(toLabels("rack1"), toPresence(uuid));
+  expect(set).toMatchObject({ [ZONE]: uuid, [HOST]: uuid });
+  expect(set).not.toContainKey(FIRST_HOST);
+  expect(events).toEqual([]);
+});

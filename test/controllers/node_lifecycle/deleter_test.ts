@@ -206,6 +206,15 @@ describe("Deleter.delete()", () => {
     },
   );
 
+  test("L-11 tells when not even the last look at the Node is allowed", async () => {
+    await using world = await setUp();
+    world.server.refusals.set("read", "forbidden");
+    const error: unknown = await world.run().catch((thrown: unknown) => thrown);
+    expect(isKubeError(error, "forbidden")).toBe(true);
+    expect(world.events).toMatchObject([{ node: "gone", reason: "DeletingNodeFailed" }]);
+    expect(world.server.writes).toEqual([]);
+  });
+
   test("tells of no failure when the DELETE was cut off by the stop", async () => {
     await using world = await setUp();
     const stop = new AbortController();

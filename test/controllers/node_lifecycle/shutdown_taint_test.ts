@@ -56,6 +56,20 @@ describe("the shutdown taint", () => {
     expect(rig.listTaints("n0")).toEqual([OTHER.key]);
   });
 
+  test("is taken away five times a minute at most when somebody puts it back, with an Event", async () => {
+    await using rig = await startFleet(3);
+    rig.add("n0", { taints: [{ key: SHUTDOWN, effect: "NoSchedule" }] });
+    for (let round = 0; round < 20; round += 1) {
+      await rig.clock.advance(1_000);
+      if ((rig.listTaints("n0") ?? []).length > 0) continue;
+      rig.add("n0", { taints: [{ key: SHUTDOWN, effect: "NoSchedule" }] });
+    }
+    expect(rig.server.writes).toHaveLength(5);
+    expect(rig.events.map(({ reason }) => reason)).toEqual(["ShutdownTaintContested"]);
+    await rig.clock.advance(60_000);
+    expect(rig.listTaints("n0")).toEqual([]);
+  });
+
   test("L-07 leaves no empty list behind", async () => {
     await using rig = await startFleet(3);
     rig.add("n0", { state: "stopped", ready: "False" });

@@ -15,5 +15,6 @@ test("words of the lifecycle controller are what clusters and people rely on", (
     "Normal DeletingNode",
     "Warning DeletingNodeFailed",
     "Warning NodeDeletionBlocked",
+    "Warning ShutdownTaintContested",
   ]);
 });

@@ -2,6 +2,7 @@
  * What a Node tells, and what is made of it.
  * @module
  */
+import { swapUuid } from "../../../lib/providers/xenorchestra/uuid.ts";
 import { describe, expect, test } from "bun:test";
 import { toIdentity, toVmIds } from "../../../lib/providers/xenorchestra/identity.ts";
 import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "./fake_server.ts";
@@ -12,7 +13,14 @@ const OURS = { kind: "providerId", vmId: WORKER_1, poolId: POOL_PARIS } as const
 
 describe("toIdentity()", () => {
   test.each([
-    ["a provider ID", { name, providerId, systemUuid: POOL_LYON }, OURS],
+    ["a provider ID", { name, providerId }, OURS],
+    ["a provider ID whose VM reports itself", { name, providerId, systemUuid: WORKER_1 }, OURS],
+    ["one that reports itself swapped", { name, providerId, systemUuid: WORKER_1_SWAPPED }, OURS],
+    [
+      "a system UUID that contradicts the provider ID",
+      { name, providerId, systemUuid: POOL_LYON },
+      { ...OURS, reported: [POOL_LYON, swapUuid(POOL_LYON)] },
+    ],
     [
       "a region that is a UUID, in any case",
       { name, providerId, region: POOL_LYON.toUpperCase() },
@@ -54,4 +62,6 @@ test("toVmIds() gives every ID that a VM of these Nodes may have, each once", ()
   const nodes = [{ name, providerId }, { name, systemUuid: WORKER_1 }, { name: "x" }];
   const ids = toVmIds(nodes.map(toIdentity));
   expect([...ids]).toEqual([WORKER_1, WORKER_1_SWAPPED]);
+  const contradiction = toIdentity({ name, providerId, systemUuid: POOL_LYON });
+  expect([...toVmIds([contradiction])]).toEqual([WORKER_1, POOL_LYON, swapUuid(POOL_LYON)]);
 });

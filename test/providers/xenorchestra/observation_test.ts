@@ -41,8 +41,20 @@ describe("judgeUnlisted()", () => {
   test.each<[string, string[], Partial<Inventory>, UnknownReason, string, boolean?]>([
     ["its pool answered in full", ["a"], {}, "notListed", "proves nothing"],
     ["all its pools answered in full", ["a", "c"], {}, "notListed", "proves nothing"],
-    ["a pool is lost", ["a", "b"], {}, "notCovered", "pool-b: it is away"],
-    ["a pool was never seen", ["a", "x"], {}, "notCovered", "pool x: it was not shown since"],
+    [
+      "a pool is lost",
+      ["a", "b"],
+      {},
+      "notCovered",
+      "pool pool-b is not shown in full: it is away; if the pool was removed for good",
+    ],
+    [
+      "a pool was never seen",
+      ["a", "x"],
+      {},
+      "notCovered",
+      "pool x is not shown in full: it was not shown since",
+    ],
     ["no pool is known", [], {}, "notCovered", "names no pool"],
     ["it was not asked for", ["a"], { lookedFor: new Set() }, "noInventory", "not asked for"],
     [
@@ -60,7 +72,14 @@ describe("judgeUnlisted()", () => {
       "proves nothing",
     ],
     ["it was being migrated", ["a"], {}, "notCovered", "but it was being migrated", true],
-    ["so, and a pool is lost", ["a", "b"], {}, "notCovered", "pool-b: it is away", true],
+    [
+      "so, and a pool is lost",
+      ["a", "b"],
+      {},
+      "notCovered",
+      "pool pool-b is not shown in full: it is away; if the pool was removed for good",
+      true,
+    ],
   ])("when %s", (_title, poolIds, over, reason, words, isMoving = false) => {
     const inventory = { ...INVENTORY, ...over };
     expect(judgeUnlisted({ vmId: "vm", poolIds, inventory, isMoving })).toMatchObject({

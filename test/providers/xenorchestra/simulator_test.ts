@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { swapUuid } from "../../../lib/providers/xenorchestra/uuid.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
@@ -71,6 +72,37 @@ describe("readInstance() against the simulator", () => {
     simulator.state.removeVm(vmId);
     inventory = await provider.listInventory([node], signal);
     expect(await read()).toBe("absent");
+  });
+
+  test.each([
+    ["as it is", (id: string) => id],
+    ["byte-swapped", swapUuid],
+  ])(
+    "doubts a provider ID while the kubelet reports another VM that is there, %s",
+    async (_form, toReported) => {
+      const other = simulator.state.list("vms").find(({ id }) => id !== vmId)?.id ?? "";
+      simulator.state.removeVm(vmId);
+      const restored = { ...node, systemUuid: toReported(other).toUpperCase() };
+      inventory = await provider.listInventory([restored], signal);
+      expect(provider.findInstance(inventory, restored)).toMatchObject({ reason: "ambiguous" });
+      // A list that was asked before the Node was known does not show it.
+      const early = await provider.listInventory([node], signal);
+      expect(await provider.readInstance(early, restored, signal)).toMatchObject({
+        reason: "ambiguous",
+        message: expect.stringContaining(other),
+      });
+      simulator.state.removeVm(other);
+      const presence = await provider.readInstance(early, restored, signal);
+      expect(presence.kind).toBe("absent");
+    },
+  );
+
+  test("doubts a halted VM while the kubelet reports another one", async () => {
+    const other = simulator.state.list("vms").find(({ id }) => id !== vmId)?.id ?? "";
+    simulator.state.setPower(vmId, "Halted");
+    const moved = { ...node, systemUuid: other };
+    inventory = await provider.listInventory([moved], signal);
+    expect(provider.findInstance(inventory, moved)).toMatchObject({ reason: "ambiguous" });
   });
 
   test.each<[string, Fault, string]>([

@@ -1,14 +1,14 @@
 /**
- * Keeps a fight over labels, between this controller and somebody else who writes them too, at a slow pace.
+ * Keeps a fight over what a controller writes, with somebody else who writes it too, at a slow pace.
  * @module
  */
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
 
-/** So many times within {@linkcode WINDOW_MS} the labels of one Node are put back. */
+/** So many times within {@linkcode WINDOW_MS} one Node is put right. */
 export const ROUNDS_MAX = 5;
 const WINDOW_MS = 60_000;
 
-/** Remembers when labels were put back. Bounded by the number of Nodes and by {@linkcode ROUNDS_MAX}. */
+/** Remembers when Nodes were put right. Bounded by the number of Nodes and by {@linkcode ROUNDS_MAX}. */
 export class Contest {
   readonly #clock: Clock;
   /** Monotonic milliseconds of the last rounds, oldest first, by the Node's name. */
@@ -18,7 +18,7 @@ export class Contest {
     this.#clock = clock;
   }
 
-  /** How long to wait before the labels of a Node may be put back again, in milliseconds; 0 to go on. */
+  /** How long to wait before a Node may be put right again, in milliseconds; 0 to go on. */
   pauseMs(node: string): number {
     const recent = this.#listRecent(node);
     const [oldest] = recent;
@@ -26,7 +26,7 @@ export class Contest {
     return oldest + WINDOW_MS - this.#clock.monotonic();
   }
 
-  /** Notes that labels of a Node were put back. */
+  /** Notes that a Node was put right. */
   noteRound(node: string): void {
     this.#rounds.set(node, [...this.#listRecent(node), this.#clock.monotonic()]);
   }
