@@ -2,6 +2,7 @@
  * Words on a Node that more than one controller reads or writes. Frozen: they must not change.
  * @module
  */
+import type { EventOptions } from "../kube/events.ts";
 
 /** Taint of a Node that no cloud has claimed yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
 export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitialized";
@@ -23,4 +24,9 @@ export interface EventWord {
   readonly type: "Normal" | "Warning";
   /** When it is written, in a sentence for the reference page. */
   readonly meaning: string;
+}
+
+/** An Event of such a word, without its meaning, which is for the reference page alone. */
+export function toEvent({ type, reason }: EventWord, message: string): EventOptions {
+  return { type, reason, message };
 }

@@ -7,7 +7,7 @@ import type { EventOptions } from "../../kube/events.ts";
 import type { Node } from "../../kube/resource.ts";
 import { hasAddresses, planAddresses } from "./addresses.ts";
 import { isUninitialized } from "../identity.ts";
-import { UNINITIALIZED_TAINT } from "../words.ts";
+import { toEvent, UNINITIALIZED_TAINT } from "../words.ts";
 import { planLabels } from "./labels.ts";
 import { EVENTS } from "./words.ts";
 
@@ -69,7 +69,7 @@ function planInitialisation(
     return {
       initialises: false,
       blocked: message,
-      warnings: [toWarning("invalidNodeIp", message)],
+      warnings: [toEvent(EVENTS.invalidNodeIp, message)],
     };
   }
   const { set: labels, refused } = planLabels(node, instance);
@@ -85,7 +85,7 @@ function planInitialisation(
     },
     ...toAddresses(node, addressPlan),
     warnings: refused.map((what) =>
-      toWarning("invalidLabel", `Left out a label of instance "${instance.name}": ${what}`),
+      toEvent(EVENTS.invalidLabel, `Left out a label of instance "${instance.name}": ${what}`),
     ),
   };
 }
@@ -98,11 +98,11 @@ function planUpkeep(
   // A Node without a provider ID was initialised by somebody else.
   if (!node.spec?.providerID) return NOTHING;
   if (presence.kind === "unknown" && presence.reason === "malformedProviderId") {
-    return { ...NOTHING, warnings: [toWarning("malformedProviderId", presence.message)] };
+    return { ...NOTHING, warnings: [toEvent(EVENTS.malformedProviderId, presence.message)] };
   }
   if (presence.kind !== "present") return NOTHING;
   const plan = planAddresses(node, presence.instance, providedNodeIps);
-  const warnings = plan.kind === "invalid" ? [toWarning("invalidNodeIp", plan.message)] : [];
+  const warnings = plan.kind === "invalid" ? [toEvent(EVENTS.invalidNodeIp, plan.message)] : [];
   return { ...NOTHING, ...toAddresses(node, plan), warnings };
 }
 
@@ -113,12 +113,7 @@ function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }
       : presence.message;
   const malformed = presence.kind === "unknown" && presence.reason === "malformedProviderId";
   const word = malformed ? "malformedProviderId" : "initializationFailed";
-  return { initialises: false, blocked: message, warnings: [toWarning(word, message)] };
-}
-
-function toWarning(word: keyof typeof EVENTS, message: string): EventOptions {
-  const { type, reason } = EVENTS[word];
-  return { type, reason, message };
+  return { initialises: false, blocked: message, warnings: [toEvent(EVENTS[word], message)] };
 }
 
 function toAddresses(

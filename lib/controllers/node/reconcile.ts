@@ -11,6 +11,7 @@ import type { WarningThrottle } from "../warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { type NodePatch, planNode } from "./plan.ts";
 import { findRival, toRivalPresence } from "./rivals.ts";
+import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
 /** What a reconcile works with. */
@@ -48,12 +49,11 @@ export class NodeReconciler {
    * @throws {KubeError} when Kubernetes refuses
    */
   async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
-    const { nodes, resolver } = this.#options;
-    const identity = toIdentity(node);
+    const { nodes, resolver, presences } = this.#options;
     // Only a Node that waits for its cloud is worth asking about; the others live on the inventory.
     const presence = isUninitialized(node)
-      ? await resolver.resolve(identity, signal)
-      : resolver.find(identity);
+      ? await resolver.resolve(toIdentity(node), signal)
+      : presences.find(node);
     if (presence.kind === "waiting") return { isPending: true };
     // The answer may have taken a while: plan on the Node as it is now.
     const current = nodes.get(node.metadata.name);
@@ -125,7 +125,7 @@ function announce(
   node: Node,
   presence: Presence,
 ): void {
-  events.record(node, { ...EVENTS.synced, message: "Node synced successfully" });
+  events.record(node, toEvent(EVENTS.synced, "Node synced successfully"));
   metrics.observeInitialSync(node, clock.now());
   log.info("Node initialised", {
     node: node.metadata.name,

@@ -2,13 +2,14 @@
  * The label controller: keeps region, zone, instance type and the cloud's own labels of initialised Nodes true.
  * @module
  */
+import type { EventOptions } from "../../kube/events.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
 import type { ReconcileResult } from "../controller.ts";
 import { isUninitialized } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
-import { WarningThrottle } from "../warning_throttle.ts";
 import { Contest, ROUNDS_MAX } from "../contest.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
+import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
 export { COMPONENT as LABELS_COMPONENT, EVENTS as LABELS_EVENTS } from "./words.ts";
@@ -33,7 +34,6 @@ export class NodeLabelController {
   readonly #context: NodeContext;
   readonly #loop: NodeLoop;
   readonly #contest: Contest;
-  readonly #throttle: WarningThrottle;
   /** By the Node's name. */
   readonly #memories = new Map<string, Memory>();
   /** Names of the Nodes that no inventory was asked for yet: nothing is decided about them before. */
@@ -42,7 +42,6 @@ export class NodeLabelController {
   constructor({ context, fullPassIntervalMs }: NodeLabelControllerOptions) {
     this.#context = context;
     this.#contest = new Contest(context.clock);
-    this.#throttle = new WarningThrottle(context.clock);
     this.#loop = new NodeLoop({
       context,
       name: "cloud-node-label-sync",
@@ -78,25 +77,13 @@ export class NodeLabelController {
       origins: provider.originLabels ?? {},
     });
     if (Object.keys(plan.set).length > 0) {
-      const pauseMs = plan.isRepair ? this.#contest.pauseMs(name) : 0;
-      if (pauseMs > 0) return this.#leave(node, plan, pauseMs);
+      const held = plan.isRepair && this.#contest.hold(node, toContested(plan), events);
+      if (held) return held;
       await this.#patch(node, plan, signal);
     }
     this.#memories.set(name, { uid, told: plan.told });
     for (const event of plan.events) events.record(node, event);
     return {};
-  }
-
-  /** Somebody else writes these labels too: leaves them to that somebody for a while. */
-  #leave(node: Node, { set }: LabelPlan, pauseMs: number): ReconcileResult {
-    const keys = Object.keys(set).toSorted().join(", ");
-    const message =
-      `Labels of this Node were put back ${ROUNDS_MAX} times within a minute and differ again, so somebody else ` +
-      `must be changing them too; they are put back at that pace only: ${keys}`;
-    const { type, reason } = EVENTS.contested;
-    const event = { type, reason, message };
-    if (this.#throttle.passes(node.metadata.name, event)) this.#context.events.record(node, event);
-    return { requeueAfterMs: pauseMs };
   }
 
   async #patch(node: Node, { set, isRepair }: LabelPlan, signal: AbortSignal): Promise<void> {
@@ -113,6 +100,13 @@ export class NodeLabelController {
     this.#early.delete(name);
     this.#memories.delete(name);
     this.#contest.forget(name);
-    this.#throttle.forget(name);
   }
+}
+
+function toContested({ set }: LabelPlan): EventOptions {
+  const keys = Object.keys(set).toSorted().join(", ");
+  const message =
+    `Labels of this Node were put back ${ROUNDS_MAX} times within a minute and differ again, so somebody else ` +
+    `must be changing them too; they are put back at that pace only: ${keys}`;
+  return toEvent(EVENTS.contested, message);
 }

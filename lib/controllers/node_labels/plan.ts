@@ -8,7 +8,7 @@ import type { EventOptions } from "../../kube/events.ts";
 import type { Node } from "../../kube/resource.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
-import { TOPOLOGY_LABELS } from "../words.ts";
+import { toEvent, TOPOLOGY_LABELS } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
 /** Labels by key. */
@@ -158,7 +158,7 @@ function listEvents(set: Labels, findMove: (key: string) => Move | undefined): E
     const move = findMove(stable);
     if (!move || (set[stable] === undefined && set[beta] === undefined)) continue;
     const message = `The ${what} of the machine changed: old=${move.from}, new=${move.to}`;
-    events.push({ type: word.type, reason: word.reason, message });
+    events.push(toEvent(word, message));
   }
   return events;
 }

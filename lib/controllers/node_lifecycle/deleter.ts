@@ -9,6 +9,7 @@ import { isReady, isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../node_loop.ts";
 import type { FleetWatch } from "./fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
+import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
 /** How a deletion ended; everything but `deleted` leaves the Node as it is. */
@@ -66,9 +67,8 @@ export class Deleter {
     // Neither is ever absent. If one were, the server would refuse the empty precondition: nothing is deleted blindly.
     const { name, uid = "", resourceVersion = "" } = node.metadata;
     fleet.noteDeletion(node);
-    const { type, reason } = EVENTS.deleting;
     const message = `Deleting node ${name} because its machine is gone: ${evidence}`;
-    events.record(node, { type, reason, message });
+    events.record(node, toEvent(EVENTS.deleting, message));
     await this.#tellingOfFailure(node, signal, () =>
       client.delete(NODES, { name }, { uid, resourceVersion }, signal),
     );
@@ -94,9 +94,8 @@ export class Deleter {
     // Somebody else was faster: there is nothing to tell, or it is judged anew.
     if (isKubeError(error, "notFound") || isKubeError(error, "conflict") || signal.aborted) return;
     metrics.countDeletion("failed");
-    const { type, reason } = EVENTS.deletingFailed;
     const message = `Failed deleting node ${node.metadata.name}: ${describeError(error)}`;
-    events.record(node, { type, reason, message });
+    events.record(node, toEvent(EVENTS.deletingFailed, message));
   }
 }
 

@@ -15,6 +15,7 @@ import { FleetWatch } from "./fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
 import { type LifecyclePlan, planLifecycle } from "./plan.ts";
 import { RefreshPacer } from "./refresh_pacer.ts";
+import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
 export { createLifecycleMetrics } from "./metrics.ts";
@@ -216,14 +217,9 @@ export class NodeLifecycleController {
   ): Promise<ReconcileResult> {
     const { client, superseded, log, events } = this.#options.context;
     const { name, resourceVersion } = node.metadata;
-    const pauseMs = this.#contest.pauseMs(name);
-    if (pauseMs > 0) {
-      const { type, reason } = EVENTS.taintContested;
-      const message = `The shutdown taint was written ${ROUNDS_MAX} times within a minute and is not as it should be`;
-      const event = { type, reason, message };
-      if (this.#throttle.passes(name, event)) events.record(node, event);
-      return { requeueAfterMs: pauseMs };
-    }
+    const message = `The shutdown taint was written ${ROUNDS_MAX} times within a minute and is not as it should be`;
+    const held = this.#contest.hold(node, toEvent(EVENTS.taintContested, message), events);
+    if (held) return held;
     // The list is replaced whole, so nobody may have written it since.
     const body = {
       metadata: { resourceVersion },
@@ -238,9 +234,9 @@ export class NodeLifecycleController {
 
   /** @param why Why it is blocked, as one word: while it stays the same, a message with other counts is no news */
   #tellBlocked(node: Node, why: string, message: string): void {
-    const { type, reason } = EVENTS.deletionBlocked;
-    if (!this.#throttle.passes(node.metadata.name, { type, reason, message: why })) return;
-    this.#options.context.events.record(node, { type, reason, message });
+    const { deletionBlocked } = EVENTS;
+    if (!this.#throttle.passes(node.metadata.name, toEvent(deletionBlocked, why))) return;
+    this.#options.context.events.record(node, toEvent(deletionBlocked, message));
   }
 
   *#listBlocked(): Iterable<string> {

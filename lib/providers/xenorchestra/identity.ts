@@ -31,6 +31,7 @@ export interface IdentityByProviderId {
 
 /** Reads what a Node tells. A region that is no UUID is none of ours and tells nothing. */
 export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentity): Identity {
+  const direct = parseUuid((systemUuid ?? "").trim());
   if (providerId !== undefined) {
     const parsed = parseProviderId(providerId);
     if (parsed.kind === "foreign") return toOther({ kind: "foreign", providerId });
@@ -39,7 +40,7 @@ export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentit
       return toOther({ kind: "unknown", reason: "malformedProviderId", message });
     }
     const labelledPoolId = parseUuid(region ?? "");
-    const reported = toReported(systemUuid, parsed.vmId);
+    const reported = toReported(direct, parsed.vmId);
     return {
       ...parsed,
       kind: "providerId",
@@ -47,7 +48,6 @@ export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentit
       ...(reported && { reported }),
     };
   }
-  const direct = systemUuid === undefined ? undefined : parseUuid(systemUuid.trim());
   if (direct !== undefined) return { kind: "systemUuid", direct, swapped: swapUuid(direct) };
   const shown = systemUuid === undefined ? "no system UUID" : `"${systemUuid}" as its system UUID`;
   const message =
@@ -68,8 +68,7 @@ export function toVmIds(identities: readonly Identity[]): Set<string> {
   return ids;
 }
 
-function toReported(systemUuid: string | undefined, vmId: string): readonly string[] | undefined {
-  const direct = systemUuid === undefined ? undefined : parseUuid(systemUuid.trim());
+function toReported(direct: string | undefined, vmId: string): readonly string[] | undefined {
   if (direct === undefined || direct === vmId) return undefined;
   const swapped = swapUuid(direct);
   return swapped === vmId ? undefined : [direct, swapped];

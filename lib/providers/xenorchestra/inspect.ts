@@ -8,6 +8,7 @@ import type { Inventory } from "../../cloud/inventory.ts";
 import { withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/connection_problem.ts";
 import type { XenOrchestraApi } from "./api.ts";
+import { findNetworks } from "./inventory.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
 import type { Host, ListReply, Server } from "./schema.ts";
@@ -111,10 +112,7 @@ async function listNetworkFindings(
   const { network } = settings.addresses;
   if (network === undefined) return [];
   const { objects } = await api.list("networks", signal);
-  const isKnown = objects.some(
-    ({ id, name_label }) => id === network.toLowerCase() || name_label === network,
-  );
-  if (isKnown) return [];
+  if (findNetworks(objects, network).length > 0) return [];
   const message = `no network has the name or UUID "${network}"`;
   const advice = "correct addresses.network: no address of a VM counts without it";
   return [{ level: "warning", code: "noNetwork", message, advice }];

@@ -55,11 +55,14 @@ export function toSurroundings(
 ): Surroundings {
   const base = { pools: byId(pools.objects), hosts: byId(hosts.objects) };
   if (network === undefined || networks === undefined || vifs === undefined) return base;
-  const wanted = networks.objects.filter(
-    (one) => one.id === network.toLowerCase() || one.name_label === network,
-  );
-  const networkIds = new Set(wanted.map(({ id }) => id));
+  const networkIds = new Set(findNetworks(networks.objects, network).map(({ id }) => id));
   return { ...base, networkIds, devices: toDevices(vifs.objects, networkIds) };
+}
+
+/** The networks that `addresses.network` means: by UUID, in any case, or by name, which several may have. */
+export function findNetworks(networks: readonly Network[], wanted: string): Network[] {
+  const id = wanted.toLowerCase();
+  return networks.filter((one) => one.id === id || one.name_label === wanted);
 }
 
 /** Numbers of the devices in certain networks, by VM. */
