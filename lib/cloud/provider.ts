@@ -5,8 +5,10 @@
 import type { Inspection } from "./inspection.ts";
 import type { Instance } from "./instance.ts";
 import type { Inventory } from "./inventory.ts";
+import type { Place } from "./place.ts";
 
 export type { Instance, InstanceAddress, InstanceState } from "./instance.ts";
+export type { Place } from "./place.ts";
 
 /** What identifies a Node to a cloud. Empty strings never occur: what is not known is absent. */
 export interface NodeIdentity {
@@ -105,6 +107,18 @@ export interface Provider {
    * provider was made to be transient. Absent: the inventory says all there is.
    */
   inspect?(signal: AbortSignal): Promise<Inspection>;
+  /**
+   * Where an instance is, for people alone: the largest place first, what is not known left out.
+   *
+   * Absent: its region and zone are all there is to tell.
+   *
+   * @param instance Absent when the cloud does not show it now
+   * @param labels Those of its Node, which tell where it was last seen
+   */
+  toPlaces?(
+    instance: Instance | undefined,
+    labels: Readonly<Record<string, string>>,
+  ): readonly Place[];
   /** Releases connections. */
   close?(): void;
 }

@@ -5,13 +5,15 @@
 import { Hono } from "hono";
 import type { Context } from "hono";
 import { formatTable } from "./text_table.ts";
-import type { InventoryView, NodeView } from "./views.ts";
+import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
 /** Where the debug pages get what they show. All of it is in memory. */
 export interface DebugOptions {
   listNodes(): readonly NodeView[];
   findNode(name: string): NodeView | undefined;
   readInventory(): InventoryView;
+  /** Absent: the page for people does not tell which process answers. */
+  readStatus?(): StatusView;
   /** Wall-clock milliseconds. */
   now(): number;
 }

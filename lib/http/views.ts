@@ -27,6 +27,14 @@ export interface AddressView {
   readonly address: string;
 }
 
+/** A place that holds machines: a pool, a host, a zone … */
+export interface PlaceView {
+  /** What the cloud calls such a place, for people. */
+  readonly kind: string;
+  readonly id: string;
+  readonly name?: string;
+}
+
 /** What should be, beside what is. */
 export interface Compared<T> {
   /** Absent when there is nothing to want it by: the machine is not known. */
@@ -56,8 +64,14 @@ export interface DeletionView {
 export interface NodeView {
   readonly name: string;
   readonly providerId?: string;
+  /** The provider ID that its machine asks for; one that a Node has is never changed. */
+  readonly wantedProviderId?: string;
+  /** Whether it still waits, tainted, for its cloud. */
+  readonly isUninitialized?: boolean;
   /** By what its machine was found. */
   readonly matchedBy?: string;
+  /** Where its machine is, the largest place first; by the labels of the Node while the cloud does not tell. */
+  readonly places?: readonly PlaceView[];
   readonly presence: PresenceView;
   readonly instance: InstanceView | null;
   /** Only the labels that Landfall wants to own, by key. */
@@ -92,4 +106,23 @@ export interface InventoryView {
   /** Why the last refresh failed, if it did. */
   readonly lastError?: string;
   readonly lastRefreshDurationMs?: number;
+}
+
+/** Which of several replicas acts. */
+export interface ElectionView {
+  /** This process. */
+  readonly identity: string;
+  /** Who holds the Lease; empty when nobody does. */
+  readonly holder: string;
+  readonly isLeading: boolean;
+}
+
+/** The process itself. */
+export interface StatusView {
+  /** Name of the cloud's provider. */
+  readonly provider: string;
+  /** Name of the machine that the process runs on. */
+  readonly host: string;
+  /** Absent when there is no election: the process acts alone. */
+  readonly election?: ElectionView;
 }

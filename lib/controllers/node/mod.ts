@@ -64,7 +64,7 @@ export class NodeController {
     const { resolver, provider } = this.#context;
     const last = this.#loop.outcomes.get(node.metadata.name);
     return {
-      ...describeNode(node, resolver.explain(toIdentity(node)), provider.providedNodeIps),
+      ...describeNode(node, resolver.explain(toIdentity(node)), provider),
       lastReconcile: last
         ? {
             at: new Date(last.at).toISOString(),

@@ -2,16 +2,21 @@
  * One Node as the debug pages show it: what its cloud says, and what it should have beside what it has.
  * @module
  */
-import type { Instance, InstanceAddress, Presence, Provider } from "../../cloud/provider.ts";
+import type { Instance, InstanceAddress, Place, Presence, Provider } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/resource.ts";
-import { planAddresses } from "./addresses.ts";
+import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
+import { TOPOLOGY_LABELS } from "../words.ts";
+import { planAddresses } from "./addresses.ts";
 
 /** What is known of one Node, without its reconciles. */
 export interface NodeState {
   readonly name: string;
   readonly providerId?: string;
+  readonly wantedProviderId?: string;
+  readonly isUninitialized: boolean;
   readonly matchedBy?: string;
+  readonly places: readonly Place[];
   readonly presence: {
     readonly kind: Presence["kind"];
     readonly reason?: string;
@@ -37,7 +42,7 @@ export interface NodeState {
 export function describeNode(
   node: Node,
   presence: Presence,
-  providedNodeIps: Provider["providedNodeIps"],
+  provider: Pick<Provider, "providedNodeIps" | "toPlaces">,
 ): NodeState {
   const instance = presence.kind === "present" ? presence.instance : undefined;
   const wanted = instance && toInstanceLabels(instance);
@@ -46,7 +51,10 @@ export function describeNode(
   return {
     name: node.metadata.name,
     ...(node.spec?.providerID ? { providerId: node.spec.providerID } : {}),
+    ...(instance ? { wantedProviderId: instance.providerId } : {}),
+    isUninitialized: isUninitialized(node),
     ...(presence.kind === "present" ? { matchedBy: presence.matchedBy } : {}),
+    places: toPlaces(node, presence, provider),
     presence: toPresenceView(presence),
     instance: instance ? toInstanceView(instance) : null,
     labels: {
@@ -54,7 +62,7 @@ export function describeNode(
       actual: Object.fromEntries(labels.filter(([key]) => wantedLabels && key in wantedLabels)),
     },
     addresses: {
-      ...toWantedAddresses(node, instance, providedNodeIps),
+      ...toWantedAddresses(node, instance, provider.providedNodeIps),
       actual: (node.status?.addresses ?? []).map(({ type, address }) => ({ type, address })),
     },
   };
@@ -71,6 +79,22 @@ function toPresenceView(presence: Presence): NodeState["presence"] {
     case "foreign":
       return { kind: "foreign", message: "the provider ID belongs to another cloud" };
   }
+}
+
+/** Another cloud's Node is described by the labels that every cloud writes. */
+function toPlaces(
+  { metadata: { labels = {} } }: Node,
+  presence: Presence,
+  provider: Pick<Provider, "toPlaces">,
+): readonly Place[] {
+  const instance = presence.kind === "present" ? presence.instance : undefined;
+  if (provider.toPlaces && presence.kind !== "foreign") return provider.toPlaces(instance, labels);
+  const places: Place[] = [];
+  for (const kind of ["region", "zone"] as const) {
+    const id = instance ? instance[kind] : labels[TOPOLOGY_LABELS[kind][0]];
+    if (id) places.push({ kind, id });
+  }
+  return places;
 }
 
 function toInstanceView({ id, name, state, details }: Instance): NodeState["instance"] {

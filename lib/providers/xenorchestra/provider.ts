@@ -9,6 +9,7 @@ import type {
   Instance,
   MatchedBy,
   NodeIdentity,
+  Place,
   Presence,
   Provider,
   UnknownReason,
@@ -27,6 +28,7 @@ import { toDevices, toInstance, toInventory } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
 import { Migrations } from "./migrations.ts";
 import { judgeUnlisted } from "./observation.ts";
+import { toPlaces } from "./places.ts";
 import { remember } from "./remember.ts";
 
 const KNOWN_POOLS_MAX = 256;
@@ -130,6 +132,13 @@ export class XenOrchestraProvider implements Provider {
       if (error instanceof CloudError) return toUnknown(error.kind, error.message);
       throw error;
     }
+  }
+
+  toPlaces(
+    instance: Instance | undefined,
+    labels: Readonly<Record<string, string>>,
+  ): readonly Place[] {
+    return toPlaces(instance, labels);
   }
 
   async #readByProviderId(

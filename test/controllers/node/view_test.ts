@@ -3,6 +3,8 @@ import { describeNode } from "../../../lib/controllers/node/view.ts";
 import { toInstance } from "../../support/instances.ts";
 import { toNode } from "../../support/nodes.ts";
 
+const TRUSTED = { providedNodeIps: "trusted" } as const;
+
 test("describeNode() shows what an instance asks for beside what the Node has", () => {
   const instance = toInstance("i", {
     zone: "z",
@@ -12,10 +14,13 @@ test("describeNode() shows what an instance asks for beside what the Node has", 
   });
   const node = toNode("n", { providerId: "test://i", labels: { "a.b/c": "old", mine: "x" } });
   const presence = { kind: "present", instance, matchedBy: "providerId" } as const;
-  expect(describeNode(node, presence, "trusted")).toEqual({
+  expect(describeNode(node, presence, TRUSTED)).toEqual({
     name: "n",
     providerId: "test://i",
+    wantedProviderId: "test://i",
+    isUninitialized: true,
     matchedBy: "providerId",
+    places: [{ kind: "zone", id: "z" }],
     presence: { kind: "present" },
     instance: { id: "i", name: "i", state: "running", details: { powerState: "Running" } },
     labels: {
@@ -38,9 +43,32 @@ test("describeNode() shows what an instance asks for beside what the Node has", 
 
 test("describeNode() says why nothing is known, and wants nothing then", () => {
   const presence = { kind: "unknown", reason: "denied", message: "check the token" } as const;
-  const state = describeNode(toNode("n"), presence, "trusted");
+  const state = describeNode(toNode("n"), presence, TRUSTED);
   expect(state.presence).toEqual(presence);
   expect(state.instance).toBeNull();
   expect(state.labels).toEqual({ actual: {} });
   expect(state.addresses).not.toHaveProperty("wanted");
+});
+
+test("describeNode() lets the provider say where a machine is, and reads the labels of others", () => {
+  const asked: unknown[] = [];
+  const provider = {
+    ...TRUSTED,
+    toPlaces: (...question: unknown[]) => {
+      asked.push(question);
+      return [{ kind: "pool", id: "p", name: "Pool" }];
+    },
+  };
+  const labels = { "topology.kubernetes.io/region": "r", "topology.kubernetes.io/zone": "z" };
+  const node = toNode("n", { providerId: "x://i", labels });
+  const unknown = { kind: "unknown", reason: "denied", message: "check the token" } as const;
+  const foreign = { kind: "foreign", providerId: "x://i" } as const;
+  expect(describeNode(node, unknown, provider).places).toEqual([
+    { kind: "pool", id: "p", name: "Pool" },
+  ]);
+  expect(asked).toEqual([[undefined, labels]]);
+  expect(describeNode(node, foreign, provider).places).toEqual([
+    { kind: "region", id: "r" },
+    { kind: "zone", id: "z" },
+  ]);
 });
