@@ -6,8 +6,10 @@ import type { FlagSpec, FlagType } from "./flag_spec.ts";
 
 type Row = readonly [name: string, type: FlagType, fallback: string];
 
-const NOT_YET_ELECTION = "there is no leader election yet";
-const NOT_YET_HTTPS = "there is no HTTPS port yet";
+const ONE_CERTIFICATE = "the HTTPS port has one certificate, TLS 1.2 or newer and HTTP/1.1";
+const TOKENS_ONLY = "callers of the HTTPS port show a bearer token";
+const ONE_KUBECONFIG = "the API server that is worked with also reviews the callers";
+const FIXED_REVIEWS = "reviews of callers are kept for 10 s, and refused when they cannot be had";
 const NO_SERVICES = "there is no controller for load balancers";
 const NO_ROUTES = "there is no controller for routes";
 const NO_WEBHOOKS = "there are no webhooks";
@@ -60,17 +62,6 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
   ],
   [NO_SERVICES, [["concurrent-service-syncs", "int", "1"]]],
   [
-    NOT_YET_ELECTION,
-    [
-      ["leader-elect-lease-duration", "duration", "15s"],
-      ["leader-elect-renew-deadline", "duration", "10s"],
-      ["leader-elect-retry-period", "duration", "2s"],
-      ["leader-elect-resource-lock", "string", "leases"],
-      ["leader-elect-resource-name", "string", "cloud-controller-manager"],
-      ["leader-elect-resource-namespace", "string", "kube-system"],
-    ],
-  ],
-  [
     "there is nothing to migrate from within one process",
     [
       ["enable-leader-migration", "bool", "false"],
@@ -78,11 +69,9 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
     ],
   ],
   [
-    NOT_YET_HTTPS,
+    ONE_CERTIFICATE,
     [
       ["cert-dir", "string", ""],
-      ["tls-cert-file", "string", ""],
-      ["tls-private-key-file", "string", ""],
       ["tls-cipher-suites", "list", ""],
       ["tls-min-version", "string", ""],
       ["tls-curve-preferences", "list", ""],
@@ -91,14 +80,28 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
       ["http2-max-streams-per-connection", "int", "0"],
       ["permit-port-sharing", "bool", "false"],
       ["permit-address-sharing", "bool", "false"],
+    ],
+  ],
+  [
+    ONE_KUBECONFIG,
+    [
       ["authentication-kubeconfig", "string", ""],
+      ["authorization-kubeconfig", "string", ""],
+    ],
+  ],
+  [
+    FIXED_REVIEWS,
+    [
       ["authentication-skip-lookup", "bool", "false"],
       ["authentication-tolerate-lookup-failure", "bool", "false"],
       ["authentication-token-webhook-cache-ttl", "duration", "10s"],
-      ["authorization-kubeconfig", "string", ""],
       ["authorization-webhook-cache-authorized-ttl", "duration", "10s"],
       ["authorization-webhook-cache-unauthorized-ttl", "duration", "10s"],
-      ["authorization-always-allow-paths", "list", "/healthz,/readyz,/livez"],
+    ],
+  ],
+  [
+    TOKENS_ONLY,
+    [
       ["client-ca-file", "string", ""],
       ["requestheader-client-ca-file", "string", ""],
       ["requestheader-allowed-names", "list", ""],
@@ -168,7 +171,6 @@ const SILENT: readonly Row[] = [
 /** What Go refuses stays refused, so that a manifest with a slip does not pass here and fail there. */
 const LIMITS: Readonly<Record<string, Pick<FlagSpec, "choices" | "least">>> = {
   "concurrent-node-status-updates": { least: 0 },
-  "leader-elect-resource-lock": { choices: ["leases"] },
 };
 
 /** Flags that are accepted without effect. */

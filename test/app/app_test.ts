@@ -66,17 +66,6 @@ test("runApp() serves Nodes, inventory and metrics", async () => {
   await rig.stop();
 });
 
-test("runApp() serves probes and metrics alone at the probe address", async () => {
-  const port = await findFreePort();
-  await using rig = await startRig({
-    provider: new FakeProvider(),
-    probeAddress: { kind: "tcp", host: "127.0.0.1", port },
-  });
-  await until("it is ready", async () => (await read(port, "/readyz")).status === 200);
-  expect((await read(port, "/debug/nodes")).status).toBe(404);
-  await rig.stop();
-});
-
 test("runApp() rejects when its address is taken, and leaves nothing running", async () => {
   using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   const rig = await startRig({

@@ -8,6 +8,16 @@ import { parseFlags } from "../../lib/cli/flags.ts";
 import type { Settings } from "../../lib/cli/flags.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 
+const ELECTION = {
+  namespace: "kube-system",
+  name: "cloud-controller-manager",
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+};
+const EVERYWHERE = { kind: "tcp", host: "0.0.0.0", port: 10_258 } as const;
+const SECURE = { address: EVERYWHERE, alwaysAllowPaths: ["/healthz", "/readyz", "/livez"] };
+
 const DEFAULTS: Settings = {
   cloudProvider: "xenorchestra",
   controllers: new Set(["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"]),
@@ -15,6 +25,8 @@ const DEFAULTS: Settings = {
   nodeMonitorPeriodMs: 5_000,
   concurrentNodeSyncs: 16,
   debugAddress: { kind: "tcp", host: "127.0.0.1", port: 10_260 },
+  secure: SECURE,
+  election: ELECTION,
   loggingFormat: "text",
   logLevel: "info",
   isVersionWanted: false,
@@ -36,7 +48,10 @@ describe("P-01 parseFlags()", () => {
     expect(parseFlags([])).toEqual({ settings: DEFAULTS, warnings: [] });
   });
 
-  const forms: readonly [readonly string[], Partial<Settings>][] = [
+  const forms: readonly [
+    readonly string[],
+    { readonly [Name in keyof Settings]?: Settings[Name] | undefined },
+  ][] = [
     [["--cloud-config=/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
     [["--cloud-config", "/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
     [["-cloud-config=/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
@@ -58,18 +73,23 @@ describe("P-01 parseFlags()", () => {
     [["--node-monitor-period=100ms"], { nodeMonitorPeriodMs: 100 }],
     [["--node-monitor-period", "1h"], { nodeMonitorPeriodMs: 3_600_000 }],
     [["--concurrent-node-syncs", "1"], { concurrentNodeSyncs: 1 }],
-    [["--leader-elect=false"], {}],
-    [["--leader-elect=F"], {}],
+    [["--leader-elect=false"], { election: undefined }],
+    [["--leader-elect=F"], { election: undefined }],
+    [["--leader-elect-resource-name=other"], { election: { ...ELECTION, name: "other" } }],
+    [["--leader-elect-lease-duration=1m"], { election: { ...ELECTION, leaseDurationMs: 60_000 } }],
     [["--debug-address=[::1]:0"], { debugAddress: { kind: "tcp", host: "::1", port: 0 } }],
     [["--debug-address=/run/l.sock"], { debugAddress: { kind: "unix", path: "/run/l.sock" } }],
-    [["--secure-port=10258"], { probeAddress: { kind: "tcp", host: "127.0.0.1", port: 10_258 } }],
+    [["--secure-port=1"], { secure: { ...SECURE, address: { ...EVERYWHERE, port: 1 } } }],
+    [["--secure-port=0"], { secure: undefined }],
+    [["--bind-address=::1"], { secure: { ...SECURE, address: { ...EVERYWHERE, host: "::1" } } }],
+    [["--bind-address="], {}],
     [
-      ["--secure-port=10258", "--bind-address=::1"],
-      { probeAddress: { kind: "tcp", host: "::1", port: 10_258 } },
+      ["--tls-cert-file=/c", "--tls-private-key-file=/k"],
+      { secure: { ...SECURE, certFile: "/c", keyFile: "/k" } },
     ],
     [
-      ["--secure-port=10258", "--bind-address="],
-      { probeAddress: { kind: "tcp", host: "127.0.0.1", port: 10_258 } },
+      ["--authorization-always-allow-paths=/healthz,/metrics"],
+      { secure: { ...SECURE, alwaysAllowPaths: ["/healthz", "/metrics"] } },
     ],
     [["--version"], { isVersionWanted: true }],
     [["-h"], { isHelpWanted: true }],
@@ -78,7 +98,7 @@ describe("P-01 parseFlags()", () => {
   ];
   test.each(forms)("P-01 parseFlags() reads %j", (argv, changed) => {
     const { settings, warnings } = parseFlags(argv);
-    expect(settings).toEqual({ ...DEFAULTS, ...changed });
+    expect<unknown>(settings).toEqual({ ...DEFAULTS, ...changed });
     expect(warnings).toEqual([]);
   });
 
@@ -104,17 +124,31 @@ describe("P-01 parseFlags()", () => {
       ["--leader-elect", "false"],
       ['--leader-elect: found "false" after a space; write --leader-elect=false'],
     ],
-    [
-      ["--leader-elect", "true"],
-      [
-        "--leader-elect: there is no leader election yet; run one replica with --leader-elect=false",
-      ],
-    ],
     [["--profiling", "TRUE"], ['--profiling: found "TRUE" after a space; write --profiling=true']],
     [
-      ["--leader-elect=true"],
+      ["--leader-elect-lease-duration=10s"],
       [
-        "--leader-elect: there is no leader election yet; run one replica with --leader-elect=false",
+        "--leader-elect-renew-deadline: wanted less than --leader-elect-lease-duration (10s), found 10s",
+      ],
+    ],
+    [
+      ["--leader-elect-renew-deadline=2.4s"],
+      [
+        "--leader-elect-retry-period: wanted less than --leader-elect-renew-deadline (2.4s) " +
+          "divided by 1.2, found 2s",
+      ],
+    ],
+    [
+      ["--leader-elect-resource-name=A_b"],
+      ['--leader-elect-resource-name: wanted a name of Kubernetes, found "A_b"'],
+    ],
+    [["--tls-cert-file=/c"], ["--tls-private-key-file: required beside --tls-cert-file"]],
+    [["--tls-private-key-file=/k"], ["--tls-cert-file: required beside --tls-private-key-file"]],
+    [
+      ["--authorization-always-allow-paths=/healthz,metrics"],
+      [
+        "--authorization-always-allow-paths: wanted paths that begin with a slash, " +
+          'found "metrics"',
       ],
     ],
     [["--leader-elect=maybe"], ['--leader-elect: wanted true or false, found "maybe"']],
@@ -224,16 +258,6 @@ describe("parseFlags() warnings", () => {
       "--external-cloud-volume-plugin=x",
     ];
     expect(parseFlags(argv).warnings).toEqual([]);
-  });
-
-  const open = ["0.0.0.0", "::", "10.0.0.1"];
-  test.each(open)("parseFlags() narrows --bind-address=%s to loopback and says so", (address) => {
-    const argv = ["--secure-port=1", `--bind-address=${address}`];
-    const { settings, warnings } = parseFlags(argv);
-    expect(settings.probeAddress).toEqual({ kind: "tcp", host: "127.0.0.1", port: 1 });
-    expect(warnings).toEqual([
-      `--bind-address: ${address} is narrowed to 127.0.0.1, as --secure-port has no HTTPS yet`,
-    ]);
   });
 });
 

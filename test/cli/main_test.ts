@@ -39,7 +39,7 @@ test("main() prints the demo's flags", async () => {
 describe("main() ends with 2 and one line for each problem", () => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ["fly", ['there is no command "fly": give run, check, demo, version or help']],
-    ["--cloud-confg=x --leader-elect=true", ["--cloud-config", "--leader-elect"]],
+    ["--cloud-confg=x --leader-elect=maybe", ["--cloud-config", "--leader-elect"]],
     [
       "run --cloud-provider=azure",
       ['there is no provider "azure": give one of xenorchestra, static'],

@@ -33,7 +33,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
   });
 
   test("ends with 2 and names every wrong flag (P-01)", async () => {
-    const args = ["run", "--leader-elect=true", "--cloud-provder=static", "--controllers=nodes"];
+    const args = ["run", "--leader-elect=maybe", "--cloud-provder=static", "--controllers=nodes"];
     const { code, stderr } = await runLandfall(program, args);
     expect(code, stderr).toBe(2);
     expect(stderr).toContain("--cloud-provider");

@@ -134,6 +134,7 @@ export class ClusterRig {
       "--cloud-provider=xenorchestra",
       `--cloud-config=${this.#cloudConfigPath}`,
       "--leader-elect=false",
+      "--secure-port=0",
       "--logging-format=json",
       "--debug-address=127.0.0.1:0",
       ...(options.args ?? []),

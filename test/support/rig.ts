@@ -31,7 +31,6 @@ export interface RigOptions {
   /** What differs from the default. */
   readonly deletion?: Partial<DeletionSettings>;
   readonly debugAddress?: ListenAddress;
-  readonly probeAddress?: ListenAddress;
 }
 
 /** A running controller and its cluster. */
@@ -54,7 +53,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
   const client = createKubeClient({ credentials, clock, metrics, version: "test" });
   const stopping = new AbortController();
-  const { provider, debugAddress, probeAddress } = options;
+  const { provider, debugAddress } = options;
   const running = runApp(
     {
       provider,
@@ -69,7 +68,6 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       concurrentNodeSyncs: options.workers ?? 16,
       nodeStatusUpdateFrequencyMs: options.fullPassIntervalMs ?? 300_000,
       ...(debugAddress ? { debugAddress } : {}),
-      ...(probeAddress ? { probeAddress } : {}),
     },
     stopping.signal,
   );

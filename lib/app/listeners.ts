@@ -1,0 +1,72 @@
+/**
+ * The HTTP listeners of a process, and what their pages stand on.
+ * @module
+ */
+import type { DebugOptions } from "../http/debug.ts";
+import { formatListenAddress, type ListenAddress } from "../http/listen_address.ts";
+import { createPages } from "../http/pages.ts";
+import type { Check } from "../http/probes.ts";
+import { type Handler, type HttpServer, startHttpServer } from "../http/server.ts";
+import type { NodeView } from "../http/views.ts";
+import type { Node } from "../kube/resource.ts";
+import { toInventoryView } from "./inventory_view.ts";
+import type { AppOptions } from "./options.ts";
+import type { Parts } from "./parts.ts";
+
+/**
+ * Starts every listener that the options ask for.
+ *
+ * @param signal Gives up starting. It stops no listener
+ * @throws {ConfigError} when an address cannot be listened at
+ */
+export async function startListeners(
+  options: AppOptions,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<HttpServer[]> {
+  const { clock, log, metrics, debugAddress } = options;
+  const probes = { checks: toChecks(parts), renderMetrics: () => metrics.render() };
+  const servers: HttpServer[] = [];
+  const listen = async (
+    address: ListenAddress,
+    handler: Handler,
+    flag: string,
+  ): Promise<HttpServer> => {
+    const server = await startHttpServer({ address, handler, flag, clock, log, signal });
+    log.info("Listening", { address: formatListenAddress(server.address), flag });
+    servers.push(server);
+    return server;
+  };
+  if (debugAddress) {
+    const debug = toDebugOptions(options, parts);
+    const pages = createPages({ probes, debug, log });
+    const { address } = await listen(debugAddress, pages, "--debug-address");
+    options.onDebugListening?.(address);
+  }
+  return servers;
+}
+
+/** Ready once everything is in memory that a decision needs; not whether the cloud answers just now. */
+function toChecks({ nodes, source }: Parts): Check[] {
+  return [
+    { name: "nodes-synced", probes: ["readyz"], isOk: () => nodes.synced },
+    { name: "inventory-taken", probes: ["readyz"], isOk: () => source.current !== undefined },
+  ];
+}
+
+function toDebugOptions({ clock }: AppOptions, parts: Parts): DebugOptions {
+  const { nodes, source } = parts;
+  const describe = (node: Node): NodeView => ({
+    ...parts.node.describe(node),
+    ...parts.lifecycle.describe(node),
+  });
+  return {
+    listNodes: () => [...nodes.values()].map(describe),
+    findNode: (name) => {
+      const node = nodes.get(name);
+      return node && describe(node);
+    },
+    readInventory: () => toInventoryView(source, clock),
+    now: () => clock.now(),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * What a process is made of and how it runs, as the command line and the configuration say.
+ * @module
+ */
+import type { DeletionSettings } from "../cloud/deletion_guard.ts";
+import type { Provider } from "../cloud/provider.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
+import type { MetricsRegistry } from "../core/metrics.ts";
+import type { ListenAddress } from "../http/listen_address.ts";
+import type { KubeClient } from "../kube/client.ts";
+
+/** The Lease that replicas agree by, and its times in milliseconds. */
+export interface ElectionSettings {
+  readonly namespace: string;
+  readonly name: string;
+  /** How long a holder that does not renew is believed to act. */
+  readonly leaseDurationMs: number;
+  /** How long a leader tries to renew before it gives up; less than `leaseDurationMs`. */
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+}
+
+/** The HTTPS port. */
+export interface SecureSettings {
+  readonly address: ListenAddress;
+  /** Files with certificate and key in PEM; absent: a certificate is made at the start. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** Paths that anybody may read; a `*` at the end stands for anything. */
+  readonly alwaysAllowPaths: readonly string[];
+}
+
+/** What the process is made of and how it runs. */
+export interface AppOptions {
+  readonly provider: Provider;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  /** Name of this host, for Events. */
+  readonly host: string;
+  /** Names of the controllers that run. */
+  readonly controllers: ReadonlySet<string>;
+  /** How many Nodes are worked on at once. */
+  readonly concurrentNodeSyncs: number;
+  /** How often every Node is looked at, whatever happens, in milliseconds. */
+  readonly nodeStatusUpdateFrequencyMs: number;
+  /** How often the lifecycle of every Node is looked at, in memory, in milliseconds. */
+  readonly nodeMonitorPeriodMs: number;
+  /** When a Node whose machine is gone may be deleted. */
+  readonly deletion: DeletionSettings;
+  /** Where probes, metrics and debug pages are served; absent: nowhere. */
+  readonly debugAddress?: ListenAddress;
+  /** The HTTPS port and who may look; absent: there is none. */
+  readonly secure?: SecureSettings;
+  /** How replicas agree on one that acts; absent: this process acts at once, and is the only one. */
+  readonly election?: ElectionSettings;
+  /** Told once `debugAddress` is served, with the port that it really has. */
+  readonly onDebugListening?: (address: ListenAddress) => void;
+}

@@ -1,0 +1,90 @@
+/**
+ * The long-lived parts of a process, put together: store, inventory, Events and the controllers that work on them.
+ * @module
+ */
+import { InstanceResolver } from "../cloud/instance_resolver.ts";
+import { InventorySource } from "../cloud/inventory_source.ts";
+import type { NodeIdentity } from "../cloud/provider.ts";
+import {
+  createControllerMetrics,
+  createLifecycleMetrics,
+  createNodeMetrics,
+  LABELS_COMPONENT,
+  LIFECYCLE_COMPONENT,
+  NODE_COMPONENT,
+  type NodeContext,
+  NodeController,
+  NodeLabelController,
+  NodeLifecycleController,
+  NodePresences,
+  SupersededVersions,
+  toIdentity,
+} from "../controllers/mod.ts";
+import { createWorkQueueMetrics } from "../core/work_queue_metrics.ts";
+import { createEventMetrics, createEventSender, type EventSender } from "../kube/events.ts";
+import { type Node, NODES } from "../kube/resource.ts";
+import { Store } from "../kube/store.ts";
+import type { AppOptions } from "./options.ts";
+
+/** The long-lived parts of a process. Nothing runs yet. */
+export interface Parts {
+  readonly nodes: Store<Node>;
+  readonly source: InventorySource;
+  readonly presences: NodePresences;
+  readonly events: EventSender;
+  readonly node: NodeController;
+  readonly labels: NodeLabelController;
+  readonly lifecycle: NodeLifecycleController;
+}
+
+/** Creates the parts and wires them to each other. */
+export function createParts(options: AppOptions): Parts {
+  const { provider, client, clock, log, metrics, host } = options;
+  const nodes = new Store<Node>({ resource: NODES, log });
+  const interest = (): NodeIdentity[] => [...nodes.values()].map(toIdentity);
+  const source = new InventorySource({ provider, interest, clock, log, metrics });
+  const resolver = new InstanceResolver(provider, source, clock);
+  const presences = new NodePresences(resolver, source);
+  const events = createEventSender({
+    client,
+    host,
+    clock,
+    log,
+    metrics: createEventMetrics(metrics),
+  });
+  const shared = {
+    client,
+    nodes,
+    provider,
+    source,
+    resolver,
+    presences,
+    superseded: new SupersededVersions(),
+    clock,
+    log,
+    queueMetrics: createWorkQueueMetrics(metrics),
+    controllerMetrics: createControllerMetrics(metrics),
+    workers: options.concurrentNodeSyncs,
+  };
+  const contextFor = (component: string): NodeContext => ({
+    ...shared,
+    events: events.speakAs(component),
+  });
+  const fullPassIntervalMs = options.nodeStatusUpdateFrequencyMs;
+  const node = new NodeController({
+    context: contextFor(NODE_COMPONENT),
+    metrics: createNodeMetrics(metrics),
+    fullPassIntervalMs,
+  });
+  const labels = new NodeLabelController({
+    context: contextFor(LABELS_COMPONENT),
+    fullPassIntervalMs,
+  });
+  const lifecycle = new NodeLifecycleController({
+    context: contextFor(LIFECYCLE_COMPONENT),
+    deletion: options.deletion,
+    metrics: createLifecycleMetrics(metrics),
+    monitorPeriodMs: options.nodeMonitorPeriodMs,
+  });
+  return { nodes, source, presences, events, node, labels, lifecycle };
+}

@@ -1,0 +1,57 @@
+/**
+ * The values of all flags, given or by default, read by name.
+ * @module
+ */
+import { formatDuration, parseDuration } from "../core/duration.ts";
+import type { ConfigIssue } from "../core/errors.ts";
+import type { FlagSpec } from "./flag_spec.ts";
+import { FLAGS } from "./flag_table.ts";
+import type { FlagToken } from "./flag_tokens.ts";
+import { parseBool } from "./flag_values.ts";
+
+/** Least and most, both allowed. */
+export type Range = readonly [least: number, most: number];
+
+/** The last value given for each flag, else its default. */
+export class GivenFlags {
+  readonly #values = new Map<string, string>();
+
+  constructor(tokens: readonly FlagToken[]) {
+    for (const { spec, value } of tokens) {
+      const before = spec.type === "list" ? this.#values.get(spec.name) : undefined;
+      this.#values.set(spec.name, before === undefined ? value : `${before},${value}`);
+    }
+  }
+
+  text(name: string): string {
+    return this.#values.get(name) ?? findFlag(name).default;
+  }
+
+  bool(name: string): boolean {
+    return parseBool(this.text(name)) === true;
+  }
+
+  int(name: string, least: number, most: number, issues: ConfigIssue[]): number {
+    const value = Number(this.text(name));
+    if (value < least || value > most) {
+      const message = `wanted ${least} to ${most}, found ${value}`;
+      issues.push({ source: `--${name}`, message });
+    }
+    return value;
+  }
+
+  durationMs(name: string, [least, most]: Range, issues: ConfigIssue[]): number {
+    const ms = parseDuration(this.text(name));
+    if (ms < least || ms > most) {
+      const message = `wanted ${formatDuration(least)} to ${formatDuration(most)}`;
+      issues.push({ source: `--${name}`, message: `${message}, found ${formatDuration(ms)}` });
+    }
+    return ms;
+  }
+}
+
+function findFlag(name: string): FlagSpec {
+  const spec = FLAGS.find((one) => one.name === name);
+  if (spec === undefined) throw new TypeError(`Cannot read flag "${name}": it is not in the table`);
+  return spec;
+}
