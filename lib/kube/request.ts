@@ -82,16 +82,23 @@ export class Requester {
     const { clock, credentials } = this.#options;
     let denied = false;
     let broken = false;
+    let distrusted: { readonly version: number; readonly error: unknown } | undefined;
     for (let tries = 1; ; tries += 1) {
       const credential = await this.#readCredential(request, signal);
+      if (distrusted?.version === credential.version) throw named(request, distrusted.error);
       let reply: Response;
       try {
         reply = await this.#sendOnce(request, credential, signal);
         if (reply.ok) return await read(reply);
       } catch (cause) {
         const error = toTransportError(cause, signal);
-        // Authorities and client certificates are rotated, too.
-        if (isTlsRefusal(error)) credentials.invalidate(credential);
+        // Authorities and client certificates are rotated, too. Nobody read what was sent without trust, so
+        // even a write may be sent again, to the same server as other files describe it.
+        if (isTlsRefusal(error) && distrusted === undefined) {
+          credentials.invalidate(credential);
+          distrusted = { version: credential.version, error };
+          continue;
+        }
         if (broken || !request.repeatable || !isConnectionReset(error)) throw named(request, error);
         broken = true;
         continue;

@@ -23,6 +23,11 @@ interface Bench {
 }
 
 function createBench(...answers: (Answer | (() => Answer))[]): Bench {
+  return createRotatedBench(1, ...answers);
+}
+
+/** @param version That of the credentials once the first ones were refused */
+function createRotatedBench(version: number, ...answers: (Answer | (() => Answer))[]): Bench {
   const clock = new ManualClock();
   const metrics = new MetricsRegistry();
   const sent: string[] = [];
@@ -31,7 +36,7 @@ function createBench(...answers: (Answer | (() => Answer))[]): Bench {
     server: "https://a",
     current: () => Promise.resolve(current),
     invalidate: (used) => {
-      if (used === current) current = { headers: { authorization: "t2" }, tls: {}, version: 1 };
+      if (used === current) current = { headers: { authorization: "t2" }, tls: {}, version };
     },
   };
   const requester = new Requester({
@@ -139,7 +144,17 @@ describe("Requester.send()", () => {
     expect(denied.sent).toEqual(["t1", "t2"]);
   });
 
-  test("takes fresh credentials after a certificate was refused, from the next request on", async () => {
+  test("sends anything again over a new connection after a certificate was refused, once", async () => {
+    const refused = failWith("SELF_SIGNED_CERT_IN_CHAIN");
+    const { send, sent } = createRotatedBench(2, refused, OK);
+    expect(await send({ method: "POST", repeatable: false })).toBe("ok");
+    expect(sent).toEqual(["t1", "t2"]);
+    const distrusted = createRotatedBench(2, refused);
+    await expect(distrusted.send()).rejects.toThrow('Cannot read "/x": broke');
+    expect(distrusted.sent).toEqual(["t1", "t2"]);
+  });
+
+  test("sends nothing again after a certificate was refused while there is no other to show", async () => {
     const { send, sent } = createBench(failWith("SELF_SIGNED_CERT_IN_CHAIN"), OK);
     await expect(send()).rejects.toMatchObject({ kind: "unavailable" });
     await send();

@@ -15,6 +15,8 @@ export interface TcpProxy {
   silence(): void;
   /** Passes what the silent connections have held back, and goes on. */
   resume(): void;
+  /** Sends new connections to another port of 127.0.0.1; those that are open stay where they are. */
+  aim(port: number): void;
   stop(): Promise<void>;
 }
 
@@ -22,9 +24,10 @@ export interface TcpProxy {
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let accepted = 0;
+  let target = targetPort;
   const server = createServer((client) => {
     accepted += 1;
-    const upstream = connect(targetPort, "127.0.0.1");
+    const upstream = connect(target, "127.0.0.1");
     const pair = [client, upstream] as const;
     pairs.add(pair);
     for (const [from, to] of [pair, [upstream, client]] as const) {
@@ -55,6 +58,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     cut: () => each((socket) => socket.resetAndDestroy()),
     silence: () => each((socket) => socket.pause()),
     resume: () => each((socket) => socket.resume()),
+    aim: (to) => {
+      target = to;
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -35,7 +35,8 @@ export interface Credentials {
   /** Address without trailing slash, perhaps with a path. */
   readonly server: string;
   /**
-   * What the next request should carry. Reads files again after 60 s, and after {@linkcode Credentials.invalidate}.
+   * What the next request should carry: never older than 60 s, for files are read again when half of that has passed,
+   * and after {@linkcode Credentials.invalidate}.
    * Throws only if nothing that was ever read is still good.
    */
   current(signal: AbortSignal): Promise<Credential>;
@@ -61,8 +62,8 @@ export interface CredentialsOptions {
   readonly log: Logger;
 }
 
-/** Age at which files are read again, as client-go does with token files. */
-const REFRESH_MS = 60_000;
+/** Age at which files are read again: a change is in use well within the minute in which client-go has it. */
+const REFRESH_MS = 30_000;
 /** Pause after a reading that failed while the old credential still serves. */
 const RETRY_MS = 10_000;
 

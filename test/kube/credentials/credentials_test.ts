@@ -79,7 +79,7 @@ describe("createCredentials()", () => {
     const { credentials, clock, loads } = source;
     const good = await credentials.current(signal);
     source.answer = () => Promise.reject(new Error("half written"));
-    await clock.advance(60_000);
+    await clock.advance(30_000);
     expect(await credentials.current(signal)).toBe(good);
     expect(lines.join("")).toContain("half written");
     await clock.advance(9999);
@@ -114,7 +114,7 @@ describe("createCredentials()", () => {
     for (const answer of answers) {
       source.answer = () => Promise.resolve(answer);
       versions.push((await credentials.current(signal)).version);
-      await clock.advance(60_000);
+      await clock.advance(30_000);
     }
     expect(versions).toEqual([1, 1, 2, 3]);
   });
