@@ -1,0 +1,162 @@
+/**
+ * What the service manager is told while the process lives: that it started, what it does, that it is not stuck.
+ * @module
+ */
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
+import type { Notification, Notifier } from "../host/notify.ts";
+import type { Check } from "../http/probes.ts";
+
+/** What the process does now; read from memory. */
+export interface ProcessState {
+  /** Absent: nobody is elected, this process is the only one. */
+  readonly role?: "leading" | "standby";
+  /** Nodes in the store. */
+  readonly nodes: number;
+  /** Milliseconds since the inventory in use was observed; absent before the first. */
+  readonly inventoryAgeMs?: number;
+  /** Whether the last inventory could not be taken. */
+  readonly isCloudFailing: boolean;
+}
+
+/** What supervision stands on. */
+export interface SupervisionOptions {
+  readonly notifier: Notifier;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Those of `/readyz` say when the start is over, those of `/livez` whether the watchdog may be told. */
+  readonly checks: readonly Check[];
+  readonly readState: () => ProcessState;
+  /** Calls back when the state may be of another kind; returns what ends that. A status is then told at once. */
+  readonly subscribe?: (listener: () => void) => () => void;
+}
+
+/** How often it is asked during the start whether that is over. */
+const START_POLL_MS = 200;
+/** How often the status is told anew while it is of the same kind. */
+const STATUS_INTERVAL_MS = 30_000;
+/** How much longer a start may take, asked for anew in time: a cloud that does not answer is no reason to restart. */
+const START_EXTENSION_MS = 90_000;
+
+/**
+ * Tells `READY=1` once every check of `/readyz` holds (a standby is ready too), `STATUS=` when it changes in kind and
+ * every 30 s, `WATCHDOG=1` twice as often as asked for while every check of `/livez` holds, and `STOPPING=1` when the
+ * signal aborts. Ends after that; never rejects.
+ */
+export async function runSupervision(
+  options: SupervisionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const supervision = new Supervision(options);
+  try {
+    await supervision.run(signal);
+  } catch (error) {
+    if (!signal.aborted) options.log.error("Supervision failed", { error });
+  }
+  await options.notifier.notify({ STOPPING: "1", STATUS: "stopping" });
+}
+
+class Supervision {
+  readonly #options: SupervisionOptions;
+  readonly #intervalMs: number;
+  #isReady = false;
+  #isAlive = true;
+  #kind = "";
+  #statusAtMs = -Infinity;
+  #wake: (() => void) | undefined;
+
+  constructor(options: SupervisionOptions) {
+    this.#options = options;
+    const watchdogMs = options.notifier.watchdogMs ?? Infinity;
+    this.#intervalMs = Math.min(STATUS_INTERVAL_MS, watchdogMs / 2);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { notifier, subscribe } = this.#options;
+    const unsubscribe = subscribe?.(() => this.#noticeKind());
+    try {
+      while (!signal.aborted) {
+        const notification = this.#next();
+        if (Object.keys(notification).length > 0) await notifier.notify(notification);
+        await this.#wait(signal);
+      }
+    } finally {
+      unsubscribe?.();
+    }
+  }
+
+  /** All that is due now. */
+  #next(): Notification {
+    const isStarted = !this.#isReady && this.#holds("readyz");
+    this.#isReady ||= isStarted;
+    const status = this.#nextStatus();
+    const isOver = status !== undefined && !this.#isReady;
+    return {
+      ...(isStarted && { READY: "1" }),
+      ...(isOver && { EXTEND_TIMEOUT_USEC: String(START_EXTENSION_MS * 1_000) }),
+      ...(status !== undefined && { STATUS: status }),
+      ...(this.#isReady && this.#isWatchdogDue() && { WATCHDOG: "1" }),
+    };
+  }
+
+  #nextStatus(): string | undefined {
+    const { clock, readState } = this.#options;
+    const nowMs = clock.monotonic();
+    const kind = this.#readKind();
+    if (kind === this.#kind && nowMs - this.#statusAtMs < STATUS_INTERVAL_MS) return undefined;
+    this.#kind = kind;
+    this.#statusAtMs = nowMs;
+    const { nodes, inventoryAgeMs } = readState();
+    // A time of day stays true until the next status; an age would not.
+    const inventory =
+      inventoryAgeMs === undefined
+        ? "no inventory yet"
+        : `inventory of ${new Date(clock.now() - inventoryAgeMs).toISOString().slice(0, 19)}Z`;
+    return `${kind}; Nodes: ${nodes}; ${inventory}`;
+  }
+
+  #readKind(): string {
+    const { checks, readState } = this.#options;
+    const { role, isCloudFailing } = readState();
+    if (!this.#isReady) {
+      const awaited = checks.filter((check) => check.probes.includes("readyz") && !isOk(check));
+      return `starting, waits for ${awaited.map(({ name }) => name).join(", ")}`;
+    }
+    return `${role ?? "running"}${isCloudFailing ? ", but the cloud does not answer" : ""}`;
+  }
+
+  #isWatchdogDue(): boolean {
+    const { notifier, log } = this.#options;
+    if (notifier.watchdogMs === undefined) return false;
+    const isAlive = this.#holds("livez");
+    if (isAlive !== this.#isAlive) log.warn("Health changed", { isAlive });
+    this.#isAlive = isAlive;
+    return isAlive;
+  }
+
+  #holds(probe: "readyz" | "livez"): boolean {
+    return this.#options.checks.every((check) => !check.probes.includes(probe) || isOk(check));
+  }
+
+  #noticeKind(): void {
+    if (this.#readKind() !== this.#kind) this.#wake?.();
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    const waitMs = this.#isReady ? this.#intervalMs : START_POLL_MS;
+    const either = AbortSignal.any([signal, woken.signal]);
+    await this.#options.clock.sleep(waitMs, either).catch(() => undefined);
+    this.#wake = undefined;
+  }
+}
+
+/** A check that throws does not hold. */
+function isOk(check: Check): boolean {
+  try {
+    return check.isOk();
+  } catch {
+    return false;
+  }
+}

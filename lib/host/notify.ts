@@ -1,0 +1,107 @@
+/**
+ * Tells the service manager how the process is doing: sd_notify(3), by way of systemd-notify(1).
+ *
+ * The protocol is a datagram over a unix socket, which Bun cannot send by itself: it has no such sockets, and its
+ * foreign functions need the JIT compiler, which is off here and which `MemoryDenyWriteExecute=` forbids. So the
+ * program that every host with systemd has speaks for us, as a child, for which a unit needs `NotifyAccess=all`.
+ * Without `NOTIFY_SOCKET` in the environment nothing of this exists.
+ * @module
+ */
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { findErrorCode } from "../core/connection_problem.ts";
+import { type Clock, withDeadline } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
+
+/** Assignments of sd_notify(3), such as `READY: "1"`. */
+export type Notification = Readonly<Record<string, string>>;
+
+/** The way to the service manager. */
+export interface Notifier {
+  /** How often the service manager must hear `WATCHDOG=1`, in milliseconds; absent: it does not watch. */
+  readonly watchdogMs?: number;
+  /**
+   * Tells all assignments at once, after those that are still under way. Resolves when the service manager has them, or
+   * when that has failed, which is logged once: supervision must not break what it watches.
+   */
+  notify(notification: Notification): Promise<void>;
+}
+
+/** Runs a program to its end. Rejects, with what it said, when it cannot be run or fails. */
+export type ProgramRunner = (
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** What a {@linkcode Notifier} is made of. */
+export interface NotifierOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** This process, for `WATCHDOG_PID`. @default {process.pid} */
+  readonly pid?: number;
+  readonly run?: ProgramRunner;
+}
+
+const PROGRAM = "systemd-notify";
+/** The program itself waits at most 5 s for the service manager to have read the message. */
+const DEADLINE_MS = 10_000;
+
+/** The way to the service manager that started this process; absent when none wants to be told. */
+export function createNotifier(options: NotifierOptions): Notifier | undefined {
+  const { env, clock, log, run = runProgram, pid = process.pid } = options;
+  const socket = env["NOTIFY_SOCKET"];
+  if (!socket) return undefined;
+  // Credentials of clouds stand in our environment too: the child gets what it needs.
+  const childEnv = { NOTIFY_SOCKET: socket, PATH: env["PATH"] ?? "/usr/bin:/bin" };
+  let isMissing = false;
+  let told = "";
+  const send = async (notification: Notification): Promise<void> => {
+    if (isMissing) return;
+    const args = Object.entries(notification).map(([name, value]) => `${name}=${toLine(value)}`);
+    try {
+      const deadline = withDeadline(new AbortController().signal, DEADLINE_MS, clock);
+      await run(PROGRAM, args, childEnv, deadline);
+      told = "";
+    } catch (error) {
+      isMissing = findErrorCode(error) === "ENOENT";
+      const reason = isMissing
+        ? `the program ${PROGRAM} was not found in ${childEnv.PATH}`
+        : String(error);
+      if (reason !== told) log.warn("Cannot tell the service manager", { reason });
+      told = reason;
+    }
+  };
+  let last = Promise.resolve();
+  const watchdogMs = toWatchdogMs(env, pid);
+  return {
+    ...(watchdogMs !== undefined && { watchdogMs }),
+    notify: (notification) => (last = last.then(() => send(notification))),
+  };
+}
+
+/** `WATCHDOG_USEC` is for the process that `WATCHDOG_PID` names, or for anybody when that is not set. */
+function toWatchdogMs(env: NotifierOptions["env"], pid: number): number | undefined {
+  const micros = env["WATCHDOG_USEC"] ?? "";
+  const owner = env["WATCHDOG_PID"];
+  if (!/^[1-9]\d*$/.test(micros) || (owner && owner !== String(pid))) return undefined;
+  return Number(micros) / 1_000;
+}
+
+/** A newline would begin the next assignment. */
+function toLine(value: string): string {
+  return value.replaceAll(/\s+/g, " ").trim();
+}
+
+function runProgram(...[file, args, env, signal]: Parameters<ProgramRunner>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settings = { env: { ...env }, signal, killSignal: "SIGKILL" } as const;
+    execFile(file, args, settings, (error, _stdout, stderr) => {
+      if (!error) resolve();
+      else if (findErrorCode(error) !== "" || stderr === "") reject(error);
+      else reject(new Error(stderr.trim()));
+    });
+  });
+}

@@ -1,0 +1,123 @@
+/**
+ * What the service manager is told, on a clock that the test moves.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { type ProcessState, runSupervision } from "../../lib/app/supervision.ts";
+import { createLogger } from "../../lib/core/log.ts";
+import type { Notification } from "../../lib/host/notify.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+interface Stage {
+  readonly clock: ManualClock;
+  readonly told: Notification[];
+  readonly holds: { readyz: boolean; livez: boolean };
+  state: ProcessState;
+  poke(): void;
+  stop(): Promise<void>;
+}
+
+function startStage(watchdogMs?: number): Stage {
+  const clock = new ManualClock();
+  const told: Notification[] = [];
+  const holds = { readyz: false, livez: true };
+  const listeners = new Set<() => void>();
+  const ending = new AbortController();
+  const stage: { state: ProcessState } = { state: { nodes: 0, isCloudFailing: false } };
+  const done = runSupervision(
+    {
+      notifier: {
+        ...(watchdogMs !== undefined && { watchdogMs }),
+        notify: async (notification) => void told.push(notification),
+      },
+      clock,
+      log: createLogger({ format: "text", write: () => {}, now: () => 0 }),
+      checks: [
+        { name: "nodes-synced", probes: ["readyz"], isOk: () => holds.readyz },
+        { name: "loop", probes: ["livez"], isOk: () => holds.livez },
+      ],
+      readState: () => stage.state,
+      subscribe: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    ending.signal,
+  );
+  return Object.assign(stage, {
+    clock,
+    told,
+    holds,
+    poke: () => listeners.forEach((listener) => listener()),
+    stop: async () => {
+      ending.abort();
+      await done;
+      expect(listeners.size).toBe(0);
+    },
+  });
+}
+
+test("runSupervision() asks for more time while the start lasts, and is ready once readyz holds", async () => {
+  const stage = startStage(60_000);
+  await stage.clock.advance(60_000);
+  const first = "starting, waits for nodes-synced; Nodes: 0; no inventory yet";
+  expect(stage.told).toHaveLength(3);
+  for (const one of stage.told) {
+    expect(one).toEqual({ EXTEND_TIMEOUT_USEC: "90000000", STATUS: first });
+  }
+  stage.state = { role: "standby", nodes: 3, inventoryAgeMs: 0, isCloudFailing: false };
+  stage.holds.readyz = true;
+  await stage.clock.advance(200);
+  expect(stage.told.at(-1)).toEqual({
+    READY: "1",
+    STATUS: "standby; Nodes: 3; inventory of 2026-01-01T00:01:00Z",
+    WATCHDOG: "1",
+  });
+  await stage.stop();
+  expect(stage.told.at(-1)).toEqual({ STOPPING: "1", STATUS: "stopping" });
+});
+
+test("runSupervision() tells the watchdog at half its time, only while livez holds", async () => {
+  const stage = startStage(10_000);
+  stage.holds.readyz = true;
+  await stage.clock.advance(200);
+  const count = (): number => stage.told.filter(({ WATCHDOG }) => WATCHDOG === "1").length;
+  await stage.clock.advance(30_000);
+  expect(count()).toBe(7);
+  stage.holds.livez = false;
+  await stage.clock.advance(60_000);
+  expect(count()).toBe(7);
+  stage.holds.livez = true;
+  await stage.clock.advance(5_000);
+  expect(count()).toBe(8);
+  // READY is said once, the status every 30 s.
+  expect(stage.told.filter(({ READY }) => READY !== undefined)).toHaveLength(1);
+  expect(stage.told.filter(({ STATUS }) => STATUS?.startsWith("running"))).toHaveLength(4);
+  await stage.stop();
+});
+
+test("runSupervision() tells a status of another kind at once, and one of the same kind in its time", async () => {
+  const stage = startStage();
+  stage.holds.readyz = true;
+  stage.state = { role: "standby", nodes: 1, isCloudFailing: false };
+  await stage.clock.advance(200);
+  const count = stage.told.length;
+  stage.state = { role: "standby", nodes: 2, isCloudFailing: false };
+  stage.poke();
+  await stage.clock.advance(1);
+  expect(stage.told).toHaveLength(count);
+  stage.state = { role: "leading", nodes: 2, isCloudFailing: true };
+  stage.poke();
+  await stage.clock.advance(1);
+  expect(stage.told).toHaveLength(count + 1);
+  expect(stage.told.at(-1)?.["STATUS"]).toStartWith("leading, but the cloud does not answer; ");
+  expect(stage.told.some(({ WATCHDOG }) => WATCHDOG !== undefined)).toBe(false);
+  await stage.stop();
+});
+
+test("runSupervision() tells nothing but the end when it is stopped during the start", async () => {
+  const stage = startStage();
+  await stage.stop();
+  expect(stage.told.at(-1)).toEqual({ STOPPING: "1", STATUS: "stopping" });
+  expect(stage.told.some(({ READY }) => READY !== undefined)).toBe(false);
+});
