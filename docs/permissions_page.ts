@@ -2,10 +2,21 @@
  * docs/reference/permissions.md, from the rights that `landfall check` asks for.
  * @module
  */
-import { formatResource, REQUIREMENTS } from "../lib/cli/check_permissions.ts";
+import { listRights, needAll } from "../lib/app/rights.ts";
+import { formatResource } from "../lib/cli/check_permissions.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
-const HEADER = ["verb", "resource", "namespace", "mandatory", "what for", "controllers"] as const;
+const HEADER = [
+  "verb",
+  "resource",
+  "namespace",
+  "name",
+  "mandatory",
+  "what for",
+  "controllers",
+] as const;
+/** As `--leader-elect-resource-namespace` and `--leader-elect-resource-name` have them by themselves. */
+const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
 
 /** Renders the page. */
 export function renderPermissionsPage(): string {
@@ -17,16 +28,20 @@ What the credentials of Landfall need to be allowed in the cluster. \`landfall c
 server for each of them. Without a right that is not mandatory Landfall works, but says less.
 
 ${toTable(HEADER, toRows())}
-The rights on Nodes belong in a ClusterRole; those with a namespace may stand in a Role there. With
-\`deletion.enabled: false\`, \`get\` and \`delete\` are not needed.
+Those with a namespace stand in a Role there, the others in a ClusterRole; both are in
+\`deploy/manifests\` and in the Helm chart. The name of the Lease is that of
+\`--leader-elect-resource-name\`. RBAC cannot restrict \`create\` to a name. Not needed: \`get\` and
+\`delete\` of Nodes with \`deletion.enabled: false\`, leases with \`--leader-elect=false\`, reviews
+with \`--secure-port=0\`.
 `;
 }
 
 function toRows(): string[][] {
-  return REQUIREMENTS.map(({ access, purpose, mandatory, controllers }) => [
+  return listRights(needAll(LEASE)).map(({ access, purpose, mandatory, controllers }) => [
     toCode(access.verb),
     toCode(formatResource(access)),
     toCode(access.namespace),
+    toCode(access.name),
     mandatory ? "yes" : "no",
     purpose,
     controllers === undefined ? "all" : controllers.map(toCode).join(" "),

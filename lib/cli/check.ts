@@ -2,6 +2,7 @@
  * `landfall check`: looks at settings, cloud, cluster, rights and Nodes, and says what is wrong. Writes nothing.
  * @module
  */
+import type { Needs } from "../app/rights.ts";
 import { CloudError } from "../cloud/errors.ts";
 import { inspectInventory, type Inspection } from "../cloud/inspection.ts";
 import type { Inventory } from "../cloud/inventory.ts";
@@ -75,14 +76,13 @@ async function inspect(
     env,
     signal: both,
   });
-  const { controllers } = settings;
   let kubernetes: Awaited<ReturnType<typeof checkKubernetes>> | undefined;
   try {
     const [cloud, cluster] = await Promise.all([
       checkCloud(provider, signal),
       checkKubernetes(settings, env, signal).then(async (checked) => {
         kubernetes = checked;
-        const needs = { controllers, isDeletionEnabled };
+        const needs = toNeeds(settings, isDeletionEnabled);
         return { ...checked, permissions: await checkRights(checked.client, needs, signal) };
       }),
     ]);
@@ -99,6 +99,18 @@ async function inspect(
     provider?.close?.();
     kubernetes?.client?.close();
   }
+}
+
+function toNeeds(
+  { controllers, election, secure }: ParsedFlags["settings"],
+  isDeletionEnabled: boolean,
+): Needs {
+  return {
+    controllers,
+    isDeletionEnabled,
+    hasSecurePort: secure !== undefined,
+    ...(election && { lease: election }),
+  };
 }
 
 interface CheckedCloud {
@@ -137,7 +149,7 @@ async function inspectPlainly(provider: Provider, signal: AbortSignal): Promise<
 
 async function checkRights(
   client: KubeClient | undefined,
-  needs: Parameters<typeof checkPermissions>[1],
+  needs: Needs,
   signal: AbortSignal,
 ): Promise<PermissionsStep> {
   if (client === undefined) return { ...toSkipped(NO_KUBERNETES), permissions: [] };

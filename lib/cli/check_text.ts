@@ -73,7 +73,7 @@ function formatPermissions({ permissions, advice }: PermissionsStep): string {
     one.allowed,
     one.verb,
     formatResource(one),
-    one.namespace ?? "",
+    one.name === undefined ? (one.namespace ?? "") : `${one.namespace}/${one.name}`,
     one.purpose,
   ]);
   const table = formatTable(["CHECK", "MAY", "VERB", "RESOURCE", "NAMESPACE", "WHAT FOR"], rows);

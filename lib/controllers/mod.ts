@@ -6,12 +6,20 @@ export { createControllerMetrics } from "./controller.ts";
 export { toIdentity } from "./identity.ts";
 export type { NodeContext } from "./node_loop.ts";
 export { NodePresences } from "./node_presences.ts";
+export { SHARED_RIGHTS } from "./rights.ts";
 export { SupersededVersions } from "./superseded_versions.ts";
-export { createNodeMetrics, NODE_COMPONENT, NodeController, type NodeReport } from "./node/mod.ts";
-export { LABELS_COMPONENT, NodeLabelController } from "./node_labels/mod.ts";
+export {
+  createNodeMetrics,
+  NODE_COMPONENT,
+  NODE_RIGHTS,
+  NodeController,
+  type NodeReport,
+} from "./node/mod.ts";
+export { LABELS_COMPONENT, LABELS_RIGHTS, NodeLabelController } from "./node_labels/mod.ts";
 export {
   createLifecycleMetrics,
   LIFECYCLE_COMPONENT,
+  LIFECYCLE_RIGHTS,
   type LifecycleReport,
   NodeLifecycleController,
 } from "./node_lifecycle/mod.ts";

@@ -17,6 +17,8 @@ export interface Access {
   readonly subresource?: string;
   /** Absent: in all namespaces, or for kinds that have none. */
   readonly namespace?: string;
+  /** Absent: whatever the name. */
+  readonly name?: string;
 }
 
 /** What the API server said about an {@linkcode Access}. `unknown`: it did not say. */

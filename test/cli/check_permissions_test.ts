@@ -1,18 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import {
-  checkPermissions,
-  formatResource,
-  type Needs,
-  REQUIREMENTS,
-} from "../../lib/cli/check_permissions.ts";
+import { listRights, needAll, type Needs } from "../../lib/app/rights.ts";
+import { checkPermissions, formatResource } from "../../lib/cli/check_permissions.ts";
 import type { PermissionsStep } from "../../lib/cli/check_report.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../support/scripted_kube_client.ts";
 
-const ALL: Needs = {
-  controllers: new Set(["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"]),
-  isDeletionEnabled: true,
-};
+const ALL: Needs = needAll({ namespace: "kube-system", name: "lease" });
+const RIGHTS = listRights(ALL);
 
 /** Asks a server that denies these rights: `verb resource`. */
 function check(denied: readonly string[], needs: Needs = ALL): Promise<PermissionsStep> {
@@ -33,11 +27,11 @@ describe("checkPermissions()", () => {
     const step = await check([]);
     expect(step.status).toBe("ok");
     expect(step.advice).toBeUndefined();
-    expect(step.permissions).toHaveLength(REQUIREMENTS.length);
+    expect(step.permissions).toHaveLength(RIGHTS.length);
   });
 
   test.each(
-    REQUIREMENTS.map(({ access, mandatory }) => [
+    RIGHTS.map(({ access, mandatory }) => [
       `${access.verb} ${formatResource(access)}`,
       mandatory ? "failure" : "warning",
     ]),
@@ -48,23 +42,21 @@ describe("checkPermissions()", () => {
     expect(step.advice).toContain("ClusterRole");
   });
 
-  test("all of nodes and nodes/status is mandatory, Events and leases are not", () => {
-    for (const { access, mandatory } of REQUIREMENTS) {
-      expect(mandatory).toBe(access.resource === "nodes");
-    }
+  test("asks about a Lease by its name, but to create one without", async () => {
+    const { permissions } = await check([]);
+    const leases = permissions.filter(({ resource }) => resource === "leases");
+    expect(leases.map(({ verb, namespace, name }) => [verb, namespace, name])).toEqual([
+      ["get", "kube-system", "lease"],
+      ["create", "kube-system", undefined],
+      ["update", "kube-system", "lease"],
+    ]);
   });
 
-  test("needs nothing for what does not run", async () => {
-    const rights = async (needs: Needs): Promise<string[]> =>
-      (await check([], needs)).permissions.map((one) => `${one.verb} ${formatResource(one)}`);
-    const labels = new Set(["cloud-node-label-sync"]);
-    const forLabels = await rights({ ...ALL, controllers: labels });
-    expect(forLabels).not.toContain("patch nodes/status");
-    expect(forLabels).not.toContain("delete nodes");
-    expect(forLabels).toContain("patch nodes");
-    const reporting = await rights({ ...ALL, isDeletionEnabled: false });
-    expect(reporting).not.toContain("delete nodes");
-    expect(reporting).toContain("patch nodes/status");
+  test("asks for nothing that only others need", async () => {
+    const { permissions } = await check([], { ...ALL, isDeletionEnabled: false });
+    const rights = permissions.map((one) => `${one.verb} ${formatResource(one)}`);
+    expect(rights).not.toContain("delete nodes");
+    expect(rights).toContain("patch nodes/status");
   });
 });
 

@@ -3,26 +3,14 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
 import type { CheckReport } from "../../lib/cli/check_report.ts";
 import { listPrograms, type Program, runLandfall } from "../support/landfall_process.ts";
-import { type PolicyRule, skipsCluster } from "../support/cluster.ts";
+import { skipsCluster } from "../support/cluster.ts";
 import { ClusterRig } from "../support/cluster_rig.ts";
 
 const ACCOUNT = { namespace: "kube-system", name: "checked" } as const;
-const NODES: PolicyRule = {
-  apiGroups: [""],
-  resources: ["nodes"],
-  verbs: ["get", "list", "watch", "patch", "delete"],
-};
-const REST: readonly PolicyRule[] = [
-  { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch"] },
-  { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
-  {
-    apiGroups: ["coordination.k8s.io"],
-    resources: ["leases"],
-    verbs: ["get", "create", "update"],
-  },
-];
+const RIGHTS = listRights(needAll({ namespace: "kube-system", name: "cloud-controller-manager" }));
 
 describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
   let rig: ClusterRig;
@@ -51,7 +39,7 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
   }
 
   test.each(listPrograms())("is well with all rights, from $name", async (program) => {
-    await rig.cluster.applyRbac(ACCOUNT, [NODES, ...REST]);
+    await rig.cluster.applyRbac(ACCOUNT, toPolicy(RIGHTS));
     const before = await rig.readNode("checked-1");
     const found = await check(program);
     expect(found).toMatchObject({ code: 0, status: "ok", kubernetes: { status: "ok" } });
@@ -69,8 +57,11 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
   if (program === undefined) throw new Error("Cannot test: there is no program");
 
   test("L-16 tells each right that is missing, that to delete Nodes among them", async () => {
-    const verbs = NODES.verbs.filter((verb) => verb !== "delete");
-    await rig.cluster.applyRbac(ACCOUNT, [{ ...NODES, verbs }]);
+    const some = RIGHTS.filter(
+      ({ access }) =>
+        access.resource === "nodes" && access.subresource === undefined && access.verb !== "delete",
+    );
+    await rig.cluster.applyRbac(ACCOUNT, toPolicy(some));
     const { code, permissions } = await check(program);
     expect(code).toBe(1);
     const missing = permissions.permissions.filter(({ allowed }) => allowed === "no");
@@ -82,9 +73,11 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
       "failure delete nodes",
       "warning create events",
       "warning patch events",
-      "warning get leases",
-      "warning create leases",
-      "warning update leases",
+      "failure get leases",
+      "failure create leases",
+      "failure update leases",
+      "warning create tokenreviews",
+      "warning create subjectaccessreviews",
     ]);
   });
 

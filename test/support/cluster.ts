@@ -7,6 +7,7 @@
 import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Policy, PolicyRule } from "../../lib/app/rights.ts";
 import { createAuthority, createCertificate, type CertificateFiles } from "./certificates.ts";
 import { readJson } from "./contract_client.ts";
 import { findFreePort, startProcess, waitUntilReady } from "./server_process.ts";
@@ -26,14 +27,6 @@ export function skipsCluster(): boolean {
       "kube-apiserver and etcd. ***\n\n",
   );
   return true;
-}
-
-/** A rule of a ClusterRole. */
-export interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-  readonly resourceNames?: readonly string[];
 }
 
 /** A service account. */
@@ -60,8 +53,8 @@ export interface Cluster {
     account: ServiceAccountName,
     expirationSeconds: number,
   ): Promise<string>;
-  /** Binds a ClusterRole of these rules, and nothing else, to the service account. */
-  applyRbac(account: ServiceAccountName, rules: readonly PolicyRule[]): Promise<void>;
+  /** Binds a ClusterRole and a Role of these rules, and nothing else, to the service account. */
+  applyRbac(account: ServiceAccountName, policy: Policy): Promise<void>;
   /** Writes a kubeconfig that uses a token and the cluster's CA, and returns its path. */
   writeTokenKubeconfig(token: string): Promise<string>;
   /** Ends the API server; etcd stays. @param signal SIGKILL cuts all connections at once. @default SIGTERM */
@@ -257,17 +250,35 @@ class RunningCluster implements Cluster {
     return body.status.token;
   }
 
-  async applyRbac(account: ServiceAccountName, rules: readonly PolicyRule[]): Promise<void> {
-    const root = "/apis/rbac.authorization.k8s.io/v1";
-    const name = `${account.namespace}-${account.name}`;
-    for (const collection of ["clusterrolebindings", "clusterroles"]) {
-      await this.adminFetch(`${root}/${collection}/${name}`, { method: "DELETE" });
+  async applyRbac(account: ServiceAccountName, { clusterRules, rules }: Policy): Promise<void> {
+    await this.#grant(account, { kind: "ClusterRole", rules: clusterRules });
+    // Where rules stood before, none may be left.
+    for (const namespace of new Set([account.namespace, ...rules.keys()])) {
+      const found = rules.get(namespace) ?? [];
+      await this.#grant(account, { kind: "Role", namespace, rules: found });
     }
+  }
+
+  /** Puts a role and its binding in the place of those that were there. */
+  async #grant(
+    account: ServiceAccountName,
+    role: {
+      readonly kind: "ClusterRole" | "Role";
+      readonly namespace?: string;
+      readonly rules: readonly PolicyRule[];
+    },
+  ): Promise<void> {
     const group = "rbac.authorization.k8s.io";
-    await this.create(`${root}/clusterroles`, { metadata: { name }, rules });
-    await this.create(`${root}/clusterrolebindings`, {
+    const place = role.namespace === undefined ? "" : `/namespaces/${role.namespace}`;
+    const path = `/apis/${group}/v1${place}/${role.kind.toLowerCase()}`;
+    const name = `${account.namespace}-${account.name}`;
+    for (const collection of [`${path}bindings`, `${path}s`]) {
+      await this.adminFetch(`${collection}/${name}`, { method: "DELETE" });
+    }
+    await this.create(`${path}s`, { metadata: { name }, rules: role.rules });
+    await this.create(`${path}bindings`, {
       metadata: { name },
-      roleRef: { apiGroup: group, kind: "ClusterRole", name },
+      roleRef: { apiGroup: group, kind: role.kind, name },
       subjects: [{ kind: "ServiceAccount", ...account }],
     });
   }

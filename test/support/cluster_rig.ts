@@ -4,6 +4,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { listRights, needAll, type Needs, toPolicy } from "../../lib/app/rights.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
 import { toUuid, type VmOptions } from "../../lib/simulator/xenorchestra/records.ts";
@@ -12,7 +13,7 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../lib/simulator/xenorchestra/mod.ts";
-import { type Cluster, type PolicyRule, startCluster } from "./cluster.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
 import { readJson } from "./contract_client.ts";
 import { type LandfallProcess, type Program, startLandfall } from "./landfall_process.ts";
 
@@ -24,12 +25,13 @@ export const UNINITIALIZED = {
 } as const;
 
 const ACCOUNT = { namespace: "kube-system", name: "landfall" } as const;
-/** All that the controller may do. */
-const RULES: readonly PolicyRule[] = [
-  { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch", "patch"] },
-  { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch"] },
-  { apiGroups: [""], resources: ["events"], verbs: ["create", "patch", "update"] },
-];
+/** The Lease that the manifests name. */
+const LEASE = {
+  namespace: "kube-system",
+  name: "cloud-controller-manager-xenorchestra",
+} as const;
+/** All that the controller may do, as the manifests have it. */
+const NEEDS: Needs = needAll(LEASE);
 const WAIT_MS = 25_000;
 const POLL_MS = 50;
 
@@ -72,7 +74,7 @@ export class ClusterRig {
     const rig = new ClusterRig(cluster, cloud);
     await rig.configure([]);
     await rig.renewToken();
-    await cluster.applyRbac(ACCOUNT, RULES);
+    await rig.allowDeletion(false);
     return rig;
   }
 
@@ -91,8 +93,10 @@ export class ClusterRig {
 
   /** Lets the controller delete Nodes, which it may not at first; or forbids it again. */
   async allowDeletion(isAllowed: boolean): Promise<void> {
-    const rule = { apiGroups: [""], resources: ["nodes"], verbs: ["delete"] };
-    await this.cluster.applyRbac(ACCOUNT, isAllowed ? [...RULES, rule] : RULES);
+    const rights = listRights(NEEDS).filter(
+      ({ access }) => isAllowed || access.verb !== "delete" || access.resource !== "nodes",
+    );
+    await this.cluster.applyRbac(ACCOUNT, toPolicy(rights));
   }
 
   /** Puts a new token into the file that the controller reads. */

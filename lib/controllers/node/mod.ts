@@ -11,6 +11,7 @@ import { NodeReconciler } from "./reconcile.ts";
 import { describeNode, type NodeState } from "./view.ts";
 
 export { createNodeMetrics } from "./metrics.ts";
+export { RIGHTS as NODE_RIGHTS } from "./rights.ts";
 export { COMPONENT as NODE_COMPONENT, EVENTS as NODE_EVENTS } from "./words.ts";
 
 /** What the node controller works with. */

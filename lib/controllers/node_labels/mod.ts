@@ -12,6 +12,7 @@ import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.
 import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
+export { RIGHTS as LABELS_RIGHTS } from "./rights.ts";
 export { COMPONENT as LABELS_COMPONENT, EVENTS as LABELS_EVENTS } from "./words.ts";
 
 /** What the label controller works with. */

@@ -19,6 +19,7 @@ import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
 export { createLifecycleMetrics } from "./metrics.ts";
+export { RIGHTS as LIFECYCLE_RIGHTS } from "./rights.ts";
 export { COMPONENT as LIFECYCLE_COMPONENT, EVENTS as LIFECYCLE_EVENTS } from "./words.ts";
 
 /** What the lifecycle controller works with. */

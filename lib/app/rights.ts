@@ -1,0 +1,127 @@
+/**
+ * Every right that a process needs: `landfall check`, the reference page, the manifests and the Helm chart follow it.
+ * @module
+ */
+import { LABELS_RIGHTS, LIFECYCLE_RIGHTS, NODE_RIGHTS, SHARED_RIGHTS } from "../controllers/mod.ts";
+import type { Access } from "../kube/review.ts";
+import {
+  EVENT_RIGHTS,
+  type LeaseName,
+  listElectionRights,
+  REVIEW_RIGHTS,
+  type Right,
+} from "../kube/rights.ts";
+
+const CONTROLLER_RIGHTS: readonly (readonly [name: string, rights: readonly Right[]])[] = [
+  ["cloud-node", NODE_RIGHTS],
+  ["cloud-node-label-sync", LABELS_RIGHTS],
+  ["cloud-node-lifecycle", LIFECYCLE_RIGHTS],
+];
+
+/** What decides which rights are needed. */
+export interface Needs {
+  /** Names of the controllers that run. */
+  readonly controllers: ReadonlySet<string>;
+  /** Whether Nodes may be deleted at all. */
+  readonly isDeletionEnabled: boolean;
+  /** Absent: there is no leader election. */
+  readonly lease?: LeaseName;
+  /** Whether anybody may ask over the network, so that it must be known who does. */
+  readonly hasSecurePort: boolean;
+}
+
+/** A right, and for whom. */
+export interface NeededRight extends Right {
+  /** The controllers that need it; absent: the process does, whichever run. */
+  readonly controllers?: readonly string[];
+}
+
+/** All controllers with everything that they can do, as the manifests start them. */
+export function needAll(lease: LeaseName): Needs {
+  const controllers = new Set(CONTROLLER_RIGHTS.map(([name]) => name));
+  return { controllers, isDeletionEnabled: true, lease, hasSecurePort: true };
+}
+
+/** The rights that are needed, each once. */
+export function listRights(needs: Needs): NeededRight[] {
+  const ofControllers = CONTROLLER_RIGHTS.filter(([name]) => needs.controllers.has(name)).flatMap(
+    ([name, rights]) => rights.map((right) => ({ ...right, controllers: [name] })),
+  );
+  const { lease } = needs;
+  const all: readonly NeededRight[] = [
+    ...SHARED_RIGHTS,
+    ...ofControllers.filter((right) => needs.isDeletionEnabled || right.isForDeletion !== true),
+    ...EVENT_RIGHTS,
+    ...(lease === undefined ? [] : listElectionRights(lease)),
+    ...(needs.hasSecurePort ? REVIEW_RIGHTS : []),
+  ];
+  return mergeRights(all);
+}
+
+/** Rights that several need become one, with all their purposes. */
+function mergeRights(rights: readonly NeededRight[]): NeededRight[] {
+  const merged = new Map<string, NeededRight>();
+  for (const right of rights) {
+    const key = toKey(right.access);
+    const before = merged.get(key);
+    merged.set(key, before === undefined ? right : mergeTwo(before, right));
+  }
+  return [...merged.values()];
+}
+
+function mergeTwo(one: NeededRight, other: NeededRight): NeededRight {
+  return {
+    access: one.access,
+    purpose: `${one.purpose}, ${other.purpose}`,
+    mandatory: one.mandatory || other.mandatory,
+    ...(one.controllers &&
+      other.controllers && { controllers: [...one.controllers, ...other.controllers] }),
+  };
+}
+
+function toKey({ group, resource, subresource, namespace, name, verb }: Access): string {
+  return JSON.stringify([group, resource, subresource, namespace, name, verb]);
+}
+
+/** A rule of a Role or ClusterRole (rbac.authorization.k8s.io/v1). */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** Rights as RBAC grants them. */
+export interface Policy {
+  /** Of a ClusterRole. */
+  readonly clusterRules: readonly PolicyRule[];
+  /** Of a Role in each namespace. */
+  readonly rules: ReadonlyMap<string, readonly PolicyRule[]>;
+}
+
+/** Writes rights as rules: one for each resource and name, with its verbs in the order of the rights. */
+export function toPolicy(rights: readonly Right[]): Policy {
+  const places = Map.groupBy(rights, ({ access }) => access.namespace);
+  const clusterRules = toRules(places.get(undefined) ?? []);
+  const rules = new Map<string, readonly PolicyRule[]>();
+  for (const [namespace, found] of places) {
+    if (namespace !== undefined) rules.set(namespace, toRules(found));
+  }
+  return { clusterRules, rules };
+}
+
+function toRules(rights: readonly Right[]): PolicyRule[] {
+  const rules = new Map<string, PolicyRule>();
+  for (const { access } of rights) {
+    const { group, resource, subresource, name, verb } = access;
+    const full = subresource === undefined ? resource : `${resource}/${subresource}`;
+    const key = toKey({ group, resource: full, verb: "", ...(name !== undefined && { name }) });
+    rules.set(key, {
+      apiGroups: [group],
+      resources: [full],
+      ...(name !== undefined && { resourceNames: [name] }),
+      verbs: [...(rules.get(key)?.verbs ?? []), verb],
+    });
+  }
+  return [...rules.values()];
+}

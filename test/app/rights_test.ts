@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import { listRights, needAll, type Needs, toPolicy } from "../../lib/app/rights.ts";
+import { CONTROLLER_NAMES } from "../../lib/cli/controllers_flag.ts";
+
+const LEASE = { namespace: "kube-system", name: "lease" } as const;
+const ALL = needAll(LEASE);
+
+function listVerbs(needs: Needs): string[] {
+  return listRights(needs).map(({ access: { verb, resource, subresource } }) =>
+    subresource === undefined ? `${verb} ${resource}` : `${verb} ${resource}/${subresource}`,
+  );
+}
+
+describe("needAll()", () => {
+  test("names every controller there is, as --controllers does", () => {
+    const available = CONTROLLER_NAMES.filter(({ isAvailable }) => isAvailable);
+    expect([...ALL.controllers].toSorted()).toEqual(available.map(({ name }) => name).toSorted());
+  });
+});
+
+describe("listRights()", () => {
+  test("names each right once", () => {
+    const accesses = listRights(ALL).map(({ access }) => JSON.stringify(access));
+    expect(new Set(accesses).size).toBe(accesses.length);
+  });
+
+  test("tells all purposes and controllers of a right that several need", () => {
+    const patch = listRights(ALL).find(
+      ({ access }) => access.verb === "patch" && access.resource === "nodes",
+    );
+    expect(patch).toMatchObject({
+      purpose: "to initialise Nodes, to correct labels, to set the shutdown taint",
+      controllers: ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"],
+      mandatory: true,
+    });
+  });
+
+  const base = ["list nodes", "watch nodes"];
+  const events = ["create events", "patch events"];
+  const leases = ["get leases", "create leases", "update leases"];
+  const reviews = ["create tokenreviews", "create subjectaccessreviews"];
+  const only = (name: string): Needs => ({ ...ALL, controllers: new Set([name]) });
+  const { lease: _lease, ...unelected } = ALL;
+  test.each<[string, Needs, readonly string[]]>([
+    ["cloud-node", only("cloud-node"), ["patch nodes", "patch nodes/status"]],
+    ["cloud-node-label-sync", only("cloud-node-label-sync"), ["patch nodes"]],
+    [
+      "cloud-node-lifecycle",
+      only("cloud-node-lifecycle"),
+      ["patch nodes", "get nodes", "delete nodes"],
+    ],
+    [
+      "cloud-node-lifecycle that deletes nothing",
+      { ...only("cloud-node-lifecycle"), isDeletionEnabled: false },
+      ["patch nodes"],
+    ],
+  ])("gives %s what it needs and nothing more", (_name, needs, wanted) => {
+    expect(listVerbs(needs)).toEqual([...base, ...wanted, ...events, ...leases, ...reviews]);
+  });
+
+  test("leaves out leases without leader election and reviews without a secure port", () => {
+    expect(listVerbs(unelected).filter((right) => leases.includes(right))).toEqual([]);
+    const closed = listVerbs({ ...ALL, hasSecurePort: false });
+    expect(closed.filter((right) => reviews.includes(right))).toEqual([]);
+    expect(closed).toEqual(expect.arrayContaining(leases));
+  });
+});
+
+describe("toPolicy()", () => {
+  const { clusterRules, rules } = toPolicy(listRights(ALL));
+
+  test("puts what has no namespace into one ClusterRole, a rule for each resource", () => {
+    expect(clusterRules).toEqual([
+      {
+        apiGroups: [""],
+        resources: ["nodes"],
+        verbs: ["list", "watch", "patch", "get", "delete"],
+      },
+      { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch"] },
+      { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
+      { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+      {
+        apiGroups: ["authorization.k8s.io"],
+        resources: ["subjectaccessreviews"],
+        verbs: ["create"],
+      },
+    ]);
+  });
+
+  test("puts leases into a Role of their namespace, by name but for create", () => {
+    const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+    expect([...rules]).toEqual([
+      [
+        "kube-system",
+        [
+          { ...leases, resourceNames: ["lease"], verbs: ["get", "update"] },
+          { ...leases, verbs: ["create"] },
+        ],
+      ],
+    ]);
+  });
+
+  test("grants no wildcard, no secret and nothing of service accounts", () => {
+    const all = [...clusterRules, ...[...rules.values()].flat()];
+    const words = all.flatMap((rule) => [...rule.apiGroups, ...rule.resources, ...rule.verbs]);
+    expect(words.filter((word) => /\*|secret|serviceaccount/.test(word))).toEqual([]);
+  });
+});
