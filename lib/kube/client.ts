@@ -74,6 +74,13 @@ export interface KubeClient {
     body: object,
     signal: AbortSignal,
   ): Promise<T>;
+  /** PUT of a whole object. With a `resourceVersion` in it, only over that version: any other is a conflict. */
+  replace<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    object: T,
+    signal: AbortSignal,
+  ): Promise<T>;
   patch<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,

@@ -4,7 +4,7 @@
  */
 import { arch, platform } from "node:os";
 import { type Clock, withDeadline } from "../core/clock.ts";
-import type { MetricsRegistry } from "../core/metrics.ts";
+import { MetricsRegistry } from "../core/metrics.ts";
 import type {
   DeleteOptions,
   KubeClient,
@@ -17,7 +17,12 @@ import type {
 import type { Credentials } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 import { Limiter } from "./limiter.ts";
-import { createRequestMetrics, type KubeRequest, Requester } from "./request.ts";
+import {
+  createRequestMetrics,
+  type KubeRequest,
+  Requester,
+  type RequestMetrics,
+} from "./request.ts";
 import { type KubeObject, type ObjectPath, type Resource, toPath } from "./resource.ts";
 import { createTransport, type Transport } from "./transport.ts";
 import { readWatchEvents } from "./watch_stream.ts";
@@ -27,10 +32,12 @@ import { hasPrecondition, readBody, toListSearch, toPage, toWatchSearch } from "
 export interface KubeClientOptions {
   readonly credentials: Credentials;
   readonly clock: Clock;
-  /** Takes `rest_client_requests_total` and `rest_client_request_duration_seconds`. */
-  readonly metrics: MetricsRegistry;
+  /** Takes `rest_client_requests_total` and `rest_client_request_duration_seconds`; the metrics themselves, if shared. */
+  readonly metrics: MetricsRegistry | RequestMetrics;
   /** Landfall's version, for the User-Agent. */
   readonly version: string;
+  /** What the client is for, at the end of the User-Agent: `leader-election`. @default {nothing} */
+  readonly component?: string;
   /** Most requests at once; watches do not count. @default {32} */
   readonly inFlightMax?: number;
   /** Longest time for one call with all its tries, in milliseconds. @default {30_000} */
@@ -74,17 +81,18 @@ class HttpKubeClient implements KubeClient {
   readonly #listDeadlineMs: number;
 
   constructor(options: KubeClientOptions) {
-    const { credentials, clock, metrics, version } = options;
+    const { credentials, clock, metrics, version, component } = options;
     this.#clock = clock;
     this.#transport = createTransport(credentials.server);
     this.#requester = new Requester({
       credentials,
       transport: this.#transport,
       clock,
-      metrics: createRequestMetrics(metrics),
+      metrics: metrics instanceof MetricsRegistry ? createRequestMetrics(metrics) : metrics,
     });
     this.#limiter = new Limiter(options.inFlightMax ?? 32);
-    this.#userAgent = `landfall/${version} (${platform()}/${toGoArch(arch())}) kubernetes`;
+    const suffix = component === undefined ? "" : `/${component}`;
+    this.#userAgent = `landfall/${version} (${platform()}/${toGoArch(arch())}) kubernetes${suffix}`;
     this.#deadlineMs = options.deadlineMs ?? 30_000;
     this.#listDeadlineMs = options.listDeadlineMs ?? 60_000;
   }
@@ -155,6 +163,23 @@ class HttpKubeClient implements KubeClient {
       body,
       contentType: "application/json",
       repeatable: false,
+    };
+    return (await this.#call(call, signal)) as T;
+  }
+
+  async replace<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    object: T,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const call: Call = {
+      method: "PUT",
+      verb: "update",
+      path: toPath(resource, path),
+      body: object,
+      contentType: "application/json",
+      repeatable: hasPrecondition(object),
     };
     return (await this.#call(call, signal)) as T;
   }

@@ -8,7 +8,7 @@ import { KubeError } from "./errors.ts";
 
 /** One HTTP request below the server's address. */
 export interface TransportRequest {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path and query, from the first slash. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

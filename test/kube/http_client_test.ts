@@ -11,7 +11,9 @@ import type { KubeClient, PatchType, WatchEvent } from "../../lib/kube/client.ts
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient, type KubeClientOptions } from "../../lib/kube/http_client.ts";
 import { SERVICE_ACCOUNT_FOLDER } from "../../lib/kube/credentials/in_cluster.ts";
-import { EVENTS, NODES } from "../../lib/kube/resource.ts";
+import { type Lease, LEASES } from "../../lib/kube/lease.ts";
+import { createRequestMetrics } from "../../lib/kube/request.ts";
+import { EVENTS, type Node, NODES } from "../../lib/kube/resource.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 import { MemoryDisk } from "../support/memory_disk.ts";
 import { readTls } from "../support/tls_fixtures.ts";
@@ -155,6 +157,19 @@ describe("createKubeClient()", () => {
     ]);
   });
 
+  test("replaces a whole object, whatever is in it", async () => {
+    const { client, asked } = await startBench(({ body }) => Response.json(Object(body)));
+    const lease = {
+      metadata: { name: "l", resourceVersion: "7", managedFields: [{ manager: "m" }] },
+      spec: { holderIdentity: "a", preferredHolder: "b" },
+    };
+    const path = { namespace: "n", name: "l" };
+    expect(await client.replace<Lease>(LEASES, path, lease, never)).toEqual(lease);
+    expect(asked).toMatchObject([{ method: "PUT", body: lease }]);
+    expect(asked[0]?.path).toBe("/apis/coordination.k8s.io/v1/namespaces/n/leases/l");
+    expect(asked[0]?.headers.get("content-type")).toBe("application/json");
+  });
+
   test("gets a path that is no object, as JSON or as text", async () => {
     const { client } = await startBench(({ path }) =>
       path === "/version" ? Response.json({ major: "1" }) : new Response("ok"),
@@ -240,6 +255,10 @@ describe("createKubeClient()", () => {
     expect(await count(() => client.delete(NODES, path, {}, never))).toBe(1);
     expect(await count(() => client.delete(NODES, path, { uid: "u" }, never))).toBe(2);
     expect(await count(() => client.create(NODES, {}, {}, never))).toBe(1);
+    const replace = (metadata: Node["metadata"]) =>
+      client.replace(NODES, path, { metadata }, never);
+    expect(await count(() => replace({ name: "a" }))).toBe(1);
+    expect(await count(() => replace({ name: "a", resourceVersion: "7" }))).toBe(2);
   });
 
   test("registers its metrics", async () => {
@@ -248,6 +267,18 @@ describe("createKubeClient()", () => {
     expect(metrics.render()).toMatch(
       /rest_client_requests_total\{code="200",host="127\.0\.0\.1:\d+",method="GET"\} 1\n/,
     );
+  });
+});
+
+describe("createKubeClient() for a component", () => {
+  test("says so in its name, and counts with the metrics of another", async () => {
+    const metrics = new MetricsRegistry();
+    const shared = createRequestMetrics(metrics);
+    const options = { metrics: shared, component: "leader-election" };
+    const { client, asked } = await startBench(() => Response.json({}), options);
+    await client.get("/x", never);
+    expect(asked[0]?.headers.get("user-agent")).toEndWith(" kubernetes/leader-election");
+    expect(metrics.render()).toContain('rest_client_requests_total{code="200"');
   });
 });
 

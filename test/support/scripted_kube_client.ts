@@ -25,7 +25,7 @@ export type ScriptStep =
 
 /** A write that was asked for. */
 export interface Write {
-  readonly verb: "create" | "patch" | "delete";
+  readonly verb: "create" | "replace" | "patch" | "delete";
   readonly path: ObjectPath;
   readonly type?: PatchType;
   readonly body: Readonly<Record<string, unknown>>;
@@ -92,6 +92,16 @@ export class ScriptedKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<T> {
     return this.#write({ verb: "create", path, body: { ...body }, atMs: this.#now() }, signal);
+  }
+
+  async replace<T extends KubeObject>(
+    _resource: Resource<T>,
+    path: ObjectPath,
+    object: T,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const body: Record<string, unknown> = Object.fromEntries(Object.entries(object));
+    return this.#write({ verb: "replace", path, body, atMs: this.#now() }, signal);
   }
 
   async patch<T extends KubeObject>(

@@ -1,0 +1,92 @@
+/**
+ * The Lease by which processes agree on a leader: its fields, and what is written into them.
+ * Source: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { V1Lease } from "@kubernetes/client-node";
+import type { KubeObject, Raw, Resource } from "./resource.ts";
+import type { LeaseName } from "./rights.ts";
+
+/** A Lease on the wire. */
+export type Lease = Omit<Raw<V1Lease>, "metadata"> & KubeObject;
+
+/** Leases. */
+export const LEASES: Resource<Lease> = {
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  plural: "leases",
+  namespaced: true,
+};
+
+/** What a holder writes about itself. */
+export interface Claim {
+  readonly identity: string;
+  /** Milliseconds; written as whole seconds, rounded up, so that others never wait less than the holder counts on. */
+  readonly durationMs: number;
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+}
+
+/** Who holds a Lease; `""` when nobody does. */
+export function findHolder(lease: Lease): string {
+  return lease.spec?.holderIdentity ?? "";
+}
+
+/**
+ * For how long its holder may be silent, in milliseconds.
+ *
+ * @param fallbackMs Counts when the Lease does not say: to wait is safe, to take is not
+ */
+export function readDurationMs(lease: Lease, fallbackMs: number): number {
+  const seconds = lease.spec?.leaseDurationSeconds;
+  return seconds === undefined ? fallbackMs : seconds * 1_000;
+}
+
+/** Whether nobody wrote the record since: labels and annotations of the Lease do not count. */
+export function isSameRecord(before: Lease | undefined, after: Lease): boolean {
+  return before !== undefined && isDeepStrictEqual(before.spec ?? {}, after.spec ?? {});
+}
+
+/** A Lease that nobody had before, to be created. */
+export function toFirstLease({ namespace, name }: LeaseName, claim: Claim): Lease {
+  const { apiVersion, kind } = LEASES;
+  const spec = { ...toRecord(claim), acquireTime: toMicroTime(claim.nowMs), leaseTransitions: 0 };
+  return { apiVersion, kind, metadata: { namespace, name }, spec };
+}
+
+/** The Lease with a new holder. Everything else in it stays, as in all of these: it is written back whole. */
+export function toAcquired(lease: Lease, claim: Claim): Lease {
+  const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
+  const acquireTime = toMicroTime(claim.nowMs);
+  return { ...lease, spec: { ...lease.spec, ...toRecord(claim), acquireTime, leaseTransitions } };
+}
+
+/** The Lease with its holder's newest sign of life. */
+export function toRenewed(lease: Lease, claim: Claim): Lease {
+  return { ...lease, spec: { ...lease.spec, ...toRecord(claim) } };
+}
+
+/** The Lease for anybody to take at once: without a holder and, as the field must be positive, for a second. */
+export function toReleased(lease: Lease, nowMs: number): Lease {
+  const time = toMicroTime(nowMs);
+  const record = { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: time };
+  return { ...lease, spec: { ...lease.spec, ...record, renewTime: time } };
+}
+
+/**
+ * A MicroTime: RFC 3339 with exactly six digits of a second, as the API server demands.
+ *
+ * @param ms Wall-clock milliseconds since the epoch
+ */
+export function toMicroTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
+}
+
+function toRecord({ identity, durationMs, nowMs }: Claim): NonNullable<Lease["spec"]> {
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(durationMs / 1_000),
+    renewTime: toMicroTime(nowMs),
+  };
+}

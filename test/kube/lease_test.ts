@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import {
+  findHolder,
+  isSameRecord,
+  type Lease,
+  readDurationMs,
+  toAcquired,
+  toFirstLease,
+  toMicroTime,
+  toReleased,
+  toRenewed,
+} from "../../lib/kube/lease.ts";
+
+const CLAIM = {
+  identity: "me_1",
+  durationMs: 15_000,
+  nowMs: Date.UTC(2026, 10, 21, 4, 32, 41, 123),
+};
+const NOW = "2026-11-21T04:32:41.123000Z";
+/** Parts of metadata that the type does not know. */
+const MORE = { managedFields: [{ manager: "kubectl" }], finalizers: ["x/y"] };
+const THEIRS: Lease = {
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: {
+    name: "ccm",
+    namespace: "kube-system",
+    uid: "u",
+    resourceVersion: "7",
+    labels: { a: "b" },
+    annotations: { c: "d" },
+    ...MORE,
+  },
+  spec: {
+    holderIdentity: "other_2",
+    leaseDurationSeconds: 30,
+    acquireTime: "2026-01-01T00:00:00.000001Z",
+    renewTime: "2026-01-02T00:00:00.000001Z",
+    leaseTransitions: 4,
+    strategy: "OldestEmulationVersion",
+    preferredHolder: "other_2",
+  },
+};
+
+describe("toMicroTime()", () => {
+  test.each([
+    [CLAIM.nowMs, NOW],
+    [0, "1970-01-01T00:00:00.000000Z"],
+    [1.9, "1970-01-01T00:00:00.001000Z"],
+  ])("writes %d ms with six digits", (ms, text) => {
+    expect(toMicroTime(ms)).toBe(text);
+  });
+});
+
+test("toFirstLease() makes a Lease that nobody held before", () => {
+  expect(toFirstLease({ namespace: "kube-system", name: "ccm" }, CLAIM)).toEqual({
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { namespace: "kube-system", name: "ccm" },
+    spec: {
+      holderIdentity: "me_1",
+      leaseDurationSeconds: 15,
+      acquireTime: NOW,
+      renewTime: NOW,
+      leaseTransitions: 0,
+    },
+  });
+});
+
+describe("toAcquired(), toRenewed() and toReleased()", () => {
+  test("change the record alone; all else of the Lease goes back as it came", () => {
+    const { metadata, spec } = THEIRS;
+    const record = { holderIdentity: "me_1", leaseDurationSeconds: 15, renewTime: NOW };
+    expect(toAcquired(THEIRS, CLAIM)).toEqual({
+      ...THEIRS,
+      metadata,
+      spec: { ...spec, ...record, acquireTime: NOW, leaseTransitions: 5 },
+    });
+    expect(toRenewed(THEIRS, CLAIM)).toEqual({ ...THEIRS, metadata, spec: { ...spec, ...record } });
+    const free = { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: NOW, renewTime: NOW };
+    expect(toReleased(THEIRS, CLAIM.nowMs)).toEqual({ ...THEIRS, spec: { ...spec, ...free } });
+  });
+
+  test("toAcquired() takes a Lease without a record", () => {
+    const bare: Lease = { metadata: { name: "ccm" } };
+    expect(toAcquired(bare, CLAIM).spec?.leaseTransitions).toBe(1);
+  });
+
+  test.each([
+    [15_000, 15],
+    [1_001, 2],
+    [100, 1],
+  ])("write %d ms as seconds, never fewer than they are", (durationMs, seconds) => {
+    const { spec } = toRenewed(THEIRS, { ...CLAIM, durationMs });
+    expect(spec?.leaseDurationSeconds).toBe(seconds);
+  });
+});
+
+test("findHolder() and readDurationMs() read what is there, and know what is not", () => {
+  expect(findHolder(THEIRS)).toBe("other_2");
+  expect(findHolder({ metadata: { name: "a" } })).toBe("");
+  expect(readDurationMs(THEIRS, 5)).toBe(30_000);
+  expect(readDurationMs({ metadata: { name: "a" }, spec: {} }, 5)).toBe(5);
+});
+
+describe("isSameRecord()", () => {
+  test.each([
+    ["the same", THEIRS, true],
+    ["another version with other labels", { ...THEIRS, metadata: { name: "ccm" } }, true],
+    ["another time", { ...THEIRS, spec: { ...THEIRS.spec, renewTime: NOW } }, false],
+    ["no record", { metadata: THEIRS.metadata }, false],
+  ] satisfies [string, Lease, boolean][])("of %s", (_what, lease, isSame) => {
+    expect(isSameRecord(structuredClone(THEIRS), lease)).toBe(isSame);
+  });
+
+  test("is false when nothing was seen before", () => {
+    expect(isSameRecord(undefined, THEIRS)).toBe(false);
+  });
+});
