@@ -12,6 +12,7 @@ import { systemClock } from "../lib/core/clock.ts";
 import { silentLogger } from "../lib/core/log.ts";
 import { MetricsRegistry } from "../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../lib/core/work_queue_metrics.ts";
+import { exportProcess } from "../lib/host/process_metrics.ts";
 import { createEventMetrics } from "../lib/kube/events.ts";
 import { createRequestMetrics } from "../lib/kube/request.ts";
 import { NODES } from "../lib/kube/resource.ts";
@@ -35,9 +36,10 @@ ${toTable(
 )}`;
 }
 
-/** Lets every part register what it counts; nothing runs and nothing is asked. */
-function listMetrics(): { name: string; type: string; help: string }[] {
+/** Every metric, by name. Lets every part register what it counts; nothing runs and nothing is asked. */
+export function listMetrics(): { name: string; type: string; help: string }[] {
   const metrics = new MetricsRegistry();
+  exportProcess(metrics, systemClock);
   createNodeMetrics(metrics);
   createControllerMetrics(metrics);
   createRunningMetric(metrics);

@@ -13,6 +13,7 @@ import { systemClock } from "../core/clock.ts";
 import { formatConfigIssue } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
+import { exportProcess } from "../host/process_metrics.ts";
 import { watchSignals } from "../host/signals.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import { createKubeClient } from "../kube/http_client.ts";
@@ -62,6 +63,7 @@ interface Serving {
 async function serve(settings: Settings, { log, env, signal }: Serving): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
+  exportProcess(metrics, clock);
   // Controllers stop first and may still need the cloud then: the provider ends with the app.
   const ended = new AbortController();
   const cloud = await createCloud(settings, { log, env, signal: ended.signal }, metrics);

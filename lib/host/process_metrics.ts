@@ -1,0 +1,46 @@
+/**
+ * Metrics of the process itself, under the names that every Prometheus client library uses.
+ * @module
+ */
+import process from "node:process";
+import type { Clock } from "../core/clock.ts";
+import type { MetricsRegistry } from "../core/metrics.ts";
+
+/** A process that can be measured; `process` is one. */
+export interface MeasurableProcess {
+  /** Seconds since the start. */
+  uptime(): number;
+  /** Processor time so far, in microseconds. */
+  cpuUsage(): { readonly user: number; readonly system: number };
+  readonly memoryUsage: { /** Resident memory, in bytes. */ rss(): number };
+}
+
+/**
+ * Registers `process_start_time_seconds`, `process_resident_memory_bytes` and `process_cpu_seconds_total`; the last two
+ * are measured whenever the metrics are read.
+ */
+export function exportProcess(
+  metrics: MetricsRegistry,
+  clock: Pick<Clock, "now">,
+  host: MeasurableProcess = process,
+): void {
+  const start = metrics.gauge({
+    name: "process_start_time_seconds",
+    help: "When the process started, in Unix seconds.",
+  });
+  const memory = metrics.gauge({
+    name: "process_resident_memory_bytes",
+    help: "Memory of the process that is in RAM, in bytes.",
+  });
+  const cpu = metrics.counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time that the process took, in seconds.",
+  });
+  // Once: read again, it would wander with every correction of the system's clock and look like a restart.
+  start.set(clock.now() / 1000 - host.uptime());
+  metrics.onCollect(() => {
+    memory.set(host.memoryUsage.rss());
+    const { user, system } = host.cpuUsage();
+    cpu.inc({}, Math.max(0, (user + system) / 1e6 - cpu.value()));
+  });
+}
