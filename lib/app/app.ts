@@ -9,6 +9,7 @@ import { startListeners } from "./listeners.ts";
 import { createRunningMetric, exportInstances } from "./metrics.ts";
 import type { AppOptions } from "./options.ts";
 import { createParts, type Parts } from "./parts.ts";
+import { supervise } from "./supervision.ts";
 
 export type { AppOptions } from "./options.ts";
 
@@ -28,11 +29,13 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   // What controllers need to finish (the watch, the inventory, Events) outlives them.
   const background = new AbortController();
   const loops = runBackground(options, parts, background.signal);
+  const supervised = supervise(options, parts, AbortSignal.any([signal, background.signal]));
   try {
     await Promise.race([runControllers(options, parts, signal), loops]);
   } finally {
     background.abort(signal.reason);
-    await Promise.allSettled([loops, ...servers.map((server) => server.stop(HTTP_GRACE_MS))]);
+    const stopping = servers.map((server) => server.stop(HTTP_GRACE_MS));
+    await Promise.allSettled([loops, supervised, ...stopping]);
     options.provider.close?.();
     options.client.close();
   }

@@ -47,7 +47,7 @@ export async function startListeners(
 }
 
 /** Ready once everything is in memory that a decision needs; not whether the cloud answers just now. */
-function toChecks({ nodes, source }: Parts): Check[] {
+export function toChecks({ nodes, source }: Parts): Check[] {
   return [
     { name: "nodes-synced", probes: ["readyz"], isOk: () => nodes.synced },
     { name: "inventory-taken", probes: ["readyz"], isOk: () => source.current !== undefined },

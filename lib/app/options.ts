@@ -7,6 +7,7 @@ import type { Provider } from "../cloud/provider.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
+import type { Notifier } from "../host/notify.ts";
 import type { ListenAddress } from "../http/listen_address.ts";
 import type { KubeClient } from "../kube/client.ts";
 
@@ -56,6 +57,8 @@ export interface AppOptions {
   readonly secure?: SecureSettings;
   /** How replicas agree on one that acts; absent: this process acts at once, and is the only one. */
   readonly election?: ElectionSettings;
+  /** The way to the service manager; absent: none wants to be told. */
+  readonly notifier?: Notifier;
   /** Told once `debugAddress` is served, with the port that it really has. */
   readonly onDebugListening?: (address: ListenAddress) => void;
 }

@@ -6,6 +6,9 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Notification, Notifier } from "../host/notify.ts";
 import type { Check } from "../http/probes.ts";
+import { toChecks } from "./listeners.ts";
+import type { AppOptions } from "./options.ts";
+import type { Parts } from "./parts.ts";
 
 /** What the process does now; read from memory. */
 export interface ProcessState {
@@ -37,6 +40,24 @@ const START_POLL_MS = 200;
 const STATUS_INTERVAL_MS = 30_000;
 /** How much longer a start may take, asked for anew in time: a cloud that does not answer is no reason to restart. */
 const START_EXTENSION_MS = 90_000;
+
+/** Supervises a process made of these parts; over at once when no service manager wants to be told. */
+export async function supervise(
+  { notifier, clock, log }: AppOptions,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (notifier === undefined) return;
+  const { nodes, source } = parts;
+  const readState = (): ProcessState => ({
+    nodes: nodes.size,
+    ...(source.ageMs !== undefined && { inventoryAgeMs: source.ageMs }),
+    isCloudFailing: source.lastError !== undefined,
+  });
+  const subscribe = (listener: () => void): (() => void) => source.subscribe(() => listener());
+  const checks = toChecks(parts);
+  await runSupervision({ notifier, clock, log, checks, readState, subscribe }, signal);
+}
 
 /**
  * Tells `READY=1` once every check of `/readyz` holds (a standby is ready too), `STATUS=` when it changes in kind and

@@ -14,6 +14,7 @@ import { formatConfigIssue } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import { exportProcess } from "../host/process_metrics.ts";
+import { createNotifier } from "../host/notify.ts";
 import { watchSignals } from "../host/signals.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import { createKubeClient } from "../kube/http_client.ts";
@@ -76,9 +77,10 @@ async function serve(settings: Settings, { log, env, signal }: Serving): Promise
     log,
   });
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
-  const host = hostname();
+  const notifier = createNotifier({ env, clock, log });
+  const parts = { ...cloud, client, clock, log, metrics, host: hostname() };
   try {
-    await runApp({ ...settings, ...cloud, client, clock, log, metrics, host }, signal);
+    await runApp({ ...settings, ...parts, ...(notifier && { notifier }) }, signal);
   } finally {
     ended.abort(signal.reason);
   }
