@@ -11,6 +11,7 @@ import type { Clock } from "../../core/clock.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
+import { explainToken } from "./text_forms.ts";
 
 /** Where the token of a request comes from. */
 export interface TokenSource {
@@ -35,26 +36,36 @@ export function createFixedToken(token: string): TokenSource {
 
 const FILE_PERIOD_MS = 1_000;
 
-/** A token in a file, read again at most once a second, and whenever it is refused. */
+/**
+ * A token in a file, read again at most once a second, and whenever it is refused. A file that is away for a moment, as
+ * while a Secret is replaced, or that holds no token, leaves the last one in use; the latter is told of once.
+ */
 export class FileToken implements TokenSource {
   readonly #path: string;
   readonly #clock: Clock;
+  readonly #log: Logger;
   #token: string;
   #readAtMs: number;
+  /** What was told last; empty when the file was good. */
+  #told = "";
 
-  /** @throws {ConfigError} when the file cannot be read, or is empty */
-  constructor(path: string, clock: Clock) {
+  /** @throws {ConfigError} when the file cannot be read, or holds no token */
+  constructor(path: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#path = path;
     this.#clock = clock;
+    this.#log = log;
+    let text: string;
     try {
-      this.#token = readFileSync(path, "utf8").trim();
+      text = readFileSync(path, "utf8").trim();
     } catch (cause) {
       const message = `${path}: cannot be read: ${describeFileProblem(cause)}`;
       throw new ConfigError([{ path: "tokenFile", message }], { cause });
     }
-    if (this.#token === "") {
-      throw new ConfigError([{ path: "tokenFile", message: `${path}: is empty` }]);
+    const problem = text === "" ? "is empty" : explainToken(text);
+    if (problem !== undefined) {
+      throw new ConfigError([{ path: "tokenFile", message: `${path}: ${problem}` }]);
     }
+    this.#token = text;
     this.#readAtMs = clock.monotonic();
   }
 
@@ -68,11 +79,17 @@ export class FileToken implements TokenSource {
     return this.#token !== token;
   }
 
-  /** A file that is away for a moment, as while a Secret is replaced, leaves the last token in use. */
   async #reload(): Promise<void> {
     this.#readAtMs = this.#clock.monotonic();
-    const text = await readFile(this.#path, "utf8").catch(() => "");
-    this.#token = text.trim() || this.#token;
+    const text = (await readFile(this.#path, "utf8").catch(() => "")).trim();
+    if (text === "") return;
+    const problem = explainToken(text) ?? "";
+    if (problem === "") this.#token = text;
+    else if (problem !== this.#told) {
+      const fields = { path: this.#path, problem };
+      this.#log.warn("Cannot use the changed tokenFile, the last good one stays in use", fields);
+    }
+    this.#told = problem;
   }
 }
 

@@ -43,6 +43,8 @@ const RETRY_AFTER_MS_MAX = 300_000;
 /** Codes of connections that the other side dropped: its keep-alive ends after five idle seconds. */
 const RESET_CODES = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed", "ConnectionReset"]);
 
+const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;
+
 /**
  * Sends a request. Redirects of a GET are followed within the origin, at most three; those of a POST are handed back,
  * since following would turn it into a GET or send a password again unasked.
@@ -121,6 +123,11 @@ export function isReset(error: unknown): boolean {
   return RESET_CODES.has(findErrorCode(error));
 }
 
+/** Whether the server's certificate was not believed. Nothing was sent then. */
+export function isUntrusted(error: unknown): boolean {
+  return UNTRUSTED.test(findErrorCode(error));
+}
+
 /**
  * What a failed `fetch` means. A certificate that is not trusted needs a person; everything else may pass.
  *
@@ -129,7 +136,7 @@ export function isReset(error: unknown): boolean {
 export function toConnectionError(error: unknown, url: string): CloudError {
   if (error instanceof CloudError) return error;
   const cause = toConnectionProblem(error);
-  const isTrust = /CERT|TLS|VERIFY|ISSUER/.test(cause.code);
+  const isTrust = UNTRUSTED.test(cause.code);
   const advice = isTrust ? "set caFile or certificateFingerprint" : "check url";
   return new CloudError(
     isTrust ? "protocol" : "unreachable",

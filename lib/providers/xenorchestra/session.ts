@@ -7,8 +7,7 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { withDeadline } from "../../core/clock.ts";
-import { findErrorCode, formatHostPort } from "../../core/connection_problem.ts";
-import type { Counter, Histogram } from "../../core/metrics.ts";
+import { formatHostPort } from "../../core/connection_problem.ts";
 import type { Credentials, XenOrchestraSettings } from "./config.ts";
 import {
   createFixedToken,
@@ -19,6 +18,7 @@ import {
 } from "./credentials.ts";
 import {
   isReset,
+  isUntrusted,
   sendRequest,
   toConnectionError,
   toReplyError,
@@ -26,8 +26,9 @@ import {
   type Request,
 } from "./http.ts";
 import { Limiter } from "./limiter.ts";
+import { Meter } from "./meter.ts";
 import { decode, SCHEMAS } from "./schema.ts";
-import { Trust } from "./tls.ts";
+import { type FetchTls, Trust } from "./tls.ts";
 
 /** What is asked for. `path` follows `/rest/v0`. */
 export interface GetRequest {
@@ -37,6 +38,13 @@ export interface GetRequest {
   readonly isList: boolean;
   /** Answer that the asker has already: the reply is 304 if nothing changed. */
   readonly etag?: string | undefined;
+}
+
+/** How a request of the caller's own goes out: to what, as whom, and whom to trust. */
+export interface Way {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: FetchTls;
 }
 
 /** Requests at a time: the server is one thread, and more only wait there. */
@@ -68,8 +76,7 @@ export class Session {
   readonly #trust: Trust;
   readonly #tokens: TokenSource;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
-  readonly #requests: Counter;
-  readonly #durations: Histogram;
+  readonly #meter: Meter;
   #mintUrl: string;
   /** The last token that was refused, and until when it is not worth showing. */
   #denied: { token: string; untilMs: number; count: number } | undefined;
@@ -80,16 +87,9 @@ export class Session {
     this.#deps = deps;
     this.#base = `${settings.url}/rest/v0`;
     this.#mintUrl = `${this.#base}/users/me/authentication_tokens`;
-    this.#trust = new Trust(settings);
+    this.#trust = new Trust(settings, deps);
     this.#tokens = this.#createTokens(settings.credentials);
-    this.#requests = deps.metrics.counter({
-      name: "landfall_cloud_requests_total",
-      help: "Requests to the cloud, by operation and code (a status, or why there was none).",
-    });
-    this.#durations = deps.metrics.histogram({
-      name: "landfall_cloud_request_duration_seconds",
-      help: "How long requests to the cloud took, by operation.",
-    });
+    this.#meter = new Meter(deps.metrics, deps.clock);
   }
 
   /**
@@ -108,25 +108,61 @@ export class Session {
     const timeoutMs = this.#settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
     const deadline = withDeadline(signal, timeoutMs, this.#deps.clock);
     try {
-      for (let attempt = 1; ; attempt += 1) {
-        const token = await this.#tokens.read(deadline);
-        this.#checkDenied(token);
-        const headers = { ...HEADERS, ...toCondition(etag), ...this.#toAuthHeader(token) };
+      return await this.#withToken(path, deadline, (auth) => {
+        const headers = { ...HEADERS, ...toCondition(etag), ...auth };
         const sent = { operation, method: "GET", url: this.#base + path, headers } as const;
-        const reply = await this.#sendTwice(sent, deadline);
-        if (reply.status !== 401) {
-          this.#denied = undefined;
-          return reply;
-        }
-        this.#deny(token);
-        if (attempt === 2 || !(await this.#tokens.refuse(token))) throw toReplyError(reply, path);
-      }
+        return this.#sendTwice(sent, deadline);
+      });
     } catch (error) {
       signal.throwIfAborted();
       if (!deadline.aborted) throw error;
       const where = formatHostPort(this.#settings.url);
       const message = `Xen Orchestra at ${where} did not answer within ${timeoutMs / 1_000} s`;
       throw new CloudError("unreachable", message);
+    }
+  }
+
+  /**
+   * Sends what is no plain GET, such as what opens a stream, in the caller's own way: the deadline is the caller's too.
+   * A refused token is tried once more when another one is to be had.
+   *
+   * @returns Any reply but 401
+   * @throws {CloudError} when there is none, or the token is refused
+   */
+  async exchange<T extends { readonly status: number }>(
+    { operation, path }: Pick<GetRequest, "operation" | "path">,
+    send: (way: Way) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return await this.#withToken(path, signal, async (auth) => {
+      const headers = { ...HEADERS, ...auth };
+      const sendTo = (tls: FetchTls): Promise<T> =>
+        this.#meter.count(operation, signal, () => send({ url: this.#base + path, headers, tls }));
+      try {
+        return await this.#trusting(sendTo, signal);
+      } catch (error) {
+        throw signal.aborted ? signal.reason : toConnectionError(error, this.#settings.url);
+      }
+    });
+  }
+
+  async #withToken<T extends { readonly status: number }>(
+    path: string,
+    signal: AbortSignal,
+    send: (auth: Readonly<Record<string, string>>) => Promise<T>,
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const token = await this.#tokens.read(signal);
+      this.#checkDenied(token);
+      const reply = await send(this.#toAuthHeader(token));
+      if (reply.status !== 401) {
+        this.#denied = undefined;
+        return reply;
+      }
+      this.#deny(token);
+      if (attempt === 2 || !(await this.#tokens.refuse(token))) {
+        throw toReplyError({ status: 401, contentType: "" }, path);
+      }
     }
   }
 
@@ -141,23 +177,22 @@ export class Session {
     });
   }
 
-  async #send({ operation, ...sent }: Sent, signal: AbortSignal): Promise<Reply> {
-    const { clock } = this.#deps;
-    const startedMs = clock.monotonic();
-    const count = (code: string): void => {
-      const labels = { provider: "xenorchestra", operation };
-      this.#requests.inc({ ...labels, code });
-      this.#durations.observe((clock.monotonic() - startedMs) / 1_000, labels);
-    };
+  #send({ operation, ...sent }: Sent, signal: AbortSignal): Promise<Reply> {
+    const send = (tls: FetchTls): Promise<Reply> =>
+      this.#meter.count(operation, signal, () => sendRequest({ ...sent, tls, signal }));
+    return this.#trusting(send, signal);
+  }
+
+  /** Sends something, and once more when the server was not believed although its authority is known by now. */
+  async #trusting<T>(send: (tls: FetchTls) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const tls = await this.#trust.read(signal);
     try {
-      const tls = await this.#trust.read(signal);
-      const reply = await sendRequest({ ...sent, tls, signal });
-      count(String(reply.status));
-      return reply;
+      return await send(tls);
     } catch (error) {
-      count(signal.aborted ? toAbortCode(signal) : findErrorCode(error) || "error");
-      throw error;
+      if (signal.aborted || !isUntrusted(error)) throw error;
+      if (!(await this.#trust.doubt(tls, signal))) throw error;
     }
+    return await send(await this.#trust.read(signal));
   }
 
   #checkDenied(token: string): void {
@@ -181,7 +216,7 @@ export class Session {
   #createTokens(credentials: Credentials): TokenSource {
     const { clock, log } = this.#deps;
     if (credentials.kind === "token") return createFixedToken(credentials.token);
-    if (credentials.kind === "tokenFile") return new FileToken(credentials.path, clock);
+    if (credentials.kind === "tokenFile") return new FileToken(credentials.path, { clock, log });
     // Signing in with every request is dear, but leaves no token behind.
     if (this.#usesBasic) return createFixedToken(toBasic(credentials));
     return new MintedToken({ mint: () => this.#mint(credentials), clock, log });
@@ -246,9 +281,4 @@ function toBasic({ username, password }: Credentials & { kind: "password" }): st
 
 function toCondition(etag: string | undefined): Readonly<Record<string, string>> {
   return etag === undefined ? {} : { "if-none-match": etag };
-}
-
-function toAbortCode(signal: AbortSignal): string {
-  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
-  return isTimeout ? "timeout" : "canceled";
 }

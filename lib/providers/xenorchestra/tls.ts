@@ -3,12 +3,11 @@
  * @module
  */
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { connect, type ConnectionOptions, type PeerCertificate } from "node:tls";
 import { CloudError } from "../../cloud/errors.ts";
 import { formatHostPort, toConnectionProblem } from "../../core/connection_problem.ts";
-import { ConfigError } from "../../core/errors.ts";
-import { describeFileProblem } from "../../core/file_problem.ts";
+import type { ProviderDeps } from "../../cloud/provider_definition.ts";
+import { CaFile } from "./ca_file.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 
 /** The `tls` option of `fetch`. */
@@ -23,16 +22,17 @@ type TrustSettings = Pick<
   "url" | "insecure" | "caFile" | "certificateFingerprint"
 >;
 
-/** Settings of TLS towards one server. */
+/** Settings of TLS towards one server, as fresh as the files they come from. */
 export class Trust {
   readonly #settings: TrustSettings;
-  readonly #ca: string | undefined;
-  #pinned: FetchTls | undefined;
+  readonly #caFile: CaFile | undefined;
+  /** What was made of the pin last, and the authorities beside it. */
+  #pinned: { readonly ca: string | undefined; readonly tls: FetchTls } | undefined;
 
   /** @throws {ConfigError} when the file of authorities cannot be used */
-  constructor(settings: TrustSettings) {
+  constructor(settings: TrustSettings, deps: Pick<ProviderDeps, "clock" | "log">) {
     this.#settings = settings;
-    this.#ca = settings.caFile === undefined ? undefined : readCa(settings.caFile);
+    this.#caFile = settings.caFile === undefined ? undefined : new CaFile(settings.caFile, deps);
   }
 
   /**
@@ -47,18 +47,33 @@ export class Trust {
   async read(signal: AbortSignal): Promise<FetchTls> {
     const { insecure, certificateFingerprint: pin, url } = this.#settings;
     if (!url.startsWith("https:")) return {};
-    if (pin === undefined) {
-      if (insecure) return { rejectUnauthorized: false };
-      return this.#ca === undefined ? {} : { ca: this.#ca };
+    if (pin === undefined && insecure) return { rejectUnauthorized: false };
+    const ca = await this.#caFile?.read();
+    if (pin === undefined) return ca === undefined ? {} : { ca };
+    if (this.#pinned === undefined || this.#pinned.ca !== ca) {
+      this.#pinned = { ca, tls: await this.#pin(pin, ca, signal) };
     }
-    this.#pinned ??= await this.#pin(pin, signal);
-    return this.#pinned;
+    return this.#pinned.tls;
   }
 
-  async #pin(pin: string, signal: AbortSignal): Promise<FetchTls> {
+  /**
+   * Tells that a server was not believed: its certificate may have been replaced, and the file of its authority, too.
+   *
+   * @param used What {@linkcode read} gave for the request that failed
+   * @returns Whether `read` gives something else now, so that trying again makes sense
+   * @throws {CloudError} when the server now shows another certificate than the pinned one, or none
+   */
+  async doubt(used: FetchTls, signal: AbortSignal): Promise<boolean> {
+    await this.#caFile?.reload();
+    // Many requests may fail together: only the first of them lets the certificate be fetched anew.
+    if (this.#pinned?.tls === used) this.#pinned = undefined;
+    return (await this.read(signal)).ca !== used.ca;
+  }
+
+  async #pin(pin: string, ca: string | undefined, signal: AbortSignal): Promise<FetchTls> {
     const checkServerIdentity: FetchTls["checkServerIdentity"] = (_host, { fingerprint256 }) =>
       normalise(fingerprint256) === pin ? undefined : toMismatch(fingerprint256);
-    if (this.#ca !== undefined) return { ca: this.#ca, checkServerIdentity };
+    if (ca !== undefined) return { ca, checkServerIdentity };
     const certificate = new X509Certificate(
       await readServerCertificate(this.#settings.url, signal),
     );
@@ -115,26 +130,4 @@ export function readServerCertificate(url: string, signal: AbortSignal): Promise
       reject(new CloudError("unreachable", `${what}: ${cause.message}; check url`, { cause }));
     });
   });
-}
-
-function readCa(path: string): string {
-  const fail = (message: string, cause?: unknown): ConfigError =>
-    new ConfigError([{ path: "caFile", message: `${path}: ${message}` }], { cause });
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw fail(`cannot be read: ${describeFileProblem(cause)}`, cause);
-  }
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw fail("holds no certificate in PEM form");
-  for (const [at, block] of blocks.entries()) {
-    try {
-      // Bun reports a bad certificate as a wrong address, so look first.
-      void new X509Certificate(block);
-    } catch (cause) {
-      throw fail(`certificate ${at + 1} of ${blocks.length} is not valid`, cause);
-    }
-  }
-  return blocks.join("\n");
 }

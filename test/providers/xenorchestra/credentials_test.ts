@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CloudError } from "../../../lib/cloud/errors.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
+import { createLogger, silentLogger } from "../../../lib/core/log.ts";
 import {
   createFixedToken,
   FileToken,
@@ -37,7 +37,7 @@ describe("FileToken", () => {
 
   test("keeps the last token while the file is away or empty", async () => {
     writeFileSync(path, " one \n");
-    const source = new FileToken(path, clock);
+    const source = new FileToken(path, { clock, log: silentLogger });
     rmSync(path);
     expect(await source.refuse("one")).toBe(false);
     await clock.advance(1_000);
@@ -49,9 +49,32 @@ describe("FileToken", () => {
     expect(await source.read()).toBe("two");
   });
 
-  test("refuses an empty file at the start", () => {
-    writeFileSync(path, "\n");
-    expect(() => new FileToken(path, clock)).toThrow("is empty");
+  test.each([
+    ["\n", "is empty"],
+    ["canary token", "holds a blank"],
+    ["canary\ncanary", "holds a blank, a line break"],
+  ])("refuses a file of %j at the start, without showing it", (text, problem) => {
+    writeFileSync(path, text);
+    const make = () => new FileToken(path, { clock, log: silentLogger });
+    expect(make).toThrow(`${path}: ${problem}`);
+    expect(make).not.toThrow("canary");
+  });
+
+  test("keeps the last token while the file holds none, and says so once", async () => {
+    const lines: string[] = [];
+    const write = (line: string): number => lines.push(line);
+    writeFileSync(path, "one");
+    const log = createLogger({ format: "json", now: () => 0, write });
+    const source = new FileToken(path, { clock, log });
+    writeFileSync(path, "<html> canary </html>");
+    expect(await source.refuse("one")).toBe(false);
+    expect(await source.refuse("one")).toBe(false);
+    expect(await source.read()).toBe("one");
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(path);
+    expect(lines[0]).not.toContain("canary");
+    writeFileSync(path, "two");
+    expect(await source.refuse("one")).toBe(true);
   });
 });
 
