@@ -40,6 +40,8 @@ export interface XenOrchestraOptions {
   readonly settings: XenOrchestraSettings;
   readonly clock: Clock;
   readonly log: Logger;
+  /** What was known of the same Xen Orchestra under other settings. @default {nothing} */
+  readonly memory?: Memory;
 }
 
 /** When an inventory was asked for, and for which VMs. */
@@ -56,17 +58,12 @@ export class XenOrchestraProvider implements Provider {
   readonly #lister: Lister;
   #last: Inventory | undefined;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
-  /** Names of all pools ever seen, by ID; the longest unseen goes first. */
-  readonly #knownPools = new Map<string, string>();
-  /** Where VMs are that left the pool of their provider ID. */
-  readonly #movedTo = new Map<string, string>();
-  /** System UUIDs that Xen Orchestra has no VM for, so that the swapped form may count. */
-  readonly #noSuchVm = new Map<string, true>();
-  readonly #migrations = new Migrations(REMEMBERED_VMS_MAX);
+  readonly #memory: Memory;
 
   constructor(options: XenOrchestraOptions) {
     const { api, clock, settings } = options;
     this.#options = options;
+    this.#memory = options.memory ?? new Memory();
     this.#lister = new Lister(api, clock, settings.addresses.network);
     this.refreshIntervalMs = options.settings.refreshIntervalMs;
   }
@@ -109,7 +106,7 @@ export class XenOrchestraProvider implements Provider {
     if (problem !== undefined) return toUndecodable(id, problem);
     if (identity.kind === "providerId") return judgeUnlisted(this.#toQuestion(inventory, identity));
     const swapped = inventory.instances.get(identity.swapped);
-    if (swapped && this.#noSuchVm.has(id)) return toPresent(swapped, "swappedSystemUuid");
+    if (swapped && this.#memory.isNoVm(id)) return toPresent(swapped, "swappedSystemUuid");
     const message = swapped
       ? `No VM ${id} is listed, but one with the bytes of a UEFI guest is (${identity.swapped}); still to be confirmed`
       : `No VM with the system UUID ${id} is listed`;
@@ -166,10 +163,10 @@ export class XenOrchestraProvider implements Provider {
   ): Promise<Presence> {
     const read = await this.#readVm(direct, "systemUuid", signal);
     if (read !== "missing") {
-      this.#noSuchVm.delete(direct);
+      this.#memory.rememberNoVm(direct, false);
       return read;
     }
-    remember(this.#noSuchVm, direct, true, REMEMBERED_VMS_MAX);
+    this.#memory.rememberNoVm(direct, true);
     const listed = inventory.instances.get(swapped);
     if (listed) return toPresent(listed, "swappedSystemUuid");
     const second = await this.#readVm(swapped, "swappedSystemUuid", signal);
@@ -198,11 +195,11 @@ export class XenOrchestraProvider implements Provider {
     const { settings } = this.#options;
     const inventory = toInventory(vms, surroundings, {
       settings,
-      known: this.#knownPools,
+      known: this.#memory.knownPools,
       ...asked,
     });
     this.#learn(surroundings, inventory);
-    this.#migrations.note(vms.objects, asked.observedAtMs);
+    this.#memory.migrations.note(vms.objects, asked.observedAtMs);
     return inventory;
   }
 
@@ -210,7 +207,7 @@ export class XenOrchestraProvider implements Provider {
   #takeAgain(asked: Asked): Inventory {
     assert(this.#last !== undefined, "nothing can be unchanged before the first list");
     const { instances, coverage, undecodable } = this.#last;
-    this.#migrations.noteUnchanged(asked.observedAtMs);
+    this.#memory.migrations.noteUnchanged(asked.observedAtMs);
     return { instances, coverage, undecodable, ...asked };
   }
 
@@ -230,14 +227,14 @@ export class XenOrchestraProvider implements Provider {
       log.warn("No network has the name or UUID of addresses.network", { network });
     }
     for (const { id, name_label } of surroundings.pools.values()) {
-      remember(this.#knownPools, id, name_label ?? id, KNOWN_POOLS_MAX);
+      this.#memory.rememberPool(id, name_label ?? id);
     }
     this.#surroundings = surroundings;
   }
 
   #toQuestion(inventory: Inventory, identity: IdentityByProviderId): AbsenceQuestion {
     const { vmId } = identity;
-    const isMoving = this.#migrations.isMoving(vmId, inventory.observedAtMs);
+    const isMoving = this.#memory.migrations.isMoving(vmId, inventory.observedAtMs);
     return { vmId, poolIds: this.#toPools(identity), inventory, isMoving };
   }
 
@@ -247,13 +244,12 @@ export class XenOrchestraProvider implements Provider {
    */
   #toPools({ vmId, poolId, labelledPoolId }: IdentityByProviderId): string[] {
     if (poolId === undefined) return [];
-    const all = [poolId, this.#movedTo.get(vmId), labelledPoolId];
+    const all = [poolId, this.#memory.findMove(vmId), labelledPoolId];
     return [...new Set(all.filter((one) => one !== undefined))];
   }
 
   #rememberPool({ vmId, poolId }: IdentityByProviderId, region: string): void {
-    if (region === poolId) this.#movedTo.delete(vmId);
-    else remember(this.#movedTo, vmId, region, REMEMBERED_VMS_MAX);
+    this.#memory.rememberMove(vmId, region === poolId ? undefined : region);
   }
 }
 
