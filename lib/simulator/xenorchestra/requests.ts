@@ -42,7 +42,7 @@ export function toRoute(method: string, path: string): string {
     .replace(/^\/rest\/v0\//, "")
     .split("/")
     .filter(Boolean);
-  const named = isCollection(first) || first === "users";
+  const named = isCollection(first) || first === "users" || first === "events";
   const parts = second === undefined ? [first] : [first, named ? "{id}" : second, ...rest];
   return `${method} /${parts.join("/")}`;
 }

@@ -6,14 +6,17 @@ import { Hono, type Context } from "hono";
 import type { Clock } from "../../core/clock.ts";
 import { AuthError, type Auth, type XoUser } from "./auth.ts";
 import { FilterError, parseFilter } from "./filter.ts";
+import { pickFields } from "./pick.ts";
 import { COLLECTIONS, isCollection, type Collection, type XoRecord } from "./records.ts";
 import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
+import type { EventHub } from "./events.ts";
 import type { XenOrchestraState } from "./state.ts";
 
 /** What the routes stand on. */
 export interface RoutesOptions {
   readonly state: XenOrchestraState;
   readonly auth: Auth;
+  readonly events: EventHub;
   readonly clock: Clock;
 }
 
@@ -44,6 +47,7 @@ export function createRoutes(options: RoutesOptions): Hono<Env> {
   app.get(`${BASE}/ping`, () => toJson({ result: "pong", timestamp: clock.now() }));
   app.get(`${BASE}/gui-routes`, () => toJson({ xo5: "/v5", xo6: "/v6" }));
   addUsers(app, options);
+  addEvents(app, options);
   app.on(["GET", "OPTIONS"], `${BASE}/:collection`, (c) => list(c, options));
   app.get(`${BASE}/:collection/:id`, (c) => read(c, options));
   app.notFound((c) => toUnknownRoute(c.req.method, c.req.path));
@@ -135,6 +139,19 @@ function addUsers(app: Hono<Env>, { auth }: RoutesOptions): void {
   });
 }
 
+function addEvents(app: Hono<Env>, { events }: RoutesOptions): void {
+  app.use(`${BASE}/events/*`, async (c, next) =>
+    c.get("user") === undefined ? toJson({ error: "invalid credentials" }, 401) : next(),
+  );
+  app.get(`${BASE}/events`, (c) => events.open(c.req.header(NON_ADMIN_HEADER) !== undefined));
+  app.post(`${BASE}/events/:id/subscriptions`, async (c) =>
+    events.subscribe(c.req.param("id"), await c.req.text()),
+  );
+  app.delete(`${BASE}/events/:id/subscriptions/:type`, (c) =>
+    events.unsubscribe(c.req.param("id"), c.req.param("type")),
+  );
+}
+
 function toRedirect(status: number, word: string, location: string): Response {
   return new Response(`${word}. Redirecting to ${location}`, {
     status,
@@ -157,25 +174,5 @@ function toItem(record: XoRecord, collection: Collection, fields: string | undef
   const href = `${BASE}/${collection}/${record.id}`;
   if (fields === undefined) return href;
   if (fields === "*") return { ...record, href };
-  const item: Record<string, unknown> = {};
-  for (const path of fields.split(",").filter(Boolean)) pick(record, item, path.split("."));
-  return { ...item, href };
-}
-
-function pick(from: unknown, to: Record<string, unknown>, path: readonly string[]): void {
-  const [name, ...rest] = path;
-  if (name === undefined || typeof from !== "object" || from === null) return;
-  const value: unknown = Object.getOwnPropertyDescriptor(from, name)?.value;
-  if (value === undefined) return;
-  if (rest.length === 0) {
-    to[name] = value;
-    return;
-  }
-  const inner: Record<string, unknown> = { ...asObject(to[name]) };
-  pick(value, inner, rest);
-  to[name] = inner;
-}
-
-function asObject(value: unknown): object {
-  return typeof value === "object" && value !== null ? value : {};
+  return { ...pickFields(record, fields.split(",")), href };
 }

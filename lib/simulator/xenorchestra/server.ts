@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
 import { Auth, type XoUser } from "./auth.ts";
+import { EventHub } from "./events.ts";
 import { Faults, type Fault } from "./faults.ts";
 import type { World } from "./records.ts";
 import { toUuid } from "./records.ts";
@@ -34,6 +35,10 @@ export interface XenOrchestraSimulator {
   readonly state: XenOrchestraState;
   readonly faults: Faults;
   readonly requests: RequestCounter;
+  /** Streams of events, and what goes wrong with them. */
+  readonly events: EventHub;
+  /** Bytes written so far to each stream that is open. */
+  readonly streamed: ReadonlyMap<IncomingMessage, number>;
   /** Requests that wait for an answer that will not come, or not before its time. */
   readonly hanging: ReadonlySet<IncomingMessage>;
   /** Tokens and users, to look at and to revoke. */
@@ -74,8 +79,9 @@ export async function startXenOrchestraSimulator(
   if (owner !== undefined) auth.addToken(token, owner, Infinity);
   const faults = new Faults();
   const requests = new RequestCounter();
-  const routes = createRoutes({ state, auth, clock });
   const stopped = new AbortController();
+  const events = new EventHub({ state, clock, signal: stopped.signal });
+  const routes = createRoutes({ state, auth, events, clock });
   const answer = (request: Request): Promise<Response> => Promise.resolve(routes.fetch(request));
   const front = new Front({ answer, faults, requests, clock, signal: stopped.signal });
   const server = createServer((request, response) => void front.handle(request, response));
@@ -86,6 +92,8 @@ export async function startXenOrchestraSimulator(
     state,
     faults,
     requests,
+    events,
+    streamed: front.streamed,
     hanging: front.hanging,
     auth,
     refuse: () => close(server),
@@ -118,6 +126,7 @@ interface FrontOptions {
 class Front {
   readonly #options: FrontOptions;
   readonly hanging = new Set<IncomingMessage>();
+  readonly streamed = new Map<IncomingMessage, number>();
 
   constructor(options: FrontOptions) {
     this.#options = options;
@@ -155,11 +164,47 @@ class Front {
     const request = await toRequest(incoming, url, fault?.kind === "nonAdmin");
     const replaced = fault && toFaultReply(fault, method, url.pathname);
     const response = replaced ?? (await this.#options.answer(request));
+    if (isStream(response)) return await this.#stream(response, incoming, outgoing);
     await write(response, outgoing, {
       half: fault?.kind === "halfBody",
       bodiless: method === "HEAD",
     });
   }
+
+  /** Writes what comes as it comes, until either side ends. */
+  async #stream(
+    response: Response,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<void> {
+    const reader = response.body?.getReader();
+    outgoing.once("close", () => void reader?.cancel().catch(() => {}));
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    outgoing.flushHeaders();
+    this.streamed.set(incoming, 0);
+    try {
+      for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true };
+        if (done || value === undefined) break;
+        this.streamed.set(incoming, (this.streamed.get(incoming) ?? 0) + value.length);
+        if (!outgoing.write(value)) await untilDrained(outgoing);
+      }
+      outgoing.end();
+    } finally {
+      this.streamed.delete(incoming);
+    }
+  }
+}
+
+function untilDrained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    outgoing.once("drain", resolve);
+    outgoing.once("close", resolve);
+  });
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get("content-type") === "text/event-stream";
 }
 
 function toFaultReply(fault: Fault, method: string, path: string): Response | undefined {

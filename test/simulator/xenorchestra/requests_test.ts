@@ -6,6 +6,8 @@ test.each([
   ["/rest/v0/vms/", "GET /vms"],
   ["/rest/v0/vms/abc", "GET /vms/{id}"],
   ["/rest/v0/users/abc/authentication_tokens", "GET /users/{id}/authentication_tokens"],
+  ["/rest/v0/events", "GET /events"],
+  ["/rest/v0/events/abc/subscriptions", "GET /events/{id}/subscriptions"],
   ["/rest/v0/docs/swagger.json", "GET /docs/swagger.json"],
   ["/other", "GET /other"],
 ])("toRoute() of %p is %p", (path, route) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Auth } from "../../../lib/simulator/xenorchestra/auth.ts";
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/demo_world.ts";
+import { EventHub } from "../../../lib/simulator/xenorchestra/events.ts";
 import { createRoutes, NON_ADMIN_HEADER } from "../../../lib/simulator/xenorchestra/routes.ts";
 import { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -10,7 +11,8 @@ const user = { id: "u-1", username: "admin", password: "admin" };
 const auth = new Auth(clock, [user]);
 auth.addToken("t", user);
 const state = new XenOrchestraState(clock, createDemoWorld().world);
-const routes = createRoutes({ state, auth, clock });
+const events = new EventHub({ state, clock, signal: new AbortController().signal });
+const routes = createRoutes({ state, auth, events, clock });
 
 async function ask(path: string, init: RequestInit = {}): Promise<[number, unknown]> {
   const headers = { cookie: "token=t", ...Object.fromEntries(new Headers(init.headers)) };

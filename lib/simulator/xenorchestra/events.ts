@@ -1,0 +1,240 @@
+/**
+ * Server-sent events as Xen Orchestra gives them: streams, what each subscribed to, and what is sent when objects change.
+ *
+ * As xo-server 5.207: nothing is sent of what was there before, an update only when a subscribed field differs, and a
+ * pool that is lost removes each of its objects. Rights are asked when a stream is opened, and never again.
+ * @module
+ */
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../core/clock.ts";
+import { pickFields } from "./pick.ts";
+import { COLLECTIONS, isCollection, type Collection, type XoRecord } from "./records.ts";
+import { toJson, toNotFound } from "./replies.ts";
+import type { XenOrchestraState } from "./state.ts";
+
+/**
+ * How streams go wrong. `silent`: connected, but nothing comes, no ping either. `doubled`: everything comes twice.
+ * `lossy`: pings come, changes do not.
+ */
+export type EventMode = "right" | "silent" | "doubled" | "lossy";
+
+/** What an {@linkcode EventHub} stands on. */
+export interface EventHubOptions {
+  readonly state: XenOrchestraState;
+  readonly clock: Clock;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+}
+
+interface Subscription {
+  readonly collection: Collection | undefined;
+  readonly fields: readonly string[] | "*";
+  /** What was there at the last look, as JSON, by ID. */
+  shown: Map<string, string>;
+}
+
+interface Stream {
+  readonly subscriptions: Map<string, Subscription>;
+  /** Whether the user may see nothing. */
+  readonly isBlind: boolean;
+  readonly pingAtMs: { next: number };
+  write(text: string): void;
+  end(error?: Error): void;
+}
+
+/** Objects are compared so often: the real one collects changes for as long. */
+const LOOK_PERIOD_MS = 200;
+const REST_FACTOR = 20;
+const PING_PERIOD_MS = 30_000;
+/** A reader that lets more wait is cut. */
+const QUEUE_BYTES_MAX = 20 * 1024 * 1024;
+/** Types that may be subscribed to and of which nothing happens here. */
+const QUIET_TYPES: ReadonlySet<string> = new Set(["alarm", "task", "message", "SR", "VDI", "VBD"]);
+
+/** All streams of one simulated Xen Orchestra. */
+export class EventHub {
+  readonly #options: EventHubOptions;
+  readonly #streams = new Map<string, Stream>();
+  #isLooking = false;
+  /** What goes wrong with all streams from now on. */
+  mode: EventMode = "right";
+
+  constructor(options: EventHubOptions) {
+    this.#options = options;
+  }
+
+  /** How many streams are open. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** What is subscribed to, by stream: the type, and the fields. */
+  get subscriptions(): Readonly<Record<string, readonly string[] | "*">>[] {
+    return [...this.#streams.values()].map(({ subscriptions }) =>
+      Object.fromEntries([...subscriptions].map(([type, { fields }]) => [type, fields])),
+    );
+  }
+
+  /** Cuts all streams in the middle. */
+  drop(): void {
+    for (const stream of this.#streams.values()) stream.end(new Error("the stream is cut"));
+  }
+
+  /** Ends all streams in good order. */
+  end(): void {
+    for (const stream of this.#streams.values()) stream.end();
+  }
+
+  /** Answers `GET /events`. */
+  open(isBlind: boolean): Response {
+    const id = randomUUID();
+    const { clock } = this.#options;
+    const strategy = new ByteLengthQueuingStrategy({ highWaterMark: QUEUE_BYTES_MAX });
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          const stream = this.#toStream(id, isBlind, controller);
+          this.#streams.set(id, stream);
+          stream.pingAtMs.next = clock.monotonic() + PING_PERIOD_MS;
+          this.#send(stream, "init", { id });
+        },
+        cancel: () => void this.#streams.delete(id),
+      },
+      strategy,
+    );
+    void this.#look();
+    const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
+    return new Response(body, { headers });
+  }
+
+  /** Answers `POST /events/{id}/subscriptions`. */
+  subscribe(id: string, text: string): Response {
+    let body: unknown;
+    try {
+      body = JSON.parse(text || "{}");
+    } catch {
+      return toJson({ error: "Unexpected token in JSON" }, 500);
+    }
+    const { collection: type, fields = "*" } = { ...(body as Record<string, unknown>) };
+    if (typeof type !== "string" || !isType(type)) return toInvalid("body.collection", type);
+    if (fields !== "*" && !isTexts(fields)) return toInvalid("body.fields", fields);
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return toNotFound(id, "event");
+    const subscription: Subscription = { collection: toCollection(type), fields, shown: new Map() };
+    subscription.shown = this.#take(stream, subscription);
+    stream.subscriptions.set(type, subscription);
+    return toJson({ id: type }, 201);
+  }
+
+  /** Answers `DELETE /events/{id}/subscriptions/{type}`. */
+  unsubscribe(id: string, type: string): Response {
+    const isThere = this.#streams.get(id)?.subscriptions.delete(type) ?? false;
+    return isThere ? new Response(undefined, { status: 204 }) : toNotFound(id, "event");
+  }
+
+  #toStream(
+    id: string,
+    isBlind: boolean,
+    controller: ReadableStreamDefaultController<Uint8Array>,
+  ): Stream {
+    const end = (error?: Error): void => {
+      if (!this.#streams.delete(id)) return;
+      if (error) controller.error(error);
+      else controller.close();
+    };
+    return {
+      subscriptions: new Map(),
+      isBlind,
+      pingAtMs: { next: Infinity },
+      write: (text) => {
+        controller.enqueue(new TextEncoder().encode(text));
+        if ((controller.desiredSize ?? 0) < 0) end(new Error("too much waits in the queue"));
+      },
+      end,
+    };
+  }
+
+  /** Looks at everything again and again while there is a stream. */
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const { clock, signal } = this.#options;
+    try {
+      for (let tookMs = 0; this.#streams.size > 0;) {
+        // A large world is looked at more rarely, so that looking never costs more than a little.
+        await clock.sleep(Math.max(LOOK_PERIOD_MS, tookMs * REST_FACTOR), signal);
+        const startedMs = clock.monotonic();
+        for (const stream of this.#streams.values()) this.#tell(stream);
+        tookMs = clock.monotonic() - startedMs;
+      }
+    } catch {
+      this.end();
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #tell(stream: Stream): void {
+    for (const [type, subscription] of stream.subscriptions) {
+      const before = subscription.shown;
+      const after = this.#take(stream, subscription);
+      subscription.shown = after;
+      for (const [id, object] of after) {
+        const old = before.get(id);
+        if (old === undefined) this.#change(stream, "add", type, object);
+        else if (old !== object) this.#change(stream, "update", type, object);
+      }
+      for (const [id, object] of before) {
+        if (!after.has(id)) this.#change(stream, "remove", type, object);
+      }
+    }
+    const nowMs = this.#options.clock.monotonic();
+    if (nowMs < stream.pingAtMs.next) return;
+    stream.pingAtMs.next += PING_PERIOD_MS;
+    this.#send(stream, "ping", { ping: this.#options.clock.now() });
+  }
+
+  #change(stream: Stream, event: string, type: string, object: string): void {
+    if (this.mode === "lossy") return;
+    const data: object = { $subscription: type, ...JSON.parse(object) };
+    this.#send(stream, event, data);
+    if (this.mode === "doubled") this.#send(stream, event, data);
+  }
+
+  #send(stream: Stream, event: string, data: object): void {
+    if (this.mode === "silent" && event !== "init") return;
+    stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  #take(stream: Stream, { collection, fields }: Subscription): Subscription["shown"] {
+    const shown: Subscription["shown"] = new Map();
+    if (collection === undefined || stream.isBlind) return shown;
+    for (const record of this.#options.state.list(collection)) {
+      shown.set(record.id, toText(record, fields));
+    }
+    return shown;
+  }
+}
+
+/** Text, and so a copy: records are changed in place. */
+function toText(record: XoRecord, fields: Subscription["fields"]): string {
+  return JSON.stringify(fields === "*" ? record : pickFields(record, fields));
+}
+
+function isType(type: string): boolean {
+  return QUIET_TYPES.has(type) || toCollection(type) !== undefined;
+}
+
+/** The connections to pools are no objects of a pool: nobody can subscribe to them. */
+function toCollection(type: string): Collection | undefined {
+  const found = Object.entries(COLLECTIONS).find(([, one]) => one.type === type)?.[0] ?? "";
+  return isCollection(found) && found !== "servers" ? found : undefined;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+function toInvalid(path: string, value: unknown): Response {
+  return toJson({ error: { [path]: { message: "invalid", value } }, data: {} }, 422);
+}
