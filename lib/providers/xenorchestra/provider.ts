@@ -26,13 +26,9 @@ import { toIdentity, toVmIds, type Identity, type IdentityByProviderId } from ".
 import { inspectXenOrchestra } from "./inspect.ts";
 import { toDevices, toInstance, toInventory } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
-import { Migrations } from "./migrations.ts";
+import { Memory } from "./memory.ts";
 import { judgeUnlisted } from "./observation.ts";
 import { toPlaces } from "./places.ts";
-import { remember } from "./remember.ts";
-
-const KNOWN_POOLS_MAX = 256;
-const REMEMBERED_VMS_MAX = 10_000;
 
 /** What a {@linkcode XenOrchestraProvider} is made of. */
 export interface XenOrchestraOptions {
