@@ -2,20 +2,13 @@
  * Authenticated requests to one Xen Orchestra: token, deadline, retry, limit, metrics.
  * @module
  */
-import { createHash } from "node:crypto";
 import { CloudError } from "../../cloud/errors.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/connection_problem.ts";
 import type { Credentials, XenOrchestraSettings } from "./config.ts";
-import {
-  createFixedToken,
-  FileToken,
-  MintedToken,
-  type Minted,
-  type TokenSource,
-} from "./credentials.ts";
+import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./credentials.ts";
 import {
   isReset,
   isUntrusted,
@@ -27,7 +20,7 @@ import {
 } from "./http.ts";
 import { Limiter } from "./limiter.ts";
 import { Meter } from "./meter.ts";
-import { decode, SCHEMAS } from "./schema.ts";
+import { createMint, toBasic } from "./mint.ts";
 import { type FetchTls, Trust } from "./tls.ts";
 
 /** What is asked for. `path` follows `/rest/v0`. */
@@ -66,6 +59,14 @@ const HEADERS = {
   "user-agent": "landfall",
 } as const;
 
+/** What is posted to an address. */
+interface Posted {
+  readonly operation: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 type Sent = Pick<Request, "method" | "headers"> & { url: string; body?: string; operation: string };
 
 /** The connection to one Xen Orchestra. */
@@ -77,7 +78,6 @@ export class Session {
   readonly #tokens: TokenSource;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
   readonly #meter: Meter;
-  #mintUrl: string;
   /** The last token that was refused, and until when it is not worth showing. */
   #denied: { token: string; untilMs: number; count: number } | undefined;
 
@@ -86,7 +86,6 @@ export class Session {
     this.#settings = settings;
     this.#deps = deps;
     this.#base = `${settings.url}/rest/v0`;
-    this.#mintUrl = `${this.#base}/users/me/authentication_tokens`;
     this.#trust = new Trust(settings, deps);
     this.#tokens = this.#createTokens(settings.credentials);
     this.#meter = new Meter(deps.metrics, deps.clock);
@@ -146,6 +145,15 @@ export class Session {
     });
   }
 
+  /**
+   * The token in use now, to be compared with those that Xen Orchestra lists. A secret: never to be shown.
+   *
+   * @throws {CloudError} when there is none
+   */
+  readToken(signal: AbortSignal): Promise<string> {
+    return this.#tokens.read(signal);
+  }
+
   async #withToken<T extends { readonly status: number }>(
     path: string,
     signal: AbortSignal,
@@ -164,6 +172,15 @@ export class Session {
         throw toReplyError({ status: 401, contentType: "" }, path);
       }
     }
+  }
+
+  /** Sends a request with a body. It may change something, so a dropped connection is not tried again. */
+  async #post({ headers, ...posted }: Posted, signal: AbortSignal): Promise<Reply> {
+    const all = { ...HEADERS, "content-type": "application/json", ...headers };
+    const sent = { ...posted, method: "POST", headers: all } as const;
+    return await this.#send(sent, signal).catch((error: unknown) => {
+      throw signal.aborted ? error : toConnectionError(error, this.#settings.url);
+    });
   }
 
   async #sendTwice(sent: Sent, signal: AbortSignal): Promise<Reply> {
@@ -219,7 +236,13 @@ export class Session {
     if (credentials.kind === "tokenFile") return new FileToken(credentials.path, { clock, log });
     // Signing in with every request is dear, but leaves no token behind.
     if (this.#usesBasic) return createFixedToken(toBasic(credentials));
-    return new MintedToken({ mint: () => this.#mint(credentials), clock, log });
+    const options = {
+      settings: this.#settings,
+      deps: this.#deps,
+      timeoutMs: this.#timeoutMs,
+      post: (request: Posted, signal: AbortSignal) => this.#post(request, signal),
+    };
+    return new MintedToken({ mint: createMint(options, credentials), clock, log });
   }
 
   get #usesBasic(): boolean {
@@ -232,51 +255,9 @@ export class Session {
       : { cookie: `authenticationToken=${token}` };
   }
 
-  /** Gets a token by HTTP Basic. The server answers `users/me` with a redirect to the user's own path: 307. */
-  async #mint(credentials: Credentials & { kind: "password" }): Promise<Minted> {
-    const { username } = credentials;
-    const timeoutMs = this.#settings.clientTimeoutMs ?? TIMEOUT_MS;
-    const deadline = withDeadline(this.#deps.signal, timeoutMs, this.#deps.clock);
-    const body = JSON.stringify({
-      description: "Landfall, a Kubernetes cloud controller manager",
-      client: { id: `landfall-${this.#deps.stateId ?? toStateId(this.#settings.url, username)}` },
-    });
-    const headers = {
-      ...HEADERS,
-      "content-type": "application/json",
-      authorization: `Basic ${toBasic(credentials)}`,
-    };
-    const post = (): Promise<Reply> => {
-      const sent = { operation: "create_token", method: "POST", headers, body } as const;
-      return this.#send({ ...sent, url: this.#mintUrl }, deadline).catch((error: unknown) => {
-        throw toConnectionError(error, this.#settings.url);
-      });
-    };
-    let reply = await post();
-    if (reply.redirectUrl !== undefined) {
-      this.#mintUrl = reply.redirectUrl;
-      reply = await post();
-    }
-    if (reply.status === 401) {
-      const advice = "the username or the password is wrong, or the user needs a one-time password";
-      throw new CloudError("denied", `Xen Orchestra answered 401: ${advice}`);
-    }
-    const decoded = decode(SCHEMAS.mintedToken, reply.json?.value);
-    if (![200, 201].includes(reply.status) || !("value" in decoded)) {
-      throw toReplyError(reply, "the request for a token");
-    }
-    const { id: token, expiration } = decoded.value.token;
-    return typeof expiration === "number" ? { token, expiresAtMs: expiration } : { token };
+  get #timeoutMs(): number {
+    return this.#settings.clientTimeoutMs ?? TIMEOUT_MS;
   }
-}
-
-/** The same for every process of one installation, so that the server renews its token instead of adding another. */
-function toStateId(url: string, username: string): string {
-  return createHash("sha256").update(`${url}|${username}`).digest("hex").slice(0, 12);
-}
-
-function toBasic({ username, password }: Credentials & { kind: "password" }): string {
-  return Buffer.from(`${username}:${password}`).toString("base64");
 }
 
 function toCondition(etag: string | undefined): Readonly<Record<string, string>> {

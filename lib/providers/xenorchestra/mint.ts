@@ -1,0 +1,86 @@
+/**
+ * Gets a token with a user's password, by HTTP Basic.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { CloudError } from "../../cloud/errors.ts";
+import type { ProviderDeps } from "../../cloud/provider_definition.ts";
+import { withDeadline } from "../../core/clock.ts";
+import type { Credentials, XenOrchestraSettings } from "./config.ts";
+import type { Minted } from "./credentials.ts";
+import { toReplyError, type Reply } from "./http.ts";
+import { decode, SCHEMAS } from "./schema.ts";
+
+/** How the `client.id` of every token begins that Landfall makes, and may renew. */
+export const OWN_CLIENT: string = "landfall-";
+
+/** What minting works with. */
+export interface MintOptions {
+  readonly settings: Pick<XenOrchestraSettings, "url">;
+  readonly deps: Pick<ProviderDeps, "clock" | "signal" | "stateId">;
+  readonly timeoutMs: number;
+  /** Posts JSON with these headers. Redirects are handed back; rejects with a {@linkcode CloudError}. */
+  readonly post: (
+    request: {
+      readonly operation: string;
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+    },
+    signal: AbortSignal,
+  ) => Promise<Reply>;
+}
+
+type Password = Credentials & { readonly kind: "password" };
+
+/**
+ * Creates what gets a token, in one try. The same installation gets the same token each time, with a new end.
+ * The server answers `users/me` with a redirect to the user's own path: 307.
+ */
+export function createMint(options: MintOptions, credentials: Password): () => Promise<Minted> {
+  const { settings, deps, timeoutMs, post } = options;
+  const { username } = credentials;
+  let url = `${settings.url}/rest/v0/users/me/authentication_tokens`;
+  const body = JSON.stringify({
+    description: "Landfall, a Kubernetes cloud controller manager",
+    client: { id: OWN_CLIENT + (deps.stateId ?? toStateId(settings.url, username)) },
+  });
+  const headers = { authorization: `Basic ${toBasic(credentials)}` };
+  return async () => {
+    const deadline = withDeadline(deps.signal, timeoutMs, deps.clock);
+    let reply = await post({ operation: "create_token", url, headers, body }, deadline);
+    if (reply.redirectUrl !== undefined) {
+      url = reply.redirectUrl;
+      reply = await post({ operation: "create_token", url, headers, body }, deadline);
+    }
+    if (reply.status === 401) {
+      const advice = "the username or the password is wrong, or the user needs a one-time password";
+      throw new CloudError("denied", `Xen Orchestra answered 401: ${advice}`);
+    }
+    return toMinted(reply);
+  };
+}
+
+/**
+ * The token in an answer to a request for one.
+ *
+ * @throws {CloudError} when there is none
+ */
+export function toMinted(reply: Reply): Minted {
+  const decoded = decode(SCHEMAS.mintedToken, reply.json?.value);
+  if (![200, 201].includes(reply.status) || !("value" in decoded)) {
+    throw toReplyError(reply, "the request for a token");
+  }
+  const { id: token, expiration } = decoded.value.token;
+  return typeof expiration === "number" ? { token, expiresAtMs: expiration } : { token };
+}
+
+/** What HTTP Basic shows. */
+export function toBasic({ username, password }: Password): string {
+  return Buffer.from(`${username}:${password}`).toString("base64");
+}
+
+/** The same for every process of one installation, so that the server renews its token instead of adding another. */
+function toStateId(url: string, username: string): string {
+  return createHash("sha256").update(`${url}|${username}`).digest("hex").slice(0, 12);
+}
