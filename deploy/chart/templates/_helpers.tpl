@@ -1,0 +1,72 @@
+{{- /* The chart's name, as labels have it. */}}
+{{- define "landfall.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- /* Name of all objects: the release's, with the chart's unless it is in there already. */}}
+{{- define "landfall.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- $name := include "landfall.name" . }}
+{{- if contains $name .Release.Name }}
+{{- .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "landfall.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "landfall.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "landfall.labels" -}}
+{{ include "landfall.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/component: cloud-controller-manager
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "landfall.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "landfall.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "landfall.image" -}}
+{{- $tag := default .Chart.AppVersion .Values.image.tag }}
+{{- printf "%s%s%s" .Values.image.repository (ternary "@" ":" (hasPrefix "sha256:" $tag)) $tag }}
+{{- end }}
+
+{{- /* The Secret with the settings; nothing when the environment has them. */}}
+{{- define "landfall.configSecret" -}}
+{{- if and .Values.config .Values.existingConfigSecret }}
+{{- fail "set config or existingConfigSecret, not both: with both, nobody knows which one counts" }}
+{{- end }}
+{{- $isInEnvironment := false }}
+{{- range .Values.extraEnvs }}
+{{- if eq .name "XOA_URL" }}
+{{- $isInEnvironment = true }}
+{{- end }}
+{{- end }}
+{{- if .Values.existingConfigSecret }}
+{{- .Values.existingConfigSecret }}
+{{- else if .Values.config }}
+{{- include "landfall.fullname" . }}
+{{- else if not $isInEnvironment }}
+{{- "xenorchestra-cloud-controller-manager" }}
+{{- end }}
+{{- end }}
+
+{{- /* File of the settings below /etc/landfall. */}}
+{{- define "landfall.configFile" -}}
+{{- ternary "config.yaml" .Values.existingConfigSecretPath (not (empty .Values.config)) }}
+{{- end }}

@@ -1,0 +1,164 @@
+{{- /* The pod's spec. */}}
+{{- define "landfall.podSpec" -}}
+{{- $secret := include "landfall.configSecret" . }}
+{{- $file := include "landfall.configFile" . }}
+serviceAccountName: {{ include "landfall.serviceAccountName" . }}
+automountServiceAccountToken: true
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+enableServiceLinks: false
+terminationGracePeriodSeconds: 30
+{{- if .Values.useHostNetwork }}
+hostNetwork: true
+{{- end }}
+dnsPolicy: Default
+{{- with .Values.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.podSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+affinity:
+  {{- include "landfall.affinity" . | nindent 2 }}
+{{- if not .Values.useDaemonSet }}
+{{- with .Values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- $selector := dict "labelSelector" (dict "matchLabels" (include "landfall.selectorLabels" $ | fromYaml)) }}
+  {{- range . }}
+  {{- list (hasKey . "labelSelector" | ternary . (merge (dict) . $selector)) | toYaml | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+{{- with .Values.initContainers }}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+containers:
+  - name: landfall
+    image: {{ include "landfall.image" . | quote }}
+    imagePullPolicy: {{ .Values.image.pullPolicy }}
+    args:
+      - run
+      - --cloud-provider={{ .Values.cloudProvider }}
+      {{- if $secret }}
+      - --cloud-config=/etc/landfall/{{ $file }}
+      {{- end }}
+      - --controllers={{ join "," .Values.enabledControllers }}
+      - --leader-elect-resource-name={{ .Values.leaderElection.resourceName }}
+      - --secure-port=10258
+      - --debug-address=127.0.0.1:10260
+      - --v={{ .Values.logVerbosityLevel }}
+      {{- range .Values.extraArgs }}
+      - {{ . | quote }}
+      {{- end }}
+    env:
+      {{- range $name, $path := dict "POD_NAME" "name" "POD_NAMESPACE" "namespace" "POD_UID" "uid" }}
+      - name: {{ $name }}
+        valueFrom:
+          fieldRef:
+            fieldPath: metadata.{{ $path }}
+      {{- end }}
+      {{- with .Values.extraEnvs }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+    ports:
+      - name: https
+        containerPort: 10258
+        protocol: TCP
+    startupProbe:
+      httpGet: {path: /healthz, port: 10258, scheme: HTTPS}
+      timeoutSeconds: 5
+      periodSeconds: 2
+      failureThreshold: 30
+    livenessProbe:
+      httpGet: {path: /healthz, port: 10258, scheme: HTTPS}
+      timeoutSeconds: 5
+      periodSeconds: 10
+      failureThreshold: 3
+    readinessProbe:
+      httpGet: {path: /readyz, port: 10258, scheme: HTTPS}
+      timeoutSeconds: 5
+      periodSeconds: 5
+      failureThreshold: 3
+    {{- with .Values.resources }}
+    resources:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
+    {{- with .Values.securityContext }}
+    securityContext:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
+    {{- if or $secret .Values.extraVolumeMounts }}
+    volumeMounts:
+      {{- if $secret }}
+      - name: config
+        mountPath: /etc/landfall
+        readOnly: true
+      {{- end }}
+      {{- with .Values.extraVolumeMounts }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+    {{- end }}
+{{- if or $secret .Values.extraVolumes }}
+volumes:
+  {{- if $secret }}
+  - name: config
+    secret:
+      secretName: {{ $secret }}
+      # 0440: of root and the group that the pod runs as.
+      defaultMode: 288
+      {{- if and (not .Values.config) (ne .Values.existingConfigSecretKey $file) }}
+      items:
+        - key: {{ .Values.existingConfigSecretKey }}
+          path: {{ $file }}
+      {{- end }}
+  {{- end }}
+  {{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "landfall.affinity" -}}
+{{- if .Values.affinity }}
+{{- toYaml .Values.affinity }}
+{{- else if .Values.useDaemonSet -}}
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+      - matchExpressions:
+          - key: node-role.kubernetes.io/control-plane
+            operator: Exists
+{{- else -}}
+nodeAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      preference:
+        matchExpressions:
+          - key: node-role.kubernetes.io/control-plane
+            operator: Exists
+podAntiAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 50
+      podAffinityTerm:
+        topologyKey: topology.kubernetes.io/zone
+        labelSelector:
+          matchLabels:
+            {{- include "landfall.selectorLabels" . | nindent 12 }}
+{{- end }}
+{{- end }}

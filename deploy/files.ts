@@ -1,0 +1,167 @@
+/**
+ * Every generated file of deploy/, by its path below that folder.
+ * @module
+ */
+import { CHART_VALUES } from "./chart_values.ts";
+import { renderSchema, renderValues, renderValueTable } from "./chart_value.ts";
+import { CONFIG_SECRET, IMAGE, LEASE, NAME, POLICY } from "./names.ts";
+import {
+  createPodDisruptionBudget,
+  createRbac,
+  createSecretExample,
+  createService,
+  createServiceAccount,
+  createWorkload,
+} from "./objects.ts";
+import { type Piece, POD_COMMENTS } from "./pod.ts";
+import { createStaticPod, HOST_FOLDER, STATIC_POD_COMMENTS } from "./static_pod.ts";
+import { type Comments, toYaml, toYamlFile } from "./yaml.ts";
+
+const WRITTEN = "Written by deploy/generate.ts (npm run deploy). Do not edit.";
+const ACCOUNT = { kind: "ServiceAccount", name: NAME } as const;
+/** As a client certificate names its user, or whatever else the API server knows users by. */
+const USER = { kind: "User", name: NAME } as const;
+
+/** Texts by path. */
+export function renderFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    ["manifests/deployment.yaml", renderWorkload("Deployment")],
+    ["manifests/daemonset.yaml", renderWorkload("DaemonSet")],
+    ["manifests/rbac-user.yaml", renderUserRbac()],
+    ["manifests/secret.example.yaml", renderSecretExample()],
+    ["static-pod/landfall.yaml", renderStaticPod()],
+    ["chart/Chart.yaml", renderChart()],
+    ["chart/values.yaml", renderChartValues()],
+    ["chart/values.schema.json", renderSchema(CHART_VALUES)],
+    ["chart/README.md", renderChartReadme()],
+    ["chart/templates/_rules.tpl", renderRules()],
+  ]);
+}
+
+function renderWorkload(kind: "Deployment" | "DaemonSet"): string {
+  const other = kind === "Deployment" ? "daemonset" : "deployment";
+  const strategy = kind === "Deployment" ? "strategy" : "updateStrategy";
+  const what = kind === "Deployment" ? "of two replicas" : "on all control planes";
+  const head = `${WRITTEN}
+
+Landfall as a ${kind} ${what}. Apply this or ${other}.yaml, not both.
+Beside it needs the Secret ${CONFIG_SECRET.name}: see secret.example.yaml.`;
+  const comments: Comments = {
+    [`spec.${strategy}.rollingUpdate`]:
+      "With the host's network no new pod fits beside an old one.",
+    ...under("spec.template.spec.", POD_COMMENTS),
+  };
+  return toYamlFile(head, [
+    ...[createServiceAccount(), ...createRbac(ACCOUNT, NAME)].map((one) => toYaml(one)),
+    toYaml(createService()),
+    ...(kind === "Deployment" ? [toYaml(createPodDisruptionBudget())] : []),
+    toYaml(createWorkload(kind), comments),
+  ]);
+}
+
+function renderUserRbac(): string {
+  const head = `${WRITTEN}
+
+The rights of Landfall for a user "${USER.name}", such as that of a client certificate with CN=${USER.name}: for a
+static pod, or for a process outside the cluster.`;
+  return toYamlFile(
+    head,
+    createRbac(USER, `${NAME}-user`).map((one) => toYaml(one)),
+  );
+}
+
+function renderSecretExample(): string {
+  const head = `${WRITTEN}
+
+The settings of the cloud: put yours in. Name and key are those of the Go controller for Xen Orchestra, so that a
+Secret of it is used as it is. All keys of the Secret are files in /etc/landfall.`;
+  return toYamlFile(head, [toYaml(createSecretExample())]);
+}
+
+function renderStaticPod(): string {
+  const head = `${WRITTEN}
+
+Landfall as a static pod, started by a kubelet: goes to /etc/kubernetes/manifests of each control plane.
+${HOST_FOLDER} holds its kubeconfig and its config.yaml, readable by group 65532:
+
+  install -d -m 0750 -g 65532 ${HOST_FOLDER}
+  install -m 0640 -g 65532 kubeconfig config.yaml ${HOST_FOLDER}/
+
+The user of the kubeconfig needs the rights of manifests/rbac-user.yaml.`;
+  return toYamlFile(head, [toYaml(createStaticPod(), STATIC_POD_COMMENTS)]);
+}
+
+function renderChart(): string {
+  const chart: Piece = {
+    apiVersion: "v2",
+    name: NAME,
+    description: "A Kubernetes cloud controller manager for private clouds such as Xen Orchestra",
+    type: "application",
+    version: IMAGE.tag,
+    appVersion: IMAGE.tag,
+    kubeVersion: ">=1.30.0-0",
+    keywords: ["cloud-controller-manager", "xen-orchestra", "xcp-ng"],
+  };
+  return toYamlFile(WRITTEN, [toYaml(chart)]);
+}
+
+function renderChartValues(): string {
+  const head = `${WRITTEN}
+
+Names are those of the chart of the Go controller for Xen Orchestra where they mean the same.`;
+  return renderValues(head, CHART_VALUES);
+}
+
+function renderChartReadme(): string {
+  return `<!-- ${WRITTEN} -->
+
+# Helm chart of Landfall
+
+\`\`\`sh
+helm install landfall deploy/chart --namespace kube-system --values my-values.yaml
+\`\`\`
+
+With a Secret \`${CONFIG_SECRET.name}\` in that namespace, whose key \`${CONFIG_SECRET.key}\` holds the
+settings of the cloud, there is nothing that must be set. Otherwise name one by \`existingConfigSecret\`, or
+give the settings in \`config\`. values.schema.json refuses what does not exist.
+
+## Values
+
+${renderValueTable(CHART_VALUES)}
+## Coming from the chart of the Go controller
+
+What means the same has the same name. What differs:
+
+- \`replicaCount\` is 2, and leader election is always on, by the Lease \`${LEASE.name}\`: the Go
+  controller's, so that both never act at once.
+- \`useHostNetwork\` is true: Landfall starts before the pod network does.
+- \`existingConfigSecret\` works by itself.
+- \`updateStrategy.rollingUpdate\` is rendered.
+- There are no rights to make service accounts or their tokens.
+- \`/metrics\` wants a token whose user may \`get\` it. With
+  \`extraArgs: ["--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics"]\` it is open, as it was.
+`;
+}
+
+function renderRules(): string {
+  const leaseRules = POLICY.rules
+    .get(LEASE.namespace)
+    ?.map((rule) =>
+      rule.resourceNames === undefined ? rule : { ...rule, resourceNames: [LEASE_VALUE] },
+    );
+  return `{{- /* ${WRITTEN} */}}
+{{- define "landfall.clusterRules" -}}
+${toYaml(POLICY.clusterRules)}{{- end }}
+
+{{- define "landfall.leaseRules" -}}
+${toYaml(leaseRules)}{{- end }}
+`;
+}
+
+const LEASE_VALUE = "{{ .Values.leaderElection.resourceName }}";
+
+function under(prefix: string, comments: Comments): Comments {
+  return Object.fromEntries(
+    Object.entries(comments).map(([path, text]) => [`${prefix}${path}`, text]),
+  );
+}

@@ -1,0 +1,33 @@
+/**
+ * Writes what is generated of deploy/; with `--check` only says which files are out of date.
+ * @module
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { renderFiles } from "./files.ts";
+
+/** Paths of the files that differ from what would be written now. */
+export async function listOutdatedFiles(): Promise<string[]> {
+  const outdated: string[] = [];
+  for (const [path, text] of renderFiles()) {
+    const found = await readFile(join(import.meta.dirname, path), "utf8").catch(() => "");
+    if (found !== text) outdated.push(path);
+  }
+  return outdated;
+}
+
+async function writeFiles(): Promise<void> {
+  for (const [path, text] of renderFiles()) {
+    const file = join(import.meta.dirname, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+}
+
+if (import.meta.main) {
+  if (process.argv.includes("--check")) {
+    const outdated = await listOutdatedFiles();
+    for (const path of outdated) process.stderr.write(`deploy/${path} is out of date\n`);
+    process.exitCode = outdated.length > 0 ? 1 : 0;
+  } else await writeFiles();
+}

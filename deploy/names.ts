@@ -1,0 +1,56 @@
+/**
+ * Names and places that the manifests, the static pod and the Helm chart share.
+ * @module
+ */
+import { VERSION } from "../lib/cli/version.ts";
+import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
+
+/** Of everything that the manifests create. */
+export const NAME = "landfall";
+/** Where the manifests put it. */
+export const NAMESPACE = "kube-system";
+
+/** The one place that says which image is run. A tag beside this one goes by the Helm chart's `image.tag`. */
+export const IMAGE: { readonly repository: string; readonly tag: string } = {
+  repository: "ghcr.io/landfall/landfall",
+  tag: VERSION,
+};
+
+/** The Lease of the Go controller for Xen Orchestra, so that it and Landfall never act at once. */
+export const LEASE = {
+  namespace: "kube-system",
+  name: "cloud-controller-manager-xenorchestra",
+} as const;
+
+/** The Secret and its key that the Go controller and the CSI driver of Xen Orchestra use by convention. */
+export const CONFIG_SECRET = {
+  name: "xenorchestra-cloud-controller-manager",
+  key: "config.yaml",
+} as const;
+
+/** Where the settings of the cloud are in the container. */
+export const CONFIG_FOLDER = "/etc/landfall";
+/** Of metrics and probes. The Go controllers' port. */
+export const SECURE_PORT = 10258;
+/** User and group of distroless images' `nonroot`. */
+export const NONROOT = 65_532;
+/** As `--controllers` names them. */
+export const CONTROLLERS = ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"] as const;
+/** `--v`: what is done, but not why. */
+export const VERBOSITY = 2;
+
+/** Selects the pods. */
+export const SELECTOR: Readonly<Record<string, string>> = {
+  "app.kubernetes.io/name": NAME,
+  "app.kubernetes.io/instance": NAME,
+};
+
+/** Of every object. */
+export const LABELS: Readonly<Record<string, string>> = {
+  ...SELECTOR,
+  "app.kubernetes.io/version": VERSION,
+  "app.kubernetes.io/component": "cloud-controller-manager",
+};
+
+/** The rights of all controllers. */
+export const POLICY: Policy = toPolicy(listRights(needAll(LEASE)));

@@ -1,0 +1,132 @@
+/**
+ * The objects of the plain manifests.
+ * @module
+ */
+import {
+  CONFIG_SECRET,
+  LABELS,
+  LEASE,
+  NAME,
+  NAMESPACE,
+  POLICY,
+  SECURE_PORT,
+  SELECTOR,
+} from "./names.ts";
+import { createPodSpec, type Piece } from "./pod.ts";
+
+/** Whom a binding grants the rights to. */
+export type Subject = { readonly kind: "ServiceAccount" | "User"; readonly name: string };
+
+const RBAC_GROUP = "rbac.authorization.k8s.io";
+
+/** The service account of the pods. */
+export function createServiceAccount(): Piece {
+  return {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { ...toMetadata(NAME), namespace: NAMESPACE },
+    automountServiceAccountToken: false,
+  };
+}
+
+/** ClusterRole, Role and their bindings. @param bindingName Of the bindings alone; roles are always alike */
+export function createRbac(subject: Subject, bindingName: string): Piece[] {
+  const isUser = subject.kind === "User";
+  const subjects = [
+    isUser ? { ...subject, apiGroup: RBAC_GROUP } : { ...subject, namespace: NAMESPACE },
+  ];
+  const apiVersion = `${RBAC_GROUP}/v1`;
+  const role = (kind: string): Piece => ({ apiGroup: RBAC_GROUP, kind, name: NAME });
+  const { namespace } = LEASE;
+  return [
+    {
+      apiVersion,
+      kind: "ClusterRole",
+      metadata: toMetadata(NAME),
+      rules: POLICY.clusterRules,
+    },
+    {
+      apiVersion,
+      kind: "ClusterRoleBinding",
+      metadata: toMetadata(bindingName),
+      roleRef: role("ClusterRole"),
+      subjects,
+    },
+    {
+      apiVersion,
+      kind: "Role",
+      metadata: { ...toMetadata(NAME), namespace },
+      rules: POLICY.rules.get(namespace) ?? [],
+    },
+    {
+      apiVersion,
+      kind: "RoleBinding",
+      metadata: { ...toMetadata(bindingName), namespace },
+      roleRef: role("Role"),
+      subjects,
+    },
+  ];
+}
+
+/** The Deployment, or the DaemonSet on control planes. */
+export function createWorkload(kind: "Deployment" | "DaemonSet"): Piece {
+  const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
+  const strategy = { type: "RollingUpdate", rollingUpdate };
+  return {
+    apiVersion: "apps/v1",
+    kind,
+    metadata: { ...toMetadata(NAME), namespace: NAMESPACE },
+    spec: {
+      ...(kind === "Deployment"
+        ? { replicas: 2, revisionHistoryLimit: 3, strategy }
+        : { revisionHistoryLimit: 3, updateStrategy: strategy }),
+      selector: { matchLabels: SELECTOR },
+      template: { metadata: { labels: LABELS }, spec: createPodSpec(kind) },
+    },
+  };
+}
+
+/** A Service without an address of its own: metrics are asked of each pod. */
+export function createService(): Piece {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { ...toMetadata(NAME), namespace: NAMESPACE },
+    spec: {
+      clusterIP: "None",
+      selector: SELECTOR,
+      ports: [{ name: "https", port: SECURE_PORT, targetPort: "https", protocol: "TCP" }],
+    },
+  };
+}
+
+/** At most one replica goes at a time, and one that is not ready holds up no drain. */
+export function createPodDisruptionBudget(): Piece {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { ...toMetadata(NAME), namespace: NAMESPACE },
+    spec: {
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: "AlwaysAllow",
+      selector: { matchLabels: SELECTOR },
+    },
+  };
+}
+
+/** The settings of the cloud, to be filled in. */
+export function createSecretExample(): Piece {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { ...toMetadata(CONFIG_SECRET.name), namespace: NAMESPACE },
+    type: "Opaque",
+    stringData: {
+      [CONFIG_SECRET.key]: "url: https://xo.example.com\ntoken: REPLACE-ME\n",
+    },
+  };
+}
+
+function toMetadata(name: string): { readonly name: string; readonly labels: Piece } {
+  return { name, labels: LABELS };
+}

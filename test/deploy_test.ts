@@ -1,0 +1,145 @@
+/**
+ * What is in deploy/ against the program.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import type { ChartValues } from "../deploy/chart_value.ts";
+import { CHART_VALUES } from "../deploy/chart_values.ts";
+import { renderFiles } from "../deploy/files.ts";
+import { listOutdatedFiles } from "../deploy/generate.ts";
+import { toYaml } from "../deploy/yaml.ts";
+import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
+import { parseFlags } from "../lib/cli/flags.ts";
+import { ROOT } from "./support/sources.ts";
+
+interface PodSpec {
+  readonly hostNetwork: boolean;
+  readonly dnsPolicy: string;
+  readonly serviceAccountName?: string;
+  readonly securityContext: object;
+  readonly containers: readonly { readonly args: readonly string[] }[];
+}
+
+const files = renderFiles();
+const PODS = [
+  "manifests/deployment.yaml",
+  "manifests/daemonset.yaml",
+  "static-pod/landfall.yaml",
+] as const;
+
+function readPod(path: (typeof PODS)[number]): PodSpec {
+  const objects = parseAllDocuments(files.get(path) ?? "").map((one) => one.toJS());
+  const found = objects.find(({ kind }) => ["Deployment", "DaemonSet", "Pod"].includes(kind));
+  return found.kind === "Pod" ? found.spec : found.spec.template.spec;
+}
+
+describe("deploy/", () => {
+  test("is up to date; else run npm run deploy", async () => {
+    expect(await listOutdatedFiles()).toEqual([]);
+  });
+
+  test.each(PODS)("%s has arguments that run takes without a warning", (path) => {
+    const [command, ...flags] = readPod(path).containers[0]?.args ?? [];
+    expect(command).toBe("run");
+    const { settings, warnings } = parseFlags(flags);
+    expect(warnings).toEqual([]);
+    const available = CONTROLLER_NAMES.filter(({ isAvailable }) => isAvailable);
+    expect(settings.controllers).toEqual(new Set(available.map(({ name }) => name)));
+    expect(settings).toMatchObject({
+      cloudProvider: "xenorchestra",
+      cloudConfig: "/etc/landfall/config.yaml",
+      election: { namespace: "kube-system", name: "cloud-controller-manager-xenorchestra" },
+      secure: { address: { port: 10258 }, alwaysAllowPaths: ["/healthz", "/readyz", "/livez"] },
+      debugAddress: { host: "127.0.0.1" },
+    });
+  });
+
+  test.each(PODS)("%s runs without privileges, and before there is a pod network", (path) => {
+    const spec = readPod(path);
+    expect(spec).toMatchObject({
+      hostNetwork: true,
+      dnsPolicy: "Default",
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 65_532,
+        seccompProfile: { type: "RuntimeDefault" },
+      },
+      containers: [
+        {
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ["ALL"] },
+          },
+          livenessProbe: { httpGet: { path: "/healthz", port: 10_258, scheme: "HTTPS" } },
+          readinessProbe: { httpGet: { path: "/readyz", port: 10_258, scheme: "HTTPS" } },
+        },
+      ],
+    });
+  });
+
+  test.each([...files.keys()].filter((path) => /^(manifests|static-pod)\//.test(path)))(
+    "%s names the image once at most",
+    (path) => {
+      const found = files.get(path)?.match(/ghcr\.io/g) ?? [];
+      expect(found.length).toBe(PODS.some((one) => one === path) ? 1 : 0);
+    },
+  );
+
+  test("static-pod/landfall.yaml has no service account", () => {
+    expect(readPod("static-pod/landfall.yaml")).toMatchObject({
+      automountServiceAccountToken: false,
+    });
+    expect(readPod("static-pod/landfall.yaml").serviceAccountName).toBeUndefined();
+  });
+});
+
+describe("deploy/chart", () => {
+  test("has no value that no template uses, and uses none that does not exist", async () => {
+    const folder = join(ROOT, "deploy/chart/templates");
+    const names = await readdir(folder);
+    const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
+    const used = new Set(
+      texts.flatMap((text) => [...text.matchAll(/\.Values\.(\w+)/g)].map(([, name = ""]) => name)),
+    );
+    expect([...used].toSorted()).toEqual(Object.keys(CHART_VALUES).toSorted());
+  });
+
+  test("has every value of the Go controller's chart that can mean the same", () => {
+    const names = listPaths(CHART_VALUES);
+    const wanted = [
+      ...["replicaCount", "image.repository", "image.tag", "image.pullPolicy", "imagePullSecrets"],
+      ...["nameOverride", "fullnameOverride", "extraEnvs", "extraArgs", "enabledControllers"],
+      ...["logVerbosityLevel", "existingConfigSecret", "existingConfigSecretKey"],
+      ...["existingConfigSecretPath", "config", "serviceAccount.create", "serviceAccount.name"],
+      ...["serviceAccount.annotations", "priorityClassName", "initContainers", "hostAliases"],
+      ...["podAnnotations", "podSecurityContext", "securityContext", "resources", "useDaemonSet"],
+      ...["updateStrategy.type", "updateStrategy.rollingUpdate.maxUnavailable", "nodeSelector"],
+      ...["tolerations", "affinity", "extraVolumes", "extraVolumeMounts", "useHostNetwork"],
+    ];
+    expect(wanted.filter((name) => !names.includes(name))).toEqual([]);
+  });
+});
+
+describe("toYaml()", () => {
+  test("puts comments above keys and items", () => {
+    const text = toYaml(
+      { a: { b: [{ c: 1 }, "two"] } },
+      { "a.b": "why b\nat all", "a.b.1": "two" },
+    );
+    expect(text).toBe("a:\n  # why b\n  # at all\n  b:\n    - c: 1\n    # two\n    - two\n");
+  });
+
+  test("refuses a comment whose place is not there", () => {
+    expect(() => toYaml({ a: 1 }, { "b.c": "why" })).toThrow("Cannot comment b.c");
+  });
+});
+
+function listPaths(values: ChartValues, above = ""): string[] {
+  return Object.entries(values).flatMap(([key, one]) =>
+    "values" in one ? listPaths(one.values, `${above}${key}.`) : [`${above}${key}`],
+  );
+}
