@@ -80,9 +80,9 @@ export function byIds(ids: readonly string[]): string {
   return `id:|(${ids.join(" ")})`;
 }
 
-/** A filter for the network interfaces of one VM. */
-export function byVm(vmId: string): string {
-  return `$VM:${vmId}`;
+/** A filter for the network interfaces of these VMs, in lower case; as few as above. */
+export function byVms(vmIds: readonly string[]): string {
+  return vmIds.length === 1 ? `$VM:${vmIds[0]}` : `$VM:|(${vmIds.join(" ")})`;
 }
 
 /** Reads Xen Orchestra. Every method throws {@linkcode CloudError} when there is no usable answer. */

@@ -64,6 +64,41 @@ export async function sendRequest(request: Request): Promise<Reply> {
   }
 }
 
+/** The head of a reply that may go on for ever. */
+export interface StreamReply {
+  readonly status: number;
+  readonly contentType: string;
+  /** There exactly when the status is 200 and the type is the wanted one. Whoever takes it must cancel it. */
+  readonly body?: ReadableStream<Uint8Array>;
+}
+
+/**
+ * Opens a stream. Redirects are not followed.
+ *
+ * @param type The content type that is wanted, and asked for
+ * @throws what `fetch` throws, or the signal's reason
+ */
+export async function openStream(
+  { url, headers, tls, signal }: Omit<Request, "method" | "body">,
+  type: string,
+): Promise<StreamReply> {
+  const response = await fetch(url, {
+    // What compresses may hold back what is said.
+    headers: { ...headers, accept: type, "accept-encoding": "identity" },
+    tls,
+    signal,
+    redirect: "manual",
+    // Without this Bun ends a connection that is silent for some minutes.
+    timeout: false,
+  });
+  const { status } = response;
+  const contentType = response.headers.get("content-type") ?? "";
+  const body = response.body ?? undefined;
+  if (status === 200 && contentType.startsWith(type) && body) return { status, contentType, body };
+  await body?.cancel();
+  return { status, contentType };
+}
+
 async function sendOnce({ url, ...request }: Request): Promise<Reply> {
   const response = await fetch(url, { ...request, redirect: "manual" });
   const { status, headers } = response;

@@ -79,6 +79,16 @@ export function toDevices(
   return devices;
 }
 
+/** The same for VMs whose network interfaces were listed anew; absent: as they were. */
+export function withDevices(
+  surroundings: Surroundings,
+  vifs: ListReply<Vif> | undefined,
+): Surroundings {
+  const { networkIds } = surroundings;
+  if (vifs === undefined || networkIds === undefined) return surroundings;
+  return { ...surroundings, devices: toDevices(vifs.objects, networkIds) };
+}
+
 /**
  * Builds an inventory.
  *
@@ -140,6 +150,13 @@ export function toInstance(
     labels: Object.freeze(toLabels({ vmName, ...place })),
     details: Object.freeze(dropAbsent(details)),
   });
+}
+
+/** Whether everything is at hand that says where a VM is: its pool, and the host that it names. */
+export function isPlaceKnown(vm: Vm, { pools, hosts }: Surroundings): boolean {
+  const { $container: container, $pool: poolId } = vm;
+  if (!pools.has(poolId)) return false;
+  return !container || container === poolId || hosts.has(container);
 }
 
 /**

@@ -20,7 +20,9 @@ export class Migrations {
   /** When each was last shown being migrated. */
   readonly #seenMs = new Map<string, number>();
   /** Those that the last list showed so. */
-  #shown: readonly string[] = [];
+  #shown: ReadonlySet<string> = new Set();
+  /** Those that were shown so since, by themselves. */
+  readonly #since = new Set<string>();
 
   /** @param sizeMax Most VMs to remember */
   constructor(sizeMax: number) {
@@ -33,18 +35,46 @@ export class Migrations {
    * @param atMs When the list was asked for, in monotonic milliseconds
    */
   note(vms: readonly Vm[], atMs: number): void {
-    const shown: string[] = [];
+    this.#since.clear();
+    const shown = new Set<string>();
     for (const vm of vms) {
-      if (isMigrating(vm)) shown.push(vm.id);
+      if (isMigrating(vm)) shown.add(vm.id);
       else this.#seenMs.delete(vm.id);
     }
     this.#shown = shown;
-    this.noteUnchanged(atMs);
+    this.#note(shown, atMs);
   }
 
-  /** Takes in that a list shows the same as the last one. */
-  noteUnchanged(atMs: number): void {
-    for (const id of this.#shown) remember(this.#seenMs, id, atMs, this.#sizeMax);
+  /** Takes in some VMs, of all that a list would show. */
+  noteSome(vms: readonly Vm[], atMs: number): void {
+    for (const vm of vms) {
+      if (isMigrating(vm)) this.#since.add(vm.id);
+      else {
+        this.#since.delete(vm.id);
+        this.#seenMs.delete(vm.id);
+      }
+    }
+    this.#note(
+      vms.filter(({ id }) => this.#since.has(id)).map(({ id }) => id),
+      atMs,
+    );
+  }
+
+  /**
+   * Takes in that a list shows the same as the last one, whatever was shown in between.
+   *
+   * @param listed Whether that list shows a VM, by its ID
+   */
+  noteUnchanged(atMs: number, listed: { has(id: string): boolean }): void {
+    for (const id of this.#since) {
+      if (listed.has(id) && !this.#shown.has(id)) this.#seenMs.delete(id);
+    }
+    this.#since.clear();
+    this.#note(this.#shown, atMs);
+  }
+
+  #note(ids: Iterable<string>, atMs: number): void {
+    for (const id of ids) remember(this.#seenMs, id, atMs, this.#sizeMax);
   }
 
   /** Whether a VM that a list of this time lacks may be on its way, in monotonic milliseconds. */

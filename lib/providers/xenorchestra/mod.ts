@@ -6,6 +6,7 @@ import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { XenOrchestraApi } from "./api.ts";
 import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./config.ts";
 import { describeSettings } from "./config_schema.ts";
+import { EventFeed } from "./events.ts";
 import { XenOrchestraProvider } from "./provider.ts";
 import { Session } from "./session.ts";
 
@@ -18,7 +19,9 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
   parseConfig: parseXenOrchestraConfig,
   create(settings, deps) {
     const { clock, log, metrics } = deps;
-    const api = new XenOrchestraApi(new Session(settings, deps), metrics);
-    return new XenOrchestraProvider({ api, settings, clock, log });
+    const session = new Session(settings, deps);
+    const api = new XenOrchestraApi(session, metrics);
+    const events = new EventFeed({ session, clock, log, metrics });
+    return new XenOrchestraProvider({ api, events, settings, clock, log });
   },
 };

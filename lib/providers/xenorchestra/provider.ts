@@ -6,13 +6,13 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
 import type {
+  ChangeHint,
   Instance,
   MatchedBy,
   NodeIdentity,
   Place,
   Presence,
   Provider,
-  UnknownReason,
 } from "../../cloud/provider.ts";
 import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -20,19 +20,22 @@ import type { Logger } from "../../core/log.ts";
 import { type AbsenceQuestion, proveAbsence } from "./absence.ts";
 import { ORIGIN_LABELS } from "./labels.ts";
 import { Lister, type Listing } from "./lister.ts";
-import { byVm, FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
+import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
 import type { XenOrchestraSettings } from "./config.ts";
+import type { EventFeed } from "./events.ts";
 import { toIdentity, toVmIds, type Identity, type IdentityByProviderId } from "./identity.ts";
 import { inspectXenOrchestra } from "./inspect.ts";
-import { toDevices, toInstance, toInventory } from "./inventory.ts";
+import { isPlaceKnown, toInstance, toInventory, withDevices } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
 import { Memory } from "./memory.ts";
 import { judgeUnlisted } from "./observation.ts";
+import { toContradiction, toNotFound, toPresent, toUndecodable, toUnknown } from "./presence.ts";
 import { toPlaces } from "./places.ts";
 
 /** What a {@linkcode XenOrchestraProvider} is made of. */
 export interface XenOrchestraOptions {
   readonly api: XenOrchestraApi;
+  readonly events: Pick<EventFeed, "run">;
   readonly settings: XenOrchestraSettings;
   readonly clock: Clock;
   readonly log: Logger;
@@ -81,6 +84,37 @@ export class XenOrchestraProvider implements Provider {
       if (region !== undefined) this.#rememberPool(identity, region);
     }
     return inventory;
+  }
+
+  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
+    return this.#options.events.run(onHint, signal);
+  }
+
+  async readInstances(
+    ids: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Instance>> {
+    const { api, clock, settings } = this.#options;
+    const { networkIds } = this.#surroundings;
+    const atMs = clock.monotonic();
+    const wanted = [...ids].sort();
+    const [vms, vifs] = await Promise.all([
+      api.list("vms", signal, byIds(wanted)),
+      networkIds && api.list("vifs", signal, byVms(wanted)),
+    ]);
+    const surroundings = withDevices(this.#surroundings, vifs);
+    const instances = new Map<string, Instance>();
+    const shown = vms.objects.filter(({ id }) => ids.has(id));
+    this.#memory.migrations.noteSome(shown, atMs);
+    for (const vm of shown) {
+      // Where it is now was not there at the last refresh: that takes the next one.
+      if (!isPlaceKnown(vm, surroundings)) continue;
+      const before = this.#last?.instances.get(vm.id)?.region ?? vm.$pool;
+      // The next list may lack it, and its old pool be well.
+      if (before !== vm.$pool) this.#memory.rememberMove(vm.id, vm.$pool);
+      instances.set(vm.id, toInstance(vm, surroundings, settings));
+    }
+    return instances;
   }
 
   inspect(signal: AbortSignal): Promise<Inspection> {
@@ -179,11 +213,8 @@ export class XenOrchestraProvider implements Provider {
     if (reply.kind === "missing") return "missing";
     if (reply.kind === "undecodable") return toUndecodable(id, reply.problem);
     const { networkIds } = this.#surroundings;
-    const vifs = networkIds && (await api.list("vifs", signal, byVm(id)));
-    const surroundings =
-      vifs && networkIds
-        ? { ...this.#surroundings, devices: toDevices(vifs.objects, networkIds) }
-        : this.#surroundings;
+    const vifs = networkIds && (await api.list("vifs", signal, byVms([id])));
+    const surroundings = withDevices(this.#surroundings, vifs);
     return toPresent(toInstance(reply.value, surroundings, settings), matchedBy);
   }
 
@@ -203,7 +234,7 @@ export class XenOrchestraProvider implements Provider {
   #takeAgain(asked: Asked): Inventory {
     assert(this.#last !== undefined, "nothing can be unchanged before the first list");
     const { instances, coverage, undecodable } = this.#last;
-    this.#memory.migrations.noteUnchanged(asked.observedAtMs);
+    this.#memory.migrations.noteUnchanged(asked.observedAtMs, instances);
     return { instances, coverage, undecodable, ...asked };
   }
 
@@ -247,34 +278,4 @@ export class XenOrchestraProvider implements Provider {
   #rememberPool({ vmId, poolId }: IdentityByProviderId, region: string): void {
     this.#memory.rememberMove(vmId, region === poolId ? undefined : region);
   }
-}
-
-function toPresent(instance: Instance, matchedBy: MatchedBy): Presence {
-  return { kind: "present", instance, matchedBy };
-}
-
-function toUnknown(reason: UnknownReason, message: string): Presence & { kind: "unknown" } {
-  return { kind: "unknown", reason, message };
-}
-
-function toContradiction(vmId: string, other: string): Presence {
-  const message =
-    `The provider ID names VM ${vmId}, but the kubelet reports the system UUID of VM ${other}; ` +
-    "if that is the Node's machine now, delete the Node so that it registers anew";
-  return toUnknown("ambiguous", message);
-}
-
-function toUndecodable(id: string, problem: string): Presence {
-  return toUnknown("undecodable", `Cannot read VM ${id} as Xen Orchestra shows it: ${problem}`);
-}
-
-function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
-  const message = `Xen Orchestra has no VM with the system UUID ${direct}, nor with ${swapped}`;
-  for (const [id, { complete, name = id, reason = "" }] of coverage) {
-    if (!complete)
-      return toUnknown("notCovered", `${message}; it may be in pool ${name}: ${reason}`);
-  }
-  const advice =
-    "check that the VM is in a pool of this Xen Orchestra, or start the kubelet with --provider-id";
-  return toUnknown("notFound", `${message}; ${advice}`);
 }

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   byIds,
-  byVm,
+  byVms,
   FILTER_IDS_MAX,
   XenOrchestraApi,
 } from "../../../lib/providers/xenorchestra/api.ts";
@@ -63,8 +63,8 @@ describe("XenOrchestraApi", () => {
     expect(fake.paths[0]).toContain("limit=2");
   });
 
-  test("byVm() filters the interfaces of one VM", async () => {
-    const { objects } = await api.list("vifs", signal, byVm(WORKER_1));
+  test("byVms() filters the interfaces of one VM", async () => {
+    const { objects } = await api.list("vifs", signal, byVms([WORKER_1]));
     expect(objects).toHaveLength(2);
   });
 

@@ -47,11 +47,11 @@ describe("Migrations", () => {
     migrations.note([toVm("a", "migrate_send"), toVm("b")], 5);
     expect(migrations.isMoving("a", 5 + DOUBT_MS - 1)).toBe(true);
     expect(migrations.isMoving("a", 5 + DOUBT_MS)).toBe(false);
-    migrations.noteUnchanged(9);
+    migrations.noteUnchanged(9, new Set(["a", "b"]));
     expect(migrations.isMoving("a", 9 + DOUBT_MS - 1)).toBe(true);
     migrations.note([toVm("b")], 10);
     // What the last list lacks is not shown again by one that is the same.
-    migrations.noteUnchanged(20);
+    migrations.noteUnchanged(20, new Set(["b"]));
     expect(migrations.isMoving("a", 9 + DOUBT_MS)).toBe(false);
   });
 
@@ -62,6 +62,29 @@ describe("Migrations", () => {
     migrations.note([toVm("a")], 2);
     migrations.note([], 3);
     expect(migrations.isMoving("a", 3)).toBe(false);
+  });
+
+  test("takes in VMs that are shown between two lists, one by one", () => {
+    const migrations = new Migrations(9);
+    migrations.note([toVm("a"), toVm("b", "migrate_send")], 0);
+    migrations.noteSome([toVm("a", "migrate_send")], 5);
+    migrations.noteSome([toVm("b")], 6);
+    migrations.note([], 10);
+    expect(migrations.isMoving("a", 5 + DOUBT_MS - 1)).toBe(true);
+    expect(migrations.isMoving("a", 5 + DOUBT_MS)).toBe(false);
+    expect(migrations.isMoving("b", 10)).toBe(false);
+  });
+
+  test("a list that is the same again counts for more than what was shown in between", () => {
+    const migrations = new Migrations(9);
+    const listed = new Set(["a", "b"]);
+    migrations.note([toVm("a"), toVm("b", "migrate_send")], 0);
+    // "c" is in no list: only here it was shown.
+    migrations.noteSome([toVm("a", "migrate_send"), toVm("b"), toVm("c", "migrate_send")], 5);
+    migrations.noteUnchanged(10, listed);
+    expect(["a", "b", "c"].map((id) => migrations.isMoving(id, 11))).toEqual([false, true, true]);
+    migrations.note([], 20);
+    expect(["a", "b", "c"].map((id) => migrations.isMoving(id, 20))).toEqual([false, true, true]);
   });
 
   test("remembers no more than it may, the newest", () => {

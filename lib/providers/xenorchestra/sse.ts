@@ -1,0 +1,83 @@
+/**
+ * Server-sent events: text in pieces in, events out. Pure.
+ *
+ * The format is that of the HTML standard, "Parsing an event stream"; `id` and `retry` are passed over.
+ * @module
+ */
+
+/** One event of a stream. */
+export interface ServerSentEvent {
+  /** Its type; `message` when it has none. */
+  readonly event: string;
+  /** Its data; several lines are joined by newlines. */
+  readonly data: string;
+}
+
+/** Most characters of one event, and of one line. An object of Xen Orchestra takes some thousands. */
+const CHARS_MAX = 1024 * 1024;
+
+/** Takes a stream apart. */
+export class SseParser {
+  /** What came of a line so far, in pieces: searching it again at each piece would take quadratic time. */
+  #pieces: string[] = [];
+  /** Characters that are kept, of the line and of the event. */
+  #kept = 0;
+  #event = "";
+  #data: string[] = [];
+  #isFirst = true;
+  /** Whether the last piece ended with a carriage return: a newline right after it belongs to it. */
+  #endedWithReturn = false;
+
+  /**
+   * Takes in the next piece, which may begin and end anywhere.
+   *
+   * @returns The events that it completes
+   * @throws {RangeError} when an event is longer than anything that is sent in good faith
+   */
+  push(text: string): ServerSentEvent[] {
+    if (text === "") return [];
+    let piece = text;
+    if (this.#isFirst) piece = piece.replace(/^\uFEFF/, "");
+    else if (this.#endedWithReturn) piece = piece.replace(/^\n/, "");
+    this.#isFirst = false;
+    this.#endedWithReturn = text.endsWith("\r");
+    const lines = piece.split(/\r\n|\n|\r/);
+    const rest = lines.pop() ?? "";
+    const events: ServerSentEvent[] = [];
+    for (const line of lines) {
+      const event = this.#take(this.#pieces.join("") + line);
+      this.#pieces = [];
+      if (event) events.push(event);
+    }
+    if (rest !== "") this.#pieces.push(rest);
+    this.#keep(rest.length);
+    return events;
+  }
+
+  #take(line: string): ServerSentEvent | undefined {
+    if (line === "") return this.#dispatch();
+    this.#keep(line.length);
+    const colon = line.indexOf(":");
+    // A comment.
+    if (colon === 0) return undefined;
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (name === "event") this.#event = value;
+    if (name === "data") this.#data.push(value);
+    return undefined;
+  }
+
+  #dispatch(): ServerSentEvent | undefined {
+    const event = { event: this.#event || "message", data: this.#data.join("\n") };
+    const isEmpty = this.#data.length === 0;
+    this.#event = "";
+    this.#data = [];
+    this.#kept = 0;
+    return isEmpty ? undefined : event;
+  }
+
+  #keep(chars: number): void {
+    this.#kept += chars;
+    if (this.#kept > CHARS_MAX) throw new RangeError(`an event is longer than ${CHARS_MAX}`);
+  }
+}
