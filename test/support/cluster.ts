@@ -68,6 +68,8 @@ export interface Cluster {
   compact(): Promise<void>;
   /** Requests to delete a Node that the API server got, whoever sent them and whatever became of them. */
   listNodeDeletions(): Promise<readonly NodeDeletion[]>;
+  /** Requests of service accounts that the API server got and answered, in the order of their ends. */
+  listRequests(): Promise<readonly AuditedRequest[]>;
   /** Ends all processes and removes all files. */
   stop(): Promise<void>;
 }
@@ -83,16 +85,55 @@ export interface NodeDeletion {
   readonly code: number;
 }
 
-/** Tells of requests to delete Nodes, with their bodies, and of nothing else. */
+/** A request of a service account, as the audit log of the API server tells. */
+export interface AuditedRequest {
+  /** `system:serviceaccount:<namespace>:<name>` */
+  readonly username: string;
+  readonly verb: string;
+  /** `nodes/status`; a path for what is no resource. */
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** Body of a write. */
+  readonly body?: unknown;
+  /** When it came, with microseconds, by the API server's clock. */
+  readonly at: string;
+  /** Status of the reply; 0 while a watch lasts. */
+  readonly code: number;
+}
+
+/** Tells of requests to delete Nodes and of all that service accounts ask; of writes with their bodies. */
 const AUDIT_POLICY = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
   omitStages: ["RequestReceived"],
   rules: [
     { level: "Request", verbs: ["delete"], resources: [{ group: "", resources: ["nodes"] }] },
+    {
+      level: "Request",
+      userGroups: ["system:serviceaccounts"],
+      verbs: ["create", "update", "patch", "delete"],
+    },
+    { level: "Metadata", userGroups: ["system:serviceaccounts"] },
     { level: "None" },
   ],
 } as const;
+
+/** The part of an audit Event that is read (audit.k8s.io/v1). */
+interface AuditEvent {
+  readonly user: { readonly username: string };
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly objectRef?: {
+    readonly resource: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+  readonly requestObject?: { readonly preconditions?: NodeDeletion["preconditions"] };
+  readonly requestReceivedTimestamp: string;
+  readonly responseStatus?: { readonly code?: number };
+}
 
 interface Parts {
   readonly assets: string;
@@ -333,8 +374,22 @@ class RunningCluster implements Cluster {
   }
 
   async listNodeDeletions(): Promise<readonly NodeDeletion[]> {
+    const events = await this.#readAudit();
+    return events.filter(isNodeDeletion).map(toNodeDeletion);
+  }
+
+  async listRequests(): Promise<readonly AuditedRequest[]> {
+    const events = await this.#readAudit();
+    return events
+      .filter(({ user }) => user.username.startsWith("system:serviceaccount:"))
+      .map(toAuditedRequest);
+  }
+
+  async #readAudit(): Promise<readonly AuditEvent[]> {
     const log = await readFile(toAuditPath(this.folder, "log"), "utf8").catch(() => "");
-    return log.split("\n").filter(Boolean).map(toNodeDeletion);
+    // The last line may be half written.
+    const lines = log.slice(0, log.lastIndexOf("\n") + 1).split("\n");
+    return lines.filter(Boolean).map((line): AuditEvent => JSON.parse(line));
   }
 
   async stop(): Promise<void> {
@@ -392,17 +447,30 @@ function toAuditPath(folder: string, what: "policy" | "log"): string {
   return join(folder, `audit-${what}.json`);
 }
 
-function toNodeDeletion(line: string): NodeDeletion {
-  const event: {
-    readonly user: { readonly username: string };
-    readonly objectRef: { readonly name: string };
-    readonly requestObject?: { readonly preconditions?: NodeDeletion["preconditions"] };
-    readonly responseStatus?: { readonly code?: number };
-  } = JSON.parse(line);
+function isNodeDeletion({ verb, objectRef }: AuditEvent): boolean {
+  return verb === "delete" && objectRef?.resource === "nodes";
+}
+
+function toNodeDeletion(event: AuditEvent): NodeDeletion {
   return {
     username: event.user.username,
-    node: event.objectRef.name,
+    node: event.objectRef?.name ?? "",
     preconditions: event.requestObject?.preconditions,
+    code: event.responseStatus?.code ?? 0,
+  };
+}
+
+function toAuditedRequest(event: AuditEvent): AuditedRequest {
+  const { resource, subresource, namespace, name } = event.objectRef ?? {};
+  const full = subresource === undefined ? resource : `${resource}/${subresource}`;
+  return {
+    username: event.user.username,
+    verb: event.verb,
+    resource: full ?? event.requestURI,
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(event.requestObject !== undefined && { body: event.requestObject }),
+    at: event.requestReceivedTimestamp,
     code: event.responseStatus?.code ?? 0,
   };
 }
