@@ -7,7 +7,7 @@ import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/connection_problem.ts";
-import type { Credentials, XenOrchestraSettings } from "./config.ts";
+import type { XenOrchestraSettings } from "./config.ts";
 import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./credentials.ts";
 import {
   isReset,
@@ -69,13 +69,20 @@ interface Posted {
 
 type Sent = Pick<Request, "method" | "headers"> & { url: string; body?: string; operation: string };
 
+/** Where requests go and as whom. A request keeps to one from its beginning to its end. */
+interface Route {
+  readonly settings: XenOrchestraSettings;
+  readonly base: string;
+  readonly trust: Trust;
+  readonly tokens: TokenSource;
+  /** Whether each request signs in by HTTP Basic. */
+  readonly usesBasic: boolean;
+}
+
 /** The connection to one Xen Orchestra. */
 export class Session {
-  readonly #settings: XenOrchestraSettings;
   readonly #deps: ProviderDeps;
-  readonly #base: string;
-  readonly #trust: Trust;
-  readonly #tokens: TokenSource;
+  #route: Route;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
   readonly #meter: Meter;
   /** The last token that was refused, and until when it is not worth showing. */
@@ -83,12 +90,19 @@ export class Session {
 
   /** @throws {ConfigError} when a file that the settings name cannot be used */
   constructor(settings: XenOrchestraSettings, deps: ProviderDeps) {
-    this.#settings = settings;
     this.#deps = deps;
-    this.#base = `${settings.url}/rest/v0`;
-    this.#trust = new Trust(settings, deps);
-    this.#tokens = this.#createTokens(settings.credentials);
+    this.#route = this.#createRoute(settings);
     this.#meter = new Meter(deps.metrics, deps.clock);
+  }
+
+  /**
+   * Lets requests that begin from now on go where these settings say; those under way end as they began.
+   *
+   * @throws {ConfigError} when a file that the settings name cannot be used; then nothing has changed
+   */
+  reconfigure(settings: XenOrchestraSettings): void {
+    this.#route = this.#createRoute(settings);
+    this.#denied = undefined;
   }
 
   /**
@@ -104,18 +118,19 @@ export class Session {
 
   async #get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
     const { operation, path, isList, etag } = request;
-    const timeoutMs = this.#settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
+    const route = this.#route;
+    const timeoutMs = route.settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
     const deadline = withDeadline(signal, timeoutMs, this.#deps.clock);
     try {
-      return await this.#withToken(path, deadline, (auth) => {
+      return await this.#withToken(route, deadline, (auth) => {
         const headers = { ...HEADERS, ...toCondition(etag), ...auth };
-        const sent = { operation, method: "GET", url: this.#base + path, headers } as const;
-        return this.#sendTwice(sent, deadline);
+        const sent = { operation, method: "GET", url: route.base + path, headers } as const;
+        return this.#sendTwice(route, sent, deadline);
       });
     } catch (error) {
       signal.throwIfAborted();
       if (!deadline.aborted) throw error;
-      const where = formatHostPort(this.#settings.url);
+      const where = formatHostPort(route.settings.url);
       const message = `Xen Orchestra at ${where} did not answer within ${timeoutMs / 1_000} s`;
       throw new CloudError("unreachable", message);
     }
@@ -133,14 +148,15 @@ export class Session {
     send: (way: Way) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    return await this.#withToken(path, signal, async (auth) => {
-      const headers = { ...HEADERS, ...auth };
+    const route = this.#route;
+    return await this.#withToken(route, signal, async (auth) => {
+      const way = { url: route.base + path, headers: { ...HEADERS, ...auth } };
       const sendTo = (tls: FetchTls): Promise<T> =>
-        this.#meter.count(operation, signal, () => send({ url: this.#base + path, headers, tls }));
+        this.#meter.count(operation, signal, () => send({ ...way, tls }));
       try {
-        return await this.#trusting(sendTo, signal);
+        return await trusting(route, sendTo, signal);
       } catch (error) {
-        throw signal.aborted ? signal.reason : toConnectionError(error, this.#settings.url);
+        throw signal.aborted ? signal.reason : toConnectionError(error, route.settings.url);
       }
     });
   }
@@ -151,65 +167,49 @@ export class Session {
    * @throws {CloudError} when there is none
    */
   readToken(signal: AbortSignal): Promise<string> {
-    return this.#tokens.read(signal);
+    return this.#route.tokens.read(signal);
   }
 
   async #withToken<T extends { readonly status: number }>(
-    path: string,
+    { tokens, settings, usesBasic }: Route,
     signal: AbortSignal,
     send: (auth: Readonly<Record<string, string>>) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      const token = await this.#tokens.read(signal);
+      const token = await tokens.read(signal);
       this.#checkDenied(token);
-      const reply = await send(this.#toAuthHeader(token));
+      const reply = await send(toAuthHeader(token, usesBasic));
       if (reply.status !== 401) {
         this.#denied = undefined;
         return reply;
       }
-      this.#deny(token);
-      if (attempt === 2 || !(await this.#tokens.refuse(token))) {
-        throw toReplyError({ status: 401, contentType: "" }, path);
+      this.#deny(token, settings.refreshIntervalMs / 2);
+      if (attempt === 2 || !(await tokens.refuse(token))) {
+        throw toReplyError({ status: 401, contentType: "" }, "");
       }
     }
   }
 
-  /** Sends a request with a body. It may change something, so a dropped connection is not tried again. */
-  async #post({ headers, ...posted }: Posted, signal: AbortSignal): Promise<Reply> {
-    const all = { ...HEADERS, "content-type": "application/json", ...headers };
-    const sent = { ...posted, method: "POST", headers: all } as const;
-    return await this.#send(sent, signal).catch((error: unknown) => {
-      throw signal.aborted ? error : toConnectionError(error, this.#settings.url);
-    });
-  }
-
-  async #sendTwice(sent: Sent, signal: AbortSignal): Promise<Reply> {
+  async #sendTwice(route: Route, sent: Sent, signal: AbortSignal): Promise<Reply> {
+    const { url } = route.settings;
     try {
-      return await this.#send(sent, signal);
+      return await this.#send(route, sent, signal);
     } catch (error) {
-      if (signal.aborted || !isReset(error)) throw toConnectionError(error, this.#settings.url);
+      if (signal.aborted || !isReset(error)) throw toConnectionError(error, url);
     }
-    return await this.#send(sent, signal).catch((error: unknown) => {
-      throw toConnectionError(error, this.#settings.url);
+    return await this.#send(route, sent, signal).catch((error: unknown) => {
+      throw toConnectionError(error, url);
     });
   }
 
-  #send({ operation, ...sent }: Sent, signal: AbortSignal): Promise<Reply> {
+  #send(
+    trust: Pick<Route, "trust">,
+    { operation, ...sent }: Sent,
+    signal: AbortSignal,
+  ): Promise<Reply> {
     const send = (tls: FetchTls): Promise<Reply> =>
       this.#meter.count(operation, signal, () => sendRequest({ ...sent, tls, signal }));
-    return this.#trusting(send, signal);
-  }
-
-  /** Sends something, and once more when the server was not believed although its authority is known by now. */
-  async #trusting<T>(send: (tls: FetchTls) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const tls = await this.#trust.read(signal);
-    try {
-      return await send(tls);
-    } catch (error) {
-      if (signal.aborted || !isUntrusted(error)) throw error;
-      if (!(await this.#trust.doubt(tls, signal))) throw error;
-    }
-    return await send(await this.#trust.read(signal));
+    return trusting(trust, send, signal);
   }
 
   #checkDenied(token: string): void {
@@ -220,44 +220,63 @@ export class Session {
   }
 
   /** Several requests at once that are refused count as one. */
-  #deny(token: string): void {
+  #deny(token: string, mostMs: number): void {
     const now = this.#deps.clock.monotonic();
     const last = this.#denied?.token === token ? this.#denied : undefined;
     if (last && now < last.untilMs) return;
     const count = (last?.count ?? 0) + 1;
-    const capMs = Math.min(DENIED_BACKOFF.capMs, this.#settings.refreshIntervalMs / 2);
+    const capMs = Math.min(DENIED_BACKOFF.capMs, mostMs);
     const untilMs = now + toBackoffMs(count, { ...DENIED_BACKOFF, capMs });
     this.#denied = { token, count, untilMs };
   }
 
-  #createTokens(credentials: Credentials): TokenSource {
-    const { clock, log } = this.#deps;
-    if (credentials.kind === "token") return createFixedToken(credentials.token);
-    if (credentials.kind === "tokenFile") return new FileToken(credentials.path, { clock, log });
+  #createRoute(settings: XenOrchestraSettings): Route {
+    const trust = new Trust(settings, this.#deps);
     // Signing in with every request is dear, but leaves no token behind.
-    if (this.#usesBasic) return createFixedToken(toBasic(credentials));
-    const options = {
-      settings: this.#settings,
-      deps: this.#deps,
-      timeoutMs: this.#timeoutMs,
-      post: (request: Posted, signal: AbortSignal) => this.#post(request, signal),
+    const usesBasic = this.#deps.isTransient === true && settings.credentials.kind === "password";
+    const tokens = this.#createTokens(settings, { trust });
+    return { settings, base: `${settings.url}/rest/v0`, trust, tokens, usesBasic };
+  }
+
+  #createTokens(settings: XenOrchestraSettings, trust: Pick<Route, "trust">): TokenSource {
+    const { isTransient, ...deps } = this.#deps;
+    const { credentials } = settings;
+    if (credentials.kind === "token") return createFixedToken(credentials.token);
+    if (credentials.kind === "tokenFile") return new FileToken(credentials.path, deps);
+    if (isTransient) return createFixedToken(toBasic(credentials));
+    const timeoutMs = settings.clientTimeoutMs ?? TIMEOUT_MS;
+    const post = ({ headers, ...posted }: Posted, signal: AbortSignal): Promise<Reply> => {
+      const all = { ...HEADERS, "content-type": "application/json", ...headers };
+      const sent = { ...posted, method: "POST", headers: all } as const;
+      return this.#send(trust, sent, signal).catch((error: unknown) => {
+        throw toConnectionError(error, settings.url);
+      });
     };
-    return new MintedToken({ mint: createMint(options, credentials), clock, log });
+    const mint = createMint({ settings, deps, timeoutMs, post }, credentials);
+    return new MintedToken({ mint, clock: deps.clock, log: deps.log });
   }
+}
 
-  get #usesBasic(): boolean {
-    return this.#deps.isTransient === true && this.#settings.credentials.kind === "password";
+/** Sends something, and once more when the server was not believed although its authority is known by now. */
+async function trusting<T>(
+  { trust }: Pick<Route, "trust">,
+  send: (tls: FetchTls) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const tls = await trust.read(signal);
+  try {
+    return await send(tls);
+  } catch (error) {
+    if (signal.aborted || !isUntrusted(error)) throw error;
+    if (!(await trust.doubt(tls, signal))) throw error;
   }
+  return await send(await trust.read(signal));
+}
 
-  #toAuthHeader(token: string): Readonly<Record<string, string>> {
-    return this.#usesBasic
-      ? { authorization: `Basic ${token}` }
-      : { cookie: `authenticationToken=${token}` };
-  }
-
-  get #timeoutMs(): number {
-    return this.#settings.clientTimeoutMs ?? TIMEOUT_MS;
-  }
+function toAuthHeader(token: string, usesBasic: boolean): Readonly<Record<string, string>> {
+  return usesBasic
+    ? { authorization: `Basic ${token}` }
+    : { cookie: `authenticationToken=${token}` };
 }
 
 function toCondition(etag: string | undefined): Readonly<Record<string, string>> {

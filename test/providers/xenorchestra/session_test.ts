@@ -201,6 +201,49 @@ describe("get()", () => {
   });
 });
 
+describe("reconfigure()", () => {
+  test("lets requests go elsewhere, as somebody else, from then on", async () => {
+    const other = new FakeXenOrchestra();
+    const session = open();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    fake.answer = async () => {
+      await held;
+      return toResponse(loadCapture("auth-badtoken"));
+    };
+    const underWay = session.get(GET, signal).catch((error: unknown) => error);
+    await untilSeen(1);
+    session.reconfigure(toSettings(other.url, { token: "canary" }));
+    expect((await session.get(GET, signal)).status).toBe(200);
+    release();
+    // What was under way ends where it began: no token ever goes to the other server.
+    expect(await underWay).toMatchObject({ kind: "denied" });
+    const cookies = (server: FakeXenOrchestra) =>
+      server.seen.map(({ headers }) => headers.get("cookie"));
+    expect(cookies(other)).toEqual(["authenticationToken=canary"]);
+    expect(cookies(fake)).toEqual(["authenticationToken=t0ken"]);
+    await other.stop();
+  });
+
+  test("changes nothing when a file cannot be used", async () => {
+    const session = open();
+    for (const broken of [{ caFile: "/nowhere" }, { token: null, tokenFile: "/nowhere" }]) {
+      const settings = toSettings("http://127.0.0.1:1", broken);
+      expect(() => session.reconfigure(settings)).toThrow("/nowhere: cannot be read");
+    }
+    expect((await session.get(GET, signal)).status).toBe(200);
+  });
+
+  test("shows a new token at once although the old one was refused a moment ago", async () => {
+    const session = open();
+    fake.answer = () => toResponse(loadCapture("auth-badtoken"));
+    await session.get(GET, signal).catch(() => {});
+    fake.answer = () => undefined;
+    session.reconfigure(toSettings(fake.url));
+    expect((await session.get(GET, signal)).status).toBe(200);
+  });
+});
+
 describe("tokenFile", () => {
   const folder = mkdtempSync(join(tmpdir(), "landfall-"));
   afterAll(() => rmSync(folder, { recursive: true }));
