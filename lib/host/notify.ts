@@ -3,7 +3,8 @@
  *
  * The protocol is a datagram over a unix socket, which Bun cannot send by itself: it has no such sockets, and its
  * foreign functions need the JIT compiler, which is off here and which `MemoryDenyWriteExecute=` forbids. So the
- * program that every host with systemd has speaks for us, as a child, for which a unit needs `NotifyAccess=all`.
+ * program that every host with systemd has speaks for us, as a child, for which a unit needs `NotifyAccess=all`, and
+ * `KillMode=mixed` so that the end can be told.
  * Without `NOTIFY_SOCKET` in the environment nothing of this exists.
  * @module
  */
