@@ -54,7 +54,7 @@ export function toChecks({ nodes, source }: Parts): Check[] {
   ];
 }
 
-function toDebugOptions({ clock }: AppOptions, parts: Parts): DebugOptions {
+function toDebugOptions({ clock, provider, host }: AppOptions, parts: Parts): DebugOptions {
   const { nodes, source } = parts;
   const describe = (node: Node): NodeView => ({
     ...parts.node.describe(node),
@@ -67,6 +67,7 @@ function toDebugOptions({ clock }: AppOptions, parts: Parts): DebugOptions {
       return node && describe(node);
     },
     readInventory: () => toInventoryView(source, clock),
+    readStatus: () => ({ provider: provider.name, host }),
     now: () => clock.now(),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
+import { formatSpan, toMs } from "./span.ts";
 import { formatTable } from "./text_table.ts";
 import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
@@ -109,17 +110,4 @@ function formatInventory(view: InventoryView): string {
     reason ?? "",
   ]);
   return `${formatTable(["FACT", "VALUE"], facts)}\n${formatTable(["PART", "NAME", "COMPLETE", "REASON"], coverage)}`;
-}
-
-/** `NaN` when there is no time, which shows as nothing. */
-function toMs(time: string | undefined): number {
-  return Date.parse(time ?? "");
-}
-
-/** A span of milliseconds in its largest unit, as kubectl shows ages. */
-function formatSpan(ms: number): string {
-  if (Number.isNaN(ms)) return "";
-  const seconds = Math.max(0, Math.round(ms / 1_000));
-  if (seconds < 120) return `${seconds}s`;
-  return seconds < 7_200 ? `${Math.floor(seconds / 60)}m` : `${Math.floor(seconds / 3_600)}h`;
 }

@@ -6,6 +6,7 @@ import { Hono } from "hono";
 import type { Logger } from "../core/log.ts";
 import { createDebugRoutes } from "./debug.ts";
 import type { DebugOptions } from "./debug.ts";
+import { createPageRoutes } from "./page/mod.ts";
 import { createProbeRoutes } from "./probes.ts";
 import type { ProbeOptions } from "./probes.ts";
 
@@ -21,9 +22,13 @@ export interface PagesOptions {
 export function createPages({ probes, debug, log }: PagesOptions): Hono {
   const pages = new Hono();
   pages.route("/", createProbeRoutes(probes));
-  if (debug !== undefined) pages.route("/", createDebugRoutes(debug));
+  if (debug !== undefined) {
+    // Pages for people first: they let through whatever does not ask for HTML.
+    pages.route("/", createPageRoutes(debug));
+    pages.route("/", createDebugRoutes(debug));
+  }
   const paths = ["/healthz", "/livez", "/readyz", "/metrics"];
-  if (debug !== undefined) paths.push("/debug/nodes", "/debug/inventory");
+  if (debug !== undefined) paths.push("/debug/", "/debug/nodes", "/debug/inventory");
   pages.get("/", (context) => context.text(paths.map((path) => `${path}\n`).join("")));
   pages.notFound((context) => context.text("404 page not found\n", 404));
   pages.onError((error, context) => {

@@ -1,0 +1,27 @@
+/**
+ * Whether a request comes from a browser that wants a page, or from a program that wants data.
+ * @module
+ */
+
+/**
+ * Whether an `Accept` header asks for HTML by name, at least as much as for JSON or plain text.
+ *
+ * What takes everything (curl) gets data: wildcards do not count.
+ */
+export function wantsHtml(accept: string | undefined): boolean {
+  const html = findQuality(accept, "text/html");
+  if (html === 0) return false;
+  return (
+    html >= findQuality(accept, "application/json") && html >= findQuality(accept, "text/plain")
+  );
+}
+
+function findQuality(accept: string | undefined, type: string): number {
+  for (const part of (accept ?? "").split(",")) {
+    const [name = "", ...params] = part.split(";").map((one) => one.trim().toLowerCase());
+    if (name !== type) continue;
+    const quality = params.find((param) => param.startsWith("q="));
+    return quality === undefined ? 1 : Number(quality.slice("q=".length)) || 0;
+  }
+  return 0;
+}

@@ -1,0 +1,73 @@
+/**
+ * What should be beside what is, as a table.
+ * @module
+ */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { Line, LineState } from "./differences.ts";
+
+const VERDICTS: Readonly<Record<LineState, string>> = {
+  same: "as wanted",
+  missing: "missing",
+  differs: "differs",
+  extra: "not wanted",
+  kept: "kept: it is never changed",
+  unknown: "nothing wanted now",
+};
+
+/** A table with its title; a sentence when there is nothing to compare. */
+export function ComparisonTable({
+  title,
+  lines,
+  empty,
+}: {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  readonly empty: string;
+}): JSX.Element {
+  const shown = lines.filter(({ wanted, actual }) => wanted !== undefined || actual !== undefined);
+  if (shown.length === 0) {
+    return (
+      <section class="card">
+        <h2>{title}</h2>
+        <p class="soft empty">{empty}</p>
+      </section>
+    );
+  }
+  return (
+    <div class="card">
+      <table>
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            {["Name", "Wanted", "There", "Verdict"].map((heading) => (
+              <th scope="col">{heading}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ name, wanted, actual, state }) => (
+            <tr class={`l-${state}`}>
+              <th scope="row">
+                <code>{name}</code>
+              </th>
+              <Value title="wanted" text={wanted} />
+              <Value title="there" text={actual} />
+              <td class="verdict">{VERDICTS[state]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Value({
+  title,
+  text,
+}: {
+  readonly title: string;
+  readonly text: string | undefined;
+}): JSX.Element {
+  if (text === undefined) return <td></td>;
+  return <td data-label={title}>{text === "" ? "(empty)" : <code>{text}</code>}</td>;
+}

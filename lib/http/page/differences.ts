@@ -1,0 +1,92 @@
+/**
+ * What a Node should have beside what it has, line by line.
+ * @module
+ */
+import type { AddressView, NodeView } from "../views.ts";
+
+/** How a line stands. `kept`: what is there differs, but is never changed. */
+export type LineState = "same" | "missing" | "differs" | "extra" | "kept" | "unknown";
+
+/** One label, address or provider ID. */
+export interface Line {
+  /** Label key or type of address. */
+  readonly name: string;
+  readonly wanted?: string;
+  readonly actual?: string;
+  readonly state: LineState;
+}
+
+const WRONG: ReadonlySet<LineState> = new Set(["missing", "differs", "extra"]);
+
+/** The labels that Landfall wants to own. */
+export function compareLabels({ labels: { wanted, actual } }: NodeView): Line[] {
+  const keys = Object.keys({ ...wanted, ...actual }).sort();
+  return keys.map((key) => {
+    const want = wanted?.[key];
+    const have = actual[key];
+    return toLine(key, want, have);
+  });
+}
+
+/** The addresses in the order that is wanted, then those that should not be there. */
+export function compareAddresses({ addresses: { wanted, actual } }: NodeView): Line[] {
+  if (wanted === undefined) {
+    return actual.map(({ type, address }) => ({ name: type, actual: address, state: "unknown" }));
+  }
+  const lines = wanted.map(({ type, address }, at): Line => {
+    if (isAddress(actual[at], type, address))
+      return { name: type, wanted: address, actual: address, state: "same" };
+    const elsewhere = actual.some((one) => isAddress(one, type, address));
+    return elsewhere
+      ? { name: type, wanted: address, actual: `${address}, in another place`, state: "differs" }
+      : { name: type, wanted: address, state: "missing" };
+  });
+  for (const { type, address } of actual) {
+    if (wanted.some((one) => isAddress(one, type, address))) continue;
+    lines.push({ name: type, actual: address, state: "extra" });
+  }
+  return lines;
+}
+
+/** The provider ID. One that is there is never changed, also when its machine would ask for another now. */
+export function compareProviderId({
+  wantedProviderId: wanted,
+  providerId: actual,
+}: NodeView): Line {
+  const line = toLine("spec.providerID", wanted, actual);
+  return line.state === "differs" ? { ...line, state: "kept" } : line;
+}
+
+/** How many lines of a Node are not as they should be. */
+export function countDifferences(node: NodeView): number {
+  let count = WRONG.has(compareProviderId(node).state) ? 1 : 0;
+  const { wanted = {}, actual } = node.labels;
+  for (const key in wanted) if (wanted[key] !== actual[key]) count += 1;
+  if (!hasSameAddresses(node)) {
+    count += compareAddresses(node).filter(({ state }) => WRONG.has(state)).length;
+  }
+  return count;
+}
+
+function hasSameAddresses({ addresses: { wanted, actual } }: NodeView): boolean {
+  if (wanted === undefined) return true;
+  return (
+    wanted.length === actual.length &&
+    wanted.every(({ type, address }, at) => isAddress(actual[at], type, address))
+  );
+}
+
+function isAddress(one: AddressView | undefined, type: string, address: string): boolean {
+  return one?.type === type && one.address === address;
+}
+
+function toLine(name: string, wanted: string | undefined, actual: string | undefined): Line {
+  const pair = {
+    name,
+    ...(wanted === undefined ? {} : { wanted }),
+    ...(actual === undefined ? {} : { actual }),
+  };
+  if (wanted === undefined) return { ...pair, state: "unknown" };
+  if (actual === undefined) return { ...pair, state: "missing" };
+  return { ...pair, state: wanted === actual ? "same" : "differs" };
+}

@@ -1,0 +1,120 @@
+/**
+ * What the cloud said last, how old that is, and which process tells it.
+ * @module
+ */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { InventoryView, StatusView } from "../views.ts";
+import { formatCount } from "./marks.tsx";
+
+/** A few figures in a row. */
+export function Facts({
+  inventory,
+  status,
+}: {
+  readonly inventory: InventoryView;
+  readonly status: StatusView | undefined;
+}): JSX.Element {
+  const { coverage } = inventory;
+  const incomplete = coverage.filter((part) => !part.complete);
+  return (
+    <dl class="facts">
+      <Fact
+        name="Inventory"
+        value={formatAge(inventory.ageSeconds)}
+        note={describeInventory(inventory)}
+      />
+      <Fact
+        name={status === undefined ? "Cloud" : `Cloud: ${status.provider}`}
+        value={`${coverage.length - incomplete.length} of ${formatCount(coverage.length, "part")}`}
+        note={
+          incomplete.length === 0
+            ? "answered in full"
+            : `not in full: ${incomplete.map(({ id, name }) => name ?? id).join(", ")}`
+        }
+      />
+      {status === undefined ? null : <Role status={status} />}
+    </dl>
+  );
+}
+
+function describeInventory(inventory: InventoryView): string {
+  const { ageSeconds, counts, lastError, lastRefreshDurationMs: tookMs } = inventory;
+  if (lastError !== undefined) return "the last refresh failed";
+  if (ageSeconds === null) return "";
+  const machines = formatCount(counts["instances"] ?? 0, "machine");
+  const unreadable = counts["undecodable"] ?? 0;
+  const more = unreadable > 0 ? `, ${unreadable.toLocaleString("en")} more unreadable` : "";
+  return `${machines}${more}${tookMs === undefined ? "" : `, taken in ${tookMs} ms`}`;
+}
+
+/** The parts of the cloud, and how far each answered. */
+export function CoverageTable({
+  coverage,
+}: {
+  readonly coverage: InventoryView["coverage"];
+}): JSX.Element | null {
+  if (coverage.length === 0) return null;
+  return (
+    <section aria-labelledby="cloud">
+      <h2 id="cloud">What the cloud answered</h2>
+      <div class="card">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Part</th>
+              <th scope="col">ID</th>
+              <th scope="col">Answer</th>
+            </tr>
+          </thead>
+          <tbody>
+            {coverage.map(({ id, name, complete, reason = "" }) => (
+              <tr>
+                <th scope="row">{name ?? id}</th>
+                <td class="id">{name === undefined ? "" : id}</td>
+                <td>
+                  <span class={`mark ${complete ? "s-well" : "s-unmatched"}`}>
+                    {complete ? "in full" : `not in full${reason && `: ${reason}`}`}
+                  </span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Role({ status: { host, election } }: { readonly status: StatusView }): JSX.Element {
+  if (election === undefined) {
+    return <Fact name="This process" value="Acts alone" note={`on ${host}, without election`} />;
+  }
+  const { identity, holder, isLeading } = election;
+  if (isLeading) return <Fact name="This process" value="Leads" note={identity} />;
+  const note = holder === "" ? "nobody leads now" : `${holder} leads`;
+  return <Fact name="This process" value="Stands by" note={note} />;
+}
+
+function Fact({
+  name,
+  value,
+  note,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly note: string;
+}): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+      {note === "" ? null : <dd class="name">{note}</dd>}
+    </div>
+  );
+}
+
+function formatAge(seconds: number | null): string {
+  if (seconds === null) return "none yet";
+  if (seconds < 10) return `${seconds.toFixed(1)} s old`;
+  return seconds < 120 ? `${Math.round(seconds)} s old` : `${Math.floor(seconds / 60)} min old`;
+}

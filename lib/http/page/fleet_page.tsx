@@ -1,0 +1,193 @@
+/**
+ * The page of all Nodes: how they are, what to look at first, where they are.
+ * @module
+ */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { InventoryView, NodeView, StatusView } from "../views.ts";
+import { CoverageTable, Facts } from "./facts.tsx";
+import { renderDocument } from "./layout.tsx";
+import { Bar, formatCount } from "./marks.tsx";
+import { NodeTable } from "./node_table.tsx";
+import { STATES, type StateName } from "./state.ts";
+import { type Card, type Counts, countStates, toCards, toTopology } from "./topology.ts";
+import { TopologyBoxes } from "./topology_boxes.tsx";
+import { TroubleList } from "./trouble_list.tsx";
+import { listTroubles } from "./troubles.ts";
+
+/** What the page shows. */
+export interface FleetPageOptions {
+  readonly nodes: readonly NodeView[];
+  readonly inventory: InventoryView;
+  readonly status?: StatusView;
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+  /** Path from the page to `/debug/`. */
+  readonly base: string;
+  /** Only Nodes in this state. */
+  readonly state?: StateName;
+  /** Only Nodes whose name, machine or place holds this text. */
+  readonly query?: string;
+}
+
+/** Renders the page. */
+export function renderFleetPage(options: FleetPageOptions): Promise<string> {
+  const { base, inventory } = options;
+  const cards = toCards(options.nodes);
+  const counts = countStates(cards);
+  const troubled = countTroubled(counts);
+  return renderDocument({
+    title: troubled > 0 ? `(${troubled}) Landfall` : "Landfall",
+    base,
+    isTroubled: troubled > 0 || inventory.lastError !== undefined,
+    refreshSeconds: toRefreshSeconds(cards.length),
+    main: <FleetMain {...options} cards={cards} counts={counts} />,
+  });
+}
+
+interface FleetMainProps extends FleetPageOptions {
+  readonly cards: readonly Card[];
+  readonly counts: Counts;
+}
+
+function FleetMain(props: FleetMainProps): JSX.Element {
+  const { cards, counts, inventory, status, state, query = "", base } = props;
+  return (
+    <main id="main">
+      {inventory.lastError === undefined ? null : <CloudBanner {...inventory} />}
+      <Lead {...props} />
+      {cards.length > 0 ? <Bar counts={counts} /> : null}
+      <Chips counts={counts} total={cards.length} state={state} query={query} base={base} />
+      <Facts inventory={inventory} status={status} />
+      {state !== undefined || query !== "" ? <Found {...props} /> : <Everything {...props} />}
+    </main>
+  );
+}
+
+function CloudBanner({ lastError, ageSeconds }: InventoryView): JSX.Element {
+  return (
+    <div class="banner" role="note">
+      <b>The cloud does not answer.</b>{" "}
+      {ageSeconds === null
+        ? "Nothing is known of its machines yet."
+        : "What you see is the last it said; nothing is deleted meanwhile."}
+      <p class="why soft">{lastError}</p>
+    </div>
+  );
+}
+
+function Lead({ cards, counts, query, nowMs, base }: FleetMainProps): JSX.Element {
+  return (
+    <div class="lead">
+      <div>
+        <h1>{toHeading(cards.length, counts)}</h1>
+        <p>as of {new Date(nowMs).toISOString().slice(11, 19)} UTC</p>
+      </div>
+      <form role="search" action={base || "./"}>
+        <input
+          type="search"
+          name="q"
+          value={query ?? ""}
+          aria-label="Name of a Node, machine or place"
+          placeholder="Node, machine or place"
+        />
+        <button type="submit">Find</button>
+      </form>
+    </div>
+  );
+}
+
+function toHeading(total: number, counts: Counts): string {
+  if (total === 0) return "No Nodes yet";
+  const troubled = countTroubled(counts);
+  if (troubled > 0) {
+    const verb = troubled === 1 ? "needs" : "need";
+    return `${troubled.toLocaleString("en")} of ${formatCount(total, "Node")} ${verb} a look`;
+  }
+  const well = counts.find(([state]) => state === "well")?.[1] ?? 0;
+  if (well < total) return `${well.toLocaleString("en")} of ${formatCount(total, "Node")} are well`;
+  return total === 1 ? "The one Node is well" : `All ${formatCount(total, "Node")} are well`;
+}
+
+function Chips({
+  counts,
+  total,
+  state,
+  query,
+  base,
+}: {
+  readonly counts: Counts;
+  readonly total: number;
+  readonly state: StateName | undefined;
+  readonly query: string;
+  readonly base: string;
+}): JSX.Element {
+  const isAll = state === undefined && query === "";
+  return (
+    <nav class="chips" aria-label="Nodes by state">
+      <a href={base || "./"} aria-current={isAll ? "page" : undefined}>
+        <b>{total.toLocaleString("en")}</b> in all
+      </a>
+      {counts.map(([name, count]) => (
+        <a
+          class={`mark s-${name}`}
+          href={`${base}?state=${name}`}
+          title={STATES[name].meaning}
+          aria-current={state === name ? "page" : undefined}
+        >
+          <b>{count.toLocaleString("en")}</b> {STATES[name].word}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Everything({ cards, inventory, base }: FleetMainProps): JSX.Element {
+  const troubles = listTroubles(cards);
+  return (
+    <>
+      {troubles.length > 0 ? <TroubleList troubles={troubles} base={base} /> : null}
+      {cards.length > 0 ? (
+        <TopologyBoxes
+          topology={toTopology(cards, inventory.coverage)}
+          total={cards.length}
+          base={base}
+        />
+      ) : null}
+      <CoverageTable coverage={inventory.coverage} />
+    </>
+  );
+}
+
+function Found({ cards, state, query = "", base, nowMs }: FleetMainProps): JSX.Element {
+  const wanted = query.trim().toLowerCase();
+  const found = cards.filter(
+    (card) => (state === undefined || card.condition.state === state) && mentions(card, wanted),
+  );
+  const what = state === undefined ? "" : ` ${STATES[state].word}`;
+  const where = wanted === "" ? "" : ` with “${query.trim()}”`;
+  return (
+    <section aria-labelledby="found">
+      <h2 id="found" class="name">{`${formatCount(found.length, "Node")}${what}${where}`}</h2>
+      {state === undefined ? null : <p class="soft">{STATES[state].meaning}</p>}
+      {found.length > 0 ? <NodeTable cards={found} base={base} nowMs={nowMs} /> : null}
+    </section>
+  );
+}
+
+/** Whether a Node is called so, or its machine, or a place that it is in. */
+function mentions({ node }: Card, text: string): boolean {
+  const { name, instance, providerId = "", places = [] } = node;
+  const texts = [name, providerId, instance?.name ?? "", instance?.id ?? ""];
+  for (const place of places) texts.push(place.id, place.name ?? "");
+  return texts.some((one) => one.toLowerCase().includes(text));
+}
+
+function countTroubled(counts: Counts): number {
+  return counts.reduce((sum, [state, count]) => sum + (STATES[state].isTrouble ? count : 0), 0);
+}
+
+/** A large page costs more, and changes less in what one can see of it. */
+function toRefreshSeconds(total: number): number {
+  if (total <= 300) return 5;
+  return total <= 2_000 ? 15 : 60;
+}

@@ -1,0 +1,123 @@
+/**
+ * What surrounds every page for people: head, heading, style, and the rules that the browser enforces.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { html, raw } from "hono/html";
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { SCRIPT } from "./script.ts";
+import { STYLE } from "./style.ts";
+
+/** One page. */
+export interface DocumentOptions {
+  /** Title of the window. */
+  readonly title: string;
+  /** Path from the page to `/debug/`, empty or with a slash at its end: it may be served behind another path. */
+  readonly base: string;
+  /** Whether something is wrong: the mark of the window shows it. */
+  readonly isTroubled: boolean;
+  /** How often the page renews itself, in seconds. */
+  readonly refreshSeconds: number;
+  /** A `<main>`. */
+  readonly main: JSX.Element;
+}
+
+/** Without the script; less often, since it may take somebody away from where they read. */
+const RELOAD_SECONDS_MIN = 30;
+
+/** The whole document. */
+export async function renderDocument(options: DocumentOptions): Promise<string> {
+  const { title, base, isTroubled, refreshSeconds, main } = options;
+  const reload = Math.max(RELOAD_SECONDS_MIN, refreshSeconds);
+  const body = (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header>
+        <a class="brand" href={base || "./"}>
+          <Logo />
+          Landfall
+        </a>
+        <div id="live" hidden>
+          <span role="status">Live</span>
+          <button type="button">Pause</button>
+        </div>
+      </header>
+      {main}
+      <footer>
+        <nav aria-label="For programs">
+          <a href={`${base}nodes`}>Nodes as JSON</a>
+          <a href={`${base}nodes?format=text`}>as text</a>
+          <a href={`${base}inventory`}>Inventory as JSON</a>
+        </nav>
+      </footer>
+    </>
+  );
+  // Style and script stand in one piece each: the formatter of this source must not put blanks around what is hashed.
+  const document = await html`<!doctype html>
+    <html lang="en" data-refresh="${refreshSeconds}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width,initial-scale=1" />
+        <title>${title}</title>
+        <link rel="icon" href="${toIcon(isTroubled)}" />
+        <noscript><meta http-equiv="refresh" content="${reload}" /></noscript>
+        ${raw(`<style>${STYLE}</style>`)}
+      </head>
+      <body>
+        ${body} ${raw(`<script>${SCRIPT}</script>`)}
+      </body>
+    </html> `;
+  return String(document);
+}
+
+/**
+ * What the browser must keep to: our own style and script by their hashes, nothing from elsewhere, nothing embedded
+ * elsewhere, nothing kept.
+ */
+export function createPageHeaders(): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    `style-src '${hash(STYLE)}'`,
+    `script-src '${hash(SCRIPT)}'`,
+    "connect-src 'self'",
+    "img-src data:",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    "content-security-policy": policy.join("; "),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+    vary: "Accept",
+  };
+}
+
+function hash(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+function Logo(): JSX.Element {
+  return (
+    <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
+      <path d="M3 14 9 6l4 5 2-2.5 6 5.5" stroke-linejoin="round" stroke-linecap="round" />
+      <path
+        d="M2 18.5c2-1.6 3.3-1.6 5 0s3.3 1.6 5 0 3.3-1.6 5 0 3.3 1.6 5 0"
+        stroke-linecap="round"
+      />
+    </svg>
+  );
+}
+
+function toIcon(isTroubled: boolean): string {
+  const shape = isTroubled
+    ? `<path d="M8 1l7 14H1z" fill="#d9480f"/>`
+    : `<circle cx="8" cy="8" r="6" fill="#1c8a4f"/>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${shape}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}

@@ -1,0 +1,83 @@
+/**
+ * Small pieces that more than one page shows: states, counts of states, Nodes as tiles.
+ * @module
+ */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { STATES, type StateName } from "./state.ts";
+import type { Card, Counts } from "./topology.ts";
+
+/** A state, by shape, colour and word. */
+export function Mark({ state }: { readonly state: StateName }): JSX.Element {
+  return <span class={`mark s-${state}`}>{STATES[state].word}</span>;
+}
+
+/** Shares of states as one bar. It says nothing that numbers beside it do not say. */
+export function Bar({ counts }: { readonly counts: Counts }): JSX.Element {
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  let x = 0;
+  return (
+    <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+      {counts.map(([state, count]) => {
+        const width = (count / total) * 100;
+        x += width;
+        return (
+          <rect
+            class={`s-${state}`}
+            x={(x - width).toFixed(2)}
+            width={width.toFixed(2)}
+            height="1"
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
+/** Counts of states in words. */
+export function Tally({ counts }: { readonly counts: Counts }): JSX.Element {
+  return (
+    <span class="tally">
+      {counts.map(([state, count]) => (
+        <span class={`mark s-${state}`}>
+          {count} {STATES[state].word}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Nodes as tiles that lead to their pages. A Node that is well shows its name alone. */
+export function Tiles({
+  cards,
+  base,
+}: {
+  readonly cards: readonly Card[];
+  readonly base: string;
+}): JSX.Element {
+  return (
+    <ul class="tiles">
+      {cards.map(({ node: { name }, condition: { state } }) => (
+        <li>
+          <a class={`dot s-${state}`} href={toNodePath(base, name)}>
+            {name}
+            {state === "well" ? null : <i>{STATES[state].word}</i>}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/**
+ * Path of a Node's page.
+ *
+ * @param base Path to `/debug/` from the page that links
+ */
+export function toNodePath(base: string, name: string): string {
+  return `${base}nodes/${encodeURIComponent(name)}`;
+}
+
+/** A number with the noun that it counts. */
+export function formatCount(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}

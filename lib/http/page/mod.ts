@@ -1,0 +1,75 @@
+/**
+ * The pages for people: `/debug/`, and a page for each Node, for whoever asks for HTML.
+ * @module
+ */
+import { Hono } from "hono";
+import type { Context } from "hono";
+import { wantsHtml } from "../accept.ts";
+import type { DebugOptions } from "../debug.ts";
+import { renderFleetPage } from "./fleet_page.tsx";
+import { createPageHeaders } from "./layout.tsx";
+import { renderNodePage, renderNoNodePage } from "./node_page.tsx";
+import { isStateName } from "./state.ts";
+
+/** What `/debug/` tells a program or a person with curl. */
+const PATHS = [
+  "/debug/nodes",
+  "/debug/nodes?format=text",
+  "/debug/nodes/<name>",
+  "/debug/inventory",
+  "/debug/inventory?format=text",
+];
+/** Longer searches find nothing that a shorter one would not. */
+const QUERY_LENGTH_MAX = 200;
+
+/**
+ * Routes for the pages. They stand before those for programs, and let through what does not ask for HTML.
+ *
+ * Nothing on them comes from elsewhere, and they need no script; a few lines keep them fresh.
+ */
+export function createPageRoutes(options: DebugOptions): Hono {
+  const routes = new Hono();
+  const headers = createPageHeaders();
+  const vary = { vary: "Accept" };
+  const show = async (context: Context, page: Promise<string>, code: 200 | 404 = 200) =>
+    context.html(await page, code, headers);
+  for (const [path, base] of [
+    ["/debug", "debug/"],
+    ["/debug/", ""],
+  ] as const) {
+    routes.get(path, async (context) =>
+      wantsHtml(context.req.header("accept"))
+        ? await show(context, renderFleet(context, options, base))
+        : context.text(PATHS.map((one) => `${one}\n`).join(""), 200, vary),
+    );
+  }
+  routes.get("/debug/nodes/:name", async (context, next) => {
+    const isPage =
+      wantsHtml(context.req.header("accept")) && context.req.query("format") === undefined;
+    if (!isPage) {
+      await next();
+      context.header("vary", "Accept");
+      return;
+    }
+    const name = context.req.param("name");
+    const node = options.findNode(name);
+    if (node === undefined) return await show(context, renderNoNodePage(name, "../"), 404);
+    return await show(context, renderNodePage({ node, nowMs: options.now(), base: "../" }));
+  });
+  return routes;
+}
+
+function renderFleet(context: Context, options: DebugOptions, base: string): Promise<string> {
+  const state = context.req.query("state") ?? "";
+  const query = (context.req.query("q") ?? "").trim().slice(0, QUERY_LENGTH_MAX);
+  const status = options.readStatus?.();
+  return renderFleetPage({
+    nodes: options.listNodes(),
+    inventory: options.readInventory(),
+    nowMs: options.now(),
+    base,
+    ...(status ? { status } : {}),
+    ...(isStateName(state) ? { state } : {}),
+    ...(query === "" ? {} : { query }),
+  });
+}

@@ -1,0 +1,181 @@
+/**
+ * The page of one Node: which machine it is, what it should have beside what it has, what happens to it.
+ * @module
+ */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { formatSpan, toMs } from "../span.ts";
+import type { NodeView } from "../views.ts";
+import { ComparisonTable } from "./comparison_table.tsx";
+import { compareAddresses, compareLabels, compareProviderId } from "./differences.ts";
+import { renderDocument } from "./layout.tsx";
+import { Mark } from "./marks.tsx";
+import { type NodeCondition, STATES, toCondition } from "./state.ts";
+
+/** What the page shows. */
+export interface NodePageOptions {
+  readonly node: NodeView;
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+  /** Path from the page to `/debug/`. */
+  readonly base: string;
+}
+
+const REFRESH_SECONDS = 5;
+
+const MATCHES: Readonly<Record<string, string>> = {
+  providerId: "matched by provider ID",
+  systemUuid: "matched by system UUID",
+  swappedSystemUuid: "matched by system UUID, its bytes swapped by UEFI firmware",
+  name: "matched by name",
+};
+
+/** Renders the page. */
+export function renderNodePage({ node, nowMs, base }: NodePageOptions): Promise<string> {
+  const condition = toCondition(node);
+  const main = (
+    <main id="main">
+      <p class="back">
+        <a href={base || "./"}>‹ All Nodes</a>
+      </p>
+      <div class="title">
+        <h1 class="name">{node.name}</h1>
+        <Mark state={condition.state} />
+      </div>
+      <p class="why soft">{condition.why || STATES[condition.state].meaning}</p>
+      <Mapping node={node} condition={condition} />
+      <div class="pair">
+        <Work node={node} nowMs={nowMs} />
+        <Machine node={node} />
+      </div>
+      <h2>What it should have, and what it has</h2>
+      <ComparisonTable
+        title="Provider ID"
+        lines={[compareProviderId(node)]}
+        empty="It has no provider ID, and none is wanted now."
+      />
+      <ComparisonTable
+        title="Labels"
+        lines={compareLabels(node)}
+        empty="No label is wanted while its machine is not known."
+      />
+      <ComparisonTable title="Addresses" lines={compareAddresses(node)} empty="It has none." />
+      <p class="more">
+        <a href={`${base}nodes/${encodeURIComponent(node.name)}?format=json`}>This Node as JSON</a>
+      </p>
+    </main>
+  );
+  const isTroubled = STATES[condition.state].isTrouble;
+  const title = `${node.name}: ${STATES[condition.state].word} · Landfall`;
+  return renderDocument({ title, base, isTroubled, refreshSeconds: REFRESH_SECONDS, main });
+}
+
+/** Renders the page that stands where a Node would. */
+export function renderNoNodePage(name: string, base: string): Promise<string> {
+  const main = (
+    <main id="main">
+      <h1 class="name">There is no Node “{name}”</h1>
+      <p>
+        <a href={base || "./"}>All Nodes</a>
+      </p>
+    </main>
+  );
+  const refreshSeconds = REFRESH_SECONDS;
+  return renderDocument({
+    title: "No such Node · Landfall",
+    base,
+    isTroubled: true,
+    refreshSeconds,
+    main,
+  });
+}
+
+/** From the Node to its machine to the places that hold it. */
+function Mapping({
+  node,
+  condition,
+}: {
+  readonly node: NodeView;
+  readonly condition: NodeCondition;
+}): JSX.Element {
+  const { instance, places = [], matchedBy = "", presence } = node;
+  return (
+    <ol class="path" aria-label="From the Node to where it runs">
+      <li>
+        <small>Node</small>
+        <b>{node.name}</b>
+        <span class="soft">Ready: {node.ready}</span>
+      </li>
+      {instance === null ? (
+        <li class="none">
+          <small>machine</small>
+          <b>{STATES[condition.state].word}</b>
+          <span class="soft">{presence.reason ?? presence.kind}</span>
+        </li>
+      ) : (
+        <li>
+          <small>machine, {instance.state}</small>
+          <b>{instance.name}</b>
+          <span class="soft">{MATCHES[matchedBy] ?? matchedBy}</span>
+        </li>
+      )}
+      {places.toReversed().map(({ kind, id, name }) => (
+        <li class={instance === null ? "none" : undefined}>
+          <small>{instance === null ? `${kind}, by its labels` : kind}</small>
+          <b>{name ?? id}</b>
+          {name === undefined ? null : <span class="id">{id}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number }): JSX.Element {
+  const { lastReconcile: last, nextReconcileAt, deletion, isUninitialized } = node;
+  const next = formatSpan(toMs(nextReconcileAt) - nowMs);
+  return (
+    <div class="card">
+      <dl>
+        <dt>Initialised</dt>
+        <dd>{isUninitialized === true ? "not yet: it waits, tainted" : "yes"}</dd>
+        <dt>Looked at</dt>
+        <dd>
+          {last === null
+            ? "not yet"
+            : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
+        </dd>
+        {last?.error === undefined ? null : (
+          <>
+            <dt>Error</dt>
+            <dd>{last.error}</dd>
+          </>
+        )}
+        <dt>Looked at again</dt>
+        <dd>{next === "" ? "when something changes" : `in ${next}, or when something changes`}</dd>
+        <dt>Deletion</dt>
+        <dd>
+          {deletion?.state ?? (node.instance === null ? "no" : "no: its machine is there")}
+          {deletion?.reason === undefined ? "" : ` (${deletion.reason})`}
+          {deletion?.message === undefined ? null : <p class="soft">{deletion.message}</p>}
+        </dd>
+      </dl>
+    </div>
+  );
+}
+
+function Machine({ node: { instance } }: { readonly node: NodeView }): JSX.Element | null {
+  if (instance === null) return null;
+  const { id, details } = instance;
+  const facts = Object.values(details).includes(id) ? details : { id, ...details };
+  return (
+    <div class="card">
+      <dl>
+        {Object.entries(facts).map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+      </dl>
+    </div>
+  );
+}

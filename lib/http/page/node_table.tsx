@@ -1,0 +1,74 @@
+/**
+ * Nodes that were searched for, as a table; on a phone as a list.
+ * @module
+ */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { formatSpan, toMs } from "../span.ts";
+import { Mark, toNodePath } from "./marks.tsx";
+import type { Card } from "./topology.ts";
+import { formatPlaces } from "./trouble_list.tsx";
+
+/** More rows help nobody. */
+const ROWS_MAX = 500;
+
+/** The table. */
+export function NodeTable({
+  cards,
+  base,
+  nowMs,
+}: {
+  readonly cards: readonly Card[];
+  readonly base: string;
+  readonly nowMs: number;
+}): JSX.Element {
+  return (
+    <>
+      <div class="card">
+        <table>
+          <thead>
+            <tr>
+              {["Node", "State", "Machine", "Place", "Looked at"].map((title) => (
+                <th scope="col">{title}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {cards.slice(0, ROWS_MAX).map((card) => (
+              <Row card={card} base={base} nowMs={nowMs} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {cards.length > ROWS_MAX ? (
+        <p class="soft">{`The first ${ROWS_MAX} of ${cards.length}: search for the others by name.`}</p>
+      ) : null}
+    </>
+  );
+}
+
+function Row({
+  card,
+  base,
+  nowMs,
+}: {
+  readonly card: Card;
+  readonly base: string;
+  readonly nowMs: number;
+}): JSX.Element {
+  const { node, condition } = card;
+  const ago = formatSpan(nowMs - toMs(node.lastReconcile?.at));
+  return (
+    <tr>
+      <th scope="row">
+        <a href={toNodePath(base, node.name)}>{node.name}</a>
+      </th>
+      <td>
+        <Mark state={condition.state} />
+        {condition.why ? <p class="why soft">{condition.why}</p> : null}
+      </td>
+      <td data-label="Machine">{node.instance?.name ?? ""}</td>
+      <td data-label="Place">{formatPlaces(card)}</td>
+      <td data-label="Looked at">{ago && `${ago} ago`}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,159 @@
+/**
+ * In one word, how a Node and its machine are, and why.
+ * @module
+ */
+import type { NodeView } from "../views.ts";
+import { countDifferences } from "./differences.ts";
+
+/** How a Node is: the worst that is true of it. */
+export type StateName =
+  | "missing"
+  | "failing"
+  | "unmatched"
+  | "unseen"
+  | "notReady"
+  | "stopped"
+  | "differs"
+  | "joining"
+  | "foreign"
+  | "well";
+
+/** A state for people. Its mark has a shape of its own, so that colour is never all that tells. */
+export interface StateWords {
+  /** As it stands beside a Node. */
+  readonly word: string;
+  /** What it means, in a sentence for the legend. */
+  readonly meaning: string;
+  /** Whether somebody should look at such a Node. */
+  readonly isTrouble: boolean;
+}
+
+/** All states, the worst first. */
+export const STATES: Readonly<Record<StateName, StateWords>> = {
+  missing: {
+    word: "machine missing",
+    meaning: "The cloud does not show the machine of this Node any more.",
+    isTrouble: true,
+  },
+  failing: {
+    word: "failing",
+    meaning: "The last attempt to bring the Node up to date failed.",
+    isTrouble: true,
+  },
+  unmatched: {
+    word: "no match",
+    meaning: "The cloud has no machine that is clearly this Node's.",
+    isTrouble: true,
+  },
+  unseen: {
+    word: "out of sight",
+    meaning: "The cloud cannot tell now: nothing is changed, nothing is deleted.",
+    isTrouble: true,
+  },
+  notReady: {
+    word: "not ready",
+    meaning: "The machine runs, but its kubelet is not ready or silent.",
+    isTrouble: true,
+  },
+  stopped: {
+    word: "stopped",
+    meaning: "The machine is there and does not run.",
+    isTrouble: true,
+  },
+  differs: {
+    word: "differs",
+    meaning: "Labels, addresses or provider ID are not yet as they should be.",
+    isTrouble: true,
+  },
+  joining: {
+    word: "joining",
+    meaning: "The Node waits, tainted, to be initialised.",
+    isTrouble: false,
+  },
+  foreign: {
+    word: "foreign",
+    meaning: "The Node belongs to another cloud and is left alone.",
+    isTrouble: false,
+  },
+  well: { word: "well", meaning: "Everything is as it should be.", isTrouble: false },
+};
+
+/** Names of all states, the worst first. */
+export const STATE_NAMES: readonly StateName[] = Object.keys(STATES).filter(isStateName);
+
+/** Whether a text names a state. */
+export function isStateName(text: string): text is StateName {
+  return Object.hasOwn(STATES, text);
+}
+
+/** The state of a Node, and why it is in it. */
+export interface NodeCondition {
+  readonly state: StateName;
+  /** One word that Nodes with the same trouble share; may be empty. */
+  readonly cause: string;
+  /** Sentences for people; empty when the state says it all. */
+  readonly why: string;
+}
+
+/** Reasons for which a cloud that did answer has no single machine for a Node. */
+const UNMATCHED: ReadonlySet<string> = new Set([
+  "undecodable",
+  "ambiguous",
+  "malformedProviderId",
+  "noIdentity",
+  "notFound",
+]);
+const DELETION_GOES_ON: ReadonlySet<string> = new Set(["waiting", "confirm"]);
+
+/** Judges a Node. */
+export function toCondition(node: NodeView): NodeCondition {
+  const { presence } = node;
+  switch (presence.kind) {
+    case "foreign":
+      return { state: "foreign", cause: "", why: presence.message ?? "" };
+    case "absent":
+      return { state: "missing", cause: "absent", why: joinReasons(node) };
+    case "unknown":
+      return { state: toUnknownState(node), cause: toCause(node), why: joinReasons(node) };
+    case "present":
+      return judgePresent(node);
+  }
+}
+
+function toUnknownState({ presence, providerId, deletion }: NodeView): StateName {
+  const { reason = "" } = presence;
+  if (UNMATCHED.has(reason)) return "unmatched";
+  if (reason === "notListed") return providerId === undefined ? "unmatched" : "missing";
+  return deletion && DELETION_GOES_ON.has(deletion.state) ? "missing" : "unseen";
+}
+
+function toCause({ presence, deletion }: NodeView): string {
+  return [presence.reason, deletion?.state, deletion?.reason].filter(Boolean).join("/");
+}
+
+/** What the cloud says, and what stands before a deletion, unless it is the same again. */
+function joinReasons({ presence, deletion }: NodeView): string {
+  const { message = "" } = presence;
+  const more = deletion?.message ?? "";
+  return more === message || more === "" ? message : [more, message].filter(Boolean).join(". ");
+}
+
+function judgePresent(node: NodeView): NodeCondition {
+  const { lastReconcile, instance, ready } = node;
+  if (lastReconcile?.error !== undefined) {
+    return { state: "failing", cause: lastReconcile.outcome, why: lastReconcile.error };
+  }
+  if (instance?.state === "stopped") {
+    const power = instance.details["powerState"];
+    const why = power === undefined ? "" : `The cloud says "${power}"`;
+    return { state: "stopped", cause: power ?? "", why };
+  }
+  if (node.isUninitialized) return { state: "joining", cause: "", why: "" };
+  if (ready !== "True") {
+    return { state: "notReady", cause: ready, why: `Its condition Ready is ${ready}` };
+  }
+  const count = countDifferences(node);
+  if (count === 0) return { state: "well", cause: "", why: "" };
+  const why = `${count} of its labels and addresses ${count === 1 ? "is" : "are"} not as wanted`;
+  return { state: "differs", cause: "", why };
+}

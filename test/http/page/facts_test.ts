@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { CoverageTable, Facts } from "../../../lib/http/page/facts.tsx";
+import type { ElectionView, InventoryView } from "../../../lib/http/views.ts";
+import { toInventoryView } from "../../support/node_views.ts";
+
+function render(over: Partial<InventoryView> = {}, election?: ElectionView): string {
+  const status = { provider: "xo", host: "cp-1", ...(election ? { election } : {}) };
+  return String(Facts({ inventory: toInventoryView(over), status }));
+}
+
+test("Facts() tells how old the inventory is and what is in it", () => {
+  expect(render()).toContain("<dd>3.0 s old</dd>");
+  expect(render()).toContain("2 machines, taken in 12 ms");
+  expect(render({ ageSeconds: 59.6 })).toContain("<dd>60 s old</dd>");
+  expect(render({ ageSeconds: 600 })).toContain("<dd>10 min old</dd>");
+  expect(render({ ageSeconds: null })).toContain("<dd>none yet</dd>");
+  expect(render({ lastError: "timeout" })).toContain("the last refresh failed");
+  expect(render({ counts: { instances: 1, undecodable: 2 } })).toContain("1 machine, 2 more");
+});
+
+test("Facts() names the parts that did not answer in full", () => {
+  const coverage = [
+    { id: "p1", complete: true },
+    { id: "p2", name: "Lyon", complete: false, reason: "lost" },
+  ];
+  expect(render()).toContain("<dd>2 of 2 parts</dd>");
+  expect(render({ coverage })).toContain("<dd>1 of 2 parts</dd>");
+  expect(render({ coverage })).toContain("not in full: Lyon");
+});
+
+test("Facts() tells who leads", () => {
+  const lease = { identity: "cp-1_a", holder: "cp-1_a", isLeading: true };
+  expect(render()).toContain("Acts alone");
+  expect(render({}, lease)).toContain("<dd>Leads</dd>");
+  const other = { ...lease, holder: "cp-2_b", isLeading: false };
+  expect(render({}, other)).toContain("Stands by");
+  expect(render({}, other)).toContain("cp-2_b leads");
+  expect(render({}, { ...other, holder: "" })).toContain("nobody leads now");
+});
+
+test("CoverageTable() tells of each part how it answered, and nothing without parts", () => {
+  const coverage = [
+    { id: "p1", complete: true },
+    { id: "p2", name: "Lyon", complete: false, reason: "lost" },
+  ];
+  const html = String(CoverageTable({ coverage }));
+  expect(html).toContain(">in full<");
+  expect(html).toContain(">not in full: lost<");
+  expect(CoverageTable({ coverage: [] })).toBeNull();
+});

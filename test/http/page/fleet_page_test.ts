@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import { type FleetPageOptions, renderFleetPage } from "../../../lib/http/page/fleet_page.tsx";
+import { PAGE_NOW, toInventoryView, toLostView, toNodeView } from "../../support/node_views.ts";
+
+async function render(over: Partial<FleetPageOptions> = {}): Promise<string> {
+  return await renderFleetPage({
+    nodes: [toNodeView("a"), toNodeView("b"), toLostView("c", "notFound")],
+    inventory: toInventoryView(),
+    nowMs: PAGE_NOW,
+    base: "",
+    ...over,
+  });
+}
+
+describe("renderFleetPage()", () => {
+  test("renderFleetPage() begins with how many Nodes need a look", async () => {
+    const html = await render();
+    expect(html).toContain("<h1>1 of 3 Nodes needs a look</h1>");
+    expect(html).toContain("<title>(1) Landfall</title>");
+    expect(html).toContain("as of 00:10:00 UTC");
+    const order = ["<h1>", "Look at these first", "Where they are", "What the cloud answered"];
+    const positions = order.map((text) => html.indexOf(text));
+    expect(positions).not.toContain(-1);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+  });
+
+  test.each([
+    [[], "No Nodes yet"],
+    [[toNodeView("a")], "The one Node is well"],
+    [[toNodeView("a"), toNodeView("b")], "All 2 Nodes are well"],
+    [[toNodeView("a"), toNodeView("b", { isUninitialized: true })], "1 of 2 Nodes are well"],
+    [[toLostView("a", "denied"), toLostView("b", "denied")], "2 of 2 Nodes need a look"],
+  ])("renderFleetPage() sums up (%#)", async (nodes, heading) => {
+    expect(await render({ nodes })).toContain(`<h1>${heading}</h1>`);
+  });
+
+  test("renderFleetPage() is quiet when all is well", async () => {
+    const html = await render({ nodes: [toNodeView("a")] });
+    expect(html).not.toContain("Look at these first");
+    expect(html).toContain("<title>Landfall</title>");
+  });
+
+  test("renderFleetPage() says first of all that the cloud does not answer", async () => {
+    const html = await render({ inventory: toInventoryView({ lastError: "refused <by> it" }) });
+    expect(html).toContain("refused &lt;by&gt; it");
+    expect(html.indexOf("The cloud does not answer")).toBeLessThan(html.indexOf("<h1>"));
+  });
+
+  test("renderFleetPage() shows only the Nodes that are searched for", async () => {
+    const byState = await render({ state: "unmatched" });
+    expect(byState).toContain("1 Node no match");
+    expect(byState).not.toContain("nodes/a");
+    expect(byState).toContain('href="?state=unmatched"');
+    const byMachine = await render({ query: " VM-B" });
+    expect(byMachine).toContain("1 Node with “VM-B”");
+    expect(byMachine).toContain('href="nodes/b"');
+    expect(await render({ query: "paris" })).toContain("3 Nodes with");
+    expect(await render({ query: "nowhere" })).toContain("0 Nodes with");
+  });
+
+  test("renderFleetPage() renews a large page less often", async () => {
+    const toSeconds = async (count: number): Promise<string> => {
+      const nodes = Array.from({ length: count }, (_, index) => toNodeView(`n${index}`));
+      return /data-refresh="(\d+)"/.exec(await render({ nodes }))?.[1] ?? "";
+    };
+    expect([await toSeconds(3), await toSeconds(301), await toSeconds(2_001)]).toEqual([
+      "5",
+      "15",
+      "60",
+    ]);
+  });
+});

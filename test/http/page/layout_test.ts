@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { raw } from "hono/html";
+import { createPageHeaders, renderDocument } from "../../../lib/http/page/layout.tsx";
+import { takeApart } from "../../support/node_views.ts";
+
+const options = {
+  title: "</title><script>alert(1)</script>",
+  base: "",
+  isTroubled: false,
+  refreshSeconds: 5,
+  main: raw("<main></main>"),
+};
+
+function hash(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
+
+test("createPageHeaders() allows the style and the script of the page by their hashes, and no others", async () => {
+  const html = await renderDocument(options);
+  const [, style = ""] = /<style>([^]*?)<\/style>/.exec(html) ?? [];
+  const [, script = ""] = /<script>([^]*?)<\/script>/.exec(html) ?? [];
+  const policy = createPageHeaders()["content-security-policy"]?.split("; ");
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain(`style-src ${hash(style)}`);
+  expect(policy).toContain(`script-src ${hash(script)}`);
+  expect(policy?.join()).not.toContain("unsafe");
+});
+
+test("renderDocument() has one script and one style, and escapes its title", async () => {
+  const { elements, attributes } = takeApart(await renderDocument(options));
+  expect(elements.filter((name) => name === "script")).toHaveLength(1);
+  expect(elements.filter((name) => name === "style")).toHaveLength(1);
+  expect(attributes.filter((one) => /^(on\w+|style|src)=/.test(one))).toEqual([]);
+});
+
+test("renderDocument() renews itself without a script too, but never often", async () => {
+  expect(await renderDocument(options)).toContain('http-equiv="refresh" content="30"');
+  const slow = await renderDocument({ ...options, refreshSeconds: 60 });
+  expect(slow).toContain('http-equiv="refresh" content="60"');
+  expect(slow).toContain('data-refresh="60"');
+});
+
+test("renderDocument() shows trouble in the mark of the window", async () => {
+  const calm = await renderDocument(options);
+  const troubled = await renderDocument({ ...options, isTroubled: true });
+  const toIcon = (html: string): string => /rel="icon" href="([^"]+)"/.exec(html)?.[1] ?? "";
+  expect(toIcon(calm)).toStartWith("data:image/svg+xml,");
+  expect(toIcon(troubled)).not.toBe(toIcon(calm));
+});

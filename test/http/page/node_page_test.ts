@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { renderNodePage, renderNoNodePage } from "../../../lib/http/page/node_page.tsx";
+import type { NodeView } from "../../../lib/http/views.ts";
+import { PAGE_NOW, toLostView, toNodeView } from "../../support/node_views.ts";
+
+async function render(node: NodeView): Promise<string> {
+  return await renderNodePage({ node, nowMs: PAGE_NOW, base: "../" });
+}
+
+test("renderNodePage() goes from the Node to its machine to its host to its pool", async () => {
+  const html = await render(toNodeView("a"));
+  const path = ["<small>Node", "<small>machine, running", "<small>host", "<small>pool"];
+  const positions = path.map((text) => html.indexOf(text));
+  expect(positions).not.toContain(-1);
+  expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+  expect(html).toContain("matched by provider ID");
+  expect(html).toContain("30s ago, with the outcome “ok”");
+});
+
+test("renderNodePage() shows what differs", async () => {
+  const html = await render(
+    toNodeView("a", { labels: { wanted: { a: "1" }, actual: { a: "2" } } }),
+  );
+  expect(html).toContain('<tr class="l-differs">');
+  expect(html).toContain("<title>a: differs · Landfall</title>");
+});
+
+test("renderNodePage() says why nothing is known, what stands before a deletion, and when it was last seen where", async () => {
+  const html = await render(
+    toLostView("a", "notCovered", {
+      deletion: { state: "blocked", reason: "notCovered", message: "pool Lyon is lost" },
+      lastReconcile: { at: "2026-01-01T00:00:00Z", outcome: "error", error: "no <answer>" },
+      nextReconcileAt: "2026-01-01T00:10:45Z",
+    }),
+  );
+  for (const text of [
+    "because notCovered",
+    "blocked (notCovered)",
+    "pool Lyon is lost",
+    "host, by its labels",
+    "no &lt;answer&gt;",
+    "in 45s, or when something changes",
+    "No label is wanted",
+  ]) {
+    expect(html).toContain(text);
+  }
+});
+
+test("renderNodePage() tells that nothing was done yet", async () => {
+  const html = await render(toNodeView("a", { lastReconcile: null, isUninitialized: true }));
+  expect(html).toContain("<dd>not yet</dd>");
+  expect(html).toContain("not yet: it waits, tainted");
+  expect(html).toContain("when something changes");
+});
+
+test("renderNoNodePage() names what is not there", async () => {
+  expect(await renderNoNodePage("<b>", "../")).toContain("There is no Node “&lt;b&gt;”");
+});

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { NodeTable } from "../../../lib/http/page/node_table.tsx";
+import { toCards } from "../../../lib/http/page/topology.ts";
+import { PAGE_NOW, toNodeView } from "../../support/node_views.ts";
+
+test("NodeTable() tells state, machine, place and age", () => {
+  const cards = toCards([toNodeView("a", { ready: "False" })]);
+  const html = String(NodeTable({ cards, base: "", nowMs: PAGE_NOW }));
+  for (const text of ["not ready", "Ready is False", "vm-a", "Paris › xcp-1", "30s ago"]) {
+    expect(html).toContain(text);
+  }
+});
+
+test("NodeTable() ends after 500 rows, and says so", () => {
+  const nodes = Array.from({ length: 501 }, (_, index) => toNodeView(`n${index}`));
+  const html = String(NodeTable({ cards: toCards(nodes), base: "", nowMs: PAGE_NOW }));
+  expect(html.match(/<th scope="row">/g)).toHaveLength(500);
+  expect(html).toContain("The first 500 of 501");
+});

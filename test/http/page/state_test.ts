@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import {
+  isStateName,
+  STATE_NAMES,
+  type StateName,
+  toCondition,
+} from "../../../lib/http/page/state.ts";
+import type { NodeView } from "../../../lib/http/views.ts";
+import { toLostView, toNodeView } from "../../support/node_views.ts";
+
+const off = { id: "i", name: "i", state: "stopped", details: { powerState: "Halted" } };
+const failed = { at: "2026-01-01T00:00:00Z", outcome: "error", error: "no answer" };
+const { providerId: _none, ...unmatched } = toLostView("n", "notListed");
+const waiting = { state: "waiting", reason: "holdOff", message: "missing for 3s" };
+const blocked = { state: "blocked", reason: "notCovered", message: "pool Lyon is lost" };
+
+const CASES: readonly (readonly [string, NodeView, StateName, string])[] = [
+  ["all is right", toNodeView("n"), "well", ""],
+  [
+    "another cloud's",
+    toNodeView("n", { presence: { kind: "foreign", message: "not ours" }, isUninitialized: true }),
+    "foreign",
+    "not ours",
+  ],
+  [
+    "proven gone",
+    toNodeView("n", { presence: { kind: "absent", message: "404" }, instance: null }),
+    "missing",
+    "404",
+  ],
+  ["not listed any more", toLostView("n", "notListed"), "missing", "because notListed"],
+  [
+    "not listed, soon deleted",
+    toLostView("n", "notListed", { deletion: waiting }),
+    "missing",
+    "missing for 3s. because notListed",
+  ],
+  ["never matched", unmatched, "unmatched", "because notListed"],
+  ["no such machine", toLostView("n", "notFound"), "unmatched", "because notFound"],
+  ["two machines fit", toLostView("n", "ambiguous"), "unmatched", "because ambiguous"],
+  [
+    "a pool is lost",
+    toLostView("n", "notCovered", { deletion: blocked, ready: "Unknown" }),
+    "unseen",
+    "pool Lyon is lost. because notCovered",
+  ],
+  ["the token is refused", toLostView("n", "denied"), "unseen", "because denied"],
+  ["no inventory yet", toLostView("n", "noInventory"), "unseen", "because noInventory"],
+  ["a reconcile failed", toNodeView("n", { lastReconcile: failed }), "failing", "no answer"],
+  [
+    "off",
+    toNodeView("n", { instance: off, ready: "Unknown" }),
+    "stopped",
+    'The cloud says "Halted"',
+  ],
+  ["tainted", toNodeView("n", { isUninitialized: true }), "joining", ""],
+  ["silent", toNodeView("n", { ready: "Unknown" }), "notReady", "Its condition Ready is Unknown"],
+  [
+    "a label differs",
+    toNodeView("n", { labels: { wanted: { a: "1" }, actual: {} } }),
+    "differs",
+    "1 of its labels and addresses is not as wanted",
+  ],
+];
+
+test.each(CASES)("toCondition() judges a Node: %s", (_title, node, state, why) => {
+  expect(toCondition(node)).toMatchObject({ state, why });
+});
+
+test("toCondition() does not say the same thing twice", () => {
+  const deletion = { state: "blocked", reason: "denied", message: "because denied" };
+  expect(toCondition(toLostView("n", "denied", { deletion })).why).toBe("because denied");
+});
+
+test("every state can be reached, and only states are states", () => {
+  expect(new Set(CASES.map(([, , state]) => state))).toEqual(new Set(STATE_NAMES));
+  expect(isStateName("well")).toBe(true);
+  for (const text of ["", "toString", "__proto__", "Well"]) expect(isStateName(text)).toBe(false);
+});
