@@ -1,0 +1,170 @@
+/**
+ * What people read against the program: links lead somewhere, and what is named is there.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { dirname, join, normalize } from "node:path";
+import { listMetrics } from "../docs/metrics_page.ts";
+import { renderPages } from "../docs/pages.ts";
+import { CHECK_FLAGS } from "../lib/cli/check_flags.ts";
+import { FLAGS } from "../lib/cli/flag_table.ts";
+import { DELETION_SETTINGS, splitConfig } from "../lib/config/deletion_settings.ts";
+import { PROVIDERS, requireProvider } from "../lib/providers/mod.ts";
+import {
+  listAnchors,
+  listCode,
+  listCodeBlocks,
+  listRelativeLinks,
+} from "./support/markdown_links.ts";
+import { readRules } from "./support/monitoring.ts";
+import { readSource, ROOT } from "./support/sources.ts";
+
+/** Flags of other programs in the commands of the pages. */
+const FOREIGN_FLAGS = {
+  kubelet: "cloud-provider node-ip provider-id",
+  kubectl:
+    "certificate-authority client-certificate client-key cluster clusterrole embed-certs field-selector from-file " +
+    "kubeconfig namespace non-resource-url replicas server serviceaccount user verb",
+  helm: "reuse-values set values version",
+  systemctl: "now",
+  curl: "cookie data fail header location output request show-error silent user",
+  buildah: "build-arg tag",
+} as const;
+/** Words in the form of reasons that are other things' names. */
+const OTHER_WORDS = new Set(["InternalIP", "ExternalIP"]);
+/** Words in the form of settings that are fields of Kubernetes or values of the chart. */
+const OTHER_KEYS = new Set(["holderIdentity", "replicaCount", "useHostNetwork", "expiresIn"]);
+
+const pages = new Map<string, string>();
+for (const folder of ["", "docs/guides", "docs/explanation", "docs/reference", "docs/tutorials"]) {
+  const names = await readdir(join(ROOT, folder)).catch(() => []);
+  for (const name of names.filter((one) => one.endsWith(".md"))) {
+    const path = join(folder, name);
+    pages.set(path, await readSource(path));
+  }
+}
+const written = [...pages].filter(([path]) => /^(docs\/(guides|explanation)|README)/.test(path));
+
+describe("pages for people", () => {
+  test("there are guides to install, configure, migrate, give rights, look for trouble and watch", () => {
+    const guides = written.map(([path]) => path).filter((path) => path.startsWith("docs/"));
+    expect(guides.sort()).toEqual([
+      "docs/explanation/deletion.md",
+      "docs/guides/configure.md",
+      "docs/guides/install.md",
+      "docs/guides/metrics-and-alerts.md",
+      "docs/guides/migrate.md",
+      "docs/guides/permissions-xenorchestra.md",
+      "docs/guides/troubleshooting.md",
+    ]);
+  });
+
+  test("every relative link leads to a file and a heading", async () => {
+    const broken: string[] = [];
+    for (const [path, text] of pages) {
+      for (const link of listRelativeLinks(text)) {
+        const [file = "", anchor] = link.split("#");
+        const target = file === "" ? path : normalize(join(dirname(path), file));
+        if (!existsSync(join(ROOT, target))) broken.push(`${path}: ${link}`);
+        else if (anchor !== undefined) {
+          const anchors = listAnchors(await readSource(target));
+          if (!anchors.includes(anchor)) broken.push(`${path}: ${link}`);
+        }
+      }
+    }
+    expect(broken).toEqual([]);
+  });
+
+  test("every file of the project that is named is there", () => {
+    const missing: string[] = [];
+    for (const [path, text] of written) {
+      for (const line of listCode(text)) {
+        for (const [name] of line.matchAll(/(?<![\w./-])(deploy|docs|lib|test)\/[\w./-]*[\w]/g)) {
+          if (!existsSync(join(ROOT, name)) && !isKubectlName(name))
+            missing.push(`${path}: ${name}`);
+        }
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test("every flag that is named is one of Landfall or of the program it is given to", () => {
+    const ours = [...FLAGS, ...CHECK_FLAGS].map(({ name }) => name);
+    const known = new Set([...ours, "once", ...Object.values(FOREIGN_FLAGS).join(" ").split(" ")]);
+    expect(listNames(/(?<![\w-])--([a-z][a-z-]+)/g).filter(([, name]) => !known.has(name))).toEqual(
+      [],
+    );
+  });
+
+  test("every setting that is named is one", () => {
+    const settings = [DELETION_SETTINGS, ...PROVIDERS.map((one) => one.settings)].flat();
+    const known = new Set(settings.flatMap(({ path }) => [path, path.split(".").at(-1) ?? ""]));
+    const named = listNames(/^((?:[a-z]+\.)?[a-z]+(?:[A-Z]+[a-z]*)+|deletion\.\w+)(?=$|:)/g);
+    expect(named.length).toBeGreaterThan(10);
+    const unknown = named.filter(([, name]) => !known.has(name) && !OTHER_KEYS.has(name));
+    expect(unknown).toEqual([]);
+  });
+
+  test("every variable of the environment that is named is read", () => {
+    const page = renderPages().get("config.md") ?? "";
+    const named = listNames(/\b(XOA_[A-Z_]*[A-Z])\b/g);
+    expect(named.filter(([, name]) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test("every metric that is named is registered", () => {
+    const known = new Set(listMetrics().map(({ name }) => name));
+    const named = listNames(/\b((?:landfall|leader_election|workqueue|process)_[a-z_]+[a-z])\b/g);
+    expect(named.filter(([, name]) => !known.has(name))).toEqual([]);
+  });
+
+  test("every reason and alert that is named is one", async () => {
+    const events = renderPages().get("events.md") ?? "";
+    const { groups } = await readRules();
+    const alerts = new Set(groups.flatMap(({ rules }) => rules.map(({ alert }) => alert)));
+    const named = listNames(/^([A-Z][a-z]+(?:[A-Z]+[a-z]*)+)$/g);
+    expect(named.length).toBeGreaterThan(20);
+    const unknown = named.filter(
+      ([, name]) => !events.includes(`\`${name}\``) && !alerts.has(name) && !OTHER_WORDS.has(name),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test("every example of settings is accepted without a word", () => {
+    const examples = [...pages]
+      .filter(([path]) => path.startsWith("docs/guides/"))
+      .flatMap(([, text]) => listCodeBlocks(text, "yaml"))
+      .filter((text) => /^(url|instances|deletion|region):/m.test(text));
+    expect(examples.length).toBeGreaterThan(2);
+    for (const text of examples) {
+      const { rest, issues, warnings } = splitConfig(Bun.YAML.parse(text));
+      expect({ issues, warnings }, text).toEqual({ issues: [], warnings: [] });
+      if (/^deletion:/m.test(text)) continue;
+      const provider = requireProvider(text.includes("instances:") ? "static" : "xenorchestra");
+      const parsed = provider.parseConfig(rest, {});
+      expect({ issues: parsed.issues, warnings: parsed.warnings }, text).toEqual({
+        issues: [],
+        warnings: [],
+      });
+    }
+  });
+});
+
+/** Pairs of page and name, each once, that match in code; the first group is the name. */
+function listNames(pattern: RegExp): readonly (readonly [string, string])[] {
+  const found = new Map<string, readonly [string, string]>();
+  for (const [path, text] of written) {
+    for (const line of listCode(text)) {
+      for (const [, name = ""] of line.trim().matchAll(pattern)) {
+        found.set(`${path} ${name}`, [path, name]);
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** `deploy/landfall`, as kubectl abbreviates a Deployment. */
+function isKubectlName(name: string): boolean {
+  return name === "deploy/landfall";
+}
