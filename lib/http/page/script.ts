@@ -36,7 +36,8 @@ export const SCRIPT: string = `
   const update = async () => {
     if (isBusy()) return;
     try {
-      const reply = await fetch(location.href, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(20000) });
+      const signal = AbortSignal.timeout(20000);
+      const reply = await fetch(location.href, { headers: { accept: "text/html" }, signal });
       const next = new DOMParser().parseFromString(await reply.text(), "text/html");
       if (!next.querySelector("main")) throw new Error("no page");
       if (!isBusy()) put(next);

@@ -11,7 +11,9 @@ import type { NodeView } from "../../../lib/http/views.ts";
 import { PAGE_NOW, takeApart, toInventoryView, toNodeView } from "../../support/node_views.ts";
 
 const HTML = { headers: { accept: "text/html" } };
-const EVIL = `</style></script><script>alert(1)</script><img src=x onerror=alert(2)>"' onload=alert(3) \u0000javascript:alert(4)//`;
+const EVIL =
+  `</style></script><script>alert(1)</script><img src=x onerror=alert(2)>"'` +
+  " onload=alert(3) \u0000javascript:alert(4)//";
 
 function toOptions(nodes: readonly NodeView[], over: Partial<DebugOptions> = {}): DebugOptions {
   return {

@@ -25,7 +25,7 @@ test("renderNodePage() shows what differs", async () => {
   expect(html).toContain("<title>a: differs · Landfall</title>");
 });
 
-test("renderNodePage() says why nothing is known, what stands before a deletion, and when it was last seen where", async () => {
+test("renderNodePage() says why nothing is known, what stands before a deletion, and where it was", async () => {
   const html = await render(
     toLostView("a", "notCovered", {
       deletion: { state: "blocked", reason: "notCovered", message: "pool Lyon is lost" },
