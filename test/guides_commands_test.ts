@@ -1,0 +1,112 @@
+/**
+ * Commands of docs/guides/permissions-xenorchestra.md, run as they stand.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { systemClock } from "../lib/core/clock.ts";
+import { startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
+import { listCodeBlocks } from "./support/markdown_links.ts";
+import { readSource } from "./support/sources.ts";
+
+const run = promisify(execFile);
+const GUIDE = "docs/guides/permissions-xenorchestra.md";
+const blocks = listCodeBlocks(await readSource(GUIDE), "sh");
+const findBlock = (word: string): string => {
+  const block = blocks.find((text) => text.includes(word));
+  if (block === undefined) throw new Error(`Cannot find a block with "${word}" in ${GUIDE}`);
+  return `set -eu\n${block}`;
+};
+const isSkipped = lacksCurl();
+
+describe.skipIf(isSkipped)("the commands of permissions-xenorchestra.md", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "landfall-guide-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("make a user and a role that may read six kinds of objects, as a real server took them", async () => {
+    using server = startRecorder();
+    const env = { XO_URL: server.url, XO_ADMIN_TOKEN: "admins", XO_PASSWORD: "pw" };
+    await run("sh", ["-c", findBlock("acl-roles")], { env: { ...process.env, ...env } });
+    const privileges = ["vm", "host", "pool", "network", "vif", "server"].map((resource) => ({
+      line: "POST /rest/v0/acl-privileges",
+      body: { action: "read", resource, effect: "allow", roleId: "id-2" },
+    }));
+    expect(server.requests).toEqual([
+      { line: "POST /rest/v0/users", body: { name: "landfall", password: "pw" } },
+      {
+        line: "POST /rest/v0/acl-roles",
+        body: { name: "landfall", description: expect.any(String) },
+      },
+      ...privileges,
+      { line: "PUT /rest/v0/acl-roles/id-2/users/id-1", body: undefined },
+    ]);
+    expect(new Set(server.cookies)).toEqual(new Set(["authenticationToken=admins"]));
+  });
+
+  test("make a token that Xen Orchestra accepts for half a year", async () => {
+    const user = {
+      id: "5d0ec9d6-0c0c-4c0c-8c0c-000000000001",
+      username: "landfall",
+      password: "pw",
+    };
+    const cloud = await startXenOrchestraSimulator({ clock: systemClock, users: [user] });
+    try {
+      const env = { ...process.env, XO_URL: cloud.url, XO_PASSWORD: "pw" };
+      await run("sh", ["-c", findBlock("authentication_tokens")], { env, cwd: folder });
+      const token = (await readFile(join(folder, "token"), "utf8")).trim();
+      const headers = { cookie: `authenticationToken=${token}` };
+      const response = await fetch(`${cloud.url}/rest/v0/vms`, { headers });
+      expect(response.status).toBe(200);
+      const tokens = `${cloud.url}/rest/v0/users/${user.id}/authentication_tokens`;
+      expect(await (await fetch(tokens, { headers })).json()).toContainEqual(
+        expect.objectContaining({ id: token, description: "Landfall" }),
+      );
+    } finally {
+      await cloud.stop();
+    }
+  });
+});
+
+/** Answers as Xen Orchestra does, with IDs in order, and keeps what was asked. */
+function startRecorder(): {
+  readonly url: string;
+  readonly requests: readonly { readonly line: string; readonly body: unknown }[];
+  readonly cookies: readonly (string | null)[];
+  [Symbol.dispose](): void;
+} {
+  const requests: { line: string; body: unknown }[] = [];
+  const cookies: (string | null)[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      const text = await request.text();
+      const line = `${request.method} ${new URL(request.url).pathname}`;
+      requests.push({ line, body: text === "" ? undefined : JSON.parse(text) });
+      cookies.push(request.headers.get("cookie"));
+      if (request.method === "PUT") return new Response(null, { status: 204 });
+      const body = JSON.stringify({ id: `id-${requests.length}` }, null, 2);
+      return new Response(body, { status: 201, headers: { "content-type": "application/json" } });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    requests,
+    cookies,
+    [Symbol.dispose]: () => void server.stop(true),
+  };
+}
+
+function lacksCurl(): boolean {
+  if (Bun.which("curl") !== null) return false;
+  if (process.env["CI"] !== undefined) throw new Error("Cannot run commands of guides: no curl");
+  process.stderr.write("\n*** SKIPPED: commands of guides: there is no curl ***\n\n");
+  return true;
+}
