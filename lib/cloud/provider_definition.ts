@@ -53,6 +53,16 @@ export interface ProviderDeps {
   readonly isTransient?: boolean;
   /** The file that the settings came from, for a provider that follows its changes. Absent without one. */
   readonly configFile?: ConfigFile;
+  /** Tells whoever runs this of something to see to, beyond the log. Never throws. Absent: the log must do. */
+  readonly notify?: (notice: CloudNotice) => void;
+}
+
+/** Something about a cloud that a person should see to before it becomes a failure. */
+export interface CloudNotice {
+  /** `credentialExpires`: what Landfall signs in with ends soon. */
+  readonly kind: "credentialExpires";
+  /** What it is and what to do, for people; no full stop, no secret. */
+  readonly message: string;
 }
 
 /** A file of settings that may be read again. */
@@ -91,4 +101,13 @@ export interface ProviderDefinition<S = unknown> {
    * @throws {ConfigError} when a file that the settings name cannot be used
    */
   create(settings: S, deps: ProviderDeps): Provider;
+  /**
+   * Gives a provider that {@linkcode create} made other settings, while it works: all of them at once, or none. What it
+   * knows of the cloud stays, as far as the settings still mean that cloud; of another one it knows nothing, as after
+   * a start. Absent: any change needs a restart.
+   *
+   * @throws {ConfigError} with what cannot change while it runs, or a file that cannot be used; each issue has its
+   * `path`. The old settings stay in use
+   */
+  reconfigure?(provider: Provider, settings: S): void;
 }

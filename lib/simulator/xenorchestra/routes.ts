@@ -127,8 +127,10 @@ function addUsers(app: Hono<Env>, { auth }: RoutesOptions): void {
   app.get(`${BASE}/users/:id/authentication_tokens`, (c) => {
     const user = c.get("user");
     if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
+    const id = c.req.param("id");
+    if (id !== user.id) return toNotFound(id, "user");
     const own = [...auth.tokens.values()].filter((token) => token.user_id === user.id);
-    return toJson(own);
+    return toJson(own, 200, c.req.raw);
   });
   app.get(`${BASE}/users/:id`, (c) => {
     const user = c.get("user");

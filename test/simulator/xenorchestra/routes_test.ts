@@ -55,6 +55,7 @@ describe("createRoutes()", () => {
     expect((await post("/users/u-2/authentication_tokens", "{}"))[0]).toBe(404);
     expect((await post("/users/u-1/authentication_tokens", "{bad"))[0]).toBe(500);
     expect((await ask("/users/u-1/authentication_tokens"))[1]).toHaveLength(2);
+    expect((await ask("/users/u-2/authentication_tokens"))[0]).toBe(404);
   });
 
   test("shows users themselves, and sends /users/me there with what follows", async () => {
