@@ -47,3 +47,24 @@ export function diffInventories(before: Inventory | undefined, after: Inventory)
   for (const id of before?.instances.keys() ?? []) if (!after.instances.has(id)) changed.add(id);
   return changed;
 }
+
+/**
+ * Puts instances that were read by themselves into an older inventory. What was not read stays as it was: when it was
+ * observed, what it covers, what it lacks.
+ *
+ * @returns The inventory (the very same when nothing differs), and the cloud IDs of what differs
+ */
+export function mergeInstances(
+  inventory: Inventory,
+  shown: ReadonlyMap<string, Instance>,
+): { readonly inventory: Inventory; readonly changed: ReadonlySet<string> } {
+  const news = [...shown].filter(
+    ([id, instance]) =>
+      inventory.undecodable.has(id) || !isDeepStrictEqual(inventory.instances.get(id), instance),
+  );
+  const changed = new Set(news.map(([id]) => id));
+  if (changed.size === 0) return { inventory, changed };
+  const instances = new Map([...inventory.instances, ...news]);
+  const undecodable = new Map([...inventory.undecodable].filter(([id]) => !changed.has(id)));
+  return { inventory: { ...inventory, instances, undecodable }, changed };
+}

@@ -7,9 +7,10 @@ import type { Clock } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
+import { ChangeHints } from "./change_hints.ts";
 import { CloudError } from "./errors.ts";
-import { diffInventories, type Inventory } from "./inventory.ts";
-import type { NodeIdentity, Provider } from "./provider.ts";
+import { diffInventories, type Inventory, mergeInstances } from "./inventory.ts";
+import type { ChangeHint, NodeIdentity, Provider } from "./provider.ts";
 
 /** What an {@linkcode InventorySource} is made of. */
 export interface InventorySourceOptions {
@@ -24,7 +25,7 @@ export interface InventorySourceOptions {
 }
 
 /**
- * Told after each refresh.
+ * Told after each refresh, and when a few instances that were read by themselves differ.
  *
  * @param changed The cloud IDs that differ; none when the refresh failed
  * @param hasRecovered Whether it succeeded after one that failed
@@ -33,6 +34,12 @@ export type InventoryListener = (changed: ReadonlySet<string>, hasRecovered: boo
 
 /** Least time between the starts of two refreshes, so that a thousand Nodes at once cost one. */
 const REFRESH_GAP_MS = 1_000;
+/** The same for refreshes that are asked for by hints alone. */
+const HINT_GAP_MS = 2_000;
+/** Hints come in swarms: so long is waited for the others after the first. */
+const HINT_SETTLE_MS = 100;
+/** Least time between the starts of two reads of a few instances. */
+const READ_GAP_MS = 500;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 };
 
 /**
@@ -40,11 +47,20 @@ const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 };
  *
  * Guarantees: one refresh at a time; a failed one changes nothing but the age and `lastError`; listeners are told after
  * every refresh, failed ones too, and cannot break it.
+ *
+ * Where the cloud hints at changes, what a hint names is read at once, or everything soon. Instances that were read by
+ * themselves are put into the inventory in use; its age, its coverage and what it lacks stay as they were, so that
+ * nothing ever goes missing but by a refresh. Refreshes go on at their interval, whatever is hinted at.
  */
 export class InventorySource {
   readonly #options: InventorySourceOptions;
   readonly #listeners = new Set<InventoryListener>();
   readonly #refreshes: Counter;
+  readonly #hinted: Counter;
+  readonly #hints = new ChangeHints();
+  /** Not before this is acted on hints, in monotonic milliseconds. */
+  #hintsReadyMs = -Infinity;
+  #lastReadMs = -Infinity;
   #current: Inventory | undefined;
   #lastError: Error | undefined;
   #lastAttemptMs: number | undefined;
@@ -59,6 +75,10 @@ export class InventorySource {
     this.#refreshes = metrics.counter({
       name: "landfall_inventory_refreshes_total",
       help: "Inventories asked of the cloud, by result.",
+    });
+    this.#hinted = metrics.counter({
+      name: "landfall_change_hints_total",
+      help: "Hints of the cloud that something changed that a Node may depend on, by kind.",
     });
     this.#exportState(metrics);
   }
@@ -91,6 +111,8 @@ export class InventorySource {
 
   /** Asks for a refresh soon. Requests that come while one is due, or under way, share the next. */
   requestRefresh(): void {
+    // Who sleeps knows already.
+    if (this.#requested) return;
     this.#requested = true;
     this.#wake?.();
   }
@@ -101,15 +123,42 @@ export class InventorySource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Refreshes until the signal aborts; then returns. */
+  /** Refreshes, and follows the cloud's hints, until the signal aborts; then returns. */
   async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#refreshAgain(signal), this.#follow(signal)]);
+  }
+
+  async #refreshAgain(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
       this.#requested = false;
+      // What was hinted at before shows in what is asked for now.
+      this.#hints.clear();
       const startedMs = clock.monotonic();
       await this.#refresh(signal);
       await this.#wait(startedMs, signal).catch(() => undefined);
     }
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { provider, log } = this.#options;
+    try {
+      await provider.watchChanges?.((hint) => this.#noteHint(hint), signal);
+    } catch (error) {
+      if (!signal.aborted) log.error("Changes are only seen by asking from now on", { error });
+    }
+  }
+
+  #noteHint(hint: ChangeHint): void {
+    const { provider, clock } = this.#options;
+    const lookedFor = this.#current?.lookedFor;
+    const isCaredFor = (id: string): boolean => lookedFor?.has(id) ?? true;
+    if (hint !== "everything" && ![...hint].some(isCaredFor)) return;
+    const kind = hint === "everything" ? "everything" : "instances";
+    this.#hinted.inc({ provider: provider.name, kind });
+    if (this.#hints.isEmpty) this.#hintsReadyMs = clock.monotonic() + HINT_SETTLE_MS;
+    this.#hints.add(provider.readInstances ? hint : "everything", isCaredFor);
+    this.#wake?.();
   }
 
   async #refresh(signal: AbortSignal): Promise<void> {
@@ -149,32 +198,81 @@ export class InventorySource {
     }
   }
 
-  /** Sleeps until the next refresh is due: the interval or the back-off, or sooner on request. */
+  /** Returns when the next refresh is due: the interval or the back-off, or sooner on request. */
   async #wait(startedMs: number, signal: AbortSignal): Promise<void> {
-    const { provider, random } = this.#options;
-    const failing = this.#lastError;
-    // A cloud that answers again is noticed within one interval, however long it did not.
-    const capMs = Math.min(BACKOFF.capMs, provider.refreshIntervalMs / (1 + BACKOFF.jitter));
-    const shape = { ...BACKOFF, capMs, ...(random && { random }) };
-    const backoffMs = toBackoffMs(this.#failures, shape);
-    const asked = failing instanceof CloudError ? (failing.retryAfterMs ?? 0) : 0;
-    const dueMs = failing ? Math.max(backoffMs, asked) : provider.refreshIntervalMs;
-    // A cloud in trouble is asked at the pace of the back-off, whoever is in a hurry.
-    const soonestMs = failing ? dueMs : REFRESH_GAP_MS;
-    await this.#sleepUntil(startedMs + Math.min(soonestMs, dueMs), signal);
-    if (this.#requested) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    try {
-      await this.#sleepUntil(startedMs + dueMs, AbortSignal.any([signal, woken.signal]));
-    } finally {
-      this.#wake = undefined;
+    const { clock } = this.#options;
+    const latestMs = startedMs + this.#toPaceMs();
+    for (;;) {
+      const refreshAtMs = Math.min(latestMs, this.#toWantedMs(startedMs));
+      const nowMs = clock.monotonic();
+      if (nowMs >= refreshAtMs) return;
+      const readAtMs = this.#toReadMs();
+      if (nowMs >= readAtMs) await this.#readFew(signal);
+      else await this.#sleepUntil(Math.min(refreshAtMs, readAtMs), signal);
     }
   }
 
-  #sleepUntil(atMs: number, signal: AbortSignal): Promise<void> {
+  /** Milliseconds between two refreshes that nobody asked for. */
+  #toPaceMs(): number {
+    const { provider, random } = this.#options;
+    const failing = this.#lastError;
+    if (failing === undefined) return provider.refreshIntervalMs;
+    // A cloud that answers again is noticed within one interval, however long it did not.
+    const capMs = Math.min(BACKOFF.capMs, provider.refreshIntervalMs / (1 + BACKOFF.jitter));
+    const shape = { ...BACKOFF, capMs, ...(random && { random }) };
+    const asked = failing instanceof CloudError ? (failing.retryAfterMs ?? 0) : 0;
+    return Math.max(toBackoffMs(this.#failures, shape), asked);
+  }
+
+  /** When to refresh because somebody asked for it, or a hint did. */
+  #toWantedMs(startedMs: number): number {
+    // A cloud in trouble is asked at the pace of the back-off, whoever is in a hurry.
+    if (this.#lastError) return Infinity;
+    if (this.#requested) return startedMs + REFRESH_GAP_MS;
+    if (this.#hints.due !== "everything") return Infinity;
+    return Math.max(this.#hintsReadyMs, startedMs + HINT_GAP_MS);
+  }
+
+  /** When to read the few instances that were hinted at; never when there are none. */
+  #toReadMs(): number {
+    const isDue = !this.#hints.isEmpty && this.#hints.due !== "everything";
+    if (!isDue || this.#lastError || this.#current === undefined) return Infinity;
+    return Math.max(this.#hintsReadyMs, this.#lastReadMs + READ_GAP_MS);
+  }
+
+  /** Reads what was hinted at. Whatever is then still open, a refresh settles. */
+  async #readFew(signal: AbortSignal): Promise<void> {
+    const { provider, clock, log } = this.#options;
+    const { due } = this.#hints;
+    this.#hints.clear();
+    this.#lastReadMs = clock.monotonic();
+    if (due === "everything" || this.#current === undefined) return;
+    try {
+      const shown = (await provider.readInstances?.(due, signal)) ?? new Map<string, never>();
+      const { inventory, changed } = mergeInstances(this.#current, shown);
+      this.#current = inventory;
+      if (changed.size > 0) this.#tell(changed, false);
+      if ([...due].every((id) => shown.has(id))) return;
+    } catch (error) {
+      signal.throwIfAborted();
+      log.debug("Cannot read instances", { error });
+    }
+    this.#hints.add("everything", () => true);
+  }
+
+  /** Sleeps until then, or until there is something to do sooner. */
+  async #sleepUntil(atMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    return clock.sleep(atMs - clock.monotonic(), signal);
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    try {
+      const both = AbortSignal.any([signal, woken.signal]);
+      await clock.sleep(atMs - clock.monotonic(), both);
+    } catch {
+      signal.throwIfAborted();
+    } finally {
+      this.#wake = undefined;
+    }
   }
 
   #exportState(metrics: MetricsRegistry): void {

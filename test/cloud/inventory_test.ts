@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { diffInventories } from "../../lib/cloud/inventory.ts";
+import { diffInventories, mergeInstances } from "../../lib/cloud/inventory.ts";
 import { toInstance, toInventory } from "../support/instances.ts";
 
 test("diffInventories() names what is new, changed and gone, and nothing else", () => {
@@ -23,4 +23,33 @@ test("diffInventories() names everything when there was no inventory before", ()
 test("diffInventories() names nothing for an equal inventory", () => {
   const build = (): ReturnType<typeof toInventory> => toInventory([toInstance("a", { zone: "z" })]);
   expect(diffInventories(build(), build()).size).toBe(0);
+});
+
+test("mergeInstances() puts in what is new or changed, and leaves everything else as it was", () => {
+  const before = {
+    ...toInventory([toInstance("a"), toInstance("b", { zone: "z1" })], 7),
+    undecodable: new Map([
+      ["c", "why"],
+      ["d", "why"],
+    ]),
+    lookedFor: new Set(["a", "b", "c", "d", "e"]),
+  };
+  const shown = ["a", "b", "c", "e"].map((id) => toInstance(id, id === "b" ? { zone: "z2" } : {}));
+  const { inventory, changed } = mergeInstances(before, new Map(shown.map((one) => [one.id, one])));
+  expect([...changed]).toEqual(["b", "c", "e"]);
+  expect(inventory).toEqual({
+    ...before,
+    instances: new Map(shown.map((one) => [one.id, one])),
+    undecodable: new Map([["d", "why"]]),
+  });
+  expect(before.instances.size).toBe(2);
+});
+
+test("mergeInstances() gives the very same inventory when nothing differs, or nothing is shown", () => {
+  const before = toInventory([toInstance("a", { zone: "z" })]);
+  for (const shown of [new Map(), new Map([["a", toInstance("a", { zone: "z" })]])]) {
+    const { inventory, changed } = mergeInstances(before, shown);
+    expect(inventory).toBe(before);
+    expect(changed.size).toBe(0);
+  }
 });

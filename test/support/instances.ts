@@ -3,7 +3,13 @@
  * @module
  */
 import type { Inventory } from "../../lib/cloud/inventory.ts";
-import type { Instance, NodeIdentity, Presence, Provider } from "../../lib/cloud/provider.ts";
+import type {
+  ChangeHint,
+  Instance,
+  NodeIdentity,
+  Presence,
+  Provider,
+} from "../../lib/cloud/provider.ts";
 
 /** A running instance `<id>` with the provider ID `test://<id>`. */
 export function toInstance(id: string, over: Partial<Instance> = {}): Instance {
@@ -82,5 +88,27 @@ export class FakeProvider implements Provider {
       return { kind: "unknown", reason: "unreachable", message: this.failure.message };
     const found = this.findInstance(toInventory([...this.instances.values()]), node);
     return found.kind === "unknown" ? this.missing(node) : found;
+  }
+}
+
+/** The same cloud, which hints at changes when a test does, and lets a few instances be read by themselves. */
+export class HintingProvider extends FakeProvider {
+  /** Hints; does nothing before somebody follows. */
+  hint: (hint: ChangeHint) => void = () => {};
+  /** IDs of each read, in order. */
+  readonly fewReads: string[][] = [];
+  /** When set, reads of a few fail with it. */
+  fewFailure: Error | undefined;
+
+  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
+    this.hint = onHint;
+    return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+  }
+
+  async readInstances(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, Instance>> {
+    this.fewReads.push([...ids]);
+    await this.gate;
+    if (this.fewFailure) throw this.fewFailure;
+    return new Map([...this.instances].filter(([id]) => ids.has(id)));
   }
 }

@@ -1,0 +1,50 @@
+/**
+ * Gathers hints at changes until there is time to act on them, and says what then to do.
+ * @module
+ */
+import type { ChangeHint } from "./provider.ts";
+
+/** More instances than this are not read one by one: everything is. */
+const IDS_MAX = 8;
+
+/** Hints that nobody acted on yet. Takes no more room however many there are. */
+export class ChangeHints {
+  readonly #ids = new Set<string>();
+  #isEverything = false;
+
+  /** Whether there is nothing to do. */
+  get isEmpty(): boolean {
+    return !this.#isEverything && this.#ids.size === 0;
+  }
+
+  /** The instances to read, at most eight; `everything` when there are more, or anything may have changed. */
+  get due(): ChangeHint {
+    return this.#isEverything ? "everything" : new Set(this.#ids);
+  }
+
+  /**
+   * Takes in a hint.
+   *
+   * @param isCaredFor Whether an instance is somebody's; what is nobody's is passed over
+   * @returns Whether it is one to act on
+   */
+  add(hint: ChangeHint, isCaredFor: (id: string) => boolean): boolean {
+    if (hint === "everything") {
+      this.#isEverything = true;
+      return true;
+    }
+    const ids = [...hint].filter(isCaredFor);
+    for (const id of ids) {
+      if (this.#isEverything) break;
+      this.#ids.add(id);
+      this.#isEverything = this.#ids.size > IDS_MAX;
+    }
+    return ids.length > 0;
+  }
+
+  /** Forgets them: what is asked from now on answers them all. */
+  clear(): void {
+    this.#ids.clear();
+    this.#isEverything = false;
+  }
+}
