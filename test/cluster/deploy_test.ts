@@ -1,0 +1,310 @@
+/**
+ * What is in deploy/, with a real Helm, a real kubectl and a real API server.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseFlags } from "../../lib/cli/flags.ts";
+import { readJson } from "../support/contract_client.ts";
+import { type Cluster, skipsCluster, startCluster } from "../support/cluster.ts";
+import {
+  adaptManifests,
+  CHART,
+  type Manifest,
+  readManifests,
+  renderChart,
+  requireTool,
+  runTool,
+  withFile,
+} from "../support/deploy_tools.ts";
+import { listModelProblems } from "../support/kube_model.ts";
+import { findHelm, findKubectl } from "../support/kubectl.ts";
+import { ROOT } from "../support/sources.ts";
+
+const isSkipped = skipsCluster();
+const helm = (await findHelm()) ?? "";
+const kubectl = isSkipped ? "" : ((await findKubectl()) ?? "");
+
+/** Values that people set, each with what they change. */
+const CASES: Readonly<Record<string, object>> = {
+  "nothing set": {},
+  "a DaemonSet": { useDaemonSet: true, updateStrategy: { type: "OnDelete" } },
+  "an existing Secret alone": { existingConfigSecret: "mine", existingConfigSecretKey: "xo.yaml" },
+  "settings of its own": { config: { url: "https://xo.example.com", token: "secret" } },
+  "the environment alone": {
+    extraEnvs: [
+      { name: "XOA_URL", value: "https://xo.example.com" },
+      { name: "XOA_TOKEN", valueFrom: { secretKeyRef: { name: "xo", key: "token" } } },
+    ],
+    extraArgs: ["--node-monitor-period=10s", "--v=4"],
+  },
+  "the pod network": {
+    useHostNetwork: false,
+    networkPolicy: {
+      enabled: true,
+      from: [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }],
+      egress: [{ ports: [{ port: 443, protocol: "TCP" }] }],
+    },
+  },
+  "everything else": {
+    replicaCount: 3,
+    image: { repository: "registry.example.com/landfall", tag: `sha256:${"a".repeat(64)}` },
+    imagePullSecrets: [{ name: "registry" }],
+    fullnameOverride: "xenorchestra-cloud-controller-manager",
+    commonLabels: { team: "infra" },
+    podLabels: { "example.com/a": "b" },
+    podAnnotations: { "example.com/c": "d" },
+    hostAliases: [{ ip: "10.0.0.1", hostnames: ["xo.example.com"] }],
+    nodeSelector: { "kubernetes.io/os": "linux" },
+    updateStrategy: { type: "Recreate" },
+    serviceAccount: { annotations: { "example.com/e": "f" } },
+    serviceMonitor: { enabled: true, labels: { release: "prometheus" }, interval: "30s" },
+    initContainers: [{ name: "wait", image: "busybox:1", command: ["true"] }],
+    extraVolumes: [{ name: "ca", configMap: { name: "ca" } }],
+    extraVolumeMounts: [{ name: "ca", mountPath: "/ca", readOnly: true }],
+    topologySpreadConstraints: [
+      { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "ScheduleAnyway" },
+    ],
+  },
+};
+
+describe.skipIf(helm === "")("deploy/chart", () => {
+  test("passes helm lint --strict", async () => {
+    const { code, stdout } = await runTool(helm, ["lint", "--strict", CHART]);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("0 chart") });
+    expect(stdout).not.toContain("[WARNING]");
+  });
+
+  test.each([
+    ["nothing set", "deployment", {}],
+    ["a DaemonSet", "daemonset", { useDaemonSet: true }],
+  ])("renders, with %s, what deploy/manifests/%s.yaml has", async (_title, file, values) => {
+    const text = await readFile(join(ROOT, `deploy/manifests/${file}.yaml`), "utf8");
+    const rendered = await render(values);
+    expect(byName(rendered.map(withoutHelm))).toEqual(byName(readManifests(text)));
+  });
+
+  test.each(Object.entries(CASES))(
+    "with %s, starts run with flags that it takes without a warning",
+    async (_title, values) => {
+      const [command, ...flags] = readContainer(await render(values)).args;
+      expect(command).toBe("run");
+      expect(parseFlags(flags).warnings).toEqual([]);
+    },
+  );
+
+  test("puts the settings into a Secret of its own, and starts anew when they change", async () => {
+    const config = { url: "https://xo.example.com", token: "a: b" };
+    const objects = await render({ config });
+    const secret = objects.find(({ kind }) => kind === "Secret");
+    expect(secret?.metadata.name).toBe("landfall");
+    const data = (secret as { data?: Record<string, string> } | undefined)?.data ?? {};
+    expect(readManifests(atob(data["config.yaml"] ?? ""))).toEqual([config as never]);
+    const [one, other] = await Promise.all(
+      [{ config }, { config: { ...config, token: "c" } }].map(readChecksum),
+    );
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    expect(other).not.toBe(one);
+  });
+
+  test("mounts an existing Secret alone, and makes none", async () => {
+    const objects = await render({ existingConfigSecret: "mine" });
+    expect(objects.some(({ kind }) => kind === "Secret")).toBe(false);
+    const container = readContainer(objects);
+    expect(container.args).toContain("--cloud-config=/etc/landfall/config.yaml");
+    expect(container.volumeMounts).toMatchObject([{ mountPath: "/etc/landfall" }]);
+    expect(readPod(objects).volumes).toMatchObject([{ secret: { secretName: "mine" } }]);
+  });
+
+  test("takes settings of the environment alone without a file", async () => {
+    const objects = await render(CASES["the environment alone"] ?? {});
+    expect(readContainer(objects).args.join(" ")).not.toContain("--cloud-config");
+    expect(readPod(objects).volumes).toBeUndefined();
+  });
+
+  test("renders rollingUpdate only for a strategy that knows it", async () => {
+    const [rolling] = await renderWorkload({});
+    expect(rolling).toMatchObject({
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
+    });
+    const [recreate] = await renderWorkload({ updateStrategy: { type: "Recreate" } });
+    expect(recreate).toMatchObject({ strategy: { type: "Recreate" } });
+    expect(JSON.stringify(recreate)).not.toContain("rollingUpdate");
+  });
+
+  test.each<[string, object, string]>([
+    ["a value that does not exist", { replicas: 2 }, "replicas"],
+    ["a nested one", { image: { name: "x" } }, "name"],
+    ["text for a number", { replicaCount: "two" }, "replicaCount"],
+    ["a number for text", { existingConfigSecret: 1 }, "existingConfigSecret"],
+    ["a pull policy that does not exist", { image: { pullPolicy: "Sometimes" } }, "pullPolicy"],
+    ["arguments that are no flags", { extraArgs: ["v=2"] }, "extraArgs"],
+    ["variables without a name", { extraEnvs: [{ value: "x" }] }, "name"],
+    ["no controllers", { enabledControllers: [] }, "enabledControllers"],
+    ["no Lease", { leaderElection: { resourceName: "" } }, "resourceName"],
+    ["leader election switched off", { leaderElection: { enabled: false } }, "enabled"],
+    ["two sources of settings", { config: { url: "x" }, existingConfigSecret: "y" }, "not both"],
+    [
+      "Recreate for a DaemonSet",
+      { useDaemonSet: true, updateStrategy: { type: "Recreate" } },
+      "knows no Recreate",
+    ],
+    ["OnDelete for a Deployment", { updateStrategy: { type: "OnDelete" } }, "knows no OnDelete"],
+    ["a NetworkPolicy for the host's network", { networkPolicy: { enabled: true } }, "no effect"],
+    [
+      "a ServiceMonitor without a Service",
+      { serviceMonitor: { enabled: true }, service: { enabled: false } },
+      "needs service.enabled",
+    ],
+  ])("refuses %s, and says which", async (_title, values, word) => {
+    const { code, stderr } = await renderChart(helm, values);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(word);
+  });
+
+  async function render(values: object): Promise<Manifest[]> {
+    const { code, stdout, stderr } = await renderChart(helm, values);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return readManifests(stdout);
+  }
+
+  async function renderWorkload(values: object): Promise<unknown[]> {
+    return (await render(values)).filter(isWorkload).map(({ spec }) => spec);
+  }
+
+  async function readChecksum(values: object): Promise<unknown> {
+    const text = JSON.stringify(await renderWorkload(values));
+    return /"checksum\/config":"(\w+)"/.exec(text)?.[1];
+  }
+});
+
+test("listModelProblems() finds what a current API server would not know", () => {
+  const kind = "Deployment";
+  expect(listModelProblems({ kind, spec: { replicas: 2, template: { spec: {} } } })).toEqual([]);
+  const spec = { replicas: "2", template: { spec: { containers: [{ image: "a", tag: "b" }] } } };
+  expect(listModelProblems({ kind, spec })).toEqual([
+    "Deployment.spec.replicas: wanted a number",
+    "Deployment.spec.template.spec.containers[0].tag: there is no such field",
+  ]);
+});
+
+describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () => {
+  let cluster: Cluster | undefined;
+  let minor = 0;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    await cluster.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", MONITOR_CRD);
+    const version = await readJson<{ readonly minor: string }>(
+      await cluster.adminFetch("/version"),
+    );
+    minor = Number.parseInt(version.minor, 10);
+  }, 120_000);
+  afterAll(() => cluster?.stop());
+
+  /** Applies, first for show, then really, then once more, which must change nothing; and takes it away again. */
+  async function applyAll(text: string): Promise<void> {
+    const objects = readManifests(text);
+    expect(objects.flatMap(listModelProblems)).toEqual([]);
+    const list = { apiVersion: "v1", kind: "List", items: adaptManifests(objects, minor) };
+    await withFile(JSON.stringify(list), async (file) => {
+      // What is written as stringData, only to be read as data, looks changed each time.
+      const lasting = objects.filter((one) => one["stringData"] === undefined);
+      for (const [more, word, wanted] of [
+        [["--dry-run=server"], "(server dry run)", objects],
+        [[], " created", objects],
+        [[], " unchanged", lasting],
+      ] as const) {
+        const lines = await apply(file, more);
+        expect(lines.filter((line) => line.endsWith(word))).toHaveLength(wanted.length);
+      }
+      await requireTool(kubectl, [...toFlags(), "delete", "--wait=false", "--filename", file]);
+    });
+  }
+
+  async function apply(file: string, more: readonly string[]): Promise<string[]> {
+    const args = [...toFlags(), "apply", "--filename", file, ...more];
+    const { code, stdout, stderr } = await runTool(kubectl, args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return stdout.trim().split("\n");
+  }
+
+  function toFlags(): string[] {
+    const { adminKubeconfigPath = "", folder = "" } = cluster ?? {};
+    return ["--kubeconfig", adminKubeconfigPath, "--cache-dir", join(folder, "kubectl-cache")];
+  }
+
+  test.each([
+    "manifests/deployment.yaml",
+    "manifests/daemonset.yaml",
+    "manifests/rbac-user.yaml",
+    "manifests/secret.example.yaml",
+    "static-pod/landfall.yaml",
+  ])("%s is accepted without a warning", async (path) => {
+    await applyAll(await readFile(join(ROOT, "deploy", path), "utf8"));
+  });
+
+  test.skipIf(helm === "").each(Object.entries(CASES))(
+    "the chart with %s is accepted without a warning",
+    async (_title, values) => {
+      await applyAll((await renderChart(helm, values)).stdout);
+    },
+  );
+});
+
+const MONITOR_CRD = {
+  metadata: { name: "servicemonitors.monitoring.coreos.com" },
+  spec: {
+    group: "monitoring.coreos.com",
+    scope: "Namespaced",
+    names: { kind: "ServiceMonitor", plural: "servicemonitors", singular: "servicemonitor" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        },
+      },
+    ],
+  },
+};
+
+interface Container {
+  readonly args: readonly string[];
+  readonly volumeMounts?: readonly object[];
+}
+
+interface Pod {
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly object[];
+}
+
+function isWorkload({ kind }: Manifest): boolean {
+  return kind === "Deployment" || kind === "DaemonSet";
+}
+
+function readPod(objects: readonly Manifest[]): Pod {
+  const spec = objects.find(isWorkload)?.spec as { template: { spec: Pod } } | undefined;
+  if (spec === undefined) throw new Error("Cannot find the workload");
+  return spec.template.spec;
+}
+
+function readContainer(objects: readonly Manifest[]): Container {
+  const [container] = readPod(objects).containers;
+  if (container === undefined) throw new Error("Cannot find the container");
+  return container;
+}
+
+/** Without the labels that Helm alone has. */
+function withoutHelm(object: Manifest): Manifest {
+  const json = JSON.stringify(object, (key, value: unknown) =>
+    key === "helm.sh/chart" || key === "app.kubernetes.io/managed-by" ? undefined : value,
+  );
+  return JSON.parse(json);
+}
+
+function byName(objects: readonly Manifest[]): Readonly<Record<string, Manifest>> {
+  return Object.fromEntries(objects.map((one) => [`${one.kind} ${one.metadata.name}`, one]));
+}
