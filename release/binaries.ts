@@ -1,0 +1,56 @@
+/**
+ * The binaries of a release: one file for each platform, the same byte for byte wherever they are built.
+ * @module
+ */
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** A platform that binaries are made for. */
+export interface Platform {
+  /** As in the name of the file: operating system and architecture, in the words of container images. */
+  readonly name: string;
+  /** In Bun's words. The Linux ones are for glibc 2.17 or newer. */
+  readonly target: string;
+}
+
+/** All platforms of a release. */
+export const PLATFORMS: readonly Platform[] = [
+  { name: "darwin-arm64", target: "bun-darwin-arm64" },
+  { name: "linux-amd64", target: "bun-linux-x64" },
+  { name: "linux-arm64", target: "bun-linux-arm64" },
+];
+
+/** What `npm run build` gives `bun build` too: a release is what was tested. */
+export const BUILD_FLAGS: readonly string[] = [
+  "--compile",
+  "--sourcemap",
+  "--bytecode",
+  "--format=esm",
+  "--splitting",
+  "--no-compile-autoload-dotenv",
+  "--no-compile-autoload-bunfig",
+];
+
+// The file's name is part of what is compiled, so it is the same for all until they are done.
+const NAME = "landfall";
+/** Settings of whoever builds that would change what is built. */
+const OWN_SETTINGS = /^(NODE_ENV|BUN_OPTIONS|BUN_JSC_.*|BUN_CONFIG_.*)$/;
+const run = promisify(execFile);
+
+/** Compiles the program in `root` for a platform. What Bun needs for a foreign one comes from the npm registry. */
+export async function buildBinary(root: string, { target }: Platform): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-release-"));
+  try {
+    const file = join(folder, NAME);
+    const args = ["build", ...BUILD_FLAGS, `--target=${target}`, "main.ts", "--outfile", file];
+    const names = Object.keys(process.env).filter((name) => !OWN_SETTINGS.test(name));
+    const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
+    await run(process.execPath, args, { cwd: root, env });
+    return await readFile(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
