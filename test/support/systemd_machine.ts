@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
+const UNSHARE = "unshare";
 const SYSTEMD = "/lib/systemd/systemd";
 const NAMESPACES = ["--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--cgroup"];
 const START_MS_MAX = 10_000;
@@ -47,7 +48,7 @@ export async function findSystemdProblem(): Promise<string | undefined> {
     mount -t proc proc "$0/m/n/proc"; mount -t cgroup2 cgroup2 "$0/m/n/sys"`;
   const folder = await mkdtemp(join(tmpdir(), "landfall-systemd-"));
   try {
-    await run("unshare", [...NAMESPACES, "sh", "-c", probe, folder]);
+    await run(UNSHARE, [...NAMESPACES, "sh", "-c", probe, folder]);
     return undefined;
   } catch (error) {
     return `namespaces cannot be made: ${String(error)}`;
@@ -65,7 +66,7 @@ export async function startSystemdMachine(options: SystemdMachineOptions): Promi
   for (const path of Object.keys(options.programs)) await put(join(folder, "files", path), "");
   const binds = Object.entries(options.programs).map(([inside, here]) => `${here}\t${inside}\n`);
   await writeFile(join(folder, "binds"), binds.join(""));
-  const child = spawn("unshare", [...NAMESPACES, "bash", "-c", BOOT, folder], {
+  const child = spawn(UNSHARE, [...NAMESPACES, "bash", "-c", BOOT, folder], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const kill = (): void => void child.kill("SIGKILL");
