@@ -17,7 +17,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   cloud: { parts: ["core", "cloud"], packages: [] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },
   config: { parts: ["core", "cloud", "config", "providers/mod.ts"], packages: ["valibot", "yaml"] },
-  http: { parts: ["core", "http"], packages: ["hono"] },
+  http: {
+    parts: ["core", "http"],
+    packages: ["hono", "@peculiar/asn1-schema", "@peculiar/asn1-x509"],
+  },
   host: { parts: ["core", "host"], packages: [] },
   simulator: { parts: ["core", "simulator"], packages: ["hono"] },
   "providers/mod.ts": { parts: ["core", "cloud", "providers"], packages: [] },

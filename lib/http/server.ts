@@ -1,11 +1,17 @@
 /**
- * An HTTP server for this machine: on a port or a unix socket, bounded, with an orderly end.
+ * An HTTP server on a port or a unix socket, with or without TLS: bounded in every direction, with an orderly end.
  * @module
  */
 import { chmod } from "node:fs/promises";
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTcp, type Server, type Socket } from "node:net";
+import { createServer as createTls } from "node:tls";
 import type { Clock } from "../core/clock.ts";
+import { findErrorCode } from "../core/connection_problem.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
+import { Connections } from "./connections.ts";
+import { readRequest, sendRefusal, sendResponse } from "./exchange.ts";
 import { refuseRequest } from "./guard.ts";
 import { formatListenAddress } from "./listen_address.ts";
 import type { ListenAddress } from "./listen_address.ts";
@@ -16,10 +22,18 @@ export interface Handler {
   fetch(request: Request): Response | Promise<Response>;
 }
 
+/** A certificate, with those between it and its authority, and its private key, as PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** What a server needs. */
 export interface HttpServerOptions {
   readonly address: ListenAddress;
   readonly handler: Handler;
+  /** Absent: it speaks plain HTTP. */
+  readonly keyPair?: KeyPair;
   /** The flag that chose the address, for errors: `--debug-address`. */
   readonly flag: string;
   readonly clock: Clock;
@@ -32,6 +46,8 @@ export interface HttpServerOptions {
 export interface HttpServer {
   /** Where it listens, with the port that the system chose. */
   readonly address: ListenAddress;
+  /** Shows another certificate to those who connect from now on; connections that stand go on with the old one. */
+  useKeyPair(keyPair: KeyPair): void;
   /**
    * Takes no more connections, waits for what is being answered, then cuts off the rest.
    *
@@ -40,11 +56,13 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-const IDLE_TIMEOUT_SECONDS = 30;
-/** Nothing here takes a body. */
-const BODY_BYTES_MAX = 1024;
+/** Requests need a path, a token and little else. */
+const HEAD_BYTES_MAX = 16 * 1024;
+const CONNECTIONS_MAX = 128;
 /** Answers being worked on; more than this is somebody asking in a circle. */
 const REQUESTS_MAX = 64;
+const HANDSHAKE_MS = 10_000;
+const TLS_VERSION_MIN = "TLSv1.2";
 /** Owner and group: the pages have no other access control. */
 const SOCKET_MODE = 0o660;
 
@@ -64,51 +82,108 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { address, clock } = options;
   if (address.kind === "unix") await clearPath(address.path, options);
-  const server = listen(options);
+  const server = new RunningServer(options);
+  const port = await server.listen();
   if (address.kind === "unix") await chmod(address.path, SOCKET_MODE);
   return {
-    address: address.kind === "unix" ? address : { ...address, port: server.port ?? address.port },
-    async stop(graceMs) {
-      const ended = new AbortController();
-      const finished = server.stop(false).finally(() => ended.abort());
-      await clock.sleep(graceMs, ended.signal).catch(() => {});
-      await server.stop(true);
-      await finished;
-    },
+    address: address.kind === "unix" ? address : { ...address, port },
+    useKeyPair: (keyPair) => server.useKeyPair(keyPair),
+    stop: (graceMs) => server.stop(graceMs, clock),
   };
 }
 
-function listen({ address, handler, flag, log }: HttpServerOptions): Bun.Server<undefined> {
-  const common = {
-    fetch(request: Request, server: Bun.Server<undefined>): Response | Promise<Response> {
-      const refusal = refuseRequest(request, address);
-      if (refusal !== undefined) return refusal;
-      if (server.pendingRequests > REQUESTS_MAX) {
-        return new Response("too many requests at once\n", { status: 503 });
+class RunningServer {
+  readonly #options: HttpServerOptions;
+  readonly #connections: Connections;
+  readonly #http = createHttp({ maxHeaderSize: HEAD_BYTES_MAX }, (incoming, outgoing) => {
+    void this.#answer(incoming, outgoing);
+  });
+  readonly #server: Server;
+  readonly #secured: ReturnType<typeof createTls> | undefined;
+  #requests = 0;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#connections = new Connections(options.clock, CONNECTIONS_MAX);
+    // The interim answer 100 would invite a body.
+    this.#http.on("checkContinue", (incoming, outgoing) => void this.#answer(incoming, outgoing));
+    const { keyPair } = options;
+    this.#secured =
+      keyPair && createTls({ ...toTlsOptions(keyPair), handshakeTimeout: HANDSHAKE_MS });
+    this.#server = this.#secured ?? createTcp();
+    // Counted before the handshake: a connection costs most while it is one.
+    this.#server.on("connection", (socket: Socket) => this.#connections.add(socket));
+    this.#server.on(this.#secured ? "secureConnection" : "connection", (socket: Socket) => {
+      if (!socket.destroyed) this.#http.emit("connection", socket);
+    });
+    this.#secured?.on("tlsClientError", (_error, socket) => socket.destroy());
+  }
+
+  /** @returns The port; 0 for a unix socket */
+  listen(): Promise<number> {
+    const { address, flag, log } = this.#options;
+    const server = this.#server;
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    server.once("error", (error) => reject(toListenError(error, { address, flag })));
+    server.listen(address.kind === "unix" ? address.path : address, () => {
+      server.removeAllListeners("error");
+      server.on("error", (error) => log.error("server failed", { flag, error }));
+      const bound = server.address();
+      resolve(typeof bound === "object" && bound !== null ? bound.port : 0);
+    });
+    return promise;
+  }
+
+  useKeyPair(keyPair: KeyPair): void {
+    this.#secured?.setSecureContext(toTlsOptions(keyPair));
+  }
+
+  async stop(graceMs: number, clock: Clock): Promise<void> {
+    const ended = new AbortController();
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#connections.close();
+    void closed.then(() => ended.abort());
+    await clock.sleep(graceMs, ended.signal).catch(() => {});
+    this.#connections.destroy();
+    await closed;
+  }
+
+  async #answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { socket } = incoming;
+    const isTaken = this.#connections.begin(socket);
+    this.#requests += 1;
+    outgoing.once("close", () => {
+      this.#requests -= 1;
+      if (isTaken) this.#connections.end(socket);
+    });
+    try {
+      if (!isTaken || this.#requests > REQUESTS_MAX) {
+        sendRefusal({ status: 503, message: "too many requests at once\n" }, outgoing);
+        return;
       }
-      return handler.fetch(request);
-    },
-    error(error: unknown): Response {
+      const request = readRequest(incoming);
+      if (request instanceof Request) await sendResponse(await this.#handle(request), outgoing);
+      else sendRefusal(request, outgoing);
+    } catch {
+      // The other side has gone, or was cut off.
+      socket.destroy();
+    }
+  }
+
+  async #handle(request: Request): Promise<Response> {
+    const { address, handler, log } = this.#options;
+    try {
+      return refuseRequest(request, address) ?? (await handler.fetch(request));
+    } catch (error) {
       log.error("page failed", { error });
       return new Response("internal server error\n", { status: 500 });
-    },
-    maxRequestBodySize: BODY_BYTES_MAX,
-    development: false,
-  };
-  try {
-    return address.kind === "unix"
-      ? Bun.serve({ ...common, unix: address.path })
-      : Bun.serve({
-          ...common,
-          hostname: address.host,
-          port: address.port,
-          // Without this, Bun outside development mode shares the port with any other process that asks for it.
-          reusePort: false,
-          idleTimeout: IDLE_TIMEOUT_SECONDS,
-        });
-  } catch (error) {
-    throw toListenError(error, { address, flag });
+    }
   }
+}
+
+function toTlsOptions(keyPair: KeyPair): KeyPair & { readonly minVersion: "TLSv1.2" } {
+  return { cert: keyPair.cert, key: keyPair.key, minVersion: TLS_VERSION_MIN };
 }
 
 async function clearPath(path: string, options: HttpServerOptions): Promise<void> {
@@ -129,7 +204,7 @@ function toListenError(
   error: unknown,
   place: Pick<HttpServerOptions, "address" | "flag">,
 ): ConfigError {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const code = findErrorCode(error) || "unknown error";
   return toConfigError(LISTEN_PROBLEMS[code] ?? code, place, error);
 }
 

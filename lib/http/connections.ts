@@ -1,0 +1,131 @@
+/**
+ * The connections of a server: how many, and for how long each may keep it waiting.
+ * @module
+ */
+import type { Socket } from "node:net";
+import type { Clock } from "../core/clock.ts";
+
+/** From the first packet to the end of the first request's head, the handshake of TLS included. */
+const FIRST_REQUEST_MS = 10_000;
+/** From an answer to the end of the next request's head. */
+const NEXT_REQUEST_MS = 30_000;
+/** From a request to the last byte of its answer that the other side took. */
+const ANSWER_MS = 30_000;
+/** Requests that one connection may have sent ahead of its answers. */
+const PIPELINE_MAX = 8;
+
+/** What a connection waits for. */
+interface Connection {
+  /** Requests that are being answered. */
+  running: number;
+  /** Monotonic milliseconds at which it is cut off. */
+  dueMs: number;
+}
+
+/**
+ * Keeps count of connections and cuts off those that take too long. When there is no room for one more, the one makes
+ * room that has asked nothing for longest, so that a probe gets through when somebody holds connections open for sport.
+ */
+export class Connections {
+  readonly #clock: Clock;
+  readonly #max: number;
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #ended = new AbortController();
+  #watching = false;
+  #isClosing = false;
+
+  /** @param max How many there may be at once */
+  constructor(clock: Clock, max: number) {
+    this.#clock = clock;
+    this.#max = max;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /** Takes a connection on, for as long as it lives. */
+  add(socket: Socket): void {
+    if (this.#connections.size >= this.#max) (this.#findIdle() ?? socket).destroy();
+    if (socket.destroyed || this.#isClosing) {
+      socket.destroy();
+      return;
+    }
+    socket.once("close", () => this.#connections.delete(socket));
+    // Whoever reads from it hears of errors in his own way; without anybody they would end the process.
+    socket.on("error", () => socket.destroy());
+    this.#connections.set(socket, { running: 0, dueMs: this.#after(FIRST_REQUEST_MS) });
+    void this.#watch();
+  }
+
+  /** Notes a request. @returns Whether the connection may have it answered: not with too many unanswered before it */
+  begin(socket: Socket): boolean {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined || connection.running >= PIPELINE_MAX) return false;
+    connection.running += 1;
+    connection.dueMs = this.#after(ANSWER_MS);
+    return true;
+  }
+
+  /** Notes that a request that began was answered for good. */
+  end(socket: Socket): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    connection.running -= 1;
+    if (connection.running > 0) return;
+    connection.dueMs = this.#after(NEXT_REQUEST_MS);
+    if (this.#isClosing) socket.end();
+  }
+
+  /** From now on a connection ends with its last answer, and takes no other after it. */
+  close(): void {
+    this.#isClosing = true;
+    for (const [socket, { running }] of this.#connections) if (running === 0) socket.destroy();
+  }
+
+  /** Cuts off all. */
+  destroy(): void {
+    this.#isClosing = true;
+    this.#ended.abort();
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
+  #after(ms: number): number {
+    return this.#clock.monotonic() + ms;
+  }
+
+  #findIdle(): Socket | undefined {
+    let oldest: Socket | undefined;
+    let oldestMs = Infinity;
+    for (const [socket, { running, dueMs }] of this.#connections) {
+      if (running > 0 || dueMs >= oldestMs) continue;
+      oldest = socket;
+      oldestMs = dueMs;
+    }
+    // It closes a turn later, and another may come before that.
+    if (oldest !== undefined) this.#connections.delete(oldest);
+    return oldest;
+  }
+
+  /** Runs while there are connections: a process that nobody asks never wakes up for this. */
+  async #watch(): Promise<void> {
+    if (this.#watching) return;
+    this.#watching = true;
+    try {
+      while (this.#connections.size > 0) {
+        const nowMs = this.#clock.monotonic();
+        let nextMs = nowMs + FIRST_REQUEST_MS;
+        for (const [socket, { dueMs }] of this.#connections) {
+          if (dueMs <= nowMs) socket.destroy();
+          else nextMs = Math.min(nextMs, dueMs);
+        }
+        await this.#clock.sleep(nextMs - nowMs, this.#ended.signal);
+      }
+    } catch {
+      // The server has ended.
+    } finally {
+      this.#watching = false;
+    }
+  }
+}

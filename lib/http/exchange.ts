@@ -1,0 +1,71 @@
+/**
+ * One request and its answer, between the sockets of `node:http` and pages that speak `Request` and `Response`.
+ * @module
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { Readable } from "node:stream";
+
+/** A request that is none of HTTP/1.1, or asks for what no page gives. */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+}
+
+/**
+ * Reads the head of a request. Nothing here takes a body, so one that is announced is refused before it is read.
+ *
+ * @returns The request, its address made of the Host header and the path; or why there is none
+ */
+export function readRequest(incoming: IncomingMessage): Request | Refusal {
+  const { method = "", url = "", headers } = incoming;
+  if (method !== "GET" && method !== "HEAD") {
+    return { status: 405, message: "method not allowed\n" };
+  }
+  const length = headers["content-length"] ?? "0";
+  if (length !== "0" || headers["transfer-encoding"] !== undefined) {
+    return { status: 413, message: "a request without a body is wanted\n" };
+  }
+  const given: [string, string][] = [];
+  for (const [name, value] of Object.entries(incoming.headersDistinct)) {
+    // Two would let one part of a program believe the first and another the second.
+    if ((name === "host" || name === "authorization") && (value?.length ?? 0) > 1) {
+      return { status: 400, message: `more than one header ${name}\n` };
+    }
+    for (const one of value ?? []) given.push([name, one]);
+  }
+  const address = toAddress(url, headers.host);
+  if (address === undefined) return { status: 400, message: "bad request\n" };
+  return new Request(address, { method, headers: given });
+}
+
+function toAddress(path: string, host = "localhost"): string | undefined {
+  if (!path.startsWith("/") || !/^[\w.:[\]-]+$/.test(host)) return undefined;
+  const address = `http://${host}${path}`;
+  return URL.canParse(address) ? address : undefined;
+}
+
+/** Sends a refusal, and ends the connection after it: what follows on it may be the body. */
+export function sendRefusal({ status, message }: Refusal, outgoing: ServerResponse): void {
+  outgoing.writeHead(status, {
+    "content-type": "text/plain; charset=utf-8",
+    connection: "close",
+    ...(status === 405 && { allow: "GET, HEAD" }),
+  });
+  outgoing.end(message);
+}
+
+/**
+ * Sends an answer, as fast as the other side takes it. Its head is complete when this is called.
+ *
+ * @throws when the connection breaks
+ */
+export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
+  outgoing.statusCode = response.status;
+  for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  if (response.body === null) {
+    outgoing.end();
+    return;
+  }
+  await pipeline(Readable.from(response.body), outgoing);
+}

@@ -1,0 +1,114 @@
+/**
+ * Certificate and key of the HTTPS port: read from files, checked, and read again when they change.
+ * @module
+ */
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Clock } from "../core/clock.ts";
+import { ConfigError, type ConfigIssue } from "../core/errors.ts";
+import { describeFileProblem } from "../core/file_problem.ts";
+import type { Logger } from "../core/log.ts";
+import type { KeyPair } from "./server.ts";
+
+/** Where certificate and key are. */
+export interface KeyPairFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** How often files are looked at. A Secret that is mounted changes about once a minute at most. */
+const LOOK_MS = 10_000;
+const CERT_FLAG = "--tls-cert-file";
+const KEY_FLAG = "--tls-private-key-file";
+
+/**
+ * Reads certificate and key and checks that they belong together. A certificate that has expired is used all the same:
+ * whoever does not check it, such as a probe, goes on as before.
+ *
+ * @throws {ConfigError} naming flags, files and everything that is wrong; never what is in the key
+ */
+export async function readKeyPair({ certFile, keyFile }: KeyPairFiles): Promise<KeyPair> {
+  const issues: ConfigIssue[] = [];
+  const tell = (source: string, file: string, problem: string): undefined => {
+    issues.push({ source, message: `${file}: ${problem}` });
+    return undefined;
+  };
+  const read = (flag: string, file: string): Promise<string | undefined> =>
+    readFile(file, "utf8").catch((error: unknown) => tell(flag, file, describeFileProblem(error)));
+  const [cert, key] = await Promise.all([read(CERT_FLAG, certFile), read(KEY_FLAG, keyFile)]);
+  const certificate =
+    cert === undefined
+      ? undefined
+      : (parseCertificate(cert) ?? tell(CERT_FLAG, certFile, "wanted a certificate in PEM"));
+  const privateKey =
+    key === undefined
+      ? undefined
+      : (parseKey(key) ??
+        tell(KEY_FLAG, keyFile, "wanted a private key in PEM, without a password"));
+  if (certificate && privateKey && !certificate.checkPrivateKey(privateKey)) {
+    tell(KEY_FLAG, keyFile, `the key does not belong to the certificate in ${certFile}`);
+  }
+  if (issues.length > 0 || cert === undefined || key === undefined) throw new ConfigError(issues);
+  return { cert, key };
+}
+
+/** What {@linkcode watchKeyPair} works with. */
+export interface WatchKeyPairOptions extends KeyPairFiles {
+  /** What was read at the start. */
+  readonly current: KeyPair;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Takes each pair that differs from the one before and is whole. */
+  readonly use: (keyPair: KeyPair) => void;
+}
+
+/**
+ * Looks at the content of the files every ten seconds until the signal aborts. A pair that is broken, which it may be
+ * while it is written, changes nothing; that is warned of once.
+ */
+export async function watchKeyPair(
+  { current, clock, log, use, ...files }: WatchKeyPairOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let { cert, key } = current;
+  let problem = "";
+  while (!signal.aborted) {
+    await clock.sleep(LOOK_MS, signal).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      const found = await readKeyPair(files);
+      problem = "";
+      if (found.cert === cert && found.key === key) continue;
+      ({ cert, key } = found);
+      use(found);
+      log.info("The certificate of the HTTPS port changed", { ...describe(cert) });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      if (error.message !== problem) {
+        log.warn("The new certificate cannot be used, the old one stays", { error });
+      }
+      problem = error.message;
+    }
+  }
+}
+
+function describe(cert: string): { readonly serial: string; readonly until: string } {
+  const { serialNumber, validTo } = new X509Certificate(cert);
+  return { serial: serialNumber, until: validTo };
+}
+
+function parseCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseKey(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
+}
