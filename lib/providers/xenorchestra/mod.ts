@@ -3,12 +3,14 @@
  * @module
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import { assert } from "../../core/assert.ts";
 import { XenOrchestraApi } from "./api.ts";
 import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./config.ts";
 import { describeSettings } from "./config_schema.ts";
 import { EventFeed } from "./events.ts";
-import { XenOrchestraProvider } from "./provider.ts";
+import { LiveProvider } from "./live_provider.ts";
 import { Session } from "./session.ts";
+import { TokenWatch } from "./token_watch.ts";
 
 export { LABEL_DESCRIPTIONS } from "./labels.ts";
 
@@ -18,10 +20,15 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
   settings: describeSettings(),
   parseConfig: parseXenOrchestraConfig,
   create(settings, deps) {
-    const { clock, log, metrics } = deps;
+    const { clock, log, metrics, notify, signal } = deps;
     const session = new Session(settings, deps);
     const api = new XenOrchestraApi(session, metrics);
     const events = new EventFeed({ session, clock, log, metrics });
-    return new XenOrchestraProvider({ api, events, settings, clock, log });
+    const tokenWatch = new TokenWatch({ session, clock, log, metrics, notify });
+    return new LiveProvider({ api, events, session, tokenWatch, settings, clock, log, signal });
+  },
+  reconfigure(provider, settings) {
+    assert(provider instanceof LiveProvider, "only what was created here is reconfigured here");
+    provider.reconfigure(settings);
   },
 };

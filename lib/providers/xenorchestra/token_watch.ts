@@ -23,6 +23,8 @@ export interface TokenWatchOptions {
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+/** At a start there is more urgent work. */
+const FIRST_MS = 10_000;
 /** A warning comes so long before the end; a token of ours is then renewed instead. */
 const WARNING_MS = 14 * DAY_MS;
 const TIMEOUT_MS = 20_000;
@@ -56,11 +58,12 @@ export class TokenWatch {
   readonly #endsAt: Gauge;
   /** The token that was looked at last. */
   #token: string | undefined;
-  #dueMs = -Infinity;
+  #dueMs: number;
   #isLooking = false;
 
   constructor(options: TokenWatchOptions) {
     this.#options = options;
+    this.#dueMs = options.clock.monotonic() + FIRST_MS;
     this.#endsAt = options.metrics.gauge({
       name: "landfall_xenorchestra_token_expiry_timestamp_seconds",
       help:
@@ -70,7 +73,7 @@ export class TokenWatch {
   }
 
   /**
-   * Looks, if it is time to. Never rejects: that a token is refused is for others to find out.
+   * Looks, if it is time to: soon after the start, then once a day. Never rejects: that a token is refused is for others to find out.
    *
    * @param kind Where the token comes from, now
    */
@@ -82,7 +85,8 @@ export class TokenWatch {
     try {
       const deadline = withDeadline(signal, TIMEOUT_MS, clock);
       const token = await session.readToken(deadline);
-      if (token === this.#token && clock.monotonic() < this.#dueMs) return;
+      const isOther = this.#token !== undefined && this.#token !== token;
+      if (!isOther && clock.monotonic() < this.#dueMs) return;
       this.#token = token;
       // Until it succeeds: a cloud in trouble has other worries.
       this.#dueMs = clock.monotonic() + HOUR_MS;

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session.ts";
 import { describeTokenEnd, TokenWatch } from "../../../lib/providers/xenorchestra/token_watch.ts";
 import {
@@ -35,6 +36,7 @@ beforeEach(async () => {
   cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [ANN] });
   session = new Session(toSettings(cloud.url, { token: CANARY }), deps);
   watch = new TokenWatch({ ...deps, session, notify: ({ message }) => notices.push(message) });
+  await deps.clock.advance(10_000);
 });
 afterEach(async () => {
   await cloud.stop();
@@ -51,6 +53,14 @@ function readMetric(): string | undefined {
 }
 
 describe("TokenWatch", () => {
+  test("does not look while the process starts", async () => {
+    const late = new MetricsRegistry();
+    const early = new TokenWatch({ ...deps, session, metrics: late });
+    await deps.clock.advance(9_999);
+    await early.look(KIND, signal);
+    expect(asked()).toBe(0);
+  });
+
   test("shows when the token ends, and asks once a day for it", async () => {
     const { expiration } = cloud.auth.addToken(CANARY, ANN, 30 * DAY_MS);
     await watch.look(KIND, signal);
@@ -82,7 +92,7 @@ describe("TokenWatch", () => {
     ]);
     const warnings = lines.filter((line) => line.includes("end soon"));
     expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toContain("2026-01-16T00:00:00.000Z");
+    expect(warnings[0]).toContain("2026-01-16T00:00:10.000Z");
   });
 
   test("looks at once when the token is another", async () => {

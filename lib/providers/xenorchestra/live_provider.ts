@@ -1,0 +1,156 @@
+/**
+ * A provider whose settings may change while it works.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Inspection } from "../../cloud/inspection.ts";
+import type { Inventory } from "../../cloud/inventory.ts";
+import type {
+  ChangeHint,
+  Instance,
+  NodeIdentity,
+  Place,
+  Presence,
+  Provider,
+} from "../../cloud/provider.ts";
+import type { XenOrchestraSettings } from "./config.ts";
+import { Memory } from "./memory.ts";
+import { type XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
+import { toUnknown } from "./presence.ts";
+import type { Session } from "./session.ts";
+import type { TokenWatch } from "./token_watch.ts";
+
+/** What a {@linkcode LiveProvider} is made of. */
+export interface LiveProviderOptions extends Omit<XenOrchestraOptions, "memory"> {
+  readonly session: Pick<Session, "reconfigure">;
+  readonly tokenWatch: Pick<TokenWatch, "look">;
+  /** Ends what goes on behind an inventory. */
+  readonly signal: AbortSignal;
+}
+
+/** One set of settings at work. */
+interface Generation {
+  readonly settings: XenOrchestraSettings;
+  readonly provider: XenOrchestraProvider;
+  readonly memory: Memory;
+  /** Aborts when requests go to another place, or as somebody else. */
+  readonly left: AbortController;
+}
+
+/**
+ * Hands everything to a {@linkcode XenOrchestraProvider}, and puts another one in its place when the settings change.
+ *
+ * Guarantees: what is given back was asked with one set of settings from its beginning to its end, namely the one in use
+ * when it is given; the memory that keeps Nodes safe stays as long as `url` does, and starts anew with another one; no
+ * direct answer is given before the first inventory under new settings.
+ */
+export class LiveProvider implements Provider {
+  readonly name = "xenorchestra";
+  readonly providedNodeIps = "trusted";
+  readonly originLabels: Readonly<Record<string, string>>;
+  readonly #options: LiveProviderOptions;
+  #now: Generation;
+  /** Whether there was an inventory since the settings changed. */
+  #isSettled = true;
+
+  constructor(options: LiveProviderOptions) {
+    this.#options = options;
+    this.#now = this.#createGeneration(options.settings, new Memory(), new AbortController());
+    this.originLabels = this.#now.provider.originLabels;
+  }
+
+  get refreshIntervalMs(): number {
+    return this.#now.settings.refreshIntervalMs;
+  }
+
+  /**
+   * Uses other settings from now on.
+   *
+   * @throws {ConfigError} when a file that they name cannot be used; the old ones stay
+   */
+  reconfigure(settings: XenOrchestraSettings): void {
+    const { settings: old, memory, left } = this.#now;
+    const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
+    if (!isSame) this.#options.session.reconfigure(settings);
+    const nextMemory = settings.url === old.url ? memory : new Memory();
+    this.#now = this.#createGeneration(settings, nextMemory, isSame ? left : new AbortController());
+    this.#isSettled = false;
+    if (!isSame) left.abort(new Error("the settings changed"));
+  }
+
+  async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    for (;;) {
+      const asked = this.#now;
+      try {
+        const inventory = await asked.provider.listInventory(interest, signal);
+        if (asked === this.#now) {
+          this.#isSettled = true;
+          void this.#options.tokenWatch.look(asked.settings.credentials, this.#options.signal);
+          return inventory;
+        }
+      } catch (error) {
+        if (asked === this.#now || signal.aborted) throw error;
+      }
+    }
+  }
+
+  async readInstances(
+    ids: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Instance>> {
+    const asked = this.#now;
+    if (!this.#isSettled) return new Map();
+    const shown = await asked.provider.readInstances(ids, signal);
+    return asked === this.#now ? shown : new Map();
+  }
+
+  async watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const { provider, left } = this.#now;
+      await provider.watchChanges(onHint, AbortSignal.any([signal, left.signal]));
+    }
+  }
+
+  findInstance(inventory: Inventory, node: NodeIdentity): Presence {
+    return this.#now.provider.findInstance(inventory, node);
+  }
+
+  async readInstance(
+    inventory: Inventory,
+    node: NodeIdentity,
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const asked = this.#now;
+    if (this.#isSettled) {
+      const presence = await asked.provider.readInstance(inventory, node, signal);
+      if (asked === this.#now) return presence;
+    }
+    return toUnknown("noInventory", "No inventory was taken yet since the settings changed");
+  }
+
+  inspect(signal: AbortSignal): Promise<Inspection> {
+    return this.#now.provider.inspect(signal);
+  }
+
+  toPlaces(
+    instance: Instance | undefined,
+    labels: Readonly<Record<string, string>>,
+  ): readonly Place[] {
+    return this.#now.provider.toPlaces(instance, labels);
+  }
+
+  #createGeneration(
+    settings: XenOrchestraSettings,
+    memory: Memory,
+    left: AbortController,
+  ): Generation {
+    const provider = new XenOrchestraProvider({ ...this.#options, settings, memory });
+    return { settings, provider, memory, left };
+  }
+}
+
+/** Everything that requests depend on. */
+function toConnection(settings: XenOrchestraSettings): Partial<XenOrchestraSettings> {
+  const { addresses: _1, zoneLabelFrom: _2, instanceTypeTag: _3, ...connection } = settings;
+  return connection;
+}

@@ -1,0 +1,179 @@
+/**
+ * A provider whose settings change while it works.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Inventory } from "../../../lib/cloud/inventory.ts";
+import type { ChangeHint, NodeIdentity } from "../../../lib/cloud/provider.ts";
+import { LiveProvider } from "../../../lib/providers/xenorchestra/live_provider.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { until } from "../../support/rig.ts";
+import {
+  FakeXenOrchestra,
+  HOST_PARIS_2,
+  POOL_LYON,
+  POOL_PARIS,
+  toDeps,
+  toSettings,
+  WORKER_1,
+} from "./fake_server.ts";
+
+const signal = new AbortController().signal;
+const NODE: NodeIdentity = {
+  name: "k8s-worker-1",
+  providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}`,
+};
+
+let here: FakeXenOrchestra;
+let there: FakeXenOrchestra;
+let provider: LiveProvider;
+
+beforeEach(() => {
+  here = new FakeXenOrchestra();
+  there = new FakeXenOrchestra();
+  const made = xenOrchestra.create(toSettings(here.url), toDeps());
+  if (!(made instanceof LiveProvider)) throw new Error("Cannot test another provider");
+  provider = made;
+});
+afterEach(async () => {
+  await here.stop();
+  await there.stop();
+});
+
+function list(): Promise<Inventory> {
+  return provider.listInventory([NODE], signal);
+}
+
+/** Uses other settings, as a changed file does. */
+function reconfigure(server: FakeXenOrchestra, more: object = {}): void {
+  xenOrchestra.reconfigure?.(provider, toSettings(server.url, more));
+}
+
+/** Holds back the answers of a server until the returned function is called. */
+function hold(server: FakeXenOrchestra): () => void {
+  const held = Promise.withResolvers<void>();
+  server.answer = async () => {
+    await held.promise;
+    return new Response("", { status: 503 });
+  };
+  return () => {
+    server.answer = () => undefined;
+    held.resolve();
+  };
+}
+
+describe("reconfigure()", () => {
+  test("makes the next inventory by the new settings", async () => {
+    expect((await list()).instances.get(WORKER_1)?.zone).toBe(HOST_PARIS_2);
+    reconfigure(here, { zoneLabelFrom: "pool", refreshInterval: "90s" });
+    expect(provider.refreshIntervalMs).toBe(90_000);
+    expect((await list()).instances.get(WORKER_1)?.zone).toBe(POOL_PARIS);
+  });
+
+  test("keeps what is known of the pools of the same Xen Orchestra", async () => {
+    await list();
+    here.dropPool(POOL_LYON);
+    reconfigure(here, { token: "other", addresses: { mainIpAsExternal: true } });
+    expect((await list()).coverage.get(POOL_LYON)?.complete).toBe(false);
+    expect(here.seen.at(-1)?.headers.get("cookie")).toBe("authenticationToken=other");
+  });
+
+  test("knows nothing of another Xen Orchestra but what it shows", async () => {
+    await list();
+    there.dropPool(POOL_LYON);
+    reconfigure(there);
+    expect((await list()).coverage.has(POOL_LYON)).toBe(false);
+  });
+
+  test("concludes nothing from a new cloud before its first inventory", async () => {
+    const inventory = await list();
+    there.remove("vms", WORKER_1);
+    reconfigure(there);
+    const read = () => provider.readInstance(inventory, NODE, signal);
+    expect(await read()).toMatchObject({ kind: "unknown", reason: "noInventory" });
+    expect(await provider.readInstances(new Set([WORKER_1]), signal)).toEqual(new Map());
+    expect(there.seen).toEqual([]);
+    await list();
+    await read();
+    expect(there.seen.length).toBeGreaterThan(0);
+  });
+
+  test.each([[{ caFile: "/nowhere/canary.pem" }], [{ token: null, tokenFile: "/nowhere/canary" }]])(
+    "leaves everything as it was when %j cannot be used",
+    async (broken) => {
+      await list();
+      expect(() => reconfigure(there, { ...broken, refreshInterval: "90s" })).toThrow("/nowhere");
+      expect(provider.refreshIntervalMs).toBe(30_000);
+      await list();
+      expect(there.seen).toEqual([]);
+    },
+  );
+});
+
+describe("listInventory()", () => {
+  test("asks again when the settings change while it asks, and never mixes", async () => {
+    const release = hold(here);
+    there.remove("vms", WORKER_1);
+    const asked = list();
+    await until("it asks", () => here.seen.length > 0);
+    reconfigure(there);
+    release();
+    const inventory = await asked;
+    expect(inventory.instances.has(WORKER_1)).toBe(false);
+    expect(there.seen.length).toBeGreaterThan(0);
+  });
+
+  test("does not fail for what it left", async () => {
+    const asked = list();
+    reconfigure(there);
+    here.answer = () => new Response("", { status: 503 });
+    expect((await asked).instances.has(WORKER_1)).toBe(true);
+  });
+
+  test("fails for what it asks now, and when its signal aborts", async () => {
+    here.answer = () => new Response("", { status: 503 });
+    await expect(list()).rejects.toMatchObject({ kind: "unreachable" });
+    const stop = new AbortController();
+    stop.abort(new Error("stop"));
+    await expect(provider.listInventory([NODE], stop.signal)).rejects.toThrow("stop");
+  });
+});
+
+describe("readInstance()", () => {
+  test("gives no answer that was asked with the old settings", async () => {
+    const inventory = await list();
+    const before = here.seen.length;
+    const release = hold(here);
+    const asked = provider.readInstance(inventory, NODE, signal);
+    await until("it asks", () => here.seen.length > before);
+    reconfigure(there);
+    release();
+    expect(await asked).toMatchObject({ kind: "unknown", reason: "noInventory" });
+  });
+});
+
+describe("watchChanges()", () => {
+  test("follows the new cloud, and stays on its stream when only labels change", async () => {
+    const open = (server: FakeXenOrchestra): number =>
+      server.paths.filter((path) => path === "/events").length;
+    for (const server of [here, there]) {
+      server.answer = ({ path }) => {
+        if (path !== "/events") return path.startsWith("/events/") ? Response.json({}) : undefined;
+        const body = new ReadableStream({
+          start: (stream) => stream.enqueue('event: init\ndata: {"id":"s"}\n\n'),
+        });
+        return new Response(body, { headers: { "content-type": "text/event-stream" } });
+      };
+    }
+    const stop = new AbortController();
+    const hints: ChangeHint[] = [];
+    const watching = provider.watchChanges((hint) => hints.push(hint), stop.signal);
+    await until("the first stream", () => hints.length === 1);
+    reconfigure(here, { zoneLabelFrom: "pool" });
+    reconfigure(there, { zoneLabelFrom: "pool" });
+    await until("the second stream", () => hints.length === 2);
+    expect([open(here), open(there)]).toEqual([1, 1]);
+    stop.abort(new Error("the test is over"));
+    await watching;
+  });
+});
