@@ -3,6 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { CloudError } from "../lib/cloud/errors.ts";
 import type { Inventory } from "../lib/cloud/inventory.ts";
 import type { Instance, NodeIdentity, Presence, Provider } from "../lib/cloud/provider.ts";
 import { isLabelKey, isLabelValue } from "../lib/core/label.ts";
@@ -105,6 +106,30 @@ export function describeProviderContract(
           malformed,
         );
       }
+    });
+
+    test("readInstances() shows what an inventory shows, says nothing of others, and breaks as a list", async () => {
+      const { provider } = harness;
+      if (provider.readInstances === undefined) return;
+      const { inventory, first } = await takeStock();
+      expect(await provider.readInstances(new Set([first.id, "none"]), signal)).toEqual(
+        new Map([[first.id, first]]),
+      );
+      expect(inventory.instances.get(first.id)).toEqual(first);
+      await harness.remove(harness.machines[0]);
+      expect(await provider.readInstances(new Set([first.id]), signal)).toEqual(new Map());
+      await harness.breakCloud();
+      const broken = provider.readInstances(new Set([first.id]), signal);
+      expect(await broken.catch((error: unknown) => error)).toBeInstanceOf(CloudError);
+    });
+
+    test("watchChanges() goes on through a broken cloud, and returns when its signal aborts", async () => {
+      await harness.breakCloud();
+      const stop = new AbortController();
+      const following = harness.provider.watchChanges?.(() => {}, stop.signal);
+      await Bun.sleep(20);
+      stop.abort(new Error("the test is over"));
+      expect(await following).toBeUndefined();
     });
 
     test("findInstance() and readInstance() say when a Node tells nothing to look it up by", async () => {

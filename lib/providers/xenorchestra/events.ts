@@ -82,10 +82,11 @@ export class EventFeed {
   /** Follows until the signal aborts; then returns. See {@linkcode Provider.watchChanges}. */
   async run(onHint: OnHint, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
+    this.#connected.set(0);
     for (let failures = 0; !signal.aborted;) {
-      this.#connected.set(0);
       const startedMs = clock.monotonic();
       const error = await this.#follow(onHint, signal);
+      this.#connected.set(0);
       if (signal.aborted) break;
       failures = clock.monotonic() - startedMs >= STEADY_MS ? 1 : failures + 1;
       const isUnsupported = error instanceof Unsupported;
@@ -94,7 +95,6 @@ export class EventFeed {
       const waitMs = Math.max(backoffMs, toLeastMs(error));
       await clock.sleep(waitMs, signal).catch(() => undefined);
     }
-    this.#connected.set(0);
   }
 
   /** Follows one stream. Returns why it ended. */

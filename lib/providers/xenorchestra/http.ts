@@ -68,6 +68,7 @@ export async function sendRequest(request: Request): Promise<Reply> {
 export interface StreamReply {
   readonly status: number;
   readonly contentType: string;
+  readonly retryAfterMs?: number;
   /** There exactly when the status is 200 and the type is the wanted one. Whoever takes it must cancel it. */
   readonly body?: ReadableStream<Uint8Array>;
 }
@@ -96,7 +97,8 @@ export async function openStream(
   const body = response.body ?? undefined;
   if (status === 200 && contentType.startsWith(type) && body) return { status, contentType, body };
   await body?.cancel();
-  return { status, contentType };
+  const retryAfterMs = toRetryAfterMs(response.headers.get("retry-after"));
+  return { status, contentType, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
 async function sendOnce({ url, ...request }: Request): Promise<Reply> {

@@ -2,10 +2,11 @@
  * What replies and failures mean.
  * @module
  */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import {
   isReset,
+  openStream,
   sendRequest,
   toConnectionError,
   toReplyError,
@@ -160,5 +161,35 @@ describe("isReset()", () => {
     expect(isReset(withCode("ECONNRESET"))).toBe(true);
     expect(isReset(withCode("ECONNREFUSED"))).toBe(false);
     expect(isReset("text")).toBe(false);
+  });
+});
+
+describe("openStream()", () => {
+  const TYPE = "text/event-stream";
+  const open = (): ReturnType<typeof openStream> => {
+    const { signal } = new AbortController();
+    return openStream({ url: `${fake.url}/rest/v0/events`, headers: {}, tls: {}, signal }, TYPE);
+  };
+
+  test("gives the body of what is wanted, and no other", async () => {
+    fake.answer = () => new Response("data: 1\n\n", { headers: { "content-type": TYPE } });
+    const { body, ...head } = await open();
+    expect(head).toEqual({ status: 200, contentType: TYPE });
+    expect(await new Response(body).text()).toBe("data: 1\n\n");
+    for (const init of [{}, { status: 404, headers: { "content-type": TYPE } }]) {
+      fake.answer = () => new Response("no", init);
+      expect((await open()).body).toBeUndefined();
+    }
+    fake.answer = () => new Response("", { status: 503, headers: { "retry-after": "7" } });
+    expect(await open()).toMatchObject({ status: 503, retryAfterMs: 7_000 });
+  });
+
+  test("lets no silence end it, nor follows a redirect, nor lets anything be held back", async () => {
+    using fetched = spyOn(globalThis, "fetch");
+    fake.answer = () => new Response("", { status: 302, headers: { location: "/x" } });
+    expect((await open()).status).toBe(302);
+    const [, init] = fetched.mock.calls[0] ?? [];
+    expect(init).toMatchObject({ timeout: false, redirect: "manual" });
+    expect(fake.seen.map(({ headers }) => headers.get("accept-encoding"))).toEqual(["identity"]);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
-import type { NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
+import type { Instance, NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
   FakeXenOrchestra,
@@ -46,6 +46,69 @@ beforeEach(() => {
   provider = create();
 });
 afterEach(() => fake.stop());
+
+describe("readInstances()", () => {
+  const read = (...ids: string[]): Promise<ReadonlyMap<string, Instance>> => {
+    if (provider.readInstances === undefined) throw new Error("Cannot test: there is none");
+    return provider.readInstances(new Set(ids), signal);
+  };
+
+  test("asks once for all, and gives what an inventory would", async () => {
+    const [inventory] = await look(OURS);
+    fake.seen.length = 0;
+    const shown = await read(WORKER_1, WORKER_1_SWAPPED);
+    expect(shown).toEqual(inventory.instances);
+    expect(fake.paths).toHaveLength(1);
+    expect(new URLSearchParams(fake.paths[0]?.split("?")[1]).get("filter")).toBe(
+      `id:|(${WORKER_1_SWAPPED} ${WORKER_1})`,
+    );
+  });
+
+  test("asks for the interfaces too when addresses are chosen by network", async () => {
+    provider = create({ addresses: { network: "Pool-wide network associated with eth0" } });
+    const [inventory] = await look(OURS);
+    fake.seen.length = 0;
+    expect((await read(WORKER_1)).get(WORKER_1)).toEqual(inventory.instances.get(WORKER_1));
+    expect(fake.paths.map((path) => path.split("?")[0]).sort()).toEqual(["/vifs", "/vms"]);
+  });
+
+  test("shows no VM on a host or in a pool that the last inventory lacked", async () => {
+    await look(OURS);
+    fake.change("vms", WORKER_1, { $container: "new-host" });
+    expect((await read(WORKER_1)).size).toBe(0);
+    fake.change("vms", WORKER_1, { $container: "new-pool", $pool: "new-pool" });
+    expect((await read(WORKER_1)).size).toBe(0);
+    fake.change("vms", WORKER_1, { $container: HOST_PARIS_2, $pool: POOL_PARIS });
+    expect((await read(WORKER_1)).size).toBe(1);
+  });
+
+  test("shows no VM that was not asked for, nor one that cannot be read", async () => {
+    await look(OURS);
+    fake.answer = () => Response.json(fake.list("vms"));
+    expect([...(await read(WORKER_1)).keys()]).toEqual([WORKER_1]);
+    fake.answer = () => undefined;
+    fake.change("vms", WORKER_1, { memory: "much" });
+    expect((await read(WORKER_1)).size).toBe(0);
+  });
+
+  test("remembers that a VM is in another pool now, which the next list may lack", async () => {
+    await look(OURS);
+    fake.change("vms", WORKER_1, { $pool: POOL_LYON, $container: POOL_LYON });
+    await read(WORKER_1);
+    fake.dropPool(POOL_LYON);
+    const [, presence] = await look(OURS);
+    expect(summarise(presence)).toBe("unknown notCovered");
+  });
+
+  test("remembers that a VM was being migrated, which the next list may lack", async () => {
+    await look(OURS);
+    fake.change("vms", WORKER_1, { current_operations: { task: "migrate_send" } });
+    await read(WORKER_1);
+    fake.remove("vms", WORKER_1);
+    const [, presence] = await look(OURS);
+    expect(summarise(presence)).toBe("unknown notCovered");
+  });
+});
 
 describe("listInventory()", () => {
   test("takes three requests for all Nodes, filtered by both forms of their IDs", async () => {
