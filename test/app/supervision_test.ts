@@ -6,6 +6,8 @@ import { expect, test } from "bun:test";
 import { type ProcessState, runSupervision } from "../../lib/app/supervision.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import type { Notification } from "../../lib/host/notify.ts";
+import { FakeProvider } from "../support/instances.ts";
+import { startRig, until } from "../support/rig.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 interface Stage {
@@ -120,4 +122,21 @@ test("runSupervision() tells nothing but the end when it is stopped during the s
   await stage.stop();
   expect(stage.told.at(-1)).toEqual({ STOPPING: "1", STATUS: "stopping" });
   expect(stage.told.some(({ READY }) => READY !== undefined)).toBe(false);
+});
+
+test("supervise() is ready with Nodes and an inventory, and tells the end", async () => {
+  const provider = new FakeProvider();
+  const gate = Promise.withResolvers<void>();
+  provider.gate = gate.promise;
+  const told: Notification[] = [];
+  const notify = async (notification: Notification): Promise<void> => void told.push(notification);
+  await using rig = await startRig({ provider, notifier: { notify } });
+  const tells = (text: string): boolean => told.some(({ STATUS }) => STATUS?.startsWith(text));
+  await until("it waits for the cloud alone", () => tells("starting, waits for inventory-taken; "));
+  expect(told.some(({ READY }) => READY === "1")).toBe(false);
+  gate.resolve();
+  await until("it is ready", () => tells("running; "));
+  expect(told.filter(({ READY }) => READY === "1")).toHaveLength(1);
+  await rig.stop();
+  expect(told.at(-1)).toEqual({ STOPPING: "1", STATUS: "stopping" });
 });

@@ -8,6 +8,7 @@ import type { Provider } from "../../lib/cloud/provider.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import type { Notifier } from "../../lib/host/notify.ts";
 import type { ListenAddress } from "../../lib/http/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
@@ -31,6 +32,7 @@ export interface RigOptions {
   /** What differs from the default. */
   readonly deletion?: Partial<DeletionSettings>;
   readonly debugAddress?: ListenAddress;
+  readonly notifier?: Notifier;
 }
 
 /** A running controller and its cluster. */
@@ -53,7 +55,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
   const client = createKubeClient({ credentials, clock, metrics, version: "test" });
   const stopping = new AbortController();
-  const { provider, debugAddress } = options;
+  const { provider, debugAddress, notifier } = options;
   const running = runApp(
     {
       provider,
@@ -68,6 +70,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       concurrentNodeSyncs: options.workers ?? 16,
       nodeStatusUpdateFrequencyMs: options.fullPassIntervalMs ?? 300_000,
       ...(debugAddress ? { debugAddress } : {}),
+      ...(notifier ? { notifier } : {}),
     },
     stopping.signal,
   );
