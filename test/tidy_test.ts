@@ -33,6 +33,8 @@ const all = [
   ...(await listSources("test")),
   ...(await listSources("bench")),
   ...(await listSources("docs")),
+  ...(await listSources("deploy")),
+  ...(await listSources("release")),
 ];
 const texts = new Map<string, string>();
 for (const file of all) texts.set(file, await readSource(file));
