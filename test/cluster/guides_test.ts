@@ -1,0 +1,129 @@
+/**
+ * Commands of the guides on a real API server, as they stand.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { skipsCluster } from "../support/cluster.ts";
+import { ClusterRig } from "../support/cluster_rig.ts";
+import { findKubectl } from "../support/kubectl.ts";
+import { listPrograms, runLandfall } from "../support/landfall_process.ts";
+import { listCodeBlocks } from "../support/markdown_links.ts";
+import { readSource, ROOT } from "../support/sources.ts";
+
+const run = promisify(execFile);
+const TIMEOUT_MS = 60_000;
+const isSkipped = skipsCluster();
+const kubectl = isSkipped ? undefined : await findKubectl();
+
+/** Blocks of a page in its order, cut to the commands that begin with `start`. */
+async function readCommands(page: string, start: string): Promise<readonly string[]> {
+  const blocks = listCodeBlocks(await readSource(page), "sh");
+  const lines = blocks.flatMap((text) => text.replaceAll(/\\\n\s*/g, " ").split("\n"));
+  return lines.filter((line) => line.startsWith(start));
+}
+
+describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
+  let started: ClusterRig | undefined;
+  let folder = "";
+  const useRig = (): ClusterRig => {
+    if (started === undefined) throw new Error("Cannot test: the cluster is not up");
+    return started;
+  };
+
+  /** Runs a script as an administrator in a folder that has the project's `deploy` in it. */
+  const runScript = async (script: string): Promise<string> => {
+    const path = [join(folder, "bin"), process.env["PATH"]].join(delimiter);
+    const env = { ...process.env, PATH: path, KUBECONFIG: useRig().cluster.adminKubeconfigPath };
+    const options = { cwd: folder, env: { ...env, HOME: folder }, timeout: TIMEOUT_MS };
+    return (await run("sh", ["-euc", script], options)).stdout;
+  };
+
+  beforeAll(async () => {
+    started = await ClusterRig.start();
+    folder = join(started.cluster.folder, "guide");
+    await mkdir(join(folder, "bin"), { recursive: true });
+    const program = kubectl ?? "";
+    const path = isAbsolute(program) ? program : (Bun.which(program) ?? resolve(program));
+    await symlink(path, join(folder, "bin", "kubectl"));
+    await symlink(join(ROOT, "deploy"), join(folder, "deploy"));
+    await writeFile(join(folder, "landfall.yaml"), `url: ${started.cloud.url}\ntoken: x\n`);
+  }, 120_000);
+  afterAll(() => started?.stop());
+
+  test("install.md makes a kubeconfig that, with its rights, is all that Landfall needs", async () => {
+    const { cluster, cloud } = useRig();
+    const pki = join(folder, "pki");
+    await mkdir(pki);
+    await copyFile(cluster.caPath, join(pki, "ca.crt"));
+    await copyFile(cluster.caPath.replace(/\.crt$/, ".key"), join(pki, "ca.key"));
+    const blocks = listCodeBlocks(await readSource("docs/guides/install.md"), "sh");
+    const block = blocks.find((text) => text.includes("openssl req"));
+    const script = (block ?? "")
+      .replace(/^API=.*$/m, `API=${cluster.url}`)
+      .replace(/^PKI=.*$/m, `PKI=${pki}`);
+    await runScript(script);
+    const left = await readdir(folder);
+    expect(left.filter((name) => /\.(key|csr|crt)$/.test(name))).toEqual([]);
+
+    const rights = (await readCommands("docs/guides/install.md", "kubectl apply")).filter((line) =>
+      line.includes("rbac-user.yaml"),
+    );
+    expect(rights).toHaveLength(1);
+    await runScript(rights.join("\n"));
+
+    const [program] = listPrograms();
+    if (program === undefined) throw new Error("Cannot find a program");
+    const [check = ""] = await readCommands("docs/guides/configure.md", "landfall check");
+    const args = check.split(/\s+/).slice(1);
+    const files = args.map((arg) =>
+      arg.replace(/=(landfall\.(?:yaml|kubeconfig))$/, `=${folder}/$1`),
+    );
+    await writeFile(join(folder, "landfall.yaml"), `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
+    const { code, stdout, stderr } = await runLandfall(program, files);
+    expect(code, stdout + stderr).toBe(0);
+  }, 60_000);
+
+  test("metrics-and-alerts.md gives Prometheus the right to read /metrics, and no more", async () => {
+    const commands = await readCommands("docs/guides/metrics-and-alerts.md", "kubectl create");
+    expect(commands).toHaveLength(2);
+    await runScript(commands.join("\n"));
+    const mayGet = (path: string): Promise<string> =>
+      runScript(
+        `kubectl auth can-i get ${path} --as=system:serviceaccount:monitoring:prometheus || true`,
+      );
+    expect((await mayGet("/metrics")).trim()).toBe("yes");
+    expect((await mayGet("/debug/nodes")).trim()).toBe("no");
+  });
+
+  test("install.md and migrate.md keep the settings in the Secret that the manifests mount", async () => {
+    const [create = ""] = await readCommands(
+      "docs/guides/install.md",
+      "kubectl -n kube-system create secret",
+    );
+    await runScript(create);
+    const [get = ""] = await readCommands(
+      "docs/guides/migrate.md",
+      "kubectl -n kube-system get secret",
+    );
+    await runScript(get);
+    expect(await Bun.file(join(folder, "config.yaml")).text()).toBe(
+      await Bun.file(join(folder, "landfall.yaml")).text(),
+    );
+    const manifest = await readSource("deploy/manifests/deployment.yaml");
+    expect(manifest).toContain(`secretName: ${/generic (\S+)/.exec(create)?.[1]}\n`);
+  });
+
+  test("what install.md and migrate.md look at is there to be asked for", async () => {
+    const commands = [
+      ...(await readCommands("docs/guides/install.md", "kubectl get")),
+      ...(await readCommands("docs/guides/migrate.md", "kubectl get")),
+    ];
+    expect(commands.length).toBeGreaterThan(3);
+    for (const command of commands) await runScript(command);
+    expect(await readdir(folder)).toContain("nodes-after.yaml");
+  });
+});
