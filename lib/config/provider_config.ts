@@ -67,7 +67,18 @@ export async function loadProviderConfig<S>({
   if (path === undefined || path === "") {
     return toConfig(definition.parseConfig(undefined, env), DEFAULT_DELETION);
   }
-  const text = await readText(path);
+  return await parseProviderConfig(await readConfigText(path), { path, env, definition });
+}
+
+/**
+ * The same for a text that was read already.
+ *
+ * @throws {ConfigError} as {@linkcode loadProviderConfig}
+ */
+export async function parseProviderConfig<S>(
+  text: string,
+  { path, env, definition }: ProviderConfigOptions<S> & { readonly path: string },
+): Promise<ProviderConfig<S>> {
   const raw = parseYaml(text);
   const needsPlaces = raw === INVALID || mayRepeatKeys(text);
   let places = needsPlaces ? await locate(text) : undefined;
@@ -85,9 +96,24 @@ export async function loadProviderConfig<S>({
   return toConfig({ ...parsed, issues: place(issues), warnings: place(warnings) }, deletion);
 }
 
+/** Says of issues where they stand in a text: file, line and column, as far as they have a path into it. */
+export async function placeIssues(
+  issues: readonly ConfigIssue[],
+  path: string,
+  text: string,
+): Promise<ConfigIssue[]> {
+  const places = await locate(text);
+  return issues.map((issue) => toPlaced(issue, path, places));
+}
+
 const INVALID = Symbol("not YAML");
 
-async function readText(path: string): Promise<string> {
+/**
+ * Reads a file of settings.
+ *
+ * @throws {ConfigError} when it cannot be one: it is no file, too large, or no text
+ */
+export async function readConfigText(path: string): Promise<string> {
   try {
     const status = await stat(path);
     // A pipe or a device could keep the start waiting for ever.

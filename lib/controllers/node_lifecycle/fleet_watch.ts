@@ -22,13 +22,19 @@ import { toFleetMember } from "./plan.ts";
 /** Looks at the whole fleet, and judges single Nodes by what was seen. */
 export class FleetWatch {
   readonly #context: NodeContext;
-  readonly #settings: DeletionSettings;
+  #settings: DeletionSettings;
   #state = EMPTY_GUARD;
   #wasExceeded = false;
 
   constructor(context: NodeContext, settings: DeletionSettings) {
     this.#context = context;
     this.#settings = settings;
+  }
+
+  /** Judges by other settings from now on. Every count starts anew: nobody chose what a count by both would mean. */
+  reconfigure(settings: DeletionSettings): void {
+    this.#settings = settings;
+    this.#state = breakStreaks(this.#state);
   }
 
   /**

@@ -100,6 +100,12 @@ export class NodeLifecycleController {
     return this.#loop.run(signal);
   }
 
+  /** Uses other settings from now on. What was counted of missing machines is counted anew. */
+  reconfigure(deletion: DeletionSettings): void {
+    this.#fleet.reconfigure(deletion);
+    this.#isStale = true;
+  }
+
   /** Describes a Node for people. */
   describe(node: Node): LifecycleReport {
     const ready = readyStatus(node);

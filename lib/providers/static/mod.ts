@@ -3,6 +3,7 @@
  * @module
  */
 import type { ParsedConfig, ProviderDefinition } from "../../cloud/provider_definition.ts";
+import { assert } from "../../core/assert.ts";
 import { listUnknownKeys, parseFile, SETTINGS, type StaticFile } from "./config_schema.ts";
 import { StaticProvider } from "./provider.ts";
 
@@ -12,6 +13,10 @@ export const staticProvider: ProviderDefinition<StaticFile> = {
   settings: SETTINGS,
   parseConfig,
   create: (file, deps) => new StaticProvider({ file, deps, parser: { parseConfig } }),
+  reconfigure(provider, file) {
+    assert(provider instanceof StaticProvider, "only what was created here is reconfigured here");
+    provider.reconfigure(file);
+  },
 };
 
 function parseConfig(raw: unknown): ParsedConfig<StaticFile> {

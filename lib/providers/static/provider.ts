@@ -61,6 +61,17 @@ export class StaticProvider implements Provider {
     return this.#file.refreshInterval;
   }
 
+  /**
+   * Judges a changed file; it is taken in by the next inventory, as every change is.
+   *
+   * @throws {ConfigError} when its scheme is another one
+   */
+  reconfigure({ scheme }: Pick<StaticFile, "scheme">): void {
+    if (scheme === this.#scheme) return;
+    const message = `cannot become "${scheme}" while Landfall runs, for provider IDs begin with "${this.#scheme}"`;
+    throw new ConfigError([{ path: "scheme", message }]);
+  }
+
   async listInventory(_interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
     signal.throwIfAborted();
     const observedAtMs = this.#options.deps.clock.monotonic();

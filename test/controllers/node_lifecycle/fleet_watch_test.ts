@@ -45,6 +45,24 @@ function find(world: LifecycleWorld, name: string): Node {
   return node;
 }
 
+describe("FleetWatch.reconfigure()", () => {
+  test("judges by the new settings, and counts anew", async () => {
+    await using world = await setUp();
+    const { fleet } = world;
+    fleet.look();
+    await world.observe();
+    fleet.reconfigure({ ...DEFAULT_DELETION, confirmations: 2, holdOffMs: 0 });
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "waiting", observations: 0 });
+    await world.observe();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "waiting", observations: 1 });
+    await world.observe();
+    expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "confirm" });
+    fleet.reconfigure({ ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0, enabled: false });
+    await world.observe();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "blocked", reason: "disabled" });
+  });
+});
+
 describe("FleetWatch.look()", () => {
   test("counts one observation for each inventory, not for each look", async () => {
     await using world = await setUp();

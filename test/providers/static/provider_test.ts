@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
 import type { NodeIdentity } from "../../../lib/cloud/provider.ts";
+import { staticProvider } from "../../../lib/providers/static/mod.ts";
 import { StaticProvider } from "../../../lib/providers/static/provider.ts";
 import { describeProviderContract, type ProviderHarness } from "../../provider_contract.ts";
 import { CLOUDLYCKE, startStaticCloud, type StaticCloud } from "../../support/static_cloud.ts";
@@ -143,5 +144,23 @@ describe("StaticProvider", () => {
     const cloud = await start(await readFile(CLOUDLYCKE, "utf8"));
     const presence = await read(cloud, { name: "any", providerId });
     expect(presence.kind === "absent" && presence.evidence).toContain(evidence);
+  });
+});
+
+describe("reconfigure()", () => {
+  const asFile = (scheme: string) => ({ scheme, refreshInterval: 10_000, instances: [] });
+
+  test("takes any change but that of the scheme, in words that name it", async () => {
+    const { provider } = await start(INVENTORY);
+    expect(() => staticProvider.reconfigure?.(provider, asFile("static"))).not.toThrow();
+    expect(() => staticProvider.reconfigure?.(provider, asFile("other"))).toThrow(
+      'scheme: cannot become "other" while Landfall runs, for provider IDs begin with "static"',
+    );
+  });
+
+  test("leaves the inventory in use to the next refresh, which reads the file", async () => {
+    const { provider } = await start(INVENTORY);
+    staticProvider.reconfigure?.(provider, asFile("static"));
+    expect((await provider.listInventory([], signal)).instances.size).toBe(2);
   });
 });
