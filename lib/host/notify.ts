@@ -12,6 +12,7 @@ import { execFile } from "node:child_process";
 import process from "node:process";
 import { findErrorCode } from "../core/connection_problem.ts";
 import { type Clock, withDeadline } from "../core/clock.ts";
+import { describeError } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 
 /** Assignments of sd_notify(3), such as `READY: "1"`. */
@@ -70,7 +71,7 @@ export function createNotifier(options: NotifierOptions): Notifier | undefined {
       isMissing = findErrorCode(error) === "ENOENT";
       const reason = isMissing
         ? `the program ${PROGRAM} was not found in ${childEnv.PATH}`
-        : String(error);
+        : `${PROGRAM} failed: ${describeFailure(error)}`;
       if (reason !== told) log.warn("Cannot tell the service manager", { reason });
       told = reason;
     }
@@ -94,6 +95,11 @@ function toWatchdogMs(env: NotifierOptions["env"], pid: number): number | undefi
 /** A newline would begin the next assignment. */
 function toLine(value: string): string {
   return value.replaceAll(/\s+/g, " ").trim();
+}
+
+function describeFailure(error: unknown): string {
+  const signal = error instanceof Error && "signal" in error ? error.signal : undefined;
+  return signal ? `it was ended by ${String(signal)}` : describeError(error);
 }
 
 function runProgram(...[file, args, env, signal]: Parameters<ProgramRunner>): Promise<void> {

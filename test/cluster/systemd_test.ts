@@ -18,6 +18,7 @@ import { UNINITIALIZED } from "../support/cluster_rig.ts";
 import { listPrograms, startLandfall } from "../support/landfall_process.ts";
 import { openNotifySocket } from "../support/notify_socket.ts";
 import { until } from "../support/rig.ts";
+import { findFreePort } from "../support/server_process.ts";
 import { ROOT } from "../support/sources.ts";
 import {
   findSystemdProblem,
@@ -89,7 +90,7 @@ describe.skipIf(!(await hasTool("systemd-notify")))("a socket of our own", () =>
     async ({ program, kind }) => {
       using socket = openNotifySocket(kind);
       const env = { XOA_URL: cloud.url, XOA_TOKEN: cloud.token, NOTIFY_SOCKET: socket.address };
-      const args = ["run", `--master=${kubernetes.url}`, ...FLAGS];
+      const args = ["run", `--master=${kubernetes.url}`, "--secure-port=0", ...FLAGS];
       const landfall = startLandfall(program, args, { ...env, WATCHDOG_USEC: "400000" });
       try {
         const ready = await socket.waitFor(({ READY }) => READY === "1");
@@ -138,6 +139,7 @@ describe.skipIf(problem !== undefined)("the unit under a real systemd", () => {
   let machine: SystemdMachine;
 
   beforeAll(async () => {
+    const flags = [...FLAGS, `--secure-port=${await findFreePort()}`];
     const example = await readFile(join(ROOT, "deploy", "systemd", "landfall.yaml"), "utf8");
     // A name has to be looked up, which the restrictions must allow too.
     const byName = cloud.url.replace("127.0.0.1", "localhost");
@@ -152,7 +154,7 @@ describe.skipIf(problem !== undefined)("the unit under a real systemd", () => {
         "/etc/landfall/landfall.yaml": example.replace("https://xo.example.org", byName),
         "/etc/landfall/token": `${cloud.token}\n`,
         "/etc/landfall/kubeconfig": JSON.stringify(kubeconfig),
-        "/etc/landfall/environment": `LANDFALL_FLAGS=${FLAGS.join(" ")}\n`,
+        "/etc/landfall/environment": `LANDFALL_FLAGS=${flags.join(" ")}\n`,
       },
       programs: { "/usr/local/bin/landfall": binary?.command[0] ?? "" },
       units: [UNIT_NAME],
