@@ -35,7 +35,7 @@ const FOREIGN_FLAGS = {
 /** Words in the form of reasons that are other things' names. */
 const OTHER_WORDS = new Set(["InternalIP", "ExternalIP"]);
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
-const OTHER_KEYS = new Set(["holderIdentity", "replicaCount", "useHostNetwork", "expiresIn"]);
+const OTHER_KEYS = new Set(["holderIdentity", "replicaCount", "useHostNetwork"]);
 
 const pages = new Map<string, string>();
 for (const folder of ["", "docs/guides", "docs/explanation", "docs/reference", "docs/tutorials"]) {

@@ -26,10 +26,7 @@ const dashboard = await readDashboard();
 const expressions = dashboard.panels.flatMap((panel) => panel.targets ?? []).map((one) => one.expr);
 
 /** Of parts that are on their way. */
-const PENDING = [
-  "leader_election_master_status",
-  "landfall_xenorchestra_token_expiry_timestamp_seconds",
-];
+const PENDING = ["leader_election_master_status"];
 
 /** Names of series: those of metrics, and what histograms make of theirs. */
 const known = new Set([
