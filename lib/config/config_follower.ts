@@ -1,0 +1,145 @@
+/**
+ * Follows a file of settings: a good change is put to use, a bad one is refused and the old settings stay.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../core/clock.ts";
+import { ConfigError, type ConfigIssue } from "../core/errors.ts";
+import {
+  type ConfigParser,
+  parseProviderConfig,
+  placeIssues,
+  type ProviderConfig,
+  readConfigText,
+} from "./provider_config.ts";
+
+/** What became of a change. */
+export type ConfigOutcome =
+  | { readonly kind: "applied"; readonly warnings: readonly ConfigIssue[] }
+  /** Everything that is wrong, with its place. Told again each hour for as long as it is so. */
+  | { readonly kind: "refused"; readonly issues: readonly ConfigIssue[] }
+  /** What was refused is gone: the file says what is in use. */
+  | { readonly kind: "withdrawn" };
+
+/** What {@linkcode followConfig} works with. */
+export interface ConfigFollowerOptions<S> {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly parser: ConfigParser<S>;
+  /** What is in use: what the file said at the start. */
+  readonly current: Pick<ProviderConfig<S>, "settings" | "deletion">;
+  /**
+   * Puts settings to use, all or nothing.
+   *
+   * @throws {ConfigError} with what cannot change now, by its `path`
+   */
+  readonly apply: (config: ProviderConfig<S>) => void;
+  /** Told of what became of a change; of a change of comments alone nothing. Never throws. */
+  readonly onOutcome: (outcome: ConfigOutcome) => void;
+  readonly clock: Clock;
+}
+
+/** Between two looks. The content is compared: a copy may keep time and size, and mounts switch links. */
+const LOOK_MS = 10_000;
+/** A change that is still going on is left to finish: two looks so far apart must agree. */
+const SETTLE_MS = 1_000;
+/** A restart would fail by what is refused, so it is told again. */
+const REMIND_MS = 3_600_000;
+
+/** Follows the file until the signal aborts; then returns. A change is in use, or refused, within 20 s. */
+export async function followConfig<S>(
+  options: ConfigFollowerOptions<S>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = options;
+  const follower = new ConfigFollower(options);
+  try {
+    for (;;) {
+      const isSettled = await follower.look();
+      await clock.sleep(isSettled ? LOOK_MS : SETTLE_MS, signal);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** What a look saw: a text, or why there was none. */
+type Sight = { readonly text: string } | { readonly error: ConfigError };
+
+class ConfigFollower<S> {
+  readonly #options: ConfigFollowerOptions<S>;
+  #current: Pick<ProviderConfig<S>, "settings" | "deletion">;
+  /** Of what was seen by the last look. Contents may be secret and large: only digests are kept. */
+  #seen: string | undefined;
+  /** Of what was judged last. */
+  #judged: string | undefined;
+  /** When what was refused is told again, in monotonic milliseconds; infinite when nothing was. */
+  #remindMs = Infinity;
+
+  constructor(options: ConfigFollowerOptions<S>) {
+    this.#options = options;
+    const { settings, deletion } = options.current;
+    this.#current = { settings, deletion };
+  }
+
+  /** @returns False when the next look must come soon, because the content is not what it was */
+  async look(): Promise<boolean> {
+    const { path, clock } = this.#options;
+    const sight = await see(path);
+    const digest = toDigest(sight);
+    const isSame = digest === this.#seen;
+    this.#seen = digest;
+    if (digest === this.#judged && clock.monotonic() < this.#remindMs) return true;
+    if (!isSame) return false;
+    this.#judged = digest;
+    await this.#judge(sight);
+    return true;
+  }
+
+  async #judge(sight: Sight): Promise<void> {
+    const { onOutcome, clock } = this.#options;
+    const wasRefused = this.#remindMs < Infinity;
+    this.#remindMs = Infinity;
+    try {
+      const config = await this.#use(sight);
+      if (config) onOutcome({ kind: "applied", warnings: config.warnings });
+      else if (wasRefused) onOutcome({ kind: "withdrawn" });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.#remindMs = clock.monotonic() + REMIND_MS;
+      onOutcome({ kind: "refused", issues: error.issues });
+    }
+  }
+
+  /** @returns `undefined` when it says what is in use already */
+  async #use(sight: Sight): Promise<ProviderConfig<S> | undefined> {
+    if ("error" in sight) throw sight.error;
+    const { path, env, parser, apply } = this.#options;
+    const config = await parseProviderConfig(sight.text, { path, env, definition: parser });
+    const { settings, deletion } = config;
+    if (isDeepStrictEqual({ settings, deletion }, this.#current)) return undefined;
+    try {
+      apply(config);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      throw new ConfigError(await placeIssues(error.issues, path, sight.text), { cause: error });
+    }
+    this.#current = { settings, deletion };
+    return config;
+  }
+}
+
+async function see(path: string): Promise<Sight> {
+  try {
+    return { text: await readConfigText(path) };
+  } catch (error) {
+    if (error instanceof ConfigError) return { error };
+    throw error;
+  }
+}
+
+function toDigest(sight: Sight): string {
+  const text = "text" in sight ? `text ${sight.text}` : `error ${sight.error.message}`;
+  return createHash("sha256").update(text).digest("base64");
+}
