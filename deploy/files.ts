@@ -99,7 +99,7 @@ function renderChart(): string {
     type: "application",
     version: IMAGE.tag,
     appVersion: IMAGE.tag,
-    kubeVersion: ">=1.30.0-0",
+    kubeVersion: ">=1.27.0-0",
     keywords: ["cloud-controller-manager", "xen-orchestra", "xcp-ng"],
   };
   return toYamlFile(WRITTEN, [toYaml(chart)]);

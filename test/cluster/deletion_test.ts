@@ -7,7 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Node } from "../../lib/kube/resource.ts";
 import { createDemoWorld, type Fault } from "../../lib/simulator/xenorchestra/mod.ts";
 import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig, type Controller, waitUntil } from "../support/cluster_rig.ts";
+import {
+  ClusterRig,
+  type Controller,
+  NOT_READY,
+  READY,
+  waitUntil,
+} from "../support/cluster_rig.ts";
 import { listPrograms } from "../support/landfall_process.ts";
 
 const isSkipped = skipsCluster();
@@ -18,8 +24,6 @@ const CARELESS = [
   "clientTimeout: 2s",
   "deletion: {confirmations: 3, holdOff: 1s, fleetShare: 1}",
 ] as const;
-const READY = { type: "Ready", status: "True", reason: "KubeletReady", message: "" } as const;
-const NOT_READY = { type: "Ready", status: "Unknown", reason: "NodeStatusUnknown" } as const;
 const NAMES = Array.from({ length: 10 }, (_, at) => `live-${at}`);
 /** Nodes whose machines go: one for each outage, and one more. */
 const GOING = ["refused", "cut", "restarted", "html", "gateway", "vanished"] as const;
@@ -60,7 +64,7 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
     const args = ["--node-monitor-period=500ms"];
     parts = { rig, controller: await rig.startController(program, { args }) };
     // Half of them, in both pools.
-    await Promise.all(NAMES.slice(0, 5).map((name) => setCondition(rig, name, NOT_READY)));
+    await Promise.all(NAMES.slice(0, 5).map((name) => rig.setCondition(name, NOT_READY)));
     before = await readLive();
     for (const name of GOING) uids.set(name, (await rig.readNode(name)).metadata.uid);
   }, 120_000);
@@ -72,7 +76,7 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
   test("L-11 a deletion that RBAC refuses is told, and tried again until it is allowed", async () => {
     const { rig } = use();
     await rig.allowDeletion(false);
-    await loseMachine(rig, "refused");
+    await rig.loseMachine("refused");
     const event = await rig.waitForEvent("refused", "DeletingNodeFailed");
     expect(event.type).toBe("Warning");
     expect(event.message).toContain("forbidden");
@@ -121,7 +125,7 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
     async (_title, gone, begin) => {
       const { rig } = use();
       const end = await begin(rig);
-      await loseMachine(rig, gone);
+      await rig.loseMachine(gone);
       await Bun.sleep(OUTAGE_MS);
       await expectLive();
       expect((await rig.readNode(gone)).metadata).toMatchObject({ name: gone });
@@ -146,24 +150,8 @@ async function register(rig: ClusterRig, name: string, at: number): Promise<void
   const place = PLACES[at % PLACES.length];
   rig.addVm(name, { ...place, addresses: { "0/ipv4/0": `10.10.2.${at + 1}` } });
   await rig.register(name);
-  await setCondition(rig, name, READY);
+  await rig.setCondition(name, READY);
   await rig.waitForNode(name);
-}
-
-async function setCondition(rig: ClusterRig, name: string, condition: object): Promise<void> {
-  const response = await rig.cluster.adminFetch(`/api/v1/nodes/${name}/status`, {
-    method: "PATCH",
-    headers: { "content-type": "application/strategic-merge-patch+json" },
-    body: JSON.stringify({ status: { conditions: [condition] } }),
-  });
-  if (!response.ok) throw new Error(`Cannot patch ${name}: ${await response.text()}`);
-}
-
-/** Deletes the machine of a Node for good. */
-async function loseMachine(rig: ClusterRig, name: string): Promise<void> {
-  const { providerID = "" } = (await rig.readNode(name)).spec ?? {};
-  rig.cloud.state.removeVm(providerID.split("/").at(-1) ?? "");
-  await setCondition(rig, name, NOT_READY);
 }
 
 async function waitUntilDeleted(rig: ClusterRig, name: string): Promise<void> {

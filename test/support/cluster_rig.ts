@@ -4,8 +4,9 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listRights, needAll, type Needs, toPolicy } from "../../lib/app/rights.ts";
+import { listRights, needAll, type NeededRight, toPolicy } from "../../lib/app/rights.ts";
 import { systemClock } from "../../lib/core/clock.ts";
+import type { Right } from "../../lib/kube/rights.ts";
 import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
 import { toUuid, type VmOptions } from "../../lib/simulator/xenorchestra/records.ts";
 import {
@@ -24,14 +25,24 @@ export const UNINITIALIZED = {
   effect: "NoSchedule",
 } as const;
 
+/** The condition of a Node whose kubelet is well. */
+export const READY = {
+  type: "Ready",
+  status: "True",
+  reason: "KubeletReady",
+  message: "",
+} as const;
+/** That of one whose kubelet is not heard of any more. */
+export const NOT_READY = { type: "Ready", status: "Unknown", reason: "NodeStatusUnknown" } as const;
+
 const ACCOUNT = { namespace: "kube-system", name: "landfall" } as const;
 /** The Lease that the manifests name. */
-const LEASE = {
+export const LEASE = {
   namespace: "kube-system",
   name: "cloud-controller-manager-xenorchestra",
 } as const;
-/** All that the controller may do, as the manifests have it. */
-const NEEDS: Needs = needAll(LEASE);
+/** All that the manifests let the controller do. */
+export const RIGHTS: readonly NeededRight[] = listRights(needAll(LEASE));
 const WAIT_MS = 25_000;
 const POLL_MS = 50;
 
@@ -93,9 +104,15 @@ export class ClusterRig {
 
   /** Lets the controller delete Nodes, which it may not at first; or forbids it again. */
   async allowDeletion(isAllowed: boolean): Promise<void> {
-    const rights = listRights(NEEDS).filter(
-      ({ access }) => isAllowed || access.verb !== "delete" || access.resource !== "nodes",
+    await this.allow(
+      RIGHTS.filter(
+        ({ access }) => isAllowed || access.verb !== "delete" || access.resource !== "nodes",
+      ),
     );
+  }
+
+  /** Lets the controller do this and nothing else. */
+  async allow(rights: readonly Right[]): Promise<void> {
     await this.cluster.applyRbac(ACCOUNT, toPolicy(rights));
   }
 
@@ -127,10 +144,14 @@ export class ClusterRig {
     return path;
   }
 
-  /** Starts a controller and waits until it is ready. More `args` win over those of the rig. */
+  /** Starts a controller and waits until it is ready, unless told not to. More `args` win over those of the rig. */
   async startController(
     program: Program,
-    options: { readonly server?: string; readonly args?: readonly string[] } = {},
+    options: {
+      readonly server?: string;
+      readonly args?: readonly string[];
+      readonly isReadyAwaited?: boolean;
+    } = {},
   ): Promise<Controller> {
     const landfall = startLandfall(program, [
       "run",
@@ -147,6 +168,7 @@ export class ClusterRig {
       ({ message, flag }) => message === "Listening" && flag === "--debug-address",
     );
     const controller = { landfall, debugUrl: `http://${String(address)}` };
+    if (options.isReadyAwaited === false) return controller;
     await waitUntil(
       () => `readiness:\n${landfall.log}`,
       async () => {
@@ -189,6 +211,23 @@ export class ClusterRig {
 
   async readNode(name: string): Promise<Node> {
     return await readJson<Node>(await this.cluster.adminFetch(`/api/v1/nodes/${name}`));
+  }
+
+  /** Sets a condition of a Node, as its kubelet or the cluster's node controller does. */
+  async setCondition(name: string, condition: object): Promise<void> {
+    const response = await this.cluster.adminFetch(`/api/v1/nodes/${name}/status`, {
+      method: "PATCH",
+      headers: { "content-type": "application/strategic-merge-patch+json" },
+      body: JSON.stringify({ status: { conditions: [condition] } }),
+    });
+    if (!response.ok) throw new Error(`Cannot patch ${name}: ${await response.text()}`);
+  }
+
+  /** Deletes the machine of an initialised Node for good. */
+  async loseMachine(name: string): Promise<void> {
+    const { providerID = "" } = (await this.readNode(name)).spec ?? {};
+    this.cloud.state.removeVm(providerID.split("/").at(-1) ?? "");
+    await this.setCondition(name, NOT_READY);
   }
 
   /** Waits until a Node is as wanted and returns it. @default {without the uninitialized taint, with addresses} */
