@@ -47,6 +47,12 @@ export interface DeleteOptions {
   readonly resourceVersion?: string;
 }
 
+/** How a write may be held back. */
+export interface WriteOptions {
+  /** Called right before each try is sent, however long it waited; what it throws ends the call. */
+  readonly beforeSend?: () => void;
+}
+
 /**
  * Requests to one API server. Each ends by its signal, by its deadline, or with an answer.
  * Every method throws {@linkcode KubeError}, or `signal.reason` when the signal aborts.
@@ -73,6 +79,7 @@ export interface KubeClient {
     path: ObjectPath,
     body: object,
     signal: AbortSignal,
+    options?: WriteOptions,
   ): Promise<T>;
   /** PUT of a whole object. With a `resourceVersion` in it, only over that version: any other is a conflict. */
   replace<T extends KubeObject>(
@@ -80,18 +87,21 @@ export interface KubeClient {
     path: ObjectPath,
     object: T,
     signal: AbortSignal,
+    options?: WriteOptions,
   ): Promise<T>;
   patch<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     patch: { readonly type: PatchType; readonly body: object },
     signal: AbortSignal,
+    options?: WriteOptions,
   ): Promise<T>;
   delete<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     preconditions: DeleteOptions,
     signal: AbortSignal,
+    options?: WriteOptions,
   ): Promise<void>;
   /** GET of a path that is no object, like `/version`. */
   get(path: string, signal: AbortSignal): Promise<unknown>;

@@ -13,6 +13,7 @@ import type {
   PatchType,
   WatchEvent,
   WatchQuery,
+  WriteOptions,
 } from "./client.ts";
 import type { Credentials } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
@@ -38,6 +39,8 @@ export interface KubeClientOptions {
   readonly version: string;
   /** What the client is for, at the end of the User-Agent: `leader-election`. @default {nothing} */
   readonly component?: string;
+  /** How requests travel. @default {connections to the server of the credentials} */
+  readonly transport?: Transport;
   /** Most requests at once; watches do not count. @default {32} */
   readonly inFlightMax?: number;
   /** Longest time for one call with all its tries, in milliseconds. @default {30_000} */
@@ -69,6 +72,7 @@ interface Call {
   readonly body?: object;
   readonly contentType?: string;
   readonly repeatable: boolean;
+  readonly beforeSend?: WriteOptions["beforeSend"];
 }
 
 class HttpKubeClient implements KubeClient {
@@ -83,7 +87,7 @@ class HttpKubeClient implements KubeClient {
   constructor(options: KubeClientOptions) {
     const { credentials, clock, metrics, version, component } = options;
     this.#clock = clock;
-    this.#transport = createTransport(credentials.server);
+    this.#transport = options.transport ?? createTransport(credentials.server);
     this.#requester = new Requester({
       credentials,
       transport: this.#transport,
@@ -153,6 +157,7 @@ class HttpKubeClient implements KubeClient {
     path: ObjectPath,
     body: object,
     signal: AbortSignal,
+    options?: WriteOptions,
   ): Promise<T> {
     // A name belongs in the body; in the path only with a subresource.
     const to = path.subresource === undefined ? toCollection(path.namespace) : path;
@@ -163,6 +168,7 @@ class HttpKubeClient implements KubeClient {
       body,
       contentType: "application/json",
       repeatable: false,
+      beforeSend: options?.beforeSend,
     };
     return (await this.#call(call, signal)) as T;
   }
@@ -172,6 +178,7 @@ class HttpKubeClient implements KubeClient {
     path: ObjectPath,
     object: T,
     signal: AbortSignal,
+    options?: WriteOptions,
   ): Promise<T> {
     const call: Call = {
       method: "PUT",
@@ -180,6 +187,7 @@ class HttpKubeClient implements KubeClient {
       body: object,
       contentType: "application/json",
       repeatable: hasPrecondition(object),
+      beforeSend: options?.beforeSend,
     };
     return (await this.#call(call, signal)) as T;
   }
@@ -189,6 +197,7 @@ class HttpKubeClient implements KubeClient {
     path: ObjectPath,
     { type, body }: { readonly type: PatchType; readonly body: object },
     signal: AbortSignal,
+    options?: WriteOptions,
   ): Promise<T> {
     const call: Call = {
       method: "PATCH",
@@ -197,6 +206,7 @@ class HttpKubeClient implements KubeClient {
       body,
       contentType: PATCH_CONTENT_TYPES[type],
       repeatable: hasPrecondition(body),
+      beforeSend: options?.beforeSend,
     };
     return (await this.#call(call, signal)) as T;
   }
@@ -206,6 +216,7 @@ class HttpKubeClient implements KubeClient {
     path: ObjectPath,
     { uid, resourceVersion }: DeleteOptions,
     signal: AbortSignal,
+    options?: WriteOptions,
   ): Promise<void> {
     const preconditions = {
       ...(uid !== undefined && { uid }),
@@ -219,6 +230,7 @@ class HttpKubeClient implements KubeClient {
       body: { apiVersion: "v1", kind: "DeleteOptions", ...(guarded && { preconditions }) },
       contentType: "application/json",
       repeatable: guarded,
+      beforeSend: options?.beforeSend,
     };
     await this.#call(call, signal);
   }
@@ -249,7 +261,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   #toRequest(call: Call, deadlineMs: number): KubeRequest {
-    const { method, verb, path, body, contentType, repeatable } = call;
+    const { method, verb, path, body, contentType, repeatable, beforeSend } = call;
     return {
       method,
       path,
@@ -261,6 +273,7 @@ class HttpKubeClient implements KubeClient {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       what: `${verb} "${path.split("?")[0]}"`,
       repeatable,
+      beforeSend,
       deadlineMs: this.#clock.monotonic() + deadlineMs,
     };
   }

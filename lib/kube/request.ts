@@ -23,6 +23,8 @@ export interface KubeRequest extends TransportRequest {
   readonly what: string;
   /** Whether it does no harm to send it twice when nobody knows if the first arrived. */
   readonly repeatable: boolean;
+  /** Called right before each try; what it throws ends the call. */
+  readonly beforeSend?: (() => void) | undefined;
   /** Monotonic milliseconds of the clock after which no pause may end. */
   readonly deadlineMs: number;
 }
@@ -86,6 +88,8 @@ export class Requester {
     for (let tries = 1; ; tries += 1) {
       const credential = await this.#readCredential(request, signal);
       if (distrusted?.version === credential.version) throw named(request, distrusted.error);
+      signal.throwIfAborted();
+      request.beforeSend?.();
       let reply: Response;
       try {
         reply = await this.#sendOnce(request, credential, signal);

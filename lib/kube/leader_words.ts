@@ -1,0 +1,21 @@
+/**
+ * Words that the leader election writes into a cluster. Frozen: they must not change.
+ * @module
+ */
+
+/** `source.component` of the Events; contract of `k8s.io/cloud-provider`. */
+export const LEADER_COMPONENT = "cloud-controller-manager";
+
+/** The Events, written on the Lease. The first is that of client-go's `leaderelection` package. */
+export const LEADER_EVENTS = {
+  changed: {
+    reason: "LeaderElection",
+    type: "Normal",
+    meaning: "A process became leader, or stopped leading; the message names it.",
+  },
+  failed: {
+    reason: "LeaderElectionFailed",
+    type: "Warning",
+    meaning: "The API server refuses to let the Lease be read or written; the message says why.",
+  },
+} as const;
