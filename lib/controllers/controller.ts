@@ -8,7 +8,7 @@ import { describeError, TerminalError } from "../core/errors.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import type { WorkQueue } from "../core/work_queue.ts";
-import { isKubeError } from "../kube/errors.ts";
+import { isKubeError, LeadershipLostError } from "../kube/errors.ts";
 
 /** What a reconcile may ask for when it succeeds. */
 export interface ReconcileResult {
@@ -62,7 +62,8 @@ export interface Controller {
   forgetKey(key: string): void;
   /**
    * Works until the signal aborts, in two steps: takes nothing new and lets what runs finish, then after
-   * the grace aborts that too. Rejects only with an {@linkcode AssertionError}.
+   * the grace aborts that too; at once when the signal's reason is a {@linkcode LeadershipLostError}.
+   * Rejects only with an {@linkcode AssertionError}.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -146,6 +147,8 @@ class QueueController implements Controller {
     const stop = AbortSignal.any([signal, broken.signal]);
     const startGrace = (): void => {
       const end = (): void => force.abort(stop.reason);
+      // Another process may act any moment.
+      if (stop.reason instanceof LeadershipLostError) return end();
       clock.sleep(graceMs, ended.signal).then(end, () => undefined);
     };
     if (stop.aborted) startGrace();

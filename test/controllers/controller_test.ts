@@ -11,7 +11,7 @@ import { TerminalError } from "../../lib/core/errors.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { WorkQueue } from "../../lib/core/work_queue.ts";
-import { KubeError } from "../../lib/kube/errors.ts";
+import { KubeError, LeadershipLostError } from "../../lib/kube/errors.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { untilAborted } from "../support/scripted_kube_client.ts";
 
@@ -23,7 +23,8 @@ interface SetUp {
   readonly lines: string[];
   /** The reconciles that began, as `key@ms`. */
   readonly begun: string[];
-  stop(): Promise<void>;
+  /** @param reason @default an orderly stop */
+  stop(reason?: Error): Promise<void>;
   readonly running: Promise<void>;
 }
 
@@ -55,8 +56,8 @@ function start(
   });
   const stopper = new AbortController();
   const running = controller.run(stopper.signal);
-  const stop = (): Promise<void> => {
-    stopper.abort(new Error("the process stops"));
+  const stop = (reason = new Error("the process stops")): Promise<void> => {
+    stopper.abort(reason);
     return running;
   };
   return { clock, queue, controller, metrics, lines, begun, stop, running };
@@ -349,6 +350,30 @@ test("run() aborts what still runs after the grace, without a word about it", as
   expect(reason).toEqual(new Error("the process stops"));
   expect(lines).toEqual([]);
   expect(controller.outcomes.size).toBe(0);
+  expect(clock.pending).toBe(0);
+});
+
+test("run() aborts what runs at once when leadership is lost, whatever the grace", async () => {
+  let reason: unknown;
+  const { clock, queue, lines, begun, stop } = start(
+    (_key, signal) =>
+      untilAborted(signal).catch((error: unknown) => {
+        reason = error;
+        throw error;
+      }),
+    { graceMs: 3_000, workers: 1 },
+  );
+  queue.add("a");
+  queue.add("b");
+  await clock.advance(0);
+  const lost = new LeadershipLostError("lost");
+  const stopped = stop(lost);
+  // In the very same turn: nothing that is awaited may go on first.
+  await Promise.resolve();
+  expect(reason).toBe(lost);
+  await stopped;
+  expect(begun).toEqual(["a@0"]);
+  expect(lines).toEqual([]);
   expect(clock.pending).toBe(0);
 });
 
