@@ -30,7 +30,7 @@ const FOREIGN_FLAGS = {
   helm: "reuse-values set values version",
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",
-  buildah: "build-arg tag",
+  buildah: "build-arg platform tag",
 } as const;
 /** Words in the form of reasons that are other things' names. */
 const OTHER_WORDS = new Set(["InternalIP", "ExternalIP"]);
