@@ -38,18 +38,27 @@ const OTHER_WORDS = new Set(["InternalIP", "ExternalIP"]);
 const OTHER_KEYS = new Set(["holderIdentity", "replicaCount", "useHostNetwork"]);
 
 const pages = new Map<string, string>();
-for (const folder of ["", "docs/guides", "docs/explanation", "docs/reference", "docs/tutorials"]) {
+for (const folder of [
+  "",
+  "docs",
+  "docs/guides",
+  "docs/explanation",
+  "docs/reference",
+  "deploy/systemd",
+]) {
   const names = await readdir(join(ROOT, folder)).catch(() => []);
   for (const name of names.filter((one) => one.endsWith(".md"))) {
     const path = join(folder, name);
     pages.set(path, await readSource(path));
   }
 }
-const written = [...pages].filter(([path]) => /^(docs\/(guides|explanation)|README)/.test(path));
+const written = [...pages].filter(([path]) =>
+  /^(docs\/(guides|explanation)|deploy|README)/.test(path),
+);
 
 describe("pages for people", () => {
   test("there are guides to install, configure, migrate, give rights, look for trouble and watch", () => {
-    const guides = written.map(([path]) => path).filter((path) => path.startsWith("docs/"));
+    const guides = written.map(([path]) => path).filter((path) => /^docs\/\w+\//.test(path));
     expect(guides.sort()).toEqual([
       "docs/explanation/deletion.md",
       "docs/guides/configure.md",
@@ -59,6 +68,12 @@ describe("pages for people", () => {
       "docs/guides/permissions-xenorchestra.md",
       "docs/guides/troubleshooting.md",
     ]);
+  });
+
+  test("docs/README.md leads to every page", async () => {
+    const index = listRelativeLinks(await readSource("docs/README.md"));
+    const all = [...pages.keys()].filter((path) => /^docs\/\w+\//.test(path));
+    expect(all.filter((path) => !index.includes(path.replace("docs/", "")))).toEqual([]);
   });
 
   test("every relative link leads to a file and a heading", async () => {
