@@ -6,11 +6,19 @@
  * A Node goes only when every one of these holds:
  *
  * 1. It was not Ready and its instance missing in enough complete inventories in a row, over a long enough time.
- * 2. Few enough of all Nodes are missing or were lately deleted; else none goes until a person decides.
- * 3. The cloud, asked directly, agrees: that is the caller's part, after the verdict `confirm`.
+ * 2. It was seen since the start, or ten minutes went by: see first_sightings.ts.
+ * 3. Few enough of all Nodes are missing or were lately deleted; else none goes until a person decides.
+ * 4. The cloud, asked directly, agrees: that is the caller's part, after the verdict `confirm`.
  * @module
  */
 import { formatDuration } from "../core/duration.ts";
+import {
+  doubtNeverSeen,
+  type FirstSightings,
+  NO_SIGHTINGS,
+  noteSightings,
+  type Sighting,
+} from "./first_sightings.ts";
 import {
   describeFleet,
   dropDeletions,
@@ -20,6 +28,7 @@ import {
   sampleSize,
 } from "./fleet_limit.ts";
 
+export type { Sighting } from "./first_sightings.ts";
 export { type FleetReading, readFleet } from "./fleet_limit.ts";
 
 /** How careful to be: `deletion` of the configuration file. */
@@ -40,12 +49,6 @@ export const DEFAULT_DELETION: DeletionSettings = {
   fleetShare: 0.34,
   fleetWindowMs: 600_000,
 };
-
-/**
- * What an inventory shows of a Node's instance. `missing`: not listed, although the part of the cloud that would hold
- * it answered in full. `unknown`: anything else that is not `present`.
- */
-export type Sighting = "present" | "missing" | "unknown";
 
 /** One of our Nodes: initialised, with a provider ID that is ours and can be read. */
 export interface FleetMember {
@@ -86,19 +89,21 @@ interface MissingNode {
 
 /**
  * All that the guard remembers; immutable. Grows with the Nodes that are missing, and with the deletions and the
- * changes of the fleet's size within the window, never with the Nodes that are well.
+ * changes of the fleet's size within the window; with the Nodes that are well only for ten minutes after the start.
  */
 export interface GuardState extends FleetRecord {
   /** When the newest inventory that was looked at was asked for; `-Infinity` before the first. */
   readonly observedAtMs: number;
   /** By UID, as the last look found them. */
   readonly missing: ReadonlyMap<string, MissingNode>;
+  readonly sightings: FirstSightings;
 }
 
 /** Nothing seen yet. */
 export const EMPTY_GUARD: GuardState = {
   observedAtMs: -Infinity,
   missing: new Map(),
+  sightings: NO_SIGHTINGS,
   sizes: [],
   deletions: new Map(),
 };
@@ -117,12 +122,11 @@ export function observeFleet(
   look: FleetLook,
   settings: DeletionSettings,
 ): GuardState {
-  const { fleet, observedAtMs, nowMs } = look;
+  const { observedAtMs, nowMs } = look;
+  const fleet = [...look.fleet];
   const isNew = observedAtMs !== undefined && observedAtMs > state.observedAtMs;
   const missing = new Map<string, MissingNode>();
-  let size = 0;
   for (const { uid, isReady, sighting } of fleet) {
-    size += 1;
     const before = state.missing.get(uid);
     if (observedAtMs === undefined) {
       if (before) missing.set(uid, toMissingNode(before, isReady, undefined));
@@ -135,12 +139,17 @@ export function observeFleet(
   const next: GuardState = {
     observedAtMs: isNew ? observedAtMs : state.observedAtMs,
     missing: hasSameEntries(state.missing, missing) ? state.missing : missing,
-    sizes: sampleSize(state.sizes, { atMs: nowMs, size }, startMs),
+    sightings:
+      observedAtMs === undefined
+        ? state.sightings
+        : noteSightings(state.sightings, fleet, observedAtMs),
+    sizes: sampleSize(state.sizes, { atMs: nowMs, size: fleet.length }, startMs),
     deletions: dropDeletions(state.deletions, startMs),
   };
   const isSame =
     next.observedAtMs === state.observedAtMs &&
     next.missing === state.missing &&
+    next.sightings === state.sightings &&
     next.sizes === state.sizes &&
     next.deletions === state.deletions;
   return isSame ? state : next;
@@ -196,10 +205,10 @@ export type Verdict =
       readonly sinceMs?: number;
       readonly message: string;
     }
-  /** Missing often and long enough, but a person must decide. */
+  /** Missing often and long enough, but a person must decide; or for now, when it was never seen (`neverSeen`). */
   | {
       readonly kind: "blocked";
-      readonly reason: "disabled" | "fleetLimit";
+      readonly reason: "disabled" | "neverSeen" | "fleetLimit";
       readonly message: string;
     }
   /** Ask the cloud directly, judge again, then delete. Nothing less than this allows a deletion. */
@@ -223,6 +232,8 @@ export function judge(
     const message = "Its instance is missing, but deletion.enabled is false";
     return { kind: "blocked", reason: "disabled", message };
   }
+  const neverSeen = doubtNeverSeen(state.sightings, uid, state.observedAtMs);
+  if (neverSeen !== undefined) return { kind: "blocked", reason: "neverSeen", message: neverSeen };
   const fleet = readFleet(state, nowMs, settings);
   if (!fleet.isExceeded) return { kind: "confirm" };
   return { kind: "blocked", reason: "fleetLimit", message: describeFleet(fleet, settings) };

@@ -16,6 +16,7 @@ import {
   observeFleet,
   type Sighting,
 } from "../../lib/cloud/deletion_guard.ts";
+import { OLD_GUARD } from "../support/guards.ts";
 
 /** One Node in one look; absent: not in the fleet. */
 type Seen = { readonly isReady: boolean; readonly sighting: Sighting } | undefined;
@@ -173,6 +174,16 @@ function applyEntry(state: GuardState, entry: Entry, wanted: DeletionSettings): 
   return observeFleet(state, { fleet: toFleet(event.nodes), observedAtMs, nowMs }, wanted);
 }
 
+/** Whether an inventory showed the instance of a Node, up to the end of a history. */
+function wasSeen(history: readonly Entry[], node: number): boolean {
+  return history.some(
+    ({ event, observedAtMs }) =>
+      observedAtMs !== undefined &&
+      event.kind === "look" &&
+      event.nodes[node]?.sighting === "present",
+  );
+}
+
 /** Counts how often something happened, so that a property that checks nothing is found out. */
 class Tally {
   readonly #counts = new Map<string, number>();
@@ -189,9 +200,10 @@ class Tally {
 test("judge() asks for confirmation exactly after enough observations in a row, within the limit", () => {
   const tally = new Tally();
   fc.assert(
-    fc.property(events, settings, (list, wanted) => {
+    fc.property(events, settings, fc.boolean(), (list, wanted, isYoung) => {
       const history = toHistory(list);
-      let state = EMPTY_GUARD;
+      // No history is nearly as long as what was never seen has to wait.
+      let state = isYoung ? EMPTY_GUARD : OLD_GUARD;
       history.forEach((entry, at) => {
         state = applyEntry(state, entry, wanted);
         const past = history.slice(0, at + 1);
@@ -201,7 +213,8 @@ test("judge() asks for confirmation exactly after enough observations in a row, 
           const spanMs = (row.at(-1) ?? 0) - (row[0] ?? 0);
           const isProven = row.length >= wanted.confirmations && spanMs >= wanted.holdOffMs;
           const isWithin = missing.length <= toLimit(past, entry.nowMs, wanted);
-          const whole = isProven ? (wanted.enabled && isWithin ? "confirm" : "blocked") : "waiting";
+          const isFree = wanted.enabled && isWithin && (!isYoung || wasSeen(past, node));
+          const whole = isProven ? (isFree ? "confirm" : "blocked") : "waiting";
           const kind = missing.includes(toUid(node)) ? whole : "keep";
           expect(judge(state, toUid(node), entry.nowMs, wanted).kind).toBe(kind);
           tally.add(kind);
@@ -224,7 +237,7 @@ function runCluster(
   const history: Entry[] = [];
   const deletions: Deletion[] = [];
   const gone = new Set<string>();
-  let state = EMPTY_GUARD;
+  let state = OLD_GUARD;
   for (const planned of toHistory(list)) {
     // Odd Nodes hang in deletion for a while, as finalizers make them; the others leave at once and come no more.
     const entry = withoutNodes(planned, gone);
@@ -281,7 +294,7 @@ test("judge() gives the same verdicts in whatever order Nodes are deleted", () =
   const tally = new Tally();
   fc.assert(
     fc.property(events, settings, order, (list, wanted, shuffled) => {
-      let state = EMPTY_GUARD;
+      let state = OLD_GUARD;
       let nowMs = 0;
       for (const entry of toHistory(list)) {
         state = applyEntry(state, entry, wanted);
@@ -329,7 +342,7 @@ test("observeFleet() keeps no more than the missing Nodes and what happened with
 test("observeFleet() returns the same state for the same look again", () => {
   fc.assert(
     fc.property(events, settings, (list, wanted) => {
-      let state = EMPTY_GUARD;
+      let state = OLD_GUARD;
       for (const entry of toHistory(list)) {
         state = applyEntry(state, entry, wanted);
         if (entry.event.kind === "look") expect(applyEntry(state, entry, wanted)).toBe(state);

@@ -14,6 +14,7 @@ import {
   type Sighting,
   type Verdict,
 } from "../../lib/cloud/deletion_guard.ts";
+import { OLD_GUARD } from "../support/guards.ts";
 
 /** What becomes of Node `x` in one look: seconds, how it is, and what else happens. */
 interface Step {
@@ -25,6 +26,8 @@ interface Step {
   readonly sighting?: Sighting | null;
   /** @default {false} */
   readonly isReady?: boolean;
+  /** Whether there is no other Node. @default {false} */
+  readonly isAlone?: boolean;
   /** What happens after the look. */
   readonly after?: (state: GuardState) => GuardState;
 }
@@ -40,10 +43,15 @@ function toHealthy(count: number): FleetMember[] {
   }));
 }
 
-function runSteps(steps: readonly Step[], settings: DeletionSettings): GuardState {
-  let state = EMPTY_GUARD;
-  for (const { at, observed = at, sighting = "missing", isReady = false, after } of steps) {
-    const fleet = toHealthy(11);
+function runSteps(
+  steps: readonly Step[],
+  settings: DeletionSettings,
+  from: GuardState = OLD_GUARD,
+): GuardState {
+  let state = from;
+  for (const step of steps) {
+    const { at, observed = at, sighting = "missing", isReady = false, isAlone, after } = step;
+    const fleet = isAlone ? [] : toHealthy(11);
     if (sighting) fleet.push({ uid: X, isReady, sighting });
     const observedAtMs = observed === null ? undefined : observed * 1_000;
     state = observeFleet(state, { fleet, observedAtMs, nowMs: at * 1_000 }, settings);
@@ -60,7 +68,7 @@ function judgeAfter(steps: readonly Step[], settings = DEFAULT_DELETION): Verdic
 function loseNodes(
   size: number,
   missing: readonly string[],
-  { state = EMPTY_GUARD, fromMs = 0, rounds = 3, settings = DEFAULT_DELETION } = {},
+  { state = OLD_GUARD, fromMs = 0, rounds = 3, settings = DEFAULT_DELETION } = {},
 ): { state: GuardState; nowMs: number } {
   const fleet: FleetMember[] = toHealthy(size - missing.length);
   for (const uid of missing) fleet.push({ uid, isReady: false, sighting: "missing" });
@@ -301,7 +309,7 @@ describe("judge() blocks", () => {
   });
 
   test("because of missing Nodes that are Ready", () => {
-    let state = EMPTY_GUARD;
+    let state = OLD_GUARD;
     const fleet: FleetMember[] = toHealthy(7);
     fleet.push({ uid: X, isReady: false, sighting: "missing" });
     for (const uid of ["a", "b", "c"]) fleet.push({ uid, isReady: true, sighting: "missing" });
@@ -325,6 +333,63 @@ describe("judge() blocks", () => {
       rounds: 1,
     });
     expect(judge(state, "b", nowMs, DEFAULT_DELETION)).toEqual(confirm);
+  });
+});
+
+describe("judge(), since the process started,", () => {
+  const lost = [{ at: 0 }, { at: 30 }, { at: 60 }];
+  const judgeYoung = (steps: readonly Step[], settings = DEFAULT_DELETION): Verdict => {
+    const state = runSteps(steps, settings, EMPTY_GUARD);
+    return judge(state, X, (steps.at(-1)?.at ?? 0) * 1_000, settings);
+  };
+  const PROOF_ALONE = { ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0, fleetShare: 1 };
+
+  test.each<[string, DeletionSettings]>([
+    ["default settings", DEFAULT_DELETION],
+    ["nothing but the proof", PROOF_ALONE],
+  ])("lets what was never seen wait ten minutes, and says why, with %s", (_title, settings) => {
+    expect(judgeYoung([...lost, { at: 599.999 }], settings)).toEqual({
+      kind: "blocked",
+      reason: "neverSeen",
+      message:
+        "Its instance is missing, but was not seen since the start, 9m59s ago: " +
+        "it may have moved before, so it counts from 10m0s after the start on",
+    });
+    expect(judgeYoung([...lost, { at: 600 }], settings)).toEqual(confirm);
+  });
+
+  test("waits no longer for what was seen", () => {
+    expect(judgeYoung([{ at: 0, sighting: "present" }, ...lost])).toMatchObject({
+      kind: "waiting",
+    });
+    const after = [{ at: 0, sighting: "present" as const }, { at: 1 }, { at: 31 }, { at: 61 }];
+    expect(judgeYoung(after)).toEqual(confirm);
+    expect(judgeYoung(after.slice(0, 2), PROOF_ALONE)).toEqual(confirm);
+  });
+
+  test("counts time by inventories that tell, not by looks", () => {
+    // Nothing is known before 100 s.
+    const blind = [0, 50].map((at) => ({ at, sighting: "unknown" as const, isAlone: true }));
+    const steps: Step[] = [...blind, { at: 100 }, { at: 130 }, { at: 160 }];
+    expect(judgeYoung([...steps, { at: 650 }])).toMatchObject({ reason: "neverSeen" });
+    expect(judgeYoung([...steps, { at: 700 }])).toEqual(confirm);
+    // Looks go on, inventories do not.
+    expect(judgeYoung([...lost, { at: 900, observed: 60 }])).toMatchObject({ reason: "neverSeen" });
+  });
+
+  test("counts it as missing for the others all the while", () => {
+    const fleet: FleetMember[] = toHealthy(2);
+    for (const uid of ["a", "b"]) fleet.push({ uid, isReady: false, sighting: "missing" });
+    const look = { fleet, observedAtMs: 0, nowMs: 0 };
+    const state = observeFleet(EMPTY_GUARD, look, DEFAULT_DELETION);
+    expect(readFleet(state, 0, DEFAULT_DELETION)).toMatchObject({ missing: 2, isExceeded: true });
+  });
+
+  test("says first what a person must decide, or the Node itself", () => {
+    const disabled = { ...DEFAULT_DELETION, enabled: false };
+    expect(judgeYoung(lost, disabled)).toMatchObject({ reason: "disabled" });
+    expect(judgeYoung([{ at: 0 }])).toMatchObject({ kind: "waiting", reason: "confirmations" });
+    expect(judgeYoung([...lost, { at: 61, isReady: true }])).toMatchObject({ reason: "ready" });
   });
 });
 
@@ -406,6 +471,7 @@ describe("observeFleet()", () => {
     breakStreaks(state);
     noteDeletion(state, "a", 1);
     expect(state).toEqual(before);
+    expect(EMPTY_GUARD.sightings.shown.size).toBe(0);
     expect(EMPTY_GUARD).toMatchObject({ observedAtMs: -Infinity, sizes: [] });
     expect(EMPTY_GUARD.missing.size + EMPTY_GUARD.deletions.size).toBe(0);
   });
@@ -422,10 +488,13 @@ describe("observeFleet()", () => {
     expect(observeFleet(next, look, DEFAULT_DELETION)).toBe(next);
   });
 
-  test("remembers nothing of Nodes that are well", () => {
+  test("remembers nothing of Nodes that are well, once ten minutes went by", () => {
     const look = { fleet: toHealthy(5_000), observedAtMs: 1, nowMs: 1 };
-    const state = observeFleet(EMPTY_GUARD, look, DEFAULT_DELETION);
-    expect(state.missing.size).toBe(0);
+    const young = observeFleet(EMPTY_GUARD, look, DEFAULT_DELETION);
+    expect(young.sightings.shown.size).toBe(5_000);
+    const old = { ...look, observedAtMs: 600_001 };
+    const state = observeFleet(young, old, DEFAULT_DELETION);
+    expect(state.missing.size + state.sightings.shown.size).toBe(0);
     expect(state.sizes).toEqual([{ atMs: 1, size: 5_000 }]);
   });
 

@@ -12,7 +12,7 @@ import { SHUTDOWN_TAINT } from "./words.ts";
 export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
 
 /** Why a Node that is not Ready is kept, although the cloud does not show its machine. */
-export type BlockReason = "disabled" | "fleetLimit" | UnknownReason;
+export type BlockReason = "disabled" | "neverSeen" | "fleetLimit" | UnknownReason;
 
 /** What to do with one Node now. */
 export type LifecyclePlan =

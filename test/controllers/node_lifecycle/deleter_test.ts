@@ -20,13 +20,14 @@ async function setUp(): Promise<SetUp> {
   const { clock, source, context, metrics } = world;
   for (let at = 0; at < 11; at += 1) world.add(`n${at}`);
   const node = world.add("gone", { ready: "Unknown" });
-  world.loseMachines("gone");
   const fleet = new FleetWatch(context, DEFAULT_DELETION);
   const stop = new AbortController();
   const refreshing = source.run(stop.signal);
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 4; round += 1) {
     await clock.advance(round === 0 ? 0 : 30_000);
     fleet.look();
+    // Seen once, and never again.
+    world.loseMachines("gone");
   }
   expect(fleet.judge(node)).toEqual({ kind: "confirm" });
   const deleter = new Deleter({ ...context, fleet, metrics: createLifecycleMetrics(metrics) });

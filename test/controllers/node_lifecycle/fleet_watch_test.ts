@@ -14,16 +14,18 @@ interface SetUp extends LifecycleWorld, AsyncDisposable {
   observe(ms?: number): Promise<boolean>;
 }
 
-/** Eleven Nodes that are well, and `gone`, which misses its machine; an inventory every 30 s. */
+/** Eleven Nodes that are well, and `gone`, which misses its machine since it was seen; an inventory every 30 s. */
 async function setUp(settings: Partial<DeletionSettings> = {}): Promise<SetUp> {
   const world = createLifecycleWorld();
   for (let at = 0; at < 11; at += 1) world.add(`n${at}`);
   world.add("gone", { ready: "Unknown" });
-  world.loseMachines("gone");
   const fleet = new FleetWatch(world.context, { ...DEFAULT_DELETION, ...settings });
   const stop = new AbortController();
   const refreshing = world.source.run(stop.signal);
   await world.clock.advance(0);
+  fleet.look();
+  world.loseMachines("gone");
+  await world.clock.advance(30_000);
   return {
     ...world,
     fleet,
@@ -39,6 +41,8 @@ async function setUp(settings: Partial<DeletionSettings> = {}): Promise<SetUp> {
   };
 }
 
+const SAME = { isOtherCloud: false };
+
 function find(world: LifecycleWorld, name: string): Node {
   const node = world.server.find(name);
   if (node === undefined) throw new TypeError(`no Node ${name}`);
@@ -51,13 +55,16 @@ describe("FleetWatch.reconfigure()", () => {
     const { fleet } = world;
     fleet.look();
     await world.observe();
-    fleet.reconfigure({ ...DEFAULT_DELETION, confirmations: 2, holdOffMs: 0 });
+    fleet.reconfigure({ ...DEFAULT_DELETION, confirmations: 2, holdOffMs: 0 }, SAME);
     expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "waiting", observations: 0 });
     await world.observe();
     expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "waiting", observations: 1 });
     await world.observe();
     expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "confirm" });
-    fleet.reconfigure({ ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0, enabled: false });
+    fleet.reconfigure(
+      { ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0, enabled: false },
+      SAME,
+    );
     await world.observe();
     expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "blocked", reason: "disabled" });
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { KubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import { toInstance } from "../../support/instances.ts";
+import { type FakeProvider, toInstance } from "../../support/instances.ts";
 import { INSTANCE, toProvider } from "../../support/node_cloud.ts";
 import { type NodeOptions, toRegistration } from "../../support/nodes.ts";
 import { type Rig, startRig, until } from "../../support/rig.ts";
@@ -36,10 +36,19 @@ function listTaints(rig: Rig, name: string): (string | undefined)[] {
   return (rig.readNode(name)?.spec?.taints ?? []).map(({ key }) => key);
 }
 
+/** A machine that was never seen is not missed for long: waits until all are, and were looked at. */
+async function untilSeen(rig: Rig, provider: FakeProvider, count: number): Promise<void> {
+  const known = `landfall_instances{presence="present"} ${count}`;
+  await until("they are known", () => rig.metrics.render().includes(known));
+  const { lists } = provider;
+  await until("they are looked at", () => provider.lists >= lists + 3);
+}
+
 test("L-01 L-02 a Node whose machine is gone is deleted over HTTP, others stay", async () => {
   const provider = toQuickProvider("a", "b", "c");
   await using rig = await startRig({ provider, ...QUICK });
   for (const name of ["a", "b", "c"]) register(rig.kubernetes, name);
+  await untilSeen(rig, provider, 3);
   provider.instances.delete("a");
   setReady(rig, "a", "Unknown");
   setReady(rig, "b", "Unknown");
@@ -74,6 +83,7 @@ test.each([403, 404, 500])("L-11 a DELETE refused with %d is tried again", async
   await using rig = await startRig({ provider, ...QUICK });
   rig.kubernetes.faults.refuse({ verb: "delete", name: "a", status, times: 1 });
   for (const name of ["a", "b", "c"]) register(rig.kubernetes, name);
+  await untilSeen(rig, provider, 3);
   provider.instances.delete("a");
   setReady(rig, "a", "Unknown");
   await until("it is deleted", () => rig.readNode("a") === undefined);
