@@ -3,15 +3,16 @@
  * @module
  */
 import type { DebugOptions } from "../http/debug.ts";
-import { formatListenAddress, type ListenAddress } from "../http/listen_address.ts";
+import { formatListenAddress } from "../http/listen_address.ts";
 import { createPages } from "../http/pages.ts";
 import type { Check } from "../http/probes.ts";
-import { type Handler, type HttpServer, startHttpServer } from "../http/server.ts";
+import { type HttpServer, startHttpServer } from "../http/server.ts";
 import type { NodeView } from "../http/views.ts";
 import type { Node } from "../kube/resource.ts";
 import { toInventoryView } from "./inventory_view.ts";
 import type { AppOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";
+import { startSecureListener } from "./secure_listener.ts";
 
 /**
  * Starts every listener that the options ask for.
@@ -24,24 +25,24 @@ export async function startListeners(
   parts: Parts,
   signal: AbortSignal,
 ): Promise<HttpServer[]> {
-  const { clock, log, metrics, debugAddress } = options;
+  const { clock, log, metrics, debugAddress, secure, configz } = options;
   const probes = { checks: toChecks(parts), renderMetrics: () => metrics.render() };
+  const debug = toDebugOptions(options, parts);
+  const pages = createPages({ probes, debug, log, ...(configz && { configz }) });
   const servers: HttpServer[] = [];
-  const listen = async (
-    address: ListenAddress,
-    handler: Handler,
-    flag: string,
-  ): Promise<HttpServer> => {
-    const server = await startHttpServer({ address, handler, flag, clock, log, signal });
-    log.info("Listening", { address: formatListenAddress(server.address), flag });
-    servers.push(server);
-    return server;
-  };
-  if (debugAddress) {
-    const debug = toDebugOptions(options, parts);
-    const pages = createPages({ probes, debug, log });
-    const { address } = await listen(debugAddress, pages, "--debug-address");
-    options.onDebugListening?.(address);
+  try {
+    if (debugAddress) {
+      const flag = "--debug-address";
+      const place = { address: debugAddress, flag, clock, log, signal };
+      const server = await startHttpServer({ ...place, handler: pages });
+      servers.push(server);
+      log.info("Listening", { address: formatListenAddress(server.address), flag });
+      options.onDebugListening?.(server.address);
+    }
+    if (secure) servers.push(await startSecureListener(options, secure, { pages, signal }));
+  } catch (error) {
+    await Promise.all(servers.map((server) => server.stop(0)));
+    throw error;
   }
   return servers;
 }

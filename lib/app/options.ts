@@ -55,6 +55,8 @@ export interface AppOptions {
   readonly debugAddress?: ListenAddress;
   /** The HTTPS port and who may look; absent: there is none. */
   readonly secure?: SecureSettings;
+  /** What `/configz` shows: flags and their values, none of them a secret. Absent: there is no such page. */
+  readonly configz?: Readonly<Record<string, string>>;
   /** How replicas agree on one that acts; absent: this process acts at once, and is the only one. */
   readonly election?: ElectionSettings;
   /** The way to the service manager; absent: none wants to be told. */

@@ -47,6 +47,8 @@ export interface Settings {
 export interface ParsedFlags {
   readonly settings: Settings;
   readonly warnings: readonly string[];
+  /** Flags that do something and their values, given or not, for `/configz`. */
+  readonly configz: Readonly<Record<string, string>>;
 }
 
 const VERBOSITY_DEBUG_MIN = 4;
@@ -66,7 +68,7 @@ const NODE_MONITOR_MS: Range = [100, 3_600_000];
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   const { tokens, issues: unread, slips } = readFlagTokens(argv, FLAGS);
   const { usable, issues: refused } = sortTokens(tokens);
-  const { settings, warnings, issues: unusable } = toSettings(usable);
+  const { settings, warnings, configz, issues: unusable } = toSettings(usable);
   const refusals = [...refused, ...unusable];
   // Advice on how to write a value that is refused would only lead to the next error.
   const slipped = slips.filter(({ source }) => !refusals.some((one) => one.source === source));
@@ -74,7 +76,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   if (issues.length > 0 && !settings.isHelpWanted && !settings.isVersionWanted) {
     throw new ConfigError(issues);
   }
-  return { settings, warnings: [...listInapplicable(usable), ...warnings] };
+  return { settings, warnings: [...listInapplicable(usable), ...warnings], configz };
 }
 
 /** Parts the tokens with usable values from the others, so that one bad value is one issue. */
@@ -124,7 +126,7 @@ function toSettings(tokens: readonly FlagToken[]): ParsedFlags & { issues: Confi
     isVersionWanted: given.bool("version"),
     isHelpWanted: given.bool("help"),
   };
-  return { settings, warnings: selection.warnings, issues };
+  return { settings, warnings: selection.warnings, configz: given.listEffective(), issues };
 }
 
 /** One line for all flags that do nothing here, each with its reason, however many a manifest carries. */

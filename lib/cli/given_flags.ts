@@ -27,6 +27,14 @@ export class GivenFlags {
     return this.#values.get(name) ?? findFlag(name).default;
   }
 
+  /** The flags that do something and their values. No flag holds a secret, except for a password within a URL. */
+  listEffective(): Record<string, string> {
+    const effective = FLAGS.filter(({ effect }) => effect === "applies");
+    return Object.fromEntries(
+      effective.map(({ name }) => [name, this.text(name).replace(/\/\/[^/@]*@/, "//")]),
+    );
+  }
+
   bool(name: string): boolean {
     return parseBool(this.text(name)) === true;
   }

@@ -3,6 +3,7 @@
  * @module
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
+import { CERTIFICATE_COMMAND } from "../host/self.ts";
 import { tuneRuntime } from "../host/runtime.ts";
 import type { CommandContext } from "./command.ts";
 import { formatHelp } from "./help.ts";
@@ -53,6 +54,11 @@ async function runCommand(
     case "demo": {
       const { demo } = await import("./demo.ts");
       return await demo(flags, context);
+    }
+    case CERTIFICATE_COMMAND: {
+      // For the program itself.
+      const { printCertificate } = await import("./make_certificate.ts");
+      return printCertificate(flags, context);
     }
     case "version":
       context.print(`landfall ${VERSION}\n`);

@@ -4,7 +4,7 @@
  */
 import { hostname } from "node:os";
 import { isDeepStrictEqual } from "node:util";
-import { runApp } from "../app/app.ts";
+import { type AppOptions, runApp } from "../app/app.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { ConfigFile } from "../cloud/provider_definition.ts";
@@ -31,7 +31,7 @@ import { VERSION } from "./version.ts";
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { settings, warnings } = parseFlags(argv);
+  const { settings, warnings, configz } = parseFlags(argv);
   if (settings.isHelpWanted) {
     context.print(formatHelp());
     return 0;
@@ -50,7 +50,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   for (const warning of warnings) log.warn("Flag", { warning });
   log.info("Landfall starts", { version: VERSION, provider: settings.cloudProvider });
   using stop = watchSignals();
-  await serve(settings, { log, env: context.env, signal: stop.signal });
+  await serve({ ...settings, configz }, { log, env: context.env, signal: stop.signal });
   log.info("Landfall stopped");
   return 0;
 }
@@ -61,7 +61,10 @@ interface Serving {
   readonly signal: AbortSignal;
 }
 
-async function serve(settings: Settings, { log, env, signal }: Serving): Promise<void> {
+async function serve(
+  settings: Settings & Pick<AppOptions, "configz">,
+  { log, env, signal }: Serving,
+): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
   exportProcess(metrics, clock);

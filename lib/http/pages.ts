@@ -15,11 +15,13 @@ export interface PagesOptions {
   readonly probes: ProbeOptions;
   /** Absent: probes and metrics only. */
   readonly debug?: DebugOptions;
+  /** Flags and their values for `/configz`; absent: there is no such page. */
+  readonly configz?: Readonly<Record<string, string>>;
   readonly log: Logger;
 }
 
 /** The pages, with a list of them at `/`; a page that throws is logged and answers 500 without saying why. */
-export function createPages({ probes, debug, log }: PagesOptions): Hono {
+export function createPages({ probes, debug, configz, log }: PagesOptions): Hono {
   const pages = new Hono();
   pages.route("/", createProbeRoutes(probes));
   if (debug !== undefined) {
@@ -29,6 +31,10 @@ export function createPages({ probes, debug, log }: PagesOptions): Hono {
   }
   const paths = ["/healthz", "/livez", "/readyz", "/metrics"];
   if (debug !== undefined) paths.push("/debug/", "/debug/nodes", "/debug/inventory");
+  if (configz !== undefined) {
+    paths.push("/configz");
+    pages.get("/configz", (context) => context.json(toConfigz(configz)));
+  }
   pages.get("/", (context) => context.text(paths.map((path) => `${path}\n`).join("")));
   pages.notFound((context) => context.text("404 page not found\n", 404));
   pages.onError((error, context) => {
@@ -36,4 +42,10 @@ export function createPages({ probes, debug, log }: PagesOptions): Hono {
     return context.text("internal server error\n", 500);
   });
   return pages;
+}
+
+/** As cloud controller managers show it, with flags in place of their groups of settings. */
+function toConfigz(flags: Readonly<Record<string, string>>): object {
+  const kind = "CloudControllerManagerConfiguration";
+  return { "cloudcontrollermanager.config.k8s.io": { kind, flags } };
 }

@@ -45,7 +45,15 @@ function listIssues(argv: readonly string[]): readonly string[] {
 
 describe("P-01 parseFlags()", () => {
   test("P-01 parseFlags() gives the defaults when nothing is given", () => {
-    expect(parseFlags([])).toEqual({ settings: DEFAULTS, warnings: [] });
+    expect(parseFlags([])).toMatchObject({ settings: DEFAULTS, warnings: [] });
+    expect(parseFlags([]).settings).toEqual(DEFAULTS);
+  });
+
+  test("parseFlags() gives the values of all flags that do something for /configz, no password", () => {
+    const args = ["--cluster-name=x", "--v=3", "--master=https://me:secret@api:6443"];
+    const { configz } = parseFlags(args);
+    expect(configz).toMatchObject({ v: "3", "secure-port": "10258", master: "https://api:6443" });
+    expect(Object.keys(configz)).not.toContain("cluster-name");
   });
 
   const forms: readonly [

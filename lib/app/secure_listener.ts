@@ -1,0 +1,44 @@
+/**
+ * The HTTPS port: the pages behind the question who may look, with a certificate that is kept fresh.
+ * @module
+ */
+import { guardAccess } from "../http/access.ts";
+import { formatListenAddress } from "../http/listen_address.ts";
+import { type Handler, type HttpServer, startHttpServer } from "../http/server.ts";
+import { createDelegatedReviewer } from "../kube/delegated_review.ts";
+import type { AppOptions, SecureSettings } from "./options.ts";
+import { loadServingCertificate } from "./serving_certificate.ts";
+
+const FLAG = "--secure-port";
+
+/**
+ * Starts the HTTPS port.
+ *
+ * @param signal Gives up starting. It does not stop the listener
+ * @throws {ConfigError} when the address cannot be listened at, or the certificate cannot be used
+ */
+export async function startSecureListener(
+  { client, clock, log, metrics, host }: AppOptions,
+  secure: SecureSettings,
+  { pages, signal }: { readonly pages: Handler; readonly signal: AbortSignal },
+): Promise<HttpServer> {
+  const { address, alwaysAllowPaths } = secure;
+  const certificate = await loadServingCertificate({ secure, host, clock, log });
+  const stopped = new AbortController();
+  const reviewer = createDelegatedReviewer(client, metrics);
+  const access = { reviewer, alwaysAllowPaths, clock, log, signal: stopped.signal };
+  const handler = guardAccess(pages, access);
+  const { keyPair } = certificate;
+  const place = { address, flag: FLAG, clock, log, signal };
+  const server = await startHttpServer({ ...place, handler, keyPair });
+  log.info("Listening", { address: formatListenAddress(server.address), flag: FLAG });
+  const watching = certificate.watch((fresh) => server.useKeyPair(fresh), stopped.signal);
+  return {
+    ...server,
+    async stop(graceMs) {
+      await server.stop(graceMs);
+      stopped.abort();
+      await watching;
+    },
+  };
+}

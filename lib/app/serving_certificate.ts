@@ -1,0 +1,83 @@
+/**
+ * The certificate of the HTTPS port, from files or made here, and what keeps it fresh.
+ * @module
+ */
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
+import { CERTIFICATE_COMMAND, runSelf } from "../host/self.ts";
+import { readKeyPair, watchKeyPair } from "../http/key_pair.ts";
+import type { KeyPair } from "../http/server.ts";
+import type { SecureSettings } from "./options.ts";
+
+/** What {@linkcode loadServingCertificate} works with. */
+export interface ServingCertificateOptions {
+  readonly secure: SecureSettings;
+  /** Name of this host. */
+  readonly host: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A certificate that is kept fresh. */
+export interface ServingCertificate {
+  readonly keyPair: KeyPair;
+  /** Gives every later certificate to `use`, until the signal aborts. */
+  watch(use: (keyPair: KeyPair) => void, signal: AbortSignal): Promise<void>;
+}
+
+/** A certificate of our own lasts a year. */
+const RENEW_MS = 335 * 24 * 3_600_000;
+const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+
+/**
+ * Reads the files, or makes a certificate where there are none.
+ *
+ * @throws {ConfigError} naming the flag, the file and what is wrong with it
+ */
+export async function loadServingCertificate(
+  options: ServingCertificateOptions,
+): Promise<ServingCertificate> {
+  const { secure, clock, log } = options;
+  const { certFile, keyFile } = secure;
+  if (certFile !== undefined && keyFile !== undefined) {
+    const files = { certFile, keyFile };
+    const keyPair = await readKeyPair(files);
+    return {
+      keyPair,
+      watch: (use, signal) => watchKeyPair({ ...files, current: keyPair, clock, log, use }, signal),
+    };
+  }
+  const names = listNames(options);
+  const keyPair = await makeKeyPair(names, clock);
+  log.info("Made a certificate for the HTTPS port, signed by itself", { names: names.join(" ") });
+  return {
+    keyPair,
+    async watch(use, signal) {
+      for (;;) {
+        await clock.sleep(RENEW_MS, signal).catch(() => {});
+        if (signal.aborted) return;
+        use(await makeKeyPair(names, clock));
+        log.info("Made a new certificate for the HTTPS port");
+      }
+    },
+  };
+}
+
+function listNames({ secure: { address }, host }: ServingCertificateOptions): string[] {
+  const names = new Set(["localhost", "127.0.0.1", "::1"]);
+  // Whatever a system calls itself, a certificate takes names of these letters alone.
+  if (/^[\w.-]+$/.test(host)) names.add(host);
+  if (address.kind === "tcp" && !UNSPECIFIED.has(address.host)) names.add(address.host);
+  return [...names];
+}
+
+/** In a process of its own where it can be: the library and the key's making would stay in memory for a year. */
+async function makeKeyPair(names: readonly string[], clock: Clock): Promise<KeyPair> {
+  const printed = runSelf([CERTIFICATE_COMMAND, ...names]);
+  if (printed !== undefined) {
+    const [cert = "", key = ""] = printed.split("\0");
+    return { cert, key };
+  }
+  const { makeSelfSigned } = await import("../http/self_signed.ts");
+  return makeSelfSigned(names, clock.now());
+}

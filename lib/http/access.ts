@@ -1,0 +1,158 @@
+/**
+ * Who may look: a bearer token that the cluster accepts, of somebody whom the cluster allows to read the path.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
+import { RefusalBudget, ReviewCache, TooManyQuestions } from "./review_cache.ts";
+import type { Handler } from "./server.ts";
+
+/** Who decides. `User` is whatever it knows about somebody; it must survive `JSON.stringify`. */
+export interface Reviewer<User> {
+  /**
+   * @returns Whose token it is, or `undefined` when it is accepted nowhere
+   * @throws when that cannot be told now
+   */
+  authenticate(token: string, signal: AbortSignal): Promise<User | undefined>;
+  /** @throws when that cannot be told now */
+  authorize(
+    user: User,
+    access: { readonly path: string; readonly verb: "get" },
+    signal: AbortSignal,
+  ): Promise<boolean>;
+}
+
+/** What {@linkcode guardAccess} works with. */
+export interface AccessOptions<User> {
+  readonly reviewer: Reviewer<User>;
+  /** Paths that anybody may read: `/healthz`, which brings `/healthz/name`, or `/debug/*`. */
+  readonly alwaysAllowPaths: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends what is being asked. */
+  readonly signal: AbortSignal;
+}
+
+/** Their parts are single checks, which tell no more than the whole. */
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
+const BEARER = /^bearer +([\w.~+/=-]+) *$/i;
+const RETRY_SECONDS = "5";
+
+type Outcome = "allowed" | "unauthorized" | "forbidden" | "tooMany" | "unavailable";
+
+/**
+ * Lets through to `handler` who may read the path, and answers all others: 401 without a token that is accepted, 403
+ * when the path is not allowed, 429 when too many were refused of late, 503 when nobody can tell. HEAD counts as GET.
+ * Answers of the reviewer hold for ten seconds; tokens are remembered by their hashes alone.
+ */
+export function guardAccess<User>(handler: Handler, options: AccessOptions<User>): Handler {
+  const access = new Access(options);
+  return {
+    async fetch(request) {
+      const path = toPath(request.url);
+      if (path === undefined) return toRefusal(400, "bad request");
+      const isOpen = options.alwaysAllowPaths.some((pattern) => isMatch(path, pattern));
+      const outcome = isOpen ? "allowed" : await access.review(request, path);
+      return outcome === "allowed" ? await handler.fetch(request) : REFUSALS[outcome]();
+    },
+  };
+}
+
+class Access<User> {
+  readonly #options: AccessOptions<User>;
+  readonly #users: ReviewCache<User>;
+  readonly #rights: ReviewCache<true>;
+  #isAnswering = true;
+
+  constructor(options: AccessOptions<User>) {
+    const { clock, signal } = options;
+    const budget = new RefusalBudget(clock);
+    this.#options = options;
+    this.#users = new ReviewCache(clock, budget, signal);
+    this.#rights = new ReviewCache(clock, budget, signal);
+  }
+
+  async review(request: Request, path: string): Promise<Outcome> {
+    const [, token] = BEARER.exec(request.headers.get("authorization") ?? "") ?? [];
+    if (token === undefined) return "unauthorized";
+    try {
+      const outcome = await this.#ask(token, path);
+      this.#noteAnswer();
+      return outcome;
+    } catch (error) {
+      if (error instanceof TooManyQuestions) return "tooMany";
+      this.#noteSilence(error);
+      return "unavailable";
+    }
+  }
+
+  async #ask(token: string, path: string): Promise<Outcome> {
+    const { reviewer } = this.#options;
+    const user = await this.#users.ask(toHash(token), (signal) =>
+      reviewer.authenticate(token, signal),
+    );
+    if (user.kind === "refused") return "unauthorized";
+    const access = { path, verb: "get" } as const;
+    const key = toHash(JSON.stringify([user.value, access]));
+    const right = await this.#rights.ask(key, async (signal) =>
+      (await reviewer.authorize(user.value, access, signal)) ? true : undefined,
+    );
+    return right.kind === "granted" ? "allowed" : "forbidden";
+  }
+
+  #noteAnswer(): void {
+    if (this.#isAnswering) return;
+    this.#isAnswering = true;
+    this.#options.log.info("Who may read metrics and debug pages can be told again");
+  }
+
+  #noteSilence(error: unknown): void {
+    if (!this.#isAnswering) return;
+    this.#isAnswering = false;
+    this.#options.log.warn("Who may read metrics and debug pages cannot be told, so nobody may", {
+      error,
+    });
+  }
+}
+
+const REFUSALS: Readonly<Record<Exclude<Outcome, "allowed">, () => Response>> = {
+  unauthorized: () =>
+    toRefusal(401, "unauthorized: give a token as Authorization: Bearer", {
+      "www-authenticate": 'Bearer realm="landfall"',
+    }),
+  forbidden: () => toRefusal(403, "forbidden: no role of yours allows to get this path"),
+  tooMany: () =>
+    toRefusal(429, "too many requests were refused of late", { "retry-after": RETRY_SECONDS }),
+  unavailable: () =>
+    toRefusal(503, "the API server cannot tell who you are now", { "retry-after": RETRY_SECONDS }),
+};
+
+function toRefusal(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(`${message}\n`, {
+    status,
+    headers: { ...headers, "cache-control": "no-store" },
+  });
+}
+
+/** The path as routes and roles see it, decoded. */
+function toPath(url: string): string | undefined {
+  try {
+    return decodeURI(new URL(url).pathname);
+  } catch {
+    return undefined;
+  }
+}
+
+function isMatch(path: string, pattern: string): boolean {
+  if (pattern.endsWith("*")) return path.startsWith(pattern.slice(0, -1));
+  return path === pattern || (PROBES.has(pattern) && path.startsWith(`${pattern}/`));
+}
+
+function toHash(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}

@@ -1,0 +1,153 @@
+/**
+ * Answers to one kind of question about who may look: remembered for a while, asked once at a time, and not asked at
+ * all when too many were refused of late.
+ * @module
+ */
+import type { Clock } from "../core/clock.ts";
+import { withDeadline } from "../core/clock.ts";
+
+/** What a question gave. */
+export type Verdict<T> =
+  { readonly kind: "granted"; readonly value: T } | { readonly kind: "refused" };
+
+/** How long an answer is good for, as with other Kubernetes components. */
+const FRESH_MS = 10_000;
+const ASK_MS = 5_000;
+/** Grants and refusals are kept apart: a flood of the one never pushes out the other. */
+const GRANTED_MAX = 256;
+const REFUSED_MAX = 256;
+/** Questions at once, each a request to the API server. */
+const ASKING_MAX = 8;
+const REFUSALS_MAX = 20;
+const REFUSALS_PER_SECOND = 2;
+
+/** The reason of {@linkcode ReviewCache.ask} for not asking. */
+export class TooManyQuestions extends Error {
+  override readonly name = "TooManyQuestions";
+}
+
+/** How many refusals there may be: 20 at once, and two a second in the long run. */
+export class RefusalBudget {
+  readonly #clock: Clock;
+  #left = REFUSALS_MAX;
+  #sinceMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#sinceMs = clock.monotonic();
+  }
+
+  /** Whether there may be one more. */
+  get hasRoom(): boolean {
+    const nowMs = this.#clock.monotonic();
+    const gained = ((nowMs - this.#sinceMs) / 1_000) * REFUSALS_PER_SECOND;
+    this.#left = Math.min(REFUSALS_MAX, this.#left + gained);
+    this.#sinceMs = nowMs;
+    return this.#left >= 1;
+  }
+
+  /** Notes one. It may go below nothing, by what was being asked already. */
+  spend(): void {
+    this.#left -= 1;
+  }
+}
+
+interface Granted<T> {
+  readonly verdict: Verdict<T>;
+  readonly untilMs: number;
+}
+
+/** Remembers the answers to questions. Keys must not be secrets. */
+export class ReviewCache<T> {
+  readonly #clock: Clock;
+  readonly #budget: RefusalBudget;
+  readonly #signal: AbortSignal;
+  // A grant that is no longer fresh stays: whoever was let in lately may be asked about again, flood or not.
+  readonly #granted = new Map<string, Granted<T>>();
+  readonly #refused = new Map<string, number>();
+  readonly #asking = new Map<string, Promise<Verdict<T>>>();
+
+  /** @param signal Ends all questions: that of the process, since several requests may wait for one answer */
+  constructor(clock: Clock, budget: RefusalBudget, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#budget = budget;
+    this.#signal = signal;
+  }
+
+  /**
+   * Gives the answer, asking for it when there is no fresh one. A question that failed is not remembered.
+   *
+   * @param question Resolves with what was granted, or `undefined` for a refusal
+   * @throws {TooManyQuestions}, or whatever the question throws; a time-out after five seconds
+   */
+  async ask(
+    key: string,
+    question: (signal: AbortSignal) => Promise<T | undefined>,
+  ): Promise<Verdict<T>> {
+    const known = this.#find(key);
+    if (known !== undefined) return known;
+    const asked = this.#asking.get(key);
+    if (asked !== undefined) return await asked;
+    const isUnknown = !this.#granted.has(key);
+    if (this.#asking.size >= ASKING_MAX || (isUnknown && !this.#budget.hasRoom)) {
+      throw new TooManyQuestions("too many questions were refused of late");
+    }
+    const answer = this.#send(key, question).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, answer);
+    return await answer;
+  }
+
+  #find(key: string): Verdict<T> | undefined {
+    const nowMs = this.#clock.monotonic();
+    const granted = this.#granted.get(key);
+    if (granted !== undefined && nowMs < granted.untilMs) return granted.verdict;
+    const refusedUntilMs = this.#refused.get(key);
+    if (refusedUntilMs !== undefined && nowMs < refusedUntilMs) return { kind: "refused" };
+    return undefined;
+  }
+
+  async #send(
+    key: string,
+    question: (signal: AbortSignal) => Promise<T | undefined>,
+  ): Promise<Verdict<T>> {
+    const done = new AbortController();
+    const ended = AbortSignal.any([this.#signal, done.signal]);
+    const deadline = withDeadline(ended, ASK_MS, this.#clock);
+    try {
+      return this.#remember(key, await orAborted(question(deadline), deadline));
+    } finally {
+      done.abort();
+    }
+  }
+
+  #remember(key: string, value: T | undefined): Verdict<T> {
+    const untilMs = this.#clock.monotonic() + FRESH_MS;
+    if (value === undefined) {
+      this.#budget.spend();
+      this.#granted.delete(key);
+      put(this.#refused, key, untilMs, REFUSED_MAX);
+      return { kind: "refused" };
+    }
+    const verdict: Verdict<T> = { kind: "granted", value };
+    this.#refused.delete(key);
+    put(this.#granted, key, { verdict, untilMs }, GRANTED_MAX);
+    return verdict;
+  }
+}
+
+/** The entry that was put in first goes when there are too many. */
+function put<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > max && oldest !== undefined) map.delete(oldest);
+}
+
+/** Whoever is asked may not heed the signal. */
+function orAborted<V>(work: Promise<V>, signal: AbortSignal): Promise<V> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}
