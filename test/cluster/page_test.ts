@@ -1,0 +1,246 @@
+/**
+ * The pages for people in a real browser, as the whole controller serves them.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { until } from "../support/rig.ts";
+import { type PageStage, startPageStage } from "../support/page_stage.ts";
+
+const EVIL = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`;
+const PHONE = { width: 360, height: 740 };
+
+/** A page, and everything about it that must not be. */
+interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  /** Dialogs, errors, what the console complained of, requests that went elsewhere. */
+  readonly offences: readonly string[];
+  /** Addresses that it asked for. */
+  readonly requests: readonly string[];
+}
+
+describe.skipIf(!hasBrowser())("the pages in a browser", () => {
+  let browser: Browser;
+  let stage: PageStage;
+  let axe = "";
+
+  beforeAll(async () => {
+    axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    browser = await startBrowser();
+    stage = await startPageStage();
+    await setTheScene(stage);
+  });
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
+    await browser.close();
+  });
+
+  async function visit(path: string, options: BrowserContextOptions = {}): Promise<Visit> {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const offences: string[] = [];
+    const requests: string[] = [];
+    page.on("dialog", (dialog) => {
+      offences.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("pageerror", (error) => offences.push(`error: ${error.message}`));
+    page.on("console", (message) => offences.push(`console: ${message.text()}`));
+    page.on("request", (request) => {
+      const url = request.url();
+      requests.push(url);
+      if (!url.startsWith(`${stage.url}/`) && !url.startsWith("data:")) offences.push(url);
+    });
+    await page.goto(new URL(path, `${stage.url}/debug/`).href);
+    return { page, offences, requests, [Symbol.asyncDispose]: () => context.close() };
+  }
+
+  async function readBox(page: Page, name: string): Promise<string> {
+    return await page.locator("details.box", { hasText: name }).first().innerText();
+  }
+
+  test("shows pools, hosts and Nodes within each other, and what is in trouble before them", async () => {
+    await using visited = await visit("");
+    const { page, offences } = visited;
+    expect(await page.locator("h1").innerText()).toBe("2 of 10 Nodes need a look");
+    const pool = page.locator("main > section > details.box", { hasText: "paris" });
+    const host = pool.locator("details.box", { hasText: "xcp-par-3" });
+    expect(await host.getByRole("link").allInnerTexts()).toEqual(["worker-uefi"]);
+    expect(await readBox(page, "lyon")).toMatch(/on no host now\s+worker-4\s+stopped/);
+    expect(await readBox(page, "Foreign")).toContain("ip-10-3-7-12");
+    const trouble = page.locator(".trouble", { hasText: "no match" });
+    expect(await trouble.innerText()).toContain("start the kubelet with --provider-id");
+    const [first, second] = await page.locator("h2").allInnerTexts();
+    expect([first, second]).toEqual(["Look at these first", "Where they are"]);
+    expect(offences).toEqual([]);
+  });
+
+  test("leads from a Node to its machine, and from a state to its Nodes", async () => {
+    await using visited = await visit("");
+    const { page, offences } = visited;
+    await page.getByRole("link", { name: "worker-uefi" }).click();
+    expect(new URL(page.url()).pathname).toBe("/debug/nodes/worker-uefi");
+    expect(await page.locator(".path").innerText()).toMatch(/worker-uefi[^]*xcp-par-3[^]*paris/);
+    expect(await page.locator("tr.l-same").count()).toBeGreaterThan(10);
+    await page.getByRole("link", { name: "All Nodes" }).click();
+    await page.getByRole("link", { name: "1 stopped" }).click();
+    expect(await page.locator("tbody tr").allInnerTexts()).toEqual([
+      expect.stringContaining("worker-4"),
+    ]);
+    await page.getByRole("searchbox").fill("xcp-par-1");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/q=xcp-par-1/);
+    expect(await page.locator("tbody th").allInnerTexts()).toEqual(["cp-1", "worker-1"]);
+    expect(offences).toEqual([]);
+  });
+
+  test("shows names as they are, whatever somebody called a machine, a host or a pool", async () => {
+    await using visited = await visit("nodes/worker-odd");
+    const { page, offences } = visited;
+    expect(await page.locator(".path b").allInnerTexts()).toEqual([
+      "worker-odd",
+      EVIL,
+      EVIL,
+      "lyon",
+    ]);
+    await page.goto(`${stage.url}/debug/?q=${encodeURIComponent(EVIL)}`);
+    expect(await page.locator("tbody th").allInnerTexts()).toEqual(["worker-odd"]);
+    expect(await page.getByRole("searchbox").inputValue()).toBe(EVIL);
+    await page.goto(`${stage.url}/debug/nodes/${encodeURIComponent(EVIL)}`);
+    expect(await page.locator("h1").innerText()).toContain(EVIL);
+    // The browser itself notes the 404.
+    expect(offences.filter((one) => !one.includes("404"))).toEqual([]);
+  });
+
+  test("lets no script run but its own, not even one that got into the page", async () => {
+    await using visited = await visit("");
+    const { page } = visited;
+    const ran: unknown = await page.evaluate(`
+      const script = document.createElement("script");
+      script.textContent = "window.intruder = true";
+      document.body.append(script);
+      "intruder" in window`);
+    expect(ran).toBe(false);
+  });
+
+  test("is dark where the system is", async () => {
+    await using visited = await visit("");
+    const { page, offences } = visited;
+    const readLightness = async (): Promise<number> => {
+      const colour: unknown = await page.evaluate(
+        "getComputedStyle(document.body).backgroundColor",
+      );
+      return Number(/\d+/.exec(String(colour))?.[0]);
+    };
+    await page.emulateMedia({ colorScheme: "light" });
+    expect(await readLightness()).toBeGreaterThan(230);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await readLightness()).toBeLessThan(30);
+    expect(offences).toEqual([]);
+  });
+
+  test.each(["", "?state=well", "nodes/worker-odd", "nodes/edge-paris"])(
+    "fits on a phone without scrolling sideways: %p",
+    async (path) => {
+      await using visited = await visit(path, { viewport: PHONE });
+      const width: unknown = await visited.page.evaluate("document.documentElement.scrollWidth");
+      expect(width).toBe(PHONE.width);
+    },
+  );
+
+  describe.each(["light", "dark"] as const)("in %s", (colorScheme) => {
+    test.each(["", "?q=worker", "nodes/worker-1", "nodes/edge-paris"])(
+      "has no barrier that axe finds: %p",
+      async (path) => {
+        // The page refuses every script but its own, so axe comes in without its policy.
+        await using visited = await visit(path, { colorScheme, bypassCSP: true });
+        const { page } = visited;
+        await page.evaluate(axe);
+        const found: unknown = await page.evaluate(`axe.run().then(({ violations }) =>
+          violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
+        expect(found).toEqual([]);
+      },
+    );
+  });
+
+  test("can be used by keyboard alone", async () => {
+    await using visited = await visit("");
+    const { page } = visited;
+    await page.keyboard.press("Tab");
+    expect(await page.locator(":focus").innerText()).toBe("Skip to content");
+    const box = page.locator("main > section > details.box").first();
+    await box.locator("> summary").focus();
+    await page.keyboard.press("Enter");
+    expect(await box.getAttribute("open")).toBeNull();
+  });
+
+  test("renews itself and keeps boxes, focus and place; pauses when told to", async () => {
+    await using visited = await visit("", { viewport: { width: 800, height: 300 } });
+    const { page, offences } = visited;
+    await page.clock.install();
+    await page.reload();
+    const box = page.locator("main > section > details.box", { hasText: "lyon" });
+    await box.locator("> summary").click();
+    await page.getByRole("link", { name: "worker-uefi" }).focus();
+    const read = (): Promise<unknown> =>
+      page.evaluate(`[scrollY, document.activeElement.getAttribute("href")]`);
+    const before = await read();
+    expect(before).toEqual([expect.any(Number), "nodes/worker-uefi"]);
+    const readTime = (): Promise<string> => page.locator(".lead p").innerText();
+    const time = await readTime();
+    await until("the page has renewed itself", async () => {
+      await page.clock.runFor(5_000);
+      return (await readTime()) !== time;
+    });
+    expect(await box.getAttribute("open")).toBeNull();
+    expect(await read()).toEqual(before);
+    await page.getByRole("button", { name: "Pause" }).click();
+    expect(await page.locator("#live").innerText()).toContain("Paused");
+    const asked = visited.requests.length;
+    await page.clock.runFor(60_000);
+    expect(visited.requests.length).toBe(asked);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await until("it asks again", () => visited.requests.length > asked);
+    expect(offences).toEqual([]);
+  });
+
+  test("needs no script", async () => {
+    await using visited = await visit("", { javaScriptEnabled: false });
+    const { page, offences } = visited;
+    expect(await page.locator("h1").innerText()).toBe("2 of 10 Nodes need a look");
+    expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
+    expect(offences).toEqual([]);
+  });
+
+  test("shows 1,000 Nodes within a second", async () => {
+    await using fleet = await startPageStage(1_000);
+    await using visited = await visit(`${fleet.url}/debug/`);
+    const { page } = visited;
+    const startMs = performance.now();
+    await page.goto(`${fleet.url}/debug/`);
+    await page.locator("footer").waitFor();
+    const tookMs = performance.now() - startMs;
+    expect(await page.locator("h1").innerText()).toBe("All 1,000 Nodes are well");
+    expect(await page.locator("a.dot").count()).toBe(1_000);
+    expect(tookMs).toBeLessThan(1_000);
+  });
+});
+
+/** A machine that is off, Nodes without a machine of ours, and names that somebody chose badly. */
+async function setTheScene(stage: PageStage): Promise<void> {
+  const { cloud, kubelets, world } = stage;
+  const findVm = (name: string): string => world.machines.get(name)?.vmId ?? "";
+  cloud.state.setPower(findVm("worker-4"), "Halted");
+  kubelets.silence("worker-4");
+  cloud.state.setVm(findVm("worker-odd"), { name_label: EVIL });
+  const host = cloud.state.list("hosts").find((one) => one["name_label"] === "xcp-lyo-2");
+  if (host) cloud.state.put("hosts", { ...host, name_label: EVIL });
+  stage.addStranger("edge-paris", {});
+  stage.addStranger("ip-10-3-7-12", { providerID: "aws:///eu-west-3a/i-0abc" });
+  await stage.waitFor("2 of 10 Nodes need a look");
+  await stage.waitFor("start the kubelet with --provider-id");
+  await stage.waitFor("&lt;script&gt;alert(1)");
+}

@@ -1,0 +1,33 @@
+/**
+ * Headless Chromium, as Debian packages it.
+ * @module
+ */
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+
+/** Where Debian's package `chromium` puts it. */
+const PROGRAM = "/usr/bin/chromium";
+
+/** Whether there is a browser to test with; without one, says so loudly, and fails where one must be. */
+export function hasBrowser(): boolean {
+  if (existsSync(PROGRAM)) return true;
+  if (process.env["CI"]) throw new Error(`${PROGRAM} is missing: install the package chromium`);
+  process.stderr.write(`NO BROWSER: ${PROGRAM} is missing, the tests of the pages are skipped\n`);
+  return false;
+}
+
+/** Starts it. It asks nobody for updates, and nothing of it is kept. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: PROGRAM,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
