@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseFlags } from "../../lib/cli/flags.ts";
+import type { Access } from "../../lib/kube/review.ts";
+import { LEASE, RIGHTS } from "../support/cluster_rig.ts";
 import { readJson } from "../support/contract_client.ts";
 import { type Cluster, skipsCluster, startCluster } from "../support/cluster.ts";
 import {
@@ -14,6 +16,7 @@ import {
   type Manifest,
   readManifests,
   renderChart,
+  renderNotes,
   requireTool,
   runTool,
   withFile,
@@ -133,6 +136,29 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     expect(JSON.stringify(recreate)).not.toContain("rollingUpdate");
   });
 
+  test("goes into any namespace by any name; the Lease and the right to it stay in kube-system", async () => {
+    const release = { name: "xo", namespace: "clouds" };
+    const { stdout } = await renderChart(helm, { serviceMonitor: { enabled: true } }, release);
+    const objects = readManifests(stdout);
+    expect(new Set(objects.map(({ metadata }) => metadata.name))).toEqual(new Set(["xo-landfall"]));
+    const placed = objects.filter(({ kind }) => !kind.startsWith("ClusterRole"));
+    expect(placed.map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual(
+      placed.map(({ kind }) => [kind, kind.startsWith("Role") ? "kube-system" : "clouds"]),
+    );
+    const bound = objects.filter(({ kind }) => kind.endsWith("RoleBinding"));
+    const subject = { kind: "ServiceAccount", name: "xo-landfall", namespace: "clouds" };
+    expect(bound.map((one) => one["subjects"])).toEqual([[subject], [subject]]);
+  });
+
+  test.each<[string, object, string]>([
+    ["an existing Secret", { existingConfigSecret: "mine" }, "the Secret mine, key config.yaml"],
+    ["a Secret of its own", { config: { url: "x" } }, "its own Secret landfall"],
+    ["the environment", CASES["the environment alone"] ?? {}, "from the environment"],
+    ["a DaemonSet", { useDaemonSet: true }, "rollout status daemonset/landfall"],
+  ])("says after the installation, with %s, where to look", async (_title, values, words) => {
+    expect(await renderNotes(helm, values)).toContain(words);
+  });
+
   test.each<[string, object, string]>([
     ["a value that does not exist", { replicas: 2 }, "replicas"],
     ["a nested one", { image: { name: "x" } }, "name"],
@@ -244,6 +270,36 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
     await applyAll(await readFile(join(ROOT, "deploy", path), "utf8"));
   });
 
+  test.each([
+    ["deployment.yaml", "system:serviceaccount:kube-system:landfall"],
+    ["rbac-user.yaml", "landfall"],
+  ])("manifests/%s gives %s its rights and no others", async (path, user) => {
+    const text = await readFile(join(ROOT, "deploy/manifests", path), "utf8");
+    const items = adaptManifests(readManifests(text), minor);
+    const list = { apiVersion: "v1", kind: "List", items };
+    await withFile(JSON.stringify(list), async (file) => {
+      await apply(file, []);
+      const may = (one: Access): Promise<boolean> => mayUser(user, one);
+      const granted = await Promise.all(RIGHTS.map(({ access }) => may(access)));
+      expect(granted).toEqual(RIGHTS.map(() => true));
+      const beyond = await Promise.all(FORBIDDEN.map(may));
+      expect(FORBIDDEN.filter((_, at) => beyond[at])).toEqual([]);
+      await requireTool(kubectl, [...toFlags(), "delete", "--wait=false", "--filename", file]);
+    });
+  });
+
+  async function mayUser(user: string, resourceAttributes: Access): Promise<boolean> {
+    const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+    const kinds = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview" };
+    const response = await cluster?.adminFetch(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...kinds, spec: { user, resourceAttributes } }),
+    });
+    if (response === undefined) throw new Error("Cannot ask: the cluster is not up");
+    return (await readJson<{ status: { allowed: boolean } }>(response)).status.allowed;
+  }
+
   test.skipIf(helm === "").each(Object.entries(CASES))(
     "the chart with %s is accepted without a warning",
     async (_title, values) => {
@@ -270,6 +326,30 @@ const MONITOR_CRD = {
     ],
   },
 };
+
+const LEASE_ACCESS = { group: "coordination.k8s.io", resource: "leases" } as const;
+/** What would be a way to more. */
+const FORBIDDEN: readonly Access[] = [
+  { group: "", resource: "secrets", verb: "get", namespace: "kube-system" },
+  { group: "", resource: "configmaps", verb: "get", namespace: "kube-system" },
+  { group: "", resource: "pods", verb: "list" },
+  { group: "", resource: "serviceaccounts", verb: "create", namespace: "kube-system" },
+  {
+    group: "",
+    resource: "serviceaccounts",
+    subresource: "token",
+    verb: "create",
+    namespace: "kube-system",
+  },
+  { group: "", resource: "nodes", verb: "update" },
+  { group: "", resource: "nodes", verb: "create" },
+  { group: "", resource: "nodes", subresource: "proxy", verb: "get" },
+  { ...LEASE_ACCESS, verb: "update", namespace: "kube-system", name: "kube-scheduler" },
+  { ...LEASE_ACCESS, verb: "create", namespace: "kube-node-lease" },
+  { ...LEASE_ACCESS, verb: "delete", namespace: "kube-system", name: LEASE.name },
+  { ...LEASE_ACCESS, verb: "list", namespace: "kube-system" },
+  { group: "rbac.authorization.k8s.io", resource: "clusterroles", verb: "bind" },
+];
 
 interface Container {
   readonly args: readonly string[];

@@ -17,6 +17,9 @@ const BUFFER = 16 * 1024 * 1024;
 /** The chart's folder. */
 export const CHART: string = join(ROOT, "deploy/chart");
 
+/** As the manifests name and place everything. */
+const RELEASE = { name: "landfall", namespace: "kube-system" } as const;
+
 /** An object of Kubernetes, as far as any of them is alike. */
 export interface Manifest {
   readonly apiVersion: string;
@@ -56,11 +59,25 @@ export async function requireTool(tool: string, args: readonly string[]): Promis
 }
 
 /** Renders the chart. @param values As in a values file */
-export async function renderChart(helm: string, values: object = {}): Promise<ToolResult> {
+export async function renderChart(
+  helm: string,
+  values: object = {},
+  release: { readonly name: string; readonly namespace: string } = RELEASE,
+): Promise<ToolResult> {
   return await withFile(JSON.stringify(values), (file) => {
-    const place = ["--namespace", "kube-system", "--kube-version", "1.35.0"];
-    return runTool(helm, ["template", "landfall", CHART, ...place, "--values", file]);
+    const place = ["--namespace", release.namespace, "--kube-version", "1.35.0"];
+    return runTool(helm, ["template", release.name, CHART, ...place, "--values", file]);
   });
+}
+
+/** Renders what Helm says after an installation. */
+export async function renderNotes(helm: string, values: object): Promise<string> {
+  const text = await withFile(JSON.stringify(values), (file) => {
+    const { name, namespace } = RELEASE;
+    const more = ["--dry-run=client", "--namespace", namespace, "--values", file];
+    return requireTool(helm, ["install", name, CHART, ...more]);
+  });
+  return text.split("\nNOTES:\n")[1] ?? "";
 }
 
 /** The objects in a text of YAML documents. */
