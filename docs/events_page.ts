@@ -4,12 +4,14 @@
  */
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
-/** A controller and the Events that it writes. */
+/** A controller, or another part of the process, and the Events that it writes. */
 export interface EventSource {
   /** `source.component` of its Events. */
   readonly component: string;
-  /** Its name for `--controllers`. */
+  /** Its name for `--controllers`; for another part, what it is. */
   readonly controller: string;
+  /** Where they are written, when it is not on a Node: the end of a sentence. */
+  readonly place?: string;
   readonly events: Readonly<Record<string, EventDescription>>;
 }
 
@@ -24,9 +26,9 @@ interface EventDescription {
 /** Renders the page; controllers and Events in the order given. */
 export function renderEventsPage(sources: readonly EventSource[]): string {
   const sections = sources.map(
-    ({ component, controller, events }) => `## ${toCode(controller)}
+    ({ component, controller, place, events }) => `## ${place ? controller : toCode(controller)}
 
-Written as ${toCode(component)}.
+Written as ${toCode(component)}${place === undefined ? "" : ` ${place}`}.
 
 ${toTable(["reason", "type", "meaning"], Object.values(events).map(toRow))}`,
   );
@@ -34,7 +36,7 @@ ${toTable(["reason", "type", "meaning"], Object.values(events).map(toRow))}`,
 
 # Events
 
-Written on the Node they are about, in namespace \`default\`: \`kubectl describe node\` shows them, and
+Controllers write on the Node they are about, in namespace \`default\`: \`kubectl describe node\` shows that, and
 \`kubectl get events --field-selector involvedObject.kind=Node,reason=Synced\` lists those of one reason. Reasons never
 change. Equal Events are one with a count; of very many on one Node some are left out.
 

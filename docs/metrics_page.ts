@@ -13,6 +13,7 @@ import { silentLogger } from "../lib/core/log.ts";
 import { MetricsRegistry } from "../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../lib/core/work_queue_metrics.ts";
 import { exportProcess } from "../lib/host/process_metrics.ts";
+import { createLeaderMetrics } from "../lib/kube/election_narrator.ts";
 import { createEventMetrics } from "../lib/kube/events.ts";
 import { createRequestMetrics } from "../lib/kube/request.ts";
 import { NODES } from "../lib/kube/resource.ts";
@@ -51,6 +52,7 @@ export function listMetrics(): { name: string; type: string; help: string }[] {
   createWorkQueueMetrics(metrics);
   createEventMetrics(metrics);
   createRequestMetrics(metrics);
+  createLeaderMetrics(metrics);
   createWatcherMetrics(metrics);
   const provider = create(xenOrchestra, metrics);
   void new InventorySource({

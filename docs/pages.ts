@@ -6,6 +6,7 @@ import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
 import { NODE_COMPONENT, NODE_EVENTS } from "../lib/controllers/node/mod.ts";
 import { LABELS_COMPONENT, LABELS_EVENTS } from "../lib/controllers/node_labels/mod.ts";
 import { LIFECYCLE_COMPONENT, LIFECYCLE_EVENTS } from "../lib/controllers/node_lifecycle/mod.ts";
+import { LEADER_COMPONENT, LEADER_EVENTS } from "../lib/kube/leader_words.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";
@@ -20,6 +21,12 @@ const EVENT_SOURCES: readonly EventSource[] = [
   { controller: "cloud-node", component: NODE_COMPONENT, events: NODE_EVENTS },
   { controller: "cloud-node-label-sync", component: LABELS_COMPONENT, events: LABELS_EVENTS },
   { controller: "cloud-node-lifecycle", component: LIFECYCLE_COMPONENT, events: LIFECYCLE_EVENTS },
+  {
+    controller: "Leader election",
+    place: "on the Lease, in its namespace",
+    component: LEADER_COMPONENT,
+    events: LEADER_EVENTS,
+  },
 ];
 
 /** Texts by file name in docs/reference. */

@@ -5,6 +5,8 @@
 import { NODES } from "../kube/resource.ts";
 import { createWatcherMetrics, runWatcher } from "../kube/watcher.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Gauge } from "../core/metrics.ts";
+import { runLeading } from "./leadership.ts";
 import { startListeners } from "./listeners.ts";
 import { createRunningMetric, exportInstances } from "./metrics.ts";
 import type { AppOptions } from "./options.ts";
@@ -19,8 +21,10 @@ const HTTP_GRACE_MS = 1_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Runs until the signal aborts and what was under way has ended.
+ * Runs until the signal aborts and what was under way has ended. With an election the controllers wait for leadership;
+ * what they live on does not, so that they act as soon as they have it.
  *
+ * @throws {LeadershipLostError} when another process may act from now on: this one is of no use any more
  * @throws {ConfigError} when an address cannot be listened at
  */
 export async function runApp(options: AppOptions, signal: AbortSignal): Promise<void> {
@@ -29,15 +33,19 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   // What controllers need to finish (the watch, the inventory, Events) outlives them.
   const background = new AbortController();
   const loops = runBackground(options, parts, background.signal);
+  const running = createRunningMetric(options.metrics);
+  exportInstances(options.metrics, parts.nodes, (node) => parts.presences.find(node));
+  const work = (stop: AbortSignal): Promise<void> => runControllers(options, parts, running, stop);
   const supervised = supervise(options, parts, AbortSignal.any([signal, background.signal]));
   try {
-    await Promise.race([runControllers(options, parts, signal), loops]);
+    await Promise.race([runLeading(parts.elector, work, signal), loops]);
   } finally {
     background.abort(signal.reason);
     const stopping = servers.map((server) => server.stop(HTTP_GRACE_MS));
     await Promise.allSettled([loops, supervised, ...stopping]);
     options.provider.close?.();
     options.client.close();
+    options.election?.client.close();
   }
 }
 
@@ -58,12 +66,11 @@ async function runBackground(
 }
 
 async function runControllers(
-  { controllers, clock, metrics }: AppOptions,
-  { nodes, presences, node, labels, lifecycle }: Parts,
+  { controllers, clock }: AppOptions,
+  { node, labels, lifecycle }: Parts,
+  running: Gauge,
   signal: AbortSignal,
 ): Promise<void> {
-  const running = createRunningMetric(metrics);
-  exportInstances(metrics, nodes, (node) => presences.find(node));
   const known = {
     "cloud-node": node,
     "cloud-node-label-sync": labels,

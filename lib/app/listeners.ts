@@ -10,6 +10,7 @@ import { type HttpServer, startHttpServer } from "../http/server.ts";
 import type { NodeView } from "../http/views.ts";
 import type { Node } from "../kube/resource.ts";
 import { toInventoryView } from "./inventory_view.ts";
+import { toElectionChecks, toElectionView } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";
 import { startSecureListener } from "./secure_listener.ts";
@@ -47,16 +48,17 @@ export async function startListeners(
   return servers;
 }
 
-/** Ready once everything is in memory that a decision needs; not whether the cloud answers just now. */
-export function toChecks({ nodes, source }: Parts): Check[] {
+/** Ready once everything is in memory that a decision needs; not whether the cloud answers just now, or who leads. */
+export function toChecks({ nodes, source, elector }: Parts): Check[] {
   return [
     { name: "nodes-synced", probes: ["readyz"], isOk: () => nodes.synced },
     { name: "inventory-taken", probes: ["readyz"], isOk: () => source.current !== undefined },
+    ...toElectionChecks(elector),
   ];
 }
 
 function toDebugOptions({ clock, provider, host }: AppOptions, parts: Parts): DebugOptions {
-  const { nodes, source } = parts;
+  const { nodes, source, elector } = parts;
   const describe = (node: Node): NodeView => ({
     ...parts.node.describe(node),
     ...parts.lifecycle.describe(node),
@@ -68,7 +70,11 @@ function toDebugOptions({ clock, provider, host }: AppOptions, parts: Parts): De
       return node && describe(node);
     },
     readInventory: () => toInventoryView(source, clock),
-    readStatus: () => ({ provider: provider.name, host }),
+    readStatus: () => ({
+      provider: provider.name,
+      host,
+      ...(elector && { election: toElectionView(elector) }),
+    }),
     now: () => clock.now(),
   };
 }

@@ -22,6 +22,11 @@ export interface ElectionSettings {
   readonly retryPeriodMs: number;
 }
 
+/** Leader election, with a client of its own: no other request may keep a renewal waiting. */
+export interface ElectionOptions extends ElectionSettings {
+  readonly client: KubeClient;
+}
+
 /** The HTTPS port. */
 export interface SecureSettings {
   readonly address: ListenAddress;
@@ -58,7 +63,7 @@ export interface AppOptions {
   /** What `/configz` shows: flags and their values, none of them a secret. Absent: there is no such page. */
   readonly configz?: Readonly<Record<string, string>>;
   /** How replicas agree on one that acts; absent: this process acts at once, and is the only one. */
-  readonly election?: ElectionSettings;
+  readonly election?: ElectionOptions;
   /** The way to the service manager; absent: none wants to be told. */
   readonly notifier?: Notifier;
   /** Told once `debugAddress` is served, with the port that it really has. */

@@ -24,6 +24,8 @@ import { createWorkQueueMetrics } from "../core/work_queue_metrics.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events.ts";
 import { type Node, NODES } from "../kube/resource.ts";
 import { Store } from "../kube/store.ts";
+import type { LeaderElector } from "../kube/leader.ts";
+import { createElector, toControllerClient } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 
 /** The long-lived parts of a process. Nothing runs yet. */
@@ -32,6 +34,8 @@ export interface Parts {
   readonly source: InventorySource;
   readonly presences: NodePresences;
   readonly events: EventSender;
+  /** Absent: nobody is elected, the controllers run at once. */
+  readonly elector?: LeaderElector;
   readonly node: NodeController;
   readonly labels: NodeLabelController;
   readonly lifecycle: NodeLifecycleController;
@@ -52,8 +56,9 @@ export function createParts(options: AppOptions): Parts {
     log,
     metrics: createEventMetrics(metrics),
   });
+  const elector = createElector(options, events);
   const shared = {
-    client,
+    client: toControllerClient(client, elector),
     nodes,
     provider,
     source,
@@ -86,5 +91,6 @@ export function createParts(options: AppOptions): Parts {
     metrics: createLifecycleMetrics(metrics),
     monitorPeriodMs: options.nodeMonitorPeriodMs,
   });
-  return { nodes, source, presences, events, node, labels, lifecycle };
+  const parts = { nodes, source, presences, events, node, labels, lifecycle };
+  return elector === undefined ? parts : { ...parts, elector };
 }

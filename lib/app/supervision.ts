@@ -48,8 +48,9 @@ export async function supervise(
   signal: AbortSignal,
 ): Promise<void> {
   if (notifier === undefined) return;
-  const { nodes, source } = parts;
+  const { nodes, source, elector } = parts;
   const readState = (): ProcessState => ({
+    ...(elector && { role: elector.isLeading ? "leading" : "standby" }),
     nodes: nodes.size,
     ...(source.ageMs !== undefined && { inventoryAgeMs: source.ageMs }),
     isCloudFailing: source.lastError !== undefined,

@@ -17,7 +17,10 @@ import { exportProcess } from "../host/process_metrics.ts";
 import { createNotifier } from "../host/notify.ts";
 import { watchSignals } from "../host/signals.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
-import { createKubeClient } from "../kube/http_client.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { createKubeClient, type KubeClientOptions } from "../kube/http_client.ts";
+import { type ElectionTimes, toElectionDeadlineMs } from "../kube/leader.ts";
+import { createRequestMetrics } from "../kube/request.ts";
 import { requireProvider } from "../providers/mod.ts";
 import { parseFlags, type Settings } from "./flags.ts";
 import { formatHelp } from "./help.ts";
@@ -62,7 +65,7 @@ interface Serving {
 }
 
 async function serve(
-  settings: Settings & Pick<AppOptions, "configz">,
+  { election, ...settings }: Settings & Pick<AppOptions, "configz">,
   { log, env, signal }: Serving,
 ): Promise<void> {
   const clock = systemClock;
@@ -79,14 +82,29 @@ async function serve(
     clock,
     log,
   });
-  const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
+  const shared = { credentials, clock, metrics: createRequestMetrics(metrics), version: VERSION };
+  const client = createKubeClient(shared);
+  const elected = election && { ...election, client: createElectionClient(shared, election) };
   const notifier = createNotifier({ env, clock, log });
   const parts = { ...cloud, client, clock, log, metrics, host: hostname() };
   try {
-    await runApp({ ...settings, ...parts, ...(notifier && { notifier }) }, signal);
+    await runApp(
+      {
+        ...settings,
+        ...parts,
+        ...(notifier && { notifier }),
+        ...(elected && { election: elected }),
+      },
+      signal,
+    );
   } finally {
     ended.abort(signal.reason);
   }
+}
+
+function createElectionClient(shared: KubeClientOptions, times: ElectionTimes): KubeClient {
+  const deadlineMs = toElectionDeadlineMs(times);
+  return createKubeClient({ ...shared, component: "leader-election", deadlineMs });
 }
 
 /** A cloud as the file of `--cloud-config` describes it. */

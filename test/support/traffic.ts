@@ -2,7 +2,7 @@
  * Knows what is under way between a controller and its two servers, so that time waits for real I/O.
  * @module
  */
-import type { Provider } from "../../lib/cloud/provider.ts";
+import type { Instance, Provider } from "../../lib/cloud/provider.ts";
 import type { KubeClient, WatchEvent } from "../../lib/kube/client.ts";
 import type { KubeObject } from "../../lib/kube/resource.ts";
 import type { KubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
@@ -29,6 +29,8 @@ export class Traffic {
   #cloudCalls = 0;
   /** Requests to the cloud under way, by the number that they carry, with their signals. */
   readonly #fetches = new Map<string, AbortSignal | null | undefined>();
+  /** Bytes that came of each stream of events, by the same number. */
+  readonly #streamed = new Map<string, number>();
   #lastFetch = 0;
   #wake: () => void = () => {};
   /** Versions of Nodes by name, as the watch brought them. */
@@ -59,6 +61,7 @@ export class Traffic {
       },
       watch: (...args) => this.#follow(client.watch(...args)),
       create: (...args) => count(client.create(...args)),
+      replace: (...args) => count(client.replace(...args)),
       patch: (...args) => count(client.patch(...args)),
       delete: (...args) => count(client.delete(...args)),
       get: (...args) => count(client.get(...args)),
@@ -84,6 +87,10 @@ export class Traffic {
       listInventory: (...args) => count(provider.listInventory(...args)),
       findInstance: (...args) => provider.findInstance(...args),
       readInstance: (...args) => count(provider.readInstance(...args)),
+      // Goes on for ever; what it asks for is seen by its requests.
+      watchChanges: async (...args) => provider.watchChanges?.(...args),
+      readInstances: (...args) =>
+        count(provider.readInstances?.(...args) ?? Promise.resolve(new Map<string, Instance>())),
     };
   }
 
@@ -99,7 +106,12 @@ export class Traffic {
       const headers = new Headers(init.headers);
       headers.set(NUMBER_HEADER, number);
       this.#fetches.set(number, init.signal);
-      return await original(url, { ...init, headers }).finally(() => this.#fetches.delete(number));
+      const response = await original(url, { ...init, headers }).finally(() => {
+        this.#fetches.delete(number);
+        this.#wake();
+      });
+      const type = response.headers.get("content-type");
+      return type === "text/event-stream" ? this.#countBytes(response, number) : response;
     };
     globalThis.fetch = Object.assign(counted, { preconnect: original.preconnect });
     return () => {
@@ -136,8 +148,9 @@ export class Traffic {
   }
 
   #isAtRest({ kubernetes, cloud }: Servers): boolean {
-    if (this.#kubeCalls > 0) return false;
-    if (this.#cloudCalls > 0 && !this.#onlyHang(cloud)) return false;
+    if (this.#kubeCalls > 0 || !this.#isAllStreamed(cloud)) return false;
+    const isAsking = this.#cloudCalls > 0 || this.#fetches.size > 0;
+    if (isAsking && !this.#onlyHang(cloud)) return false;
     // Nobody follows while the controller is stopped.
     if (kubernetes.openWatches === 0) return true;
     const nodes = kubernetes.objects.list("nodes");
@@ -145,6 +158,26 @@ export class Traffic {
     return nodes.every(
       ({ metadata }) => this.#seen.get(String(metadata["name"])) === metadata["resourceVersion"],
     );
+  }
+
+  #countBytes(response: Response, number: string): Response {
+    const { status, headers } = response;
+    this.#streamed.set(number, 0);
+    const count = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        controller.enqueue(chunk);
+        this.#streamed.set(number, (this.#streamed.get(number) ?? 0) + chunk.length);
+        this.#wake();
+      },
+    });
+    return new Response(response.body?.pipeThrough(count), { status, headers });
+  }
+
+  /** Whether everything arrived that was written to streams that somebody reads. */
+  #isAllStreamed({ streamed }: XenOrchestraSimulator): boolean {
+    return [...streamed].every(([{ headers }, bytes]) => {
+      return this.#streamed.get(String(headers[NUMBER_HEADER])) === bytes;
+    });
   }
 
   /** Who was told to leave is about to do something else, and may still hang there for a moment. */
@@ -158,7 +191,8 @@ export class Traffic {
   #describe({ kubernetes, cloud }: Servers): string {
     const nodes = kubernetes.objects.list("nodes").length;
     const calls = `${this.#kubeCalls} calls of Kubernetes, ${this.#cloudCalls} of the cloud`;
-    const requests = `${this.#fetches.size} requests (${cloud.hanging.size} hang)`;
+    const streams = `${cloud.streamed.size} streams`;
+    const requests = `${this.#fetches.size} requests (${cloud.hanging.size} hang), ${streams}`;
     return `${calls} with ${requests}, ${this.#seen.size} of ${nodes} Nodes seen`;
   }
 

@@ -1,0 +1,66 @@
+/**
+ * Leader election as a part of the process: who stands for it, and what waits for it.
+ * @module
+ */
+import type { ElectionView } from "../http/views.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { createLeaderMetrics } from "../kube/election_narrator.ts";
+import type { EventSender } from "../kube/events.ts";
+import { createFencedClient } from "../kube/fenced_client.ts";
+import { createIdentity, LeaderElector } from "../kube/leader.ts";
+import { LEADER_COMPONENT } from "../kube/leader_words.ts";
+import type { Check } from "../http/probes.ts";
+import type { AppOptions } from "./options.ts";
+
+/** Who stands for election; absent when there is none. */
+export function createElector(
+  { election, host, clock, log, metrics }: AppOptions,
+  events: EventSender,
+): LeaderElector | undefined {
+  if (election === undefined) return undefined;
+  const { client, namespace, name, ...times } = election;
+  return new LeaderElector({
+    client,
+    lease: { namespace, name },
+    times,
+    identity: createIdentity(host),
+    events: events.speakAs(LEADER_COMPONENT),
+    metrics: createLeaderMetrics(metrics),
+    clock,
+    log,
+  });
+}
+
+/** The client that controllers write with: only while they may. */
+export function toControllerClient(
+  client: KubeClient,
+  elector: LeaderElector | undefined,
+): KubeClient {
+  return elector === undefined ? client : createFencedClient(client, elector);
+}
+
+/**
+ * Runs `work` as the leader, or at once when there is no election.
+ *
+ * @throws {LeadershipLostError} when leadership was lost, after `work` has ended
+ */
+export async function runLeading(
+  elector: LeaderElector | undefined,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (elector === undefined) return await work(signal);
+  await elector.run(work, signal);
+}
+
+/** The check that lets a supervisor end a process that leads by itself alone, stuck; none without election. */
+export function toElectionChecks(elector: LeaderElector | undefined): Check[] {
+  if (elector === undefined) return [];
+  const isOk = (): boolean => elector.isHealthy();
+  return [{ name: "leaderElection", probes: ["healthz", "livez"], isOk }];
+}
+
+/** Who leads, for people. */
+export function toElectionView({ identity, holder, isLeading }: LeaderElector): ElectionView {
+  return { identity, holder: holder ?? "", isLeading };
+}

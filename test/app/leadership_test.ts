@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { runApp } from "../../lib/app/app.ts";
+import {
+  createElector,
+  runLeading,
+  toControllerClient,
+  toElectionChecks,
+  toElectionView,
+} from "../../lib/app/leadership.ts";
+import type { AppOptions } from "../../lib/app/options.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { systemClock } from "../../lib/core/clock.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import type { ListenAddress } from "../../lib/http/listen_address.ts";
+import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
+import { LeadershipLostError } from "../../lib/kube/errors.ts";
+import { createKubeClient } from "../../lib/kube/http_client.ts";
+import { toElectionDeadlineMs } from "../../lib/kube/leader.ts";
+import { createRequestMetrics } from "../../lib/kube/request.ts";
+import type { Node } from "../../lib/kube/resource.ts";
+import {
+  type KubernetesSimulator,
+  startKubernetesSimulator,
+} from "../../lib/simulator/kubernetes/mod.ts";
+import { FakeProvider, toInstance } from "../support/instances.ts";
+import { until } from "../support/rig.ts";
+
+const LEASE = { namespace: "kube-system", name: "ccm" } as const;
+const TIMES = { leaseDurationMs: 1_000, renewDeadlineMs: 600, retryPeriodMs: 100 } as const;
+const TAINT = {
+  key: "node.cloudprovider.kubernetes.io/uninitialized",
+  value: "true",
+  effect: "NoSchedule",
+};
+
+interface Process {
+  readonly host: string;
+  readonly options: AppOptions;
+  readonly provider: FakeProvider;
+  readonly url: string;
+  /** As SIGTERM. */
+  stop(): void;
+  /** Resolves with what `runApp` rejects with, if it does. */
+  readonly ended: Promise<unknown>;
+}
+
+let kubernetes: KubernetesSimulator;
+const running: Process[] = [];
+beforeEach(() => {
+  kubernetes = startKubernetesSimulator({ clock: systemClock });
+});
+afterEach(async () => {
+  for (const process of running.splice(0)) {
+    process.stop();
+    await process.ended;
+  }
+  await kubernetes.stop();
+});
+
+async function toOptions(host: string, provider: FakeProvider): Promise<AppOptions> {
+  const clock = systemClock;
+  const metrics = new MetricsRegistry();
+  const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
+  const shared = { credentials, clock, metrics: createRequestMetrics(metrics), version: host };
+  const deadlineMs = toElectionDeadlineMs(TIMES);
+  return {
+    provider,
+    client: createKubeClient(shared),
+    clock,
+    log: silentLogger,
+    metrics,
+    host,
+    controllers: new Set(["cloud-node"]),
+    nodeMonitorPeriodMs: 5_000,
+    deletion: DEFAULT_DELETION,
+    concurrentNodeSyncs: 4,
+    nodeStatusUpdateFrequencyMs: 300_000,
+    election: { ...LEASE, ...TIMES, client: createKubeClient({ ...shared, deadlineMs }) },
+  };
+}
+
+async function start(host: string): Promise<Process> {
+  const provider = new FakeProvider();
+  for (const name of ["a", "b"]) provider.instances.set(name, toInstance(name, { zone: "z" }));
+  const stopping = new AbortController();
+  const address = Promise.withResolvers<ListenAddress>();
+  const options: AppOptions = {
+    ...(await toOptions(host, provider)),
+    debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
+    onDebugListening: address.resolve,
+  };
+  const ended = runApp(options, stopping.signal).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const listening = await address.promise;
+  const url = listening.kind === "tcp" ? `http://127.0.0.1:${listening.port}` : "";
+  const process = { host, options, provider, url, ended, stop: () => stopping.abort() };
+  running.push(process);
+  await until(`${host} is ready`, () => isOk(process, "/readyz"));
+  return process;
+}
+
+async function isOk({ url }: Process, path: string): Promise<boolean> {
+  return (await fetch(`${url}${path}`)).ok;
+}
+
+function holder(): string {
+  const lease = kubernetes.objects.get("leases", LEASE);
+  const { holderIdentity = "" } = Object(lease?.["spec"]) as { holderIdentity?: string };
+  return holderIdentity;
+}
+
+function register(name: string): void {
+  kubernetes.objects.createNode({
+    metadata: { name },
+    spec: { providerID: `test://${name}`, taints: [TAINT] },
+  });
+}
+
+function isInitialised(name: string): boolean {
+  const node = kubernetes.objects.getNode(name) as Node | undefined;
+  return node?.metadata.labels?.["topology.kubernetes.io/zone"] === "z";
+}
+
+describe("runApp() with an election", () => {
+  test("lets one act, keeps the other warm, and hands over within a second", async () => {
+    const first = await start("first");
+    register("a");
+    await until("the leader initialises", () => isInitialised("a"));
+    const second = await start("second");
+    expect(holder()).toStartWith("first_");
+    expect(second.provider.lists).toBeGreaterThan(0);
+    first.stop();
+    expect(await first.ended).toBeUndefined();
+    expect(holder()).toBe("");
+    const stoppedMs = performance.now();
+    register("b");
+    await until("the other initialises", () => isInitialised("b"), 1_000);
+    expect(performance.now() - stoppedMs).toBeLessThan(1_000);
+    expect(holder()).toStartWith("second_");
+  });
+
+  test("tells who leads; a standby is as ready and as healthy", async () => {
+    const first = await start("first");
+    await until("it leads", () => holder() !== "");
+    const second = await start("second");
+    for (const process of [first, second]) {
+      expect(await isOk(process, "/healthz/leaderElection")).toBe(true);
+      expect(await isOk(process, "/livez/leaderElection")).toBe(true);
+      expect(await isOk(process, "/readyz/leaderElection")).toBe(false);
+    }
+    const read = async ({ url }: Process): Promise<string> =>
+      await (await fetch(`${url}/metrics`)).text();
+    expect(await read(first)).toContain('leader_election_master_status{name="ccm"} 1');
+    expect(await read(second)).toContain('leader_election_master_status{name="ccm"} 0');
+    expect(await read(first)).toContain("running_managed_controllers{");
+    expect(await read(second)).not.toContain("running_managed_controllers{");
+    const page = await fetch(`${second.url}/debug/`, { headers: { accept: "text/html" } });
+    expect(await page.text()).toContain(holder());
+  });
+
+  test("ends with an error when another takes the Lease, and writes nothing after that", async () => {
+    const first = await start("first");
+    await until("it leads", () => holder() !== "");
+    kubernetes.objects.patch("leases", LEASE, { spec: { holderIdentity: "other" } });
+    const error = await first.ended;
+    expect(error).toBeInstanceOf(LeadershipLostError);
+    expect(error).toMatchObject({ message: "leaderelection lost: other holds it" });
+    expect(holder()).toBe("other");
+    const stopped = kubernetes.objects.list("events", LEASE.namespace);
+    expect(JSON.stringify(stopped)).toContain("stopped leading");
+  });
+
+  test("aborts a write that is under way when leadership is lost", async () => {
+    const first = await start("first");
+    await until("it leads", () => holder() !== "");
+    kubernetes.faults.delayMs = 400;
+    register("a");
+    await until("a write is under way", () =>
+      kubernetes.requests.entries.some(({ verb }) => verb === "patch"),
+    );
+    kubernetes.objects.patch("leases", LEASE, { spec: { holderIdentity: "other" } });
+    const fromMs = performance.now();
+    expect(await first.ended).toBeInstanceOf(LeadershipLostError);
+    expect(performance.now() - fromMs).toBeLessThan(5_000);
+    kubernetes.faults.clear();
+  });
+});
+
+describe("createElector() and what stands on it", () => {
+  test("there is none without an election: work runs at once, with the client as it is", async () => {
+    const provider = new FakeProvider();
+    const { election: _none, ...options } = await toOptions("h", provider);
+    const elector = createElector(options, { speakAs: () => ({ record() {} }), async run() {} });
+    expect(elector).toBeUndefined();
+    expect(toControllerClient(options.client, elector)).toBe(options.client);
+    expect(toElectionChecks(elector)).toEqual([]);
+    const { signal } = new AbortController();
+    let given: AbortSignal | undefined;
+    await runLeading(elector, async (stop) => void (given = stop), signal);
+    expect(given).toBe(signal);
+  });
+
+  test("an elector is named after its host, and fences the client", async () => {
+    const options = await toOptions("h", new FakeProvider());
+    const said: string[] = [];
+    const elector = createElector(options, {
+      speakAs: (component) => (said.push(component), { record() {} }),
+      async run() {},
+    });
+    if (elector === undefined) throw new Error("no elector");
+    expect(said).toEqual(["cloud-controller-manager"]);
+    expect(elector.identity).toMatch(/^h_[0-9a-f-]{36}$/);
+    expect(toControllerClient(options.client, elector)).not.toBe(options.client);
+    expect(toElectionChecks(elector).map(({ name }) => name)).toEqual(["leaderElection"]);
+    const { identity } = elector;
+    expect(toElectionView(elector)).toEqual({ identity, holder: "", isLeading: false });
+  });
+});
