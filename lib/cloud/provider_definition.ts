@@ -108,6 +108,7 @@ export interface ProviderDefinition<S = unknown> {
    *
    * @throws {ConfigError} with what cannot change while it runs, or a file that cannot be used; each issue has its
    * `path`. The old settings stay in use
+   * @returns Whether the settings mean the same cloud as before; what was seen of another one counts for nothing
    */
-  reconfigure?(provider: Provider, settings: S): void;
+  reconfigure?(provider: Provider, settings: S): "sameCloud" | "otherCloud";
 }

@@ -15,6 +15,8 @@ import {
   readFleet,
   type Verdict,
 } from "../../cloud/deletion_guard.ts";
+import { NO_SIGHTINGS } from "../../cloud/first_sightings.ts";
+import type { Inventory } from "../../cloud/inventory.ts";
 import type { Node } from "../../kube/resource.ts";
 import type { NodeContext } from "../node_loop.ts";
 import { toFleetMember } from "./plan.ts";
@@ -25,16 +27,25 @@ export class FleetWatch {
   #settings: DeletionSettings;
   #state = EMPTY_GUARD;
   #wasExceeded = false;
+  /** Inventories up to then are another cloud's. Monotonic milliseconds. */
+  #fromMs = -Infinity;
 
   constructor(context: NodeContext, settings: DeletionSettings) {
     this.#context = context;
     this.#settings = settings;
   }
 
-  /** Judges by other settings from now on. Every count starts anew: nobody chose what a count by both would mean. */
-  reconfigure(settings: DeletionSettings): void {
+  /**
+   * Judges by other settings from now on. Every count starts anew: nobody chose what a count by both would mean.
+   *
+   * @param options.isOtherCloud Whether inventories are another cloud's from now on: no machine was ever seen there
+   */
+  reconfigure(settings: DeletionSettings, options: { readonly isOtherCloud: boolean }): void {
     this.#settings = settings;
     this.#state = breakStreaks(this.#state);
+    if (!options.isOtherCloud) return;
+    this.#state = { ...this.#state, sightings: NO_SIGHTINGS };
+    this.#fromMs = this.#context.clock.monotonic();
   }
 
   /**
@@ -48,7 +59,8 @@ export class FleetWatch {
     if (!nodes.synced) return false;
     if (source.lastError) this.#state = breakStreaks(this.#state);
     const fleet = this.#listFleet();
-    const look = { fleet, observedAtMs: source.current?.observedAtMs, nowMs: clock.monotonic() };
+    const observedAtMs = this.#findObservedAt(source.current);
+    const look = { fleet, observedAtMs, nowMs: clock.monotonic() };
     this.#state = observeFleet(this.#state, look, this.#settings);
     this.#tellOfLimit();
     return fleet.some(({ isReady, sighting }) => !isReady && sighting === "missing");
@@ -80,6 +92,11 @@ export class FleetWatch {
   noteDeletion({ metadata: { uid } }: Node): void {
     const nowMs = this.#context.clock.monotonic();
     if (uid !== undefined) this.#state = noteDeletion(this.#state, uid, nowMs);
+  }
+
+  #findObservedAt(inventory: Inventory | undefined): number | undefined {
+    if (inventory === undefined || inventory.observedAtMs <= this.#fromMs) return undefined;
+    return inventory.observedAtMs;
   }
 
   #listFleet(): FleetMember[] {

@@ -100,9 +100,13 @@ export class NodeLifecycleController {
     return this.#loop.run(signal);
   }
 
-  /** Uses other settings from now on. What was counted of missing machines is counted anew. */
-  reconfigure(deletion: DeletionSettings): void {
-    this.#fleet.reconfigure(deletion);
+  /**
+   * Uses other settings from now on. What was counted of missing machines is counted anew.
+   *
+   * @param options.isOtherCloud Whether inventories are another cloud's from now on: this one's were never seen
+   */
+  reconfigure(deletion: DeletionSettings, options: { readonly isOtherCloud: boolean }): void {
+    this.#fleet.reconfigure(deletion, options);
     this.#isStale = true;
   }
 

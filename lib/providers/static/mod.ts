@@ -16,6 +16,7 @@ export const staticProvider: ProviderDefinition<StaticFile> = {
   reconfigure(provider, file) {
     assert(provider instanceof StaticProvider, "only what was created here is reconfigured here");
     provider.reconfigure(file);
+    return "sameCloud";
   },
 };
 

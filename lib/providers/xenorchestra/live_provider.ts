@@ -67,15 +67,18 @@ export class LiveProvider implements Provider {
    * Uses other settings from now on.
    *
    * @throws {ConfigError} when a file that they name cannot be used; the old ones stay
+   * @returns Whether `url` is what it was
    */
-  reconfigure(settings: XenOrchestraSettings): void {
+  reconfigure(settings: XenOrchestraSettings): "sameCloud" | "otherCloud" {
     const { settings: old, memory, left } = this.#now;
     const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
     if (!isSame) this.#options.session.reconfigure(settings);
-    const nextMemory = settings.url === old.url ? memory : new Memory();
+    const isSameCloud = settings.url === old.url;
+    const nextMemory = isSameCloud ? memory : new Memory();
     this.#now = this.#createGeneration(settings, nextMemory, isSame ? left : new AbortController());
     this.#isSettled = false;
     if (!isSame) left.abort(new Error("the settings changed"));
+    return isSameCloud ? "sameCloud" : "otherCloud";
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {

@@ -29,6 +29,6 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
   },
   reconfigure(provider, settings) {
     assert(provider instanceof LiveProvider, "only what was created here is reconfigured here");
-    provider.reconfigure(settings);
+    return provider.reconfigure(settings);
   },
 };

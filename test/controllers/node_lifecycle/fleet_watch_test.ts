@@ -70,6 +70,29 @@ describe("FleetWatch.reconfigure()", () => {
   });
 });
 
+describe("FleetWatch.reconfigure() to another cloud", () => {
+  test("misses no machine for ten minutes, for it never saw one there", async () => {
+    await using world = await setUp({ confirmations: 1, holdOffMs: 0 });
+    const { fleet } = world;
+    const verdict = () => fleet.judge(find(world, "gone"));
+    fleet.look();
+    expect(verdict()).toEqual({ kind: "confirm" });
+    fleet.reconfigure(
+      { ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0 },
+      { isOtherCloud: true },
+    );
+    // The inventory in use is still the old cloud's.
+    fleet.look();
+    expect(verdict()).toMatchObject({ kind: "waiting", observations: 0 });
+    await world.observe();
+    expect(verdict()).toMatchObject({ kind: "blocked", reason: "neverSeen" });
+    await world.observe(570_000);
+    expect(verdict()).toMatchObject({ kind: "blocked", reason: "neverSeen" });
+    await world.observe();
+    expect(verdict()).toEqual({ kind: "confirm" });
+  });
+});
+
 describe("FleetWatch.look()", () => {
   test("counts one observation for each inventory, not for each look", async () => {
     await using world = await setUp();

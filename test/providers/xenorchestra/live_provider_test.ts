@@ -45,8 +45,8 @@ function list(): Promise<Inventory> {
 }
 
 /** Uses other settings, as a changed file does. */
-function reconfigure(server: FakeXenOrchestra, more: object = {}): void {
-  xenOrchestra.reconfigure?.(provider, toSettings(server.url, more));
+function reconfigure(server: FakeXenOrchestra, more: object = {}): string | undefined {
+  return xenOrchestra.reconfigure?.(provider, toSettings(server.url, more));
 }
 
 /** Holds back the answers of a server until the returned function is called. */
@@ -73,7 +73,8 @@ describe("reconfigure()", () => {
   test("keeps what is known of the pools of the same Xen Orchestra", async () => {
     await list();
     here.dropPool(POOL_LYON);
-    reconfigure(here, { token: "other", addresses: { mainIpAsExternal: true } });
+    const changes = { token: "other", addresses: { mainIpAsExternal: true } };
+    expect(reconfigure(here, changes)).toBe("sameCloud");
     expect((await list()).coverage.get(POOL_LYON)?.complete).toBe(false);
     expect(here.seen.at(-1)?.headers.get("cookie")).toBe("authenticationToken=other");
   });
@@ -81,7 +82,7 @@ describe("reconfigure()", () => {
   test("knows nothing of another Xen Orchestra but what it shows", async () => {
     await list();
     there.dropPool(POOL_LYON);
-    reconfigure(there);
+    expect(reconfigure(there)).toBe("otherCloud");
     expect((await list()).coverage.has(POOL_LYON)).toBe(false);
   });
 

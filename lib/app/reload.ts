@@ -1,0 +1,98 @@
+/**
+ * Keeps a running process in step with its configuration file, and tells what becomes of changes.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { InventorySource } from "../cloud/inventory_source.ts";
+import type { Provider } from "../cloud/provider.ts";
+import type { Environment, ProviderDefinition } from "../cloud/provider_definition.ts";
+import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
+import type { ProviderConfig } from "../config/provider_config.ts";
+import type { NodeLifecycleController } from "../controllers/mod.ts";
+import type { Clock } from "../core/clock.ts";
+import { ConfigError, formatConfigIssue } from "../core/errors.ts";
+import type { Logger } from "../core/log.ts";
+import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
+import type { Announcer } from "./announcer.ts";
+import { PROCESS_EVENTS } from "./words.ts";
+
+/** The file of `--cloud-config`, and what it was at the start. */
+export interface Configuration {
+  readonly path: string;
+  readonly env: Environment;
+  /** Made the provider that runs. */
+  readonly definition: ProviderDefinition;
+  readonly current: Pick<ProviderConfig<unknown>, "settings" | "deletion">;
+}
+
+/** What {@linkcode runReload} works with. */
+export interface ReloadOptions {
+  readonly configuration: Configuration;
+  readonly provider: Provider;
+  readonly source: Pick<InventorySource, "requestRefresh">;
+  readonly lifecycle: Pick<NodeLifecycleController, "reconfigure">;
+  readonly announcer?: Pick<Announcer, "announce"> | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** See {@linkcode createReloadMetric}. */
+  readonly success: Gauge;
+}
+
+/** Registers the gauge that tells whether the file as it stands now is in use. */
+export function createReloadMetric(metrics: MetricsRegistry): Gauge {
+  return metrics.gauge({
+    name: "landfall_config_last_reload_successful",
+    help: "1 while the configuration file says what is in use, 0 while it is refused; absent without a file.",
+  });
+}
+
+/** Follows the file until the signal aborts; then returns. */
+export async function runReload(options: ReloadOptions, signal: AbortSignal): Promise<void> {
+  const { configuration, clock, success } = options;
+  const { path, env, definition, current } = configuration;
+  success.set(1);
+  let { deletion } = current;
+  const apply = (config: ProviderConfig<unknown>): void => {
+    const { provider, source, lifecycle } = options;
+    const isOtherCloud = reconfigure(definition, provider, config.settings);
+    if (isOtherCloud || !isDeepStrictEqual(config.deletion, deletion)) {
+      lifecycle.reconfigure(config.deletion, { isOtherCloud });
+    }
+    deletion = config.deletion;
+    source.requestRefresh();
+  };
+  const onOutcome = (outcome: ConfigOutcome): void => tell(options, outcome);
+  const parser = definition;
+  await followConfig({ path, env, parser, current, apply, onOutcome, clock }, signal);
+}
+
+function reconfigure(
+  definition: ProviderDefinition,
+  provider: Provider,
+  settings: unknown,
+): boolean {
+  if (definition.reconfigure) return definition.reconfigure(provider, settings) === "otherCloud";
+  throw new ConfigError([{ message: `the provider ${definition.name} needs a restart for that` }]);
+}
+
+function tell({ configuration, ...options }: ReloadOptions, outcome: ConfigOutcome): void {
+  const { log, announcer, success } = options;
+  const { path } = configuration;
+  success.set(outcome.kind === "refused" ? 0 : 1);
+  if (outcome.kind === "withdrawn") {
+    log.info("The configuration file is good again and says what is in use", { path });
+    return;
+  }
+  if (outcome.kind === "applied") {
+    for (const warning of outcome.warnings) {
+      log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
+    }
+    log.info("The configuration file changed and is in use", { path });
+    announcer?.announce(PROCESS_EVENTS.configApplied, `The changed ${path} is in use`);
+    return;
+  }
+  const problems = outcome.issues.map(formatConfigIssue);
+  const message = "Cannot use the changed configuration file, the old settings stay in use";
+  log.warn(message, { path, problems });
+  announcer?.announce(PROCESS_EVENTS.configRefused, `${message}: ${problems.join("; ")}`);
+}

@@ -1,0 +1,161 @@
+/**
+ * A configuration file that changes under a running process: what is put to use, and what is told.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import type { Provider } from "../../lib/cloud/provider.ts";
+import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
+import { loadProviderConfig } from "../../lib/config/provider_config.ts";
+import { createLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { PROVIDERS } from "../../lib/providers/mod.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { SecretMount } from "../support/secret_mount.ts";
+
+const XO = "url: https://xo.example.org\ntoken: canary\n";
+
+const toStaticFile = (scheme: string): string => `scheme: ${scheme}\ninstances: []\n`;
+
+interface Bench {
+  readonly provider: Provider;
+  readonly said: string[];
+  readonly lines: string[];
+  readonly deletions: [DeletionSettings, boolean][];
+  refreshes: number;
+  readonly metric: () => number;
+  /** Changes the file and lets 20 s pass. */
+  change(text: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+let mount: SecretMount;
+let bench: Bench;
+beforeEach(() => {
+  mount = new SecretMount({});
+});
+afterEach(async () => {
+  await bench.stop();
+  mount[Symbol.dispose]();
+  expect([...bench.said, ...bench.lines].join("")).not.toContain("canary");
+});
+
+async function start(name: string, text: string, over: object = {}): Promise<void> {
+  mount.update({ "config.yaml": text });
+  const path = mount.path("config.yaml");
+  const found = PROVIDERS.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no provider ${name}`);
+  const definition: ProviderDefinition = { ...found, ...over };
+  const stop = new AbortController();
+  const clock: ManualClock = new ManualClock(0, async () => {
+    while (clock.pending === 0 && !stop.signal.aborted) await Bun.sleep(0);
+  });
+  const metrics = new MetricsRegistry();
+  const lines: string[] = [];
+  const said: string[] = [];
+  const deletions: Bench["deletions"] = [];
+  const write = (line: string): number => lines.push(line);
+  const log = createLogger({ format: "json", now: () => 0, write });
+  const env = {};
+  const current = await loadProviderConfig({ path, env, definition });
+  const { signal } = stop;
+  const provider = definition.create(current.settings, { clock, log, metrics, signal });
+  const success = createReloadMetric(metrics);
+  const counters = { refreshes: 0 };
+  const running = runReload(
+    {
+      configuration: { path, env, definition, current },
+      provider,
+      source: { requestRefresh: () => void (counters.refreshes += 1) },
+      lifecycle: { reconfigure: (to, { isOtherCloud }) => void deletions.push([to, isOtherCloud]) },
+      announcer: { announce: ({ reason }, message) => void said.push(`${reason}: ${message}`) },
+      clock,
+      log,
+      success,
+    },
+    signal,
+  );
+  await clock.advance(1_000);
+  bench = {
+    provider,
+    said,
+    lines,
+    deletions,
+    get refreshes(): number {
+      return counters.refreshes;
+    },
+    metric: () => success.value(),
+    change: async (next) => {
+      mount.update({ "config.yaml": next });
+      await clock.advance(20_000);
+    },
+    stop: async () => {
+      stop.abort(new Error("the test is over"));
+      await running;
+    },
+  };
+}
+
+describe("runReload()", () => {
+  test("gives the provider its settings, and asks for an inventory by them", async () => {
+    await start("xenorchestra", XO);
+    await bench.change(`${XO}refreshInterval: 7s\n`);
+    expect(bench.provider.refreshIntervalMs).toBe(7_000);
+    expect(bench.refreshes).toBe(1);
+    expect(bench.deletions).toEqual([]);
+    expect(bench.said).toEqual([
+      `ConfigApplied: The changed ${mount.path("config.yaml")} is in use`,
+    ]);
+    expect(bench.metric()).toBe(1);
+  });
+
+  test("gives the deletion guard its settings, and says when the cloud is another", async () => {
+    await start("xenorchestra", XO);
+    await bench.change(`${XO}deletion: { enabled: false }\n`);
+    await bench.change(`${XO.replace("xo.", "other.")}deletion: { enabled: false }\n`);
+    expect(bench.deletions.map(([{ enabled }, isOther]) => [enabled, isOther])).toEqual([
+      [false, false],
+      [false, true],
+    ]);
+  });
+
+  test("refuses a bad file in the log and to the cluster, and keeps the old settings", async () => {
+    await start("xenorchestra", XO);
+    await bench.change("url: canary\ntoken: can ary\nrefreshInterval: 1ms\n");
+    const path = mount.path("config.yaml");
+    const [said = ""] = bench.said;
+    expect(said).toStartWith("ConfigRefused: Cannot use the changed configuration file, the old");
+    for (const problem of [":1:1: url: ", ":2:1: token: ", ":3:1: refreshInterval: "]) {
+      expect(said).toContain(path + problem);
+      expect(bench.lines.join("")).toContain(path + problem);
+    }
+    expect(bench.provider.refreshIntervalMs).toBe(30_000);
+    expect([bench.refreshes, bench.metric()]).toEqual([0, 0]);
+    await bench.change(XO);
+    expect([bench.said.length, bench.metric()]).toEqual([1, 1]);
+  });
+
+  test("refuses settings whose files cannot be read, at the line that names them", async () => {
+    await start("xenorchestra", XO);
+    await bench.change(`${XO}caFile: /nowhere/ca.pem\ndeletion: { enabled: false }\n`);
+    expect(bench.said[0]).toContain(":3:1: caFile: /nowhere/ca.pem: cannot be read: there is no");
+    expect(bench.deletions).toEqual([]);
+  });
+
+  test("refuses another scheme of the static provider, which needs a restart", async () => {
+    await start("static", toStaticFile("static"));
+    await bench.change(toStaticFile("other"));
+    expect(bench.said[0]).toContain(':1:1: scheme: cannot become "other" while Landfall runs');
+    await bench.change(`${toStaticFile("static")}refreshInterval: 5s\n`);
+    expect(bench.said[1]).toStartWith("ConfigApplied: ");
+    expect(bench.refreshes).toBe(1);
+  });
+
+  test("says of a provider that takes no changes that it needs a restart", async () => {
+    await start("xenorchestra", XO, { reconfigure: undefined });
+    await bench.change(`${XO}refreshInterval: 7s\n`);
+    expect(bench.said[0]).toContain("the provider xenorchestra needs a restart for that");
+    expect(bench.metric()).toBe(0);
+  });
+});
