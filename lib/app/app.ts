@@ -35,14 +35,17 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   const loops = runBackground(options, parts, background.signal);
   const running = createRunningMetric(options.metrics);
   exportInstances(options.metrics, parts.nodes, (node) => parts.presences.find(node));
-  const work = (stop: AbortSignal): Promise<void> => runControllers(options, parts, running, stop);
   const supervised = supervise(options, parts, AbortSignal.any([signal, background.signal]));
+  const work = (stop: AbortSignal): Promise<void> => {
+    supervised.notice();
+    return runControllers(options, parts, running, stop);
+  };
   try {
     await Promise.race([runLeading(parts.elector, work, signal), loops]);
   } finally {
     background.abort(signal.reason);
     const stopping = servers.map((server) => server.stop(HTTP_GRACE_MS));
-    await Promise.allSettled([loops, supervised, ...stopping]);
+    await Promise.allSettled([loops, supervised.ended, ...stopping]);
     options.provider.close?.();
     options.client.close();
     options.election?.client.close();

@@ -41,13 +41,21 @@ const STATUS_INTERVAL_MS = 30_000;
 /** How much longer a start may take, asked for anew in time: a cloud that does not answer is no reason to restart. */
 const START_EXTENSION_MS = 90_000;
 
+/** A process that is supervised. */
+export interface Supervised {
+  /** Resolves when the end was told. */
+  readonly ended: Promise<void>;
+  /** Looks at the state at once: it may be of another kind. */
+  notice(): void;
+}
+
 /** Supervises a process made of these parts; over at once when no service manager wants to be told. */
-export async function supervise(
+export function supervise(
   { notifier, clock, log }: AppOptions,
   parts: Parts,
   signal: AbortSignal,
-): Promise<void> {
-  if (notifier === undefined) return;
+): Supervised {
+  if (notifier === undefined) return { ended: Promise.resolve(), notice: () => undefined };
   const { nodes, source, elector } = parts;
   const readState = (): ProcessState => ({
     ...(elector && { role: elector.isLeading ? "leading" : "standby" }),
@@ -55,9 +63,14 @@ export async function supervise(
     ...(source.ageMs !== undefined && { inventoryAgeMs: source.ageMs }),
     isCloudFailing: source.lastError !== undefined,
   });
-  const subscribe = (listener: () => void): (() => void) => source.subscribe(() => listener());
+  let listener = (): void => undefined;
+  const subscribe = (added: () => void): (() => void) => {
+    listener = added;
+    return source.subscribe(() => added());
+  };
   const checks = toChecks(parts);
-  await runSupervision({ notifier, clock, log, checks, readState, subscribe }, signal);
+  const ended = runSupervision({ notifier, clock, log, checks, readState, subscribe }, signal);
+  return { ended, notice: () => listener() };
 }
 
 /**
