@@ -7,10 +7,12 @@ import { createWatcherMetrics, runWatcher } from "../kube/watcher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Gauge } from "../core/metrics.ts";
 import { runLeading } from "./leadership.ts";
+import { announceFirstFailure } from "./first_check.ts";
 import { startListeners } from "./listeners.ts";
 import { createRunningMetric, exportInstances } from "./metrics.ts";
 import type { AppOptions } from "./options.ts";
 import { createParts, type Parts } from "./parts.ts";
+import { createReloadMetric, runReload } from "./reload.ts";
 import { supervise } from "./supervision.ts";
 
 export type { AppOptions } from "./options.ts";
@@ -54,11 +56,17 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
 
 /** Everything that controllers live on: the watch of Nodes, the inventory, Events. Ends by the signal alone. */
 async function runBackground(
-  { client, clock, log, metrics }: AppOptions,
-  { nodes, source, events }: Parts,
+  options: AppOptions,
+  parts: Parts,
   signal: AbortSignal,
 ): Promise<void> {
+  const { client, clock, log, metrics, announcer, configuration, provider } = options;
+  const { nodes, source, events, lifecycle } = parts;
+  if (announcer) announceFirstFailure(source, announcer, provider.name);
+  const success = createReloadMetric(metrics);
+  const shared = { provider, source, lifecycle, announcer, clock, log, success };
   await Promise.all([
+    configuration && runReload({ ...shared, configuration }, signal),
     runWatcher(
       { client, resource: NODES, store: nodes, clock, log, metrics: createWatcherMetrics(metrics) },
       signal,

@@ -2,6 +2,8 @@
  * What a process is made of and how it runs, as the command line and the configuration say.
  * @module
  */
+import type { Announcer } from "./announcer.ts";
+import type { Configuration } from "./reload.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { Clock } from "../core/clock.ts";
@@ -56,6 +58,10 @@ export interface AppOptions {
   readonly nodeMonitorPeriodMs: number;
   /** When a Node whose machine is gone may be deleted. */
   readonly deletion: DeletionSettings;
+  /** The file that `provider` and `deletion` came from, to be followed; absent: there is none. */
+  readonly configuration?: Configuration;
+  /** Speaks of the process itself; absent: the log must do. */
+  readonly announcer?: Announcer;
   /** Where probes, metrics and debug pages are served; absent: nowhere. */
   readonly debugAddress?: ListenAddress;
   /** The HTTPS port and who may look; absent: there is none. */

@@ -56,6 +56,7 @@ export function createParts(options: AppOptions): Parts {
     log,
     metrics: createEventMetrics(metrics),
   });
+  options.announcer?.connect(events.speakAs(provider.name));
   const elector = createElector(options, events);
   const shared = {
     client: toControllerClient(client, elector),

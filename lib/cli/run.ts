@@ -3,10 +3,9 @@
  * @module
  */
 import { hostname } from "node:os";
-import { isDeepStrictEqual } from "node:util";
+import { Announcer, toOwnObject } from "../app/announcer.ts";
 import { type AppOptions, runApp } from "../app/app.ts";
-import type { DeletionSettings } from "../cloud/deletion_guard.ts";
-import type { Provider } from "../cloud/provider.ts";
+import { PROCESS_EVENTS } from "../app/words.ts";
 import type { ConfigFile } from "../cloud/provider_definition.ts";
 import { loadProviderConfig } from "../config/provider_config.ts";
 import { systemClock } from "../core/clock.ts";
@@ -108,10 +107,8 @@ function createElectionClient(shared: KubeClientOptions, times: ElectionTimes): 
 }
 
 /** A cloud as the file of `--cloud-config` describes it. */
-interface Cloud {
-  readonly provider: Provider;
-  readonly deletion: DeletionSettings;
-}
+type Cloud = Required<Pick<AppOptions, "provider" | "deletion" | "announcer">> &
+  Pick<AppOptions, "configuration">;
 
 async function createCloud(
   { cloudProvider, cloudConfig }: Settings,
@@ -119,39 +116,29 @@ async function createCloud(
   metrics: MetricsRegistry,
 ): Promise<Cloud> {
   const definition = requireProvider(cloudProvider);
-  const { deletion, ...config } = await loadProviderConfig({
-    ...(cloudConfig ? { path: cloudConfig } : {}),
-    env,
-    definition,
-  });
+  const file = cloudConfig ? { path: cloudConfig } : undefined;
+  const config = await loadProviderConfig({ ...file, env, definition });
   for (const warning of config.warnings) {
     log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
   }
+  const announcer = new Announcer(toOwnObject(env, definition.name));
   const provider = definition.create(config.settings, {
     clock: systemClock,
     log,
     metrics,
     signal,
-    ...(cloudConfig ? { configFile: toConfigFile(cloudConfig, { deletion, env, log }) } : {}),
+    notify: ({ message }) => announcer.announce(PROCESS_EVENTS.credentialExpires, message),
+    ...(file && { configFile: toConfigFile(file.path, env) }),
   });
-  return { provider, deletion };
+  const configuration = file && { ...file, env, definition, current: config };
+  const { deletion } = config;
+  return { provider, deletion, announcer, ...(configuration && { configuration }) };
 }
 
-function toConfigFile(
-  path: string,
-  { deletion, env, log }: Pick<Serving, "env" | "log"> & Pick<Cloud, "deletion">,
-): ConfigFile {
-  let told = deletion;
-  return {
-    path,
-    reload: async (parser) => {
-      const config = await loadProviderConfig({ path, env, definition: parser });
-      const isTold = isDeepStrictEqual(config.deletion, told);
-      told = config.deletion;
-      if (!isTold && !isDeepStrictEqual(told, deletion)) {
-        log.warn("The settings of deletion in the file changed: restart to use them", { path });
-      }
-      return config.settings;
-    },
+function toConfigFile(path: string, env: Serving["env"]): ConfigFile {
+  const reload: ConfigFile["reload"] = async (parser) => {
+    const { settings } = await loadProviderConfig({ path, env, definition: parser });
+    return settings;
   };
+  return { path, reload };
 }
