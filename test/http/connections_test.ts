@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { Socket } from "node:net";
+import { Connections } from "../../lib/http/connections.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+function open(connections: Connections): Socket {
+  const socket = new Socket();
+  connections.add(socket);
+  return socket;
+}
+
+test("Connections cuts off who asks nothing for ten seconds, and then wakes up no more", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 10);
+  const socket = open(connections);
+  await clock.advance(9_999);
+  expect([socket.destroyed, connections.size, clock.pending]).toEqual([false, 1, 1]);
+  await clock.advance(1);
+  expect([socket.destroyed, connections.size]).toEqual([true, 0]);
+  await clock.advance(60_000);
+  expect(clock.pending).toBe(0);
+});
+
+test("Connections gives each its own time, whenever it came", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 10);
+  const first = open(connections);
+  await clock.advance(7_000);
+  const second = open(connections);
+  await clock.advance(3_000);
+  expect([first.destroyed, second.destroyed]).toEqual([true, false]);
+  await clock.advance(7_000);
+  expect(second.destroyed).toBe(true);
+});
+
+test("Connections gives 30 seconds for an answer to be taken, and 30 for the next request", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 10);
+  const [slow, idle] = [open(connections), open(connections)];
+  for (const socket of [slow, idle]) expect(connections.begin(socket)).toBe(true);
+  await clock.advance(5_000);
+  connections.end(idle);
+  await clock.advance(24_999);
+  expect([slow.destroyed, idle.destroyed]).toEqual([false, false]);
+  await clock.advance(1);
+  expect([slow.destroyed, idle.destroyed]).toEqual([true, false]);
+  await clock.advance(5_000);
+  expect(idle.destroyed).toBe(true);
+});
+
+test("Connections.begin() allows eight requests ahead of their answers", () => {
+  const connections = new Connections(new ManualClock(), 10);
+  const socket = open(connections);
+  const begun = Array.from({ length: 9 }, () => connections.begin(socket));
+  expect(begun).toEqual([...Array.from({ length: 8 }, () => true), false]);
+  connections.end(socket);
+  expect(connections.begin(socket)).toBe(true);
+  expect(connections.begin(new Socket())).toBe(false);
+});
+
+test("Connections.add() makes room by the one that has asked nothing for longest", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 3);
+  const busy = open(connections);
+  connections.begin(busy);
+  const older = open(connections);
+  await clock.advance(1_000);
+  const newer = open(connections);
+  const fresh = open(connections);
+  expect([busy, older, newer, fresh].map(({ destroyed }) => destroyed)).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test("Connections.add() turns a new one away while all others are being answered", () => {
+  const connections = new Connections(new ManualClock(), 2);
+  const busy = [open(connections), open(connections)];
+  for (const socket of busy) connections.begin(socket);
+  expect(open(connections).destroyed).toBe(true);
+  expect(busy.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+});
+
+test("Connections.close() ends the idle at once, the others with their last answer, and takes none", () => {
+  const connections = new Connections(new ManualClock(), 10);
+  const [idle, busy] = [open(connections), open(connections)];
+  connections.begin(busy);
+  connections.close();
+  expect([idle.destroyed, busy.destroyed, open(connections).destroyed]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  connections.end(busy);
+  expect(busy.writableEnded).toBe(true);
+});

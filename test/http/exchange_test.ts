@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { readRequest, sendRefusal } from "../../lib/http/exchange.ts";
+
+interface Head {
+  readonly method?: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+function toIncoming({
+  method = "GET",
+  url = "/a",
+  headers = { host: "h" },
+}: Head): IncomingMessage {
+  const incoming = new IncomingMessage(new Socket());
+  incoming.method = method;
+  incoming.url = url;
+  const distinct = Object.entries(headers).map(([name, value]) => [name, [value].flat()] as const);
+  Object.defineProperty(incoming, "headersDistinct", { value: Object.fromEntries(distinct) });
+  const first = distinct.map(([name, [value]]) => [name, value] as const);
+  Object.defineProperty(incoming, "headers", { value: Object.fromEntries(first) });
+  return incoming;
+}
+
+test("readRequest() gives address, method and headers", () => {
+  const headers = { host: "[::1]:80", authorization: "Bearer t" };
+  const request = readRequest(toIncoming({ method: "HEAD", url: "/a%20b?c=d", headers }));
+  if (!(request instanceof Request)) throw new Error(request.message);
+  expect([request.method, request.url]).toEqual(["HEAD", "http://[::1]/a%20b?c=d"]);
+  expect(request.headers.get("authorization")).toBe("Bearer t");
+});
+
+test("readRequest() gives a path that begins with two slashes as a path", () => {
+  const request = readRequest(toIncoming({ url: "//evil/metrics" }));
+  expect(request instanceof Request && request.url).toBe("http://h//evil/metrics");
+});
+
+test.each<[title: string, head: Head, status: number]>([
+  ["a method that changes things", { method: "POST" }, 405],
+  ["a tunnel", { method: "CONNECT", url: "h:1" }, 405],
+  ["a body with a length", { headers: { host: "h", "content-length": "1" } }, 413],
+  ["a body in chunks", { headers: { host: "h", "transfer-encoding": "chunked" } }, 413],
+  ["two hosts", { headers: { host: ["h", "i"] } }, 400],
+  ["two tokens", { headers: { host: "h", authorization: ["a", "b"] } }, 400],
+  ["another address", { url: "http://i/metrics" }, 400],
+  ["no path", { url: "*" }, 400],
+  ["a host that moves the path", { headers: { host: "h/healthz?" } }, 400],
+  ["a host with somebody in it", { headers: { host: "a@h" } }, 400],
+])("readRequest() refuses %s", (_title, head, status) => {
+  expect(readRequest(toIncoming(head))).toMatchObject({ status });
+});
+
+test("sendRefusal() ends the connection, and says which methods there are", () => {
+  const outgoing = new ServerResponse(toIncoming({}));
+  sendRefusal({ status: 405, message: "no\n" }, outgoing);
+  expect(outgoing.statusCode).toBe(405);
+  expect(outgoing.getHeaders()).toMatchObject({ connection: "close", allow: "GET, HEAD" });
+});

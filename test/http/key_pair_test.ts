@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigError } from "../../lib/core/errors.ts";
+import { createLogger } from "../../lib/core/log.ts";
+import { type KeyPairFiles, readKeyPair, watchKeyPair } from "../../lib/http/key_pair.ts";
+import { makeSelfSigned } from "../../lib/http/self_signed.ts";
+import type { KeyPair } from "../../lib/http/server.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { tlsPath } from "../support/tls_fixtures.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "landfall-key-pair-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const GOOD: KeyPairFiles = { certFile: tlsPath("server.crt"), keyFile: tlsPath("server.key") };
+
+async function findProblems(files: KeyPairFiles): Promise<string[]> {
+  try {
+    await readKeyPair(files);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split("\n");
+    throw error;
+  }
+  return [];
+}
+
+function make(): KeyPair {
+  return makeSelfSigned(["localhost"], Date.UTC(2026, 0, 1));
+}
+
+describe("readKeyPair()", () => {
+  test("readKeyPair() gives what is in the files", async () => {
+    const { cert, key } = await readKeyPair(GOOD);
+    expect([cert, key].map((pem) => pem.split("\n")[0])).toEqual([
+      "-----BEGIN CERTIFICATE-----",
+      "-----BEGIN PRIVATE KEY-----",
+    ]);
+  });
+
+  test.each<[title: string, files: Partial<KeyPairFiles>, problems: readonly string[]]>([
+    [
+      "files that are not there",
+      { certFile: "/no/a.crt", keyFile: "/no/a.key" },
+      [
+        "--tls-cert-file: /no/a.crt: there is no such file",
+        "--tls-private-key-file: /no/a.key: there is no such file",
+      ],
+    ],
+    [
+      "a key in place of the certificate",
+      { certFile: GOOD.keyFile },
+      [`--tls-cert-file: ${GOOD.keyFile}: wanted a certificate in PEM`],
+    ],
+    [
+      "a certificate in place of the key",
+      { keyFile: GOOD.certFile },
+      [`--tls-private-key-file: ${GOOD.certFile}: wanted a private key in PEM, without a password`],
+    ],
+    [
+      "a key with a password",
+      { keyFile: tlsPath("client_encrypted.key") },
+      [
+        `--tls-private-key-file: ${tlsPath("client_encrypted.key")}: wanted a private key in PEM, without a password`,
+      ],
+    ],
+    [
+      "the key of another certificate",
+      { keyFile: tlsPath("client.key") },
+      [
+        `--tls-private-key-file: ${tlsPath("client.key")}: the key does not belong to the certificate in ${GOOD.certFile}`,
+      ],
+    ],
+  ])("readKeyPair() refuses %s", async (_title, files, problems) => {
+    expect(await findProblems({ ...GOOD, ...files })).toEqual([...problems]);
+  });
+});
+
+/** A folder as Kubernetes mounts Secrets: `tls.crt` leads through `..data`, which is switched as a whole. */
+class SecretMount {
+  readonly #folder: string;
+  #count = 0;
+
+  constructor(path: string) {
+    this.#folder = path;
+  }
+
+  get files(): KeyPairFiles {
+    return { certFile: join(this.#folder, "tls.crt"), keyFile: join(this.#folder, "tls.key") };
+  }
+
+  async write({ cert, key }: KeyPair): Promise<void> {
+    this.#count += 1;
+    const version = `..version-${this.#count}`;
+    await mkdir(join(this.#folder, version), { recursive: true });
+    await writeFile(join(this.#folder, version, "tls.crt"), cert);
+    await writeFile(join(this.#folder, version, "tls.key"), key);
+    await symlink(version, join(this.#folder, "..data_tmp"));
+    await rename(join(this.#folder, "..data_tmp"), join(this.#folder, "..data"));
+    if (this.#count > 1) return;
+    for (const name of ["tls.crt", "tls.key"]) {
+      await symlink(`..data/${name}`, join(this.#folder, name));
+    }
+  }
+}
+
+/** Waits for real files to be read after the clock moved. */
+async function look(clock: ManualClock): Promise<void> {
+  await clock.advance(10_000);
+  while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("watchKeyPair()", () => {
+  test("watchKeyPair() uses a new pair within ten seconds, and keeps the old while the new is broken", async () => {
+    const mount = new SecretMount(join(folder, "mount"));
+    const [first, second, third] = [make(), make(), make()];
+    await mount.write(first);
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const used: KeyPair[] = [];
+    const lines: string[] = [];
+    const log = createLogger({ format: "text", write: (line) => lines.push(line), now: () => 0 });
+    const current = await readKeyPair(mount.files);
+    const watching = watchKeyPair(
+      { ...mount.files, current, clock, log, use: (pair) => used.push(pair) },
+      stop.signal,
+    );
+    await look(clock);
+    expect(used).toEqual([]);
+    await mount.write(second);
+    await look(clock);
+    expect(used).toEqual([second]);
+    await mount.write({ cert: third.cert, key: second.key });
+    await look(clock);
+    await look(clock);
+    expect(used).toEqual([second]);
+    expect(lines.filter((line) => line.includes("the old one stays"))).toHaveLength(1);
+    expect(lines.join("")).toContain("does not belong to the certificate");
+    await mount.write(third);
+    await look(clock);
+    expect(used).toEqual([second, third]);
+    expect(lines.join("")).not.toContain("PRIVATE");
+    stop.abort();
+    await watching;
+    expect(clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { makeSelfSigned } from "../../lib/http/self_signed.ts";
+
+const NOW_MS = Date.UTC(2026, 5, 1);
+const NAMES = ["localhost", "127.0.0.1", "::1", "node-1.example"] as const;
+
+test("makeSelfSigned() gives a certificate for these names, signed by its own key", () => {
+  const { cert, key } = makeSelfSigned(NAMES, NOW_MS);
+  const certificate = new X509Certificate(cert);
+  expect(certificate.verify(certificate.publicKey)).toBe(true);
+  expect(certificate.checkPrivateKey(createPrivateKey(key))).toBe(true);
+  expect(certificate.checkHost("localhost")).toBe("localhost");
+  expect(certificate.checkHost("node-1.example")).toBe("node-1.example");
+  expect(certificate.checkIP("127.0.0.1")).toBe("127.0.0.1");
+  expect(certificate.checkIP("::1")).toBe("::1");
+  expect(certificate.checkHost("elsewhere.example")).toBeUndefined();
+  expect([certificate.ca, certificate.keyUsage]).toEqual([false, ["1.3.6.1.5.5.7.3.1"]]);
+});
+
+test("makeSelfSigned() makes it good from an hour ago for a year", () => {
+  const { validFrom, validTo } = new X509Certificate(makeSelfSigned(NAMES, NOW_MS).cert);
+  expect(Date.parse(validFrom)).toBe(Date.UTC(2026, 4, 31, 23));
+  expect(Date.parse(validTo)).toBe(Date.UTC(2027, 5, 1));
+});
+
+test("makeSelfSigned() makes another key and another positive serial number each time", () => {
+  const certificates = Array.from({ length: 20 }, () => makeSelfSigned(NAMES, NOW_MS));
+  expect(new Set(certificates.map(({ key }) => key)).size).toBe(20);
+  const serials = certificates.map(({ cert }) => new X509Certificate(cert).serialNumber);
+  expect(new Set(serials).size).toBe(20);
+  for (const serial of serials) expect(serial).toMatch(/^[4-7][0-9A-F]{31}$/);
+});
