@@ -30,11 +30,16 @@ A YAML file, named with \`--cloud-config\`. Where a setting has an environment v
 key; without a file the environment is read alone. All problems are reported at once with their line and column, and the
 program ends with code 2. Unknown keys are warned about. No secret is ever repeated in a message.
 
+The file is followed while Landfall runs: a change is in use within 20 seconds, whatever it is about, and so is a change
+of the files that it names within a minute. A change that is wrong is refused, with an Event (\`ConfigRefused\`) and a log
+record that have every problem with its line, and the old settings stay in use. What is known of the machines stays,
+unless \`url\` is another one: then it is as after a start. Environment variables are read at the start only.
+
 ## Settings of every cloud
 
-They stand in the same file, whatever \`--cloud-provider\` says, and are read at the start only. A Node is deleted when
-it is not Ready and its machine is proven gone: by so many observations over so long a time, and by one direct
-confirmation of the cloud at the end. Values that make this weaker than is wise are warned about.
+They stand in the same file, whatever \`--cloud-provider\` says. A Node is deleted when it is not Ready and its machine
+is proven gone: by so many observations over so long a time, and by one direct confirmation of the cloud at the end.
+Values that make this weaker than is wise are warned about.
 
 ${toSettingsTable(common)}
 ${sections.join("\n")}`;

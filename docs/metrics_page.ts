@@ -3,6 +3,7 @@
  * @module
  */
 import { createRunningMetric, exportInstances } from "../lib/app/metrics.ts";
+import { createReloadMetric } from "../lib/app/reload.ts";
 import { InventorySource } from "../lib/cloud/inventory_source.ts";
 import type { ProviderDefinition } from "../lib/cloud/provider_definition.ts";
 import { createControllerMetrics } from "../lib/controllers/controller.ts";
@@ -54,6 +55,7 @@ export function listMetrics(): { name: string; type: string; help: string }[] {
   createRequestMetrics(metrics);
   createLeaderMetrics(metrics);
   createWatcherMetrics(metrics);
+  createReloadMetric(metrics);
   const provider = create(xenOrchestra, metrics);
   void new InventorySource({
     provider,

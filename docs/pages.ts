@@ -2,6 +2,7 @@
  * Every generated page of docs/reference.
  * @module
  */
+import { PROCESS_EVENTS } from "../lib/app/words.ts";
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
 import { NODE_COMPONENT, NODE_EVENTS } from "../lib/controllers/node/mod.ts";
 import { LABELS_COMPONENT, LABELS_EVENTS } from "../lib/controllers/node_labels/mod.ts";
@@ -26,6 +27,14 @@ const EVENT_SOURCES: readonly EventSource[] = [
     place: "on the Lease, in its namespace",
     component: LEADER_COMPONENT,
     events: LEADER_EVENTS,
+  },
+  {
+    controller: "The process",
+    place:
+      "(or as another provider is called) on the Pod that `POD_NAME`, `POD_NAMESPACE` and `POD_UID` name; without " +
+      "them on a `Component` of that name in `kube-system`",
+    component: "xenorchestra",
+    events: PROCESS_EVENTS,
   },
 ];
 

@@ -160,7 +160,7 @@ export const SETTINGS: readonly SettingDescription[] = [
   describe(
     "scheme",
     "text",
-    "What stands before `://` in provider IDs. Never change it in a living cluster.",
+    "What stands before `://` in provider IDs. Never change it in a living cluster; a running process refuses to.",
     "static",
   ),
   describe("region", "label value", "Region of the instances that name none."),

@@ -69,12 +69,13 @@ const SCHEMA = v.object(
       type: "text",
       variable: "XOA_TOKEN",
       description:
-        "Authentication token. One of `token`, `tokenFile`, or a user and password is required.",
+        "Authentication token. One of `token`, `tokenFile`, or a user and password is required. Its end is warned of 14 " +
+        "days before; one whose client ID begins with `landfall-` is renewed instead.",
     }),
     tokenFile: setting(text, {
       type: "path",
       description:
-        "File that holds the token. Read again when it changes, and when the token is refused.",
+        "File that holds a token such as `token`. Read again when it changes, and when the token is refused.",
     }),
     username: setting(text, {
       type: "text",
@@ -96,7 +97,9 @@ const SCHEMA = v.object(
     }),
     caFile: setting(text, {
       type: "path",
-      description: "PEM file of the certificate authorities to trust, instead of the usual ones.",
+      description:
+        "PEM file of the certificate authorities to trust, instead of the usual ones. Read again when it changes, and " +
+        "when the server is not believed.",
     }),
     certificateFingerprint: setting(
       parsed(
