@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import { systemClock } from "../../lib/core/clock.ts";
-import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
+import { type ApiObject, startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import { waitUntil } from "../support/cluster_rig.ts";
 import { type Container, copyFolder, ImageStore, skipsImages } from "../support/image.ts";
 import { findFreePort } from "../support/server_process.ts";
@@ -86,7 +86,7 @@ describe.skipIf(isSkipped)("the image", () => {
     expect(code).toBe(0);
   }, 60_000);
 
-  test("runs as process 1 on a read-only disk and exits 0 within 10 s of SIGTERM", async () => {
+  test("leads as process 1 on a read-only disk, serves HTTPS, and exits 0 within 10 s of SIGTERM", async () => {
     const kubernetes = startKubernetesSimulator({ clock: systemClock });
     const port = await findFreePort();
     const config = await makeFolder(folder, "config");
@@ -98,19 +98,21 @@ describe.skipIf(isSkipped)("the image", () => {
           `--master=${kubernetes.url}`,
           "--cloud-provider=static",
           "--cloud-config=/etc/landfall/static.yaml",
-          "--leader-elect=false",
-          "--secure-port=0",
-          `--debug-address=127.0.0.1:${port}`,
+          "--leader-elect-resource-name=cloud-controller-manager-xenorchestra",
+          `--secure-port=${port}`,
         ],
         { mounts: { "/etc/landfall": config } },
       );
       await waitUntil("readiness in the container", () => askReady(container, port));
+      const holder = (): unknown => findHolder(kubernetes.objects.list("leases")[0]);
+      await waitUntil("the Lease", async () => (holder() ? true : undefined));
       const pid = await container.findPid();
       const askedAt = performance.now();
       process.kill(pid, "SIGTERM");
       const { code, stderr } = await container.ended;
       expect(code, stderr).toBe(0);
       expect(performance.now() - askedAt).toBeLessThan(STOP_MS_MAX);
+      expect(holder()).toBe("");
     } finally {
       await kubernetes.stop();
     }
@@ -158,6 +160,14 @@ async function makeFolder(parent: string, name: string): Promise<string> {
   return path;
 }
 
+/** Who holds a Lease; `""` for one that was given back. */
+function findHolder(lease: ApiObject | undefined): unknown {
+  const spec = lease?.["spec"];
+  return typeof spec === "object" && spec !== null && "holderIdentity" in spec
+    ? spec["holderIdentity"]
+    : undefined;
+}
+
 /** Paths of all files and links, `/usr/bin/ldd`. */
 async function listFiles(root: string): Promise<readonly string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
@@ -173,6 +183,8 @@ function readStatus(pid: number): Promise<string> {
 async function askReady(container: Container, port: number): Promise<true | undefined> {
   const over = await Promise.race([container.ended, Promise.resolve(undefined)]);
   if (over !== undefined) throw new Error(`The container ended: ${JSON.stringify(over)}`);
-  const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+  // Made at the start, so nobody can know it.
+  const tls = { rejectUnauthorized: false };
+  const response = await fetch(`https://127.0.0.1:${port}/readyz`, { tls }).catch(() => undefined);
   return response?.ok ? true : undefined;
 }
