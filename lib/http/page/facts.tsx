@@ -72,7 +72,7 @@ export function CoverageTable({
                 <th scope="row">{name ?? id}</th>
                 <td class="id">{name === undefined ? "" : id}</td>
                 <td>
-                  <span class={`mark ${complete ? "s-well" : "s-unmatched"}`}>
+                  <span class={`mark ${complete ? "s-well" : "s-unseen"}`}>
                     {complete ? "in full" : `not in full${reason && `: ${reason}`}`}
                   </span>
                 </td>

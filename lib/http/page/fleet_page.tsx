@@ -54,6 +54,7 @@ function FleetMain(props: FleetMainProps): JSX.Element {
   return (
     <main id="main">
       {inventory.lastError === undefined ? null : <CloudBanner {...inventory} />}
+      {status?.election?.isLeading === false ? <StandbyBanner /> : null}
       <Lead {...props} />
       {cards.length > 0 ? <Bar counts={counts} /> : null}
       <Chips counts={counts} total={cards.length} state={state} query={query} base={base} />
@@ -71,6 +72,15 @@ function CloudBanner({ lastError, ageSeconds }: InventoryView): JSX.Element {
         ? "Nothing is known of its machines yet."
         : "What you see is the last it said; nothing is deleted meanwhile."}
       <p class="why soft">{lastError}</p>
+    </div>
+  );
+}
+
+function StandbyBanner(): JSX.Element {
+  return (
+    <div class="banner calm" role="note">
+      <b>This process stands by.</b> It sees what the leader sees, and does nothing: what was done,
+      and when, is on the leader’s page.
     </div>
   );
 }

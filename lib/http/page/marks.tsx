@@ -46,13 +46,19 @@ export function Tally({ counts }: { readonly counts: Counts }): JSX.Element {
   );
 }
 
-/** Nodes as tiles that lead to their pages. A Node that is well shows its name alone. */
+/**
+ * Nodes as tiles that lead to their pages, with their states in words. A Node that is well shows its name alone.
+ *
+ * @param props.isAlike Whether what stands above says the state of all of them @default {false}
+ */
 export function Tiles({
   cards,
   base,
+  isAlike = false,
 }: {
   readonly cards: readonly Card[];
   readonly base: string;
+  readonly isAlike?: boolean;
 }): JSX.Element {
   return (
     <ul class="tiles">
@@ -60,7 +66,7 @@ export function Tiles({
         <li>
           <a class={`dot s-${state}`} href={toNodePath(base, name)}>
             {name}
-            {state === "well" ? null : <i>{STATES[state].word}</i>}
+            {isAlike || state === "well" ? null : <i>{STATES[state].word}</i>}
           </a>
         </li>
       ))}

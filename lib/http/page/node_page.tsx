@@ -130,7 +130,7 @@ function Mapping({
 }
 
 function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number }): JSX.Element {
-  const { lastReconcile: last, nextReconcileAt, deletion, isUninitialized } = node;
+  const { lastReconcile: last, nextReconcileAt, deletion, presence, isUninitialized } = node;
   const next = formatSpan(toMs(nextReconcileAt) - nowMs);
   return (
     <div class="card">
@@ -155,7 +155,9 @@ function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number
         <dd>
           {deletion?.state ?? (node.instance === null ? "no" : "no: its machine is there")}
           {deletion?.reason === undefined ? "" : ` (${deletion.reason})`}
-          {deletion?.message === undefined ? null : <p class="soft">{deletion.message}</p>}
+          {deletion?.message === undefined || deletion.message === presence.message ? null : (
+            <p class="soft">{deletion.message}</p>
+          )}
         </dd>
       </dl>
     </div>

@@ -24,7 +24,7 @@ export function NodeTable({
   return (
     <>
       <div class="card">
-        <table>
+        <table class="nodes">
           <thead>
             <tr>
               {["Node", "State", "Machine", "Place", "Looked at"].map((title) => (

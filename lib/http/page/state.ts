@@ -89,8 +89,6 @@ export function isStateName(text: string): text is StateName {
 /** The state of a Node, and why it is in it. */
 export interface NodeCondition {
   readonly state: StateName;
-  /** One word that Nodes with the same trouble share; may be empty. */
-  readonly cause: string;
   /** Sentences for people; empty when the state says it all. */
   readonly why: string;
 }
@@ -110,11 +108,11 @@ export function toCondition(node: NodeView): NodeCondition {
   const { presence } = node;
   switch (presence.kind) {
     case "foreign":
-      return { state: "foreign", cause: "", why: presence.message ?? "" };
+      return { state: "foreign", why: presence.message ?? "" };
     case "absent":
-      return { state: "missing", cause: "absent", why: joinReasons(node) };
+      return { state: "missing", why: joinReasons(node) };
     case "unknown":
-      return { state: toUnknownState(node), cause: toCause(node), why: joinReasons(node) };
+      return { state: toUnknownState(node), why: joinReasons(node) };
     case "present":
       return judgePresent(node);
   }
@@ -127,10 +125,6 @@ function toUnknownState({ presence, providerId, deletion }: NodeView): StateName
   return deletion && DELETION_GOES_ON.has(deletion.state) ? "missing" : "unseen";
 }
 
-function toCause({ presence, deletion }: NodeView): string {
-  return [presence.reason, deletion?.state, deletion?.reason].filter(Boolean).join("/");
-}
-
 /** What the cloud says, and what stands before a deletion, unless it is the same again. */
 function joinReasons({ presence, deletion }: NodeView): string {
   const { message = "" } = presence;
@@ -141,19 +135,19 @@ function joinReasons({ presence, deletion }: NodeView): string {
 function judgePresent(node: NodeView): NodeCondition {
   const { lastReconcile, instance, ready } = node;
   if (lastReconcile?.error !== undefined) {
-    return { state: "failing", cause: lastReconcile.outcome, why: lastReconcile.error };
+    return { state: "failing", why: lastReconcile.error };
   }
   if (instance?.state === "stopped") {
     const power = instance.details["powerState"];
     const why = power === undefined ? "" : `The cloud says "${power}"`;
-    return { state: "stopped", cause: power ?? "", why };
+    return { state: "stopped", why };
   }
-  if (node.isUninitialized) return { state: "joining", cause: "", why: "" };
+  if (node.isUninitialized) return { state: "joining", why: "" };
   if (ready !== "True") {
-    return { state: "notReady", cause: ready, why: `Its condition Ready is ${ready}` };
+    return { state: "notReady", why: `Its condition Ready is ${ready}` };
   }
   const count = countDifferences(node);
-  if (count === 0) return { state: "well", cause: "", why: "" };
+  if (count === 0) return { state: "well", why: "" };
   const why = `${count} of its labels and addresses ${count === 1 ? "is" : "are"} not as wanted`;
-  return { state: "differs", cause: "", why };
+  return { state: "differs", why };
 }

@@ -87,15 +87,14 @@ border:1px solid var(--line);border-radius:99px;padding:.2rem .8rem;min-height:2
 .banner,.trouble{border:1px solid var(--line);border-left:4px solid var(--tone);background:var(--card);
 border-radius:9px;padding:.75rem 1rem;box-shadow:var(--shade)}
 .banner{margin:0 0 1.2rem;--tone:var(--bad)}
+.banner.calm{--tone:var(--info)}
 .trouble+.trouble{margin-top:.6rem}
 .trouble h3{display:flex;flex-wrap:wrap;gap:.2rem .6rem;align-items:baseline}
-.trouble>.why{max-width:70rem;margin-top:.15rem}
 .rows{margin-top:.5rem}
-.rows li{display:grid;grid-template-columns:minmax(9rem,1fr) 4fr;gap:0 1.2rem;padding:.35rem 0;
+.rows>li{display:grid;grid-template-columns:minmax(9rem,1fr) 4fr;gap:0 1.2rem;padding:.35rem 0;
 border-top:1px solid var(--line)}
 .rows small{display:block;font-size:.86rem}
-.rows .why{font-size:.93rem}
-.calm{color:var(--soft)}`;
+.rows .why{font-size:.93rem}`;
 
 const BOXES = `
 summary{cursor:pointer;border-radius:8px}
@@ -105,15 +104,15 @@ summary{cursor:pointer;border-radius:8px}
 padding:.7rem 1rem;list-style:none}
 summary::-webkit-details-marker{display:none}
 .box>summary::before{content:"";width:.45em;height:.45em;border:solid var(--soft);border-width:0 2px 2px 0;
-transform:translateY(-.1em) rotate(-45deg);align-self:center}
-.box[open]>summary::before{transform:translateY(-.2em) rotate(45deg)}
+transform:rotate(-45deg);align-self:center}
+.box[open]>summary::before{transform:translateY(-.15em) rotate(45deg)}
+.box>summary .problem{margin-top:.25rem}
 .box>summary:hover{background:var(--inset)}
 .head{display:flex;flex-wrap:wrap;gap:0 .5rem;align-items:baseline;min-width:0}
 .head b{font-weight:650;overflow-wrap:anywhere;unicode-bidi:isolate}
 .box>summary .bar,.box>summary .problem{grid-column:2/-1}
 .box>summary .bar{height:.32rem;margin-top:.25rem}
 .tally{display:flex;flex-wrap:wrap;justify-content:end;gap:0 .8rem;font-size:.9rem}
-.problem{--tone:var(--bad)}
 .inside{padding:0 1rem 1rem}
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:.7rem;align-items:start}
 .box .box{background:var(--inset);border-radius:9px;box-shadow:none;margin:0}
@@ -130,7 +129,7 @@ overflow-wrap:anywhere;unicode-bidi:isolate}
 .dot:hover{border-color:var(--tone)}
 .dot:not(.s-well){border-color:color-mix(in srgb,var(--tone) 55%,var(--line))}
 .dot i{font-style:normal;color:var(--soft);font-size:.9em}
-.more{margin-top:.5rem}
+.more{margin-top:.3rem}
 .more>summary{color:var(--link);width:max-content;max-width:100%;padding:.15rem 0}
 .more>.tiles{margin-top:.4rem}`;
 
@@ -141,6 +140,9 @@ th,td{text-align:left;vertical-align:top;padding:.45rem 1rem;border-top:1px soli
 thead th{color:var(--soft);font-weight:400;font-size:.88rem;border-top:0}
 tbody th{font-weight:600;overflow-wrap:anywhere}
 th code{display:inline-block;min-width:8rem;font-weight:400}
+@media(min-width:40.01rem){.nodes{table-layout:fixed}
+.nodes th:first-child,.nodes th:nth-child(4){width:19%}.nodes th:nth-child(3){width:16%}
+.nodes th:last-child{width:7rem}}
 .card+.card{margin-top:.8rem}
 .card>dl{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;padding:.4rem 0}
 .card>dl>*{padding:.3rem 1rem}
@@ -175,16 +177,20 @@ const PHONE = `
 header,main,footer{padding-left:.8rem;padding-right:.8rem}
 h1{font-size:1.4rem}
 .lead form{flex:1 1 100%}
-.rows li{grid-template-columns:1fr}
+.rows>li{grid-template-columns:1fr}
 .facts{grid-template-columns:1fr 1fr;gap:.5rem}
+.facts>div:last-child:nth-child(odd){grid-column:1/-1}
 .facts>div{padding:.6rem .75rem}
 .facts dd{font-size:1.05rem}
 .box>summary{grid-template-columns:.7rem 1fr}
 .box>summary .tally{grid-column:2;justify-content:start}
 .box>summary,.inside{padding-left:.75rem;padding-right:.75rem}
 thead{position:absolute;left:-99rem}
-tbody,tbody tr,tbody th,tbody td{display:block;padding:.1rem .8rem;border:0}
+tbody,tbody tr,tbody th,tbody td{display:block;border:0}
 tbody tr{border-top:1px solid var(--line);padding:.5rem 0}
+caption+thead+tbody>tr:first-child{border-top:0;padding-top:0}
+tbody th,tbody td{padding:.1rem .8rem}
+caption{padding-left:.8rem}
 td[data-label]:not(:empty)::before{content:attr(data-label) " ";color:var(--soft)}
 td:empty{display:none}
 .card>dl{grid-template-columns:1fr}

@@ -3,12 +3,15 @@
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
+import type { PlaceView } from "../views.ts";
 import { formatCount, Mark, Tiles, toNodePath } from "./marks.tsx";
 import type { Card } from "./topology.ts";
-import type { Trouble } from "./troubles.ts";
+import type { Reason, Trouble } from "./troubles.ts";
 
-/** How many Nodes of one trouble are told one by one. The others follow as tiles. */
-const TOLD_MAX = 12;
+/** How many reasons of one state are told. More come with a search for the state. */
+const REASONS_MAX = 12;
+/** Up to so many Nodes with the same reason are named at once. */
+const NAMED_MAX = 12;
 
 /** The troubles, the worst first. */
 export function TroubleList({
@@ -22,68 +25,99 @@ export function TroubleList({
     <section aria-labelledby="troubles">
       <h2 id="troubles">Look at these first</h2>
       {troubles.map((trouble) => (
-        <TroubleGroup trouble={trouble} base={base} />
+        <TroubleView trouble={trouble} base={base} />
       ))}
     </section>
   );
 }
 
-function TroubleGroup({
-  trouble: { state, cause, why, cards },
+function TroubleView({
+  trouble: { state, reasons, total },
   base,
 }: {
   readonly trouble: Trouble;
   readonly base: string;
 }): JSX.Element {
-  // Nodes that share their reason need only be named.
-  const told = why !== undefined && cards.length > 1 ? [] : cards.slice(0, TOLD_MAX);
-  const others = cards.slice(told.length);
+  const told = reasons.slice(0, REASONS_MAX);
+  const left = total - told.reduce((sum, { cards }) => sum + cards.length, 0);
   return (
     <div class={`trouble s-${state}`}>
       <h3>
         <Mark state={state} />
-        <span class="count">{formatCount(cards.length, "Node")}</span>
+        <span class="count">{formatCount(total, "Node")}</span>
       </h3>
-      {why && cards.length > 1 ? <p class="why">{why}</p> : null}
-      {told.length > 0 ? (
-        <ul class="rows">
-          {told.map((card) => (
-            <TroubleRow card={card} base={base} />
-          ))}
-        </ul>
-      ) : null}
-      {others.length > 0 ? (
-        <details
-          class="more"
-          id={`more-${state}-${encodeURIComponent(cause)}`}
-          open={others.length <= TOLD_MAX}
-        >
-          <summary>
-            {told.length > 0 ? `${others.length} more` : formatCount(others.length, "Node")}
-          </summary>
-          <Tiles cards={others} base={base} />
-        </details>
+      <ul class="rows">
+        {told.map((reason, at) => (
+          <ReasonRow reason={reason} id={`more-${state}-${at}`} base={base} />
+        ))}
+      </ul>
+      {left > 0 ? (
+        <p class="more">
+          <a
+            href={`${base}?state=${state}`}
+          >{`${formatCount(left, "more Node")}, each with its reason`}</a>
+        </p>
       ) : null}
     </div>
   );
 }
 
-function TroubleRow({ card, base }: { readonly card: Card; readonly base: string }): JSX.Element {
-  const { node, condition } = card;
+function ReasonRow({
+  reason: { why, cards },
+  id,
+  base,
+}: {
+  readonly reason: Reason;
+  readonly id: string;
+  readonly base: string;
+}): JSX.Element {
+  const [first, second] = cards;
+  if (first === undefined) return <li></li>;
+  const isOne = second === undefined;
   return (
     <li>
+      {isOne ? <OneNode card={first} base={base} /> : <ManyNodes cards={cards} />}
       <div>
-        <a class="name" href={toNodePath(base, node.name)}>
-          {node.name}
-        </a>
-        <small class="soft name">{formatPlaces(card)}</small>
+        <p class="why">{why}</p>
+        {isOne ? null : (
+          <details class="more" id={id} open={cards.length <= NAMED_MAX}>
+            <summary>which ones</summary>
+            <Tiles cards={cards} base={base} isAlike />
+          </details>
+        )}
       </div>
-      <p class="why">{condition.why}</p>
     </li>
+  );
+}
+
+/** How many, and where they all are, as far as they are in one place. */
+function ManyNodes({ cards }: { readonly cards: readonly Card[] }): JSX.Element {
+  const [first, ...others] = cards.map(({ node: { places = [] } }) => places);
+  const shared = (first ?? []).filter(({ id }, at) => others.every((one) => one[at]?.id === id));
+  return (
+    <div>
+      <b>{formatCount(cards.length, "Node")}</b>
+      <small class="soft name">{formatPath(shared)}</small>
+    </div>
+  );
+}
+
+function OneNode({ card, base }: { readonly card: Card; readonly base: string }): JSX.Element {
+  return (
+    <div>
+      <a class="name" href={toNodePath(base, card.node.name)}>
+        {card.node.name}
+      </a>
+      <small class="soft name">{formatPlaces(card)}</small>
+    </div>
   );
 }
 
 /** Where a Node is, in one line: `paris › xcp-par-1`. */
 export function formatPlaces({ node: { places = [] } }: Card): string {
+  return formatPath(places);
+}
+
+function formatPath(places: readonly PlaceView[]): string {
   return places.map(({ id, name }) => name ?? id).join(" › ");
 }

@@ -2,41 +2,72 @@
  * Nodes that somebody should look at, by what they have in common.
  * @module
  */
+import type { NodeView } from "../views.ts";
 import { STATE_NAMES, STATES, type StateName } from "./state.ts";
 import type { Card } from "./topology.ts";
 
-/** Nodes in the same state for the same cause. */
+/** Nodes in the same state. */
 export interface Trouble {
   readonly state: StateName;
-  readonly cause: string;
-  /** Why, when it is the same for all of them; absent when each has its own reason. */
-  readonly why?: string;
+  /** The most frequent first. */
+  readonly reasons: readonly Reason[];
+  /** How many Nodes there are in all. */
+  readonly total: number;
+}
+
+/** Nodes that are in a state for the same reason. */
+export interface Reason {
+  /** For people; what differs from Node to Node is left out as `…`. May be empty. */
+  readonly why: string;
+  /** At least one. */
   readonly cards: readonly Card[];
 }
 
-/** Groups troubled Nodes, the worst first, then the most. */
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
+/** Whole words only: a Node may be called `a`. */
+const WORD = /[^\s"'(),;]*[^\s"'(),;:.]/g;
+const DURATION = /\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b/g;
+
+/** Groups troubled Nodes, the worst state first. A lost pool of 500 machines is one reason, not 500. */
 export function listTroubles(cards: readonly Card[]): Trouble[] {
-  const groups = new Map<string, Card[]>();
+  const states = new Map<StateName, Map<string, Card[]>>();
   for (const card of cards) {
-    const { state, cause } = card.condition;
+    const { state } = card.condition;
     if (!STATES[state].isTrouble) continue;
-    const key = `${STATE_NAMES.indexOf(state)} ${cause}`;
-    const group = groups.get(key);
-    if (group) group.push(card);
-    else groups.set(key, [card]);
+    const reasons = states.get(state) ?? new Map<string, Card[]>();
+    states.set(state, reasons);
+    const key = toPattern(card);
+    const alike = reasons.get(key);
+    if (alike) alike.push(card);
+    else reasons.set(key, [card]);
   }
-  const troubles = [...groups.values()].flatMap((group) => toTrouble(group));
-  return troubles.sort(
-    (a, b) =>
-      STATE_NAMES.indexOf(a.state) - STATE_NAMES.indexOf(b.state) ||
-      b.cards.length - a.cards.length,
-  );
+  return STATE_NAMES.flatMap((state) => {
+    const reasons = states.get(state);
+    return reasons === undefined ? [] : [toTrouble(state, reasons)];
+  });
 }
 
-function toTrouble(cards: readonly Card[]): Trouble[] {
-  const [first] = cards;
-  if (first === undefined) return [];
-  const { state, cause, why } = first.condition;
-  const isCommon = cards.every(({ condition }) => condition.why === why);
-  return [{ state, cause, ...(isCommon ? { why } : {}), cards }];
+function toTrouble(state: StateName, groups: ReadonlyMap<string, readonly Card[]>): Trouble {
+  const reasons = [...groups].map(([pattern, cards]): Reason => {
+    const why = cards[0]?.condition.why ?? "";
+    const isSame = cards.every(({ condition }) => condition.why === why);
+    return { why: isSame ? why : pattern, cards };
+  });
+  reasons.sort((a, b) => b.cards.length - a.cards.length);
+  return { state, reasons, total: reasons.reduce((sum, { cards }) => sum + cards.length, 0) };
+}
+
+/** A reason without what belongs to its Node alone: its names, UUIDs, spans of time. */
+function toPattern({ node, condition }: Card): string {
+  const names = listNames(node);
+  return condition.why
+    .replaceAll(UUID, "…")
+    .replaceAll(DURATION, "…")
+    .replaceAll(WORD, (word) => (names.has(word) ? "…" : word));
+}
+
+function listNames({ name, providerId = "", instance }: NodeView): Set<string> {
+  const names = [name, providerId, providerId.split("/").at(-1) ?? ""];
+  if (instance) names.push(instance.id, instance.name);
+  return new Set(names);
 }

@@ -46,6 +46,15 @@ describe("renderFleetPage()", () => {
     expect(html.indexOf("The cloud does not answer")).toBeLessThan(html.indexOf("<h1>"));
   });
 
+  test("renderFleetPage() says that it stands by while another leads", async () => {
+    const election = { identity: "a", holder: "b", isLeading: false };
+    const status = { provider: "x", host: "h" };
+    expect(await render({ status: { ...status, election } })).toContain("This process stands by.");
+    const leading = { ...election, holder: "a", isLeading: true };
+    expect(await render({ status: { ...status, election: leading } })).not.toContain("stands by.");
+    expect(await render({ status })).not.toContain("stands by.");
+  });
+
   test("renderFleetPage() shows only the Nodes that are searched for", async () => {
     const byState = await render({ state: "unmatched" });
     expect(byState).toContain("1 Node no match");

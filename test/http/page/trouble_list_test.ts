@@ -23,20 +23,25 @@ test("TroubleList() tells one Node with its place and its reason", () => {
 test("TroubleList() tells a reason that many share once, and closes a long list", () => {
   const html = render(toMany(40, (name) => toLostView(name, "notCovered")));
   expect(html.match(/because notCovered/g)).toHaveLength(1);
-  expect(html).toContain('<details class="more" id="more-unseen-notCovered">');
+  expect(html).toContain('<details class="more" id="more-unseen-0">');
   expect(html.match(/class="dot/g)).toHaveLength(40);
+  const few = render(toMany(3, (name) => toLostView(name, "notCovered")));
+  expect(few).toContain('<details class="more" id="more-unseen-0" open="">');
 });
 
-test("TroubleList() tells a dozen reasons one by one, and names the others", () => {
+test("TroubleList() tells a dozen reasons, and where the others are", () => {
   const nodes = toMany(15, (name) =>
     toLostView(name, "notFound", {
-      presence: { kind: "unknown", reason: "notFound", message: `none for ${name}` },
+      presence: {
+        kind: "unknown",
+        reason: "notFound",
+        message: `reason ${"i".repeat(name.length)}${name.at(-1)}`,
+      },
     }),
   );
   const html = render(nodes);
-  expect(html.match(/none for/g)).toHaveLength(12);
-  expect(html).toContain("3 more");
-  expect(html.match(/class="dot/g)).toHaveLength(3);
+  expect(html.match(/class="why"/g)).toHaveLength(12);
+  expect(html).toContain('<a href="?state=unmatched">3 more Nodes, each with its reason</a>');
 });
 
 test("formatPlaces() goes from the largest place to the smallest, by name or ID", () => {
