@@ -161,6 +161,18 @@ export const ALERT_CASES: readonly AlertCase[] = [
     quiet: [{ [expiry]: `${3 * DAY}x60` }, up],
   },
   {
+    alert: "LandfallConfigRefused",
+    minutes: 30,
+    fires: {
+      [`landfall_config_last_reload_successful{${A}}`]: "0x60",
+      [`landfall_config_last_reload_successful{${B}}`]: "1x60",
+    },
+    quiet: [
+      { [`landfall_config_last_reload_successful{${A}}`]: "1x60" },
+      { [`landfall_config_last_reload_successful{${A}}`]: "1x20 0x8 1x30" },
+    ],
+  },
+  {
     alert: "LandfallReconcileErrors",
     minutes: 40,
     count: 1,
