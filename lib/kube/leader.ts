@@ -46,7 +46,7 @@ export interface LeaderElectorOptions {
 /** A pause may be so much longer than its period, to be spread; so in client-go. */
 const JITTER = 1.2;
 /** A standby looks at the Lease so often within a retry period, at least and at most. */
-const LOOK_SHARES = [0.5, 0.75] as const;
+const LOOK_SHARES = [0.4, 0.6] as const;
 /** How much later than the Lease runs out a standby looks, at most, as a share of the retry period. */
 const EXPIRY_SPREAD = 0.05;
 /** How much longer than its Lease a leader may be silent before its process counts as stuck; so in Kubernetes. */

@@ -98,6 +98,8 @@ export interface AuditedRequest {
   readonly body?: unknown;
   /** When it came, with microseconds, by the API server's clock. */
   readonly at: string;
+  /** When it was answered. */
+  readonly endedAt: string;
   /** Status of the reply; 0 while a watch lasts. */
   readonly code: number;
 }
@@ -132,6 +134,7 @@ interface AuditEvent {
   };
   readonly requestObject?: { readonly preconditions?: NodeDeletion["preconditions"] };
   readonly requestReceivedTimestamp: string;
+  readonly stageTimestamp: string;
   readonly responseStatus?: { readonly code?: number };
 }
 
@@ -300,7 +303,7 @@ class RunningCluster implements Cluster {
     }
   }
 
-  /** Puts a role and its binding in the place of those that were there. */
+  /** Makes a role and its binding, or gives a role that is there other rules, without a moment in which it has none. */
   async #grant(
     account: ServiceAccountName,
     role: {
@@ -313,15 +316,17 @@ class RunningCluster implements Cluster {
     const place = role.namespace === undefined ? "" : `/namespaces/${role.namespace}`;
     const path = `/apis/${group}/v1${place}/${role.kind.toLowerCase()}`;
     const name = `${account.namespace}-${account.name}`;
-    for (const collection of [`${path}bindings`, `${path}s`]) {
-      await this.adminFetch(`${collection}/${name}`, { method: "DELETE" });
-    }
-    await this.create(`${path}s`, { metadata: { name }, rules: role.rules });
-    await this.create(`${path}bindings`, {
+    const object = { metadata: { name }, rules: role.rules };
+    const updated = await this.#send("PUT", `${path}s/${name}`, object);
+    if (!updated.ok) throw new Error(`Cannot set rules of ${name}: ${await updated.text()}`);
+    const bound = await this.#post(`${path}bindings`, {
       metadata: { name },
       roleRef: { apiGroup: group, kind: role.kind, name },
       subjects: [{ kind: "ServiceAccount", ...account }],
     });
+    if (!bound.ok && bound.status !== 409) {
+      throw new Error(`Cannot bind ${name}: ${await bound.text()}`);
+    }
   }
 
   async writeTokenKubeconfig(token: string): Promise<string> {
@@ -399,8 +404,12 @@ class RunningCluster implements Cluster {
   }
 
   #post(path: string, object: object): Promise<Response> {
+    return this.#send("POST", path, object);
+  }
+
+  #send(method: "POST" | "PUT", path: string, object: object): Promise<Response> {
     const headers = { "content-type": "application/json" };
-    return this.adminFetch(path, { method: "POST", headers, body: JSON.stringify(object) });
+    return this.adminFetch(path, { method, headers, body: JSON.stringify(object) });
   }
 
   async #writeKubeconfig(path: string, user: Readonly<Record<string, string>>): Promise<void> {
@@ -471,6 +480,7 @@ function toAuditedRequest(event: AuditEvent): AuditedRequest {
     ...(name !== undefined && { name }),
     ...(event.requestObject !== undefined && { body: event.requestObject }),
     at: event.requestReceivedTimestamp,
+    endedAt: event.stageTimestamp,
     code: event.responseStatus?.code ?? 0,
   };
 }
