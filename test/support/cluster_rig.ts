@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listRights, needAll, type NeededRight, toPolicy } from "../../lib/app/rights.ts";
 import { systemClock } from "../../lib/core/clock.ts";
-import type { Right } from "../../lib/kube/rights.ts";
+import type { Access } from "../../lib/kube/review.ts";
 import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
 import { toUuid, type VmOptions } from "../../lib/simulator/xenorchestra/records.ts";
 import {
@@ -43,6 +43,8 @@ export const LEASE = {
 } as const;
 /** All that the manifests let the controller do. */
 export const RIGHTS: readonly NeededRight[] = listRights(needAll(LEASE));
+/** Of the controller, as the audit log has it. */
+export const USERNAME: string = `system:serviceaccount:${ACCOUNT.namespace}:${ACCOUNT.name}`;
 const WAIT_MS = 25_000;
 const POLL_MS = 50;
 
@@ -66,6 +68,8 @@ export class ClusterRig {
   /** The token in the file that the controller reads. */
   token: string = "";
   readonly #tokenPath: string;
+  /** Rights that the controller did not have at some time, as `verb resource`. */
+  readonly #withheld = new Set<string>();
   readonly #cloudConfigPath: string;
   readonly poolId: string = createDemoWorld().poolIds.paris;
   readonly hostId: string = createDemoWorld().hostIds["xcp-par-1"];
@@ -89,8 +93,19 @@ export class ClusterRig {
     return rig;
   }
 
+  /** Ends both. @throws Error when the controller was refused what the manifests let it do, or asked for more */
   async stop(): Promise<void> {
+    const refused = await this.#listRefused();
     await Promise.all([this.cluster.stop(), this.cloud.stop()]);
+    if (refused.length > 0) throw new Error(`The API server refused: ${refused.join(", ")}`);
+  }
+
+  /** Of what the controller was refused, that which no test withheld. */
+  async #listRefused(): Promise<string[]> {
+    const requests = await this.cluster.listRequests();
+    const own = requests.filter(({ username, code }) => username === USERNAME && code === 403);
+    const texts = new Set(own.map(({ verb, resource }) => `${verb} ${resource}`));
+    return [...texts].filter((text) => !this.#withheld.has(text));
   }
 
   /** Settings of the cloud beside where it is and how it is signed in to: more lines of YAML. */
@@ -112,7 +127,10 @@ export class ClusterRig {
   }
 
   /** Lets the controller do this and nothing else. */
-  async allow(rights: readonly Right[]): Promise<void> {
+  async allow(rights: readonly NeededRight[]): Promise<void> {
+    for (const right of RIGHTS) {
+      if (!rights.includes(right)) this.#withheld.add(formatAccess(right.access));
+    }
     await this.cluster.applyRbac(ACCOUNT, toPolicy(rights));
   }
 
@@ -159,6 +177,7 @@ export class ClusterRig {
       "--cloud-provider=xenorchestra",
       `--cloud-config=${this.#cloudConfigPath}`,
       "--leader-elect=false",
+      `--leader-elect-resource-name=${LEASE.name}`,
       "--secure-port=0",
       "--logging-format=json",
       "--debug-address=127.0.0.1:0",
@@ -255,6 +274,11 @@ export class ClusterRig {
       (await this.listEvents(name)).find((event) => event.reason === reason),
     );
   }
+}
+
+/** `patch nodes/status` */
+export function formatAccess({ verb, resource, subresource }: Access): string {
+  return subresource === undefined ? `${verb} ${resource}` : `${verb} ${resource}/${subresource}`;
 }
 
 /** A controller at work. */
