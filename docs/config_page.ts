@@ -31,8 +31,8 @@ key; without a file the environment is read alone. All problems are reported at 
 program ends with code 2. Unknown keys are warned about. No secret is ever repeated in a message.
 
 The file is followed while Landfall runs: a change is in use within 20 seconds, whatever it is about, and so is a change
-of the files that it names within a minute. A change that is wrong is refused, with an Event (\`ConfigRefused\`) and a log
-record that have every problem with its line, and the old settings stay in use. What is known of the machines stays,
+of the files that it names within a minute. A change that is wrong is refused, with an Event (\`ConfigRefused\`) and a
+log record that have every problem with its line, and the old settings stay in use. What is known of the machines stays,
 unless \`url\` is another one: then it is as after a start. Environment variables are read at the start only.
 
 ## Settings of every cloud

@@ -13,8 +13,8 @@ const MESSAGE_LENGTH_MAX = 1_024;
 
 /**
  * The object that Events about this process are written on: its Pod, as the downward API tells in `POD_NAME`,
- * `POD_NAMESPACE` and `POD_UID`; without them a `Component` of the provider's name in `kube-system`, as the Go controller
- * has it. Either is found by `kubectl get events -n <namespace>`.
+ * `POD_NAMESPACE` and `POD_UID`; without them a `Component` of the provider's name in `kube-system`, as the Go
+ * controller has it. Either is found by `kubectl get events -n <namespace>`.
  *
  * @param env Environment variables by name
  * @param component Name of the provider

@@ -30,7 +30,7 @@ export const PROCESS_EVENTS: Readonly<
     reason: "CloudCredentialExpires",
     type: "Warning",
     meaning:
-      "What Landfall signs in to the cloud with ends within 14 days; the message says when and what to do. Told once a " +
-      "day.",
+      "What Landfall signs in to the cloud with ends within 14 days; the message says when and what to do. Told once " +
+      "a day.",
   },
 };

@@ -18,8 +18,8 @@ const PERIOD_MS = 30_000;
 /**
  * Authorities in a PEM file, read again at most twice a minute, and whenever somebody asks for it.
  *
- * Guarantees: what {@linkcode read} gives can be decoded; a file that is broken or away leaves the last good one in use,
- * and is told of once.
+ * Guarantees: what {@linkcode read} gives can be decoded; a file that is broken or away leaves the last good one in
+ * use, and is told of once.
  */
 export class CaFile {
   readonly #path: string;

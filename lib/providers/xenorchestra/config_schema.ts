@@ -69,8 +69,8 @@ const SCHEMA = v.object(
       type: "text",
       variable: "XOA_TOKEN",
       description:
-        "Authentication token. One of `token`, `tokenFile`, or a user and password is required. Its end is warned of 14 " +
-        "days before; one whose client ID begins with `landfall-` is renewed instead.",
+        "Authentication token. One of `token`, `tokenFile`, or a user and password is required. Its end is warned of " +
+        "14 days before; one whose client ID begins with `landfall-` is renewed instead.",
     }),
     tokenFile: setting(text, {
       type: "path",
@@ -98,8 +98,8 @@ const SCHEMA = v.object(
     caFile: setting(text, {
       type: "path",
       description:
-        "PEM file of the certificate authorities to trust, instead of the usual ones. Read again when it changes, and " +
-        "when the server is not believed.",
+        "PEM file of the certificate authorities to trust, instead of the usual ones. Read again when it changes, " +
+        "and when the server is not believed.",
     }),
     certificateFingerprint: setting(
       parsed(

@@ -14,6 +14,7 @@ import type {
   Provider,
 } from "../../cloud/provider.ts";
 import type { XenOrchestraSettings } from "./config.ts";
+import { inspectToken } from "./inspect_token.ts";
 import { Memory } from "./memory.ts";
 import { type XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
 import { toUnknown } from "./presence.ts";
@@ -22,7 +23,7 @@ import type { TokenWatch } from "./token_watch.ts";
 
 /** What a {@linkcode LiveProvider} is made of. */
 export interface LiveProviderOptions extends Omit<XenOrchestraOptions, "memory"> {
-  readonly session: Pick<Session, "reconfigure">;
+  readonly session: Pick<Session, "reconfigure" | "get" | "exchange" | "readToken">;
   readonly tokenWatch: Pick<TokenWatch, "look">;
   /** Ends what goes on behind an inventory. */
   readonly signal: AbortSignal;
@@ -40,9 +41,9 @@ interface Generation {
 /**
  * Hands everything to a {@linkcode XenOrchestraProvider}, and puts another one in its place when the settings change.
  *
- * Guarantees: what is given back was asked with one set of settings from its beginning to its end, namely the one in use
- * when it is given; the memory that keeps Nodes safe stays as long as `url` does, and starts anew with another one; no
- * direct answer is given before the first inventory under new settings.
+ * Guarantees: what is given back was asked with one set of settings from its beginning to its end, namely the one in
+ * use when it is given; the memory that keeps Nodes safe stays as long as `url` does, and starts anew with another one;
+ * no direct answer is given before the first inventory under new settings.
  */
 export class LiveProvider implements Provider {
   readonly name = "xenorchestra";
@@ -131,8 +132,14 @@ export class LiveProvider implements Provider {
     return toUnknown("noInventory", "No inventory was taken yet since the settings changed");
   }
 
-  inspect(signal: AbortSignal): Promise<Inspection> {
-    return this.#now.provider.inspect(signal);
+  async inspect(signal: AbortSignal): Promise<Inspection> {
+    const { provider, settings } = this.#now;
+    const inspection = await provider.inspect(signal);
+    if (inspection.findings.some(({ level }) => level === "failure")) return inspection;
+    const { session, clock } = this.#options;
+    const now = { nowMs: clock.now(), signal };
+    const found = await inspectToken(session, settings.credentials, now);
+    return { ...inspection, findings: [...inspection.findings, ...found] };
   }
 
   toPlaces(

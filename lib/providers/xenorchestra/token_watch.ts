@@ -73,7 +73,8 @@ export class TokenWatch {
   }
 
   /**
-   * Looks, if it is time to: soon after the start, then once a day. Never rejects: that a token is refused is for others to find out.
+   * Looks, if it is time to: soon after the start, then once a day. Never rejects: that a token is refused is for
+   * others to find out.
    *
    * @param kind Where the token comes from, now
    */
