@@ -156,7 +156,13 @@ async function fetchPackages(): Promise<readonly string[]> {
   const missing = BASE_PACKAGES.filter((name) => !isThere(name));
   if (missing.length === 0) return cached;
   await mkdir(PACKAGE_CACHE, { recursive: true });
-  await run("apt-get", ["download", ...missing], { cwd: PACKAGE_CACHE, timeout: BUILD_TIMEOUT_MS });
+  const options = { cwd: PACKAGE_CACHE, timeout: BUILD_TIMEOUT_MS };
+  const download = (): Promise<unknown> => run("apt-get", ["download", ...missing], options);
+  await download().catch(async () => {
+    // Lists that are not there yet, or that name versions which are gone.
+    await run("apt-get", ["update", "-q"], options);
+    await download();
+  });
   return await list();
 }
 
