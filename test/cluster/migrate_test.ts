@@ -138,7 +138,7 @@ describe.skipIf(isSkipped)("a cluster of the Go controller", () => {
   }, 60_000);
 });
 
-/** Nodes as the Go controller leaves them: one plain, one that moved, one whose VM is halted, one unlike, one foreign. */
+/** As the Go controller leaves them: one plain, one that moved, one halted, one not shown, one of another cloud. */
 async function registerGoNodes(rig: ClusterRig): Promise<void> {
   const { poolId, hostId } = rig;
   const host = { id: hostId, name: "xcp-par-1" };
