@@ -55,9 +55,7 @@ class Rig implements AsyncDisposable {
 
   /** Moves time on until the connection is closed. On a busy machine the server may have seen it late. */
   async untilClosed(connection: RawConnection): Promise<void> {
-    let isClosed = false;
-    void connection.closed.then(() => (isClosed = true));
-    for (let second = 0; second < 60 && !isClosed; second += 1) {
+    for (let second = 0; second < 60 && !connection.socket.closed; second += 1) {
       await arrive();
       await this.clock.advance(1_000);
     }

@@ -3,6 +3,7 @@
  * @module
  */
 import { runApp } from "../../lib/app/app.ts";
+import type { SecureSettings } from "../../lib/app/options.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { systemClock } from "../../lib/core/clock.ts";
@@ -32,6 +33,8 @@ export interface RigOptions {
   /** What differs from the default. */
   readonly deletion?: Partial<DeletionSettings>;
   readonly debugAddress?: ListenAddress;
+  readonly secure?: SecureSettings;
+  readonly configz?: Readonly<Record<string, string>>;
   readonly notifier?: Notifier;
 }
 
@@ -55,7 +58,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
   const client = createKubeClient({ credentials, clock, metrics, version: "test" });
   const stopping = new AbortController();
-  const { provider, debugAddress, notifier } = options;
+  const { provider, debugAddress, secure, configz, notifier } = options;
   const running = runApp(
     {
       provider,
@@ -70,6 +73,8 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       concurrentNodeSyncs: options.workers ?? 16,
       nodeStatusUpdateFrequencyMs: options.fullPassIntervalMs ?? 300_000,
       ...(debugAddress ? { debugAddress } : {}),
+      ...(secure ? { secure } : {}),
+      ...(configz ? { configz } : {}),
       ...(notifier ? { notifier } : {}),
     },
     stopping.signal,

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import { ConnectionProblem } from "../../lib/core/connection_problem.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import type { KubeClient } from "../../lib/kube/client.ts";
+import {
+  createDelegatedReviewer,
+  type DelegatedReviewer,
+} from "../../lib/kube/delegated_review.ts";
+import { KubeError } from "../../lib/kube/errors.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { ScriptedKubeClient } from "../support/scripted_kube_client.ts";
+
+const { signal } = new AbortController();
+const USER = {
+  username: "system:serviceaccount:monitoring:prometheus",
+  uid: "u-1",
+  groups: ["system:authenticated"],
+  extra: { "authentication.kubernetes.io/pod-name": ["p"] },
+};
+
+interface Sent {
+  readonly plural: string;
+  readonly body: object;
+}
+
+/** Answers one `create` after another with these. */
+function start(answers: readonly unknown[]): {
+  reviewer: DelegatedReviewer;
+  metrics: MetricsRegistry;
+  sent: Sent[];
+} {
+  const sent: Sent[] = [];
+  const left = [...answers];
+  const create = (resource: { readonly plural: string }, _path: object, body: object) => {
+    sent.push({ plural: resource.plural, body });
+    const answer = left.shift();
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  const client: KubeClient = Object.assign(new ScriptedKubeClient(new ManualClock()), { create });
+  const metrics = new MetricsRegistry();
+  return { reviewer: createDelegatedReviewer(client, metrics), metrics, sent };
+}
+
+describe("createDelegatedReviewer()", () => {
+  test("authenticate() sends the token and gives whose it is", async () => {
+    const { reviewer, sent } = start([{ status: { authenticated: true, user: USER } }]);
+    expect(await reviewer.authenticate("t", signal)).toEqual(USER);
+    expect(sent).toEqual([
+      {
+        plural: "tokenreviews",
+        body: {
+          apiVersion: "authentication.k8s.io/v1",
+          kind: "TokenReview",
+          spec: { token: "t" },
+        },
+      },
+    ]);
+  });
+
+  test.each<[title: string, status: object]>([
+    ["a token that is not accepted", { error: "invalid bearer token" }],
+    ["a clear no", { authenticated: false, user: USER }],
+  ])("authenticate() gives nobody for %s", async (_title, status) => {
+    const { reviewer } = start([{ status }]);
+    expect(await reviewer.authenticate("t", signal)).toBeUndefined();
+  });
+
+  test.each<[title: string, answer: unknown]>([
+    ["an answer without status", { kind: "TokenReview" }],
+    ["somebody without a name", { status: { authenticated: true, user: {} } }],
+  ])("authenticate() takes %s for none", async (_title, answer) => {
+    const { reviewer } = start([answer]);
+    await expect(reviewer.authenticate("t", signal)).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test.each([[true], [false]])(
+    "authorize() sends all about somebody and gives %p",
+    async (allowed) => {
+      const { reviewer, sent } = start([{ status: { allowed } }]);
+      expect(await reviewer.authorize(USER, { path: "/metrics", verb: "get" }, signal)).toBe(
+        allowed,
+      );
+      expect(sent).toEqual([
+        {
+          plural: "subjectaccessreviews",
+          body: {
+            apiVersion: "authorization.k8s.io/v1",
+            kind: "SubjectAccessReview",
+            spec: {
+              user: USER.username,
+              uid: USER.uid,
+              groups: USER.groups,
+              extra: USER.extra,
+              nonResourceAttributes: { path: "/metrics", verb: "get" },
+            },
+          },
+        },
+      ]);
+    },
+  );
+
+  test("authorize() takes an answer that says nothing for none", async () => {
+    const { reviewer } = start([{ status: {} }]);
+    const asked = reviewer.authorize(USER, { path: "/metrics", verb: "get" }, signal);
+    await expect(asked).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test("asks again, once, after a connection that turned out to be dead, and counts both", async () => {
+    const cause = new ConnectionProblem("ECONNRESET", "closed");
+    const reset = new KubeError("unavailable", "x", { cause });
+    const yes = { status: { allowed: true } };
+    const { reviewer, metrics, sent } = start([reset, yes, reset, reset]);
+    const access = { path: "/metrics", verb: "get" };
+    expect(await reviewer.authorize(USER, access, signal)).toBe(true);
+    await expect(reviewer.authorize(USER, access, signal)).rejects.toBe(reset);
+    expect(sent).toHaveLength(4);
+    const text = metrics.render();
+    expect(text).toContain('apiserver_delegated_authz_request_total{code="<error>"} 3');
+    expect(text).toContain('apiserver_delegated_authz_request_total{code="201"} 1');
+  });
+
+  test("does not ask again what is refused, and counts the status", async () => {
+    const refusal = new KubeError("forbidden", "no", { code: 403 });
+    const { reviewer, metrics, sent } = start([refusal]);
+    await expect(reviewer.authenticate("t", signal)).rejects.toBe(refusal);
+    expect(sent).toHaveLength(1);
+    expect(metrics.render()).toContain('apiserver_delegated_authn_request_total{code="403"} 1');
+  });
+});
