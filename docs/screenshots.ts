@@ -19,7 +19,7 @@ interface Shot {
 }
 
 const FOLDER = join(import.meta.dirname, "images");
-const DESKTOP = { width: 1_200, height: 1_120 };
+const DESKTOP = { width: 1_200, height: 1_208 };
 const PHONE = { width: 390, height: 844 };
 
 const SHOTS: readonly Shot[] = [
@@ -48,16 +48,19 @@ async function takeShot(browser: Browser, stage: PageStage, shot: Shot): Promise
   await context.close();
 }
 
-/** A machine that is off, a Node that no machine fits, and one of another cloud. */
+/** A machine that is off, a Node whose provider ID cannot be read, one of another cloud, and a pool out of sight. */
 async function setTheScene(stage: PageStage): Promise<void> {
   const { cloud, kubelets, world } = stage;
-  cloud.state.setPower(world.machines.get("worker-4")?.vmId ?? "", "Halted");
-  kubelets.silence("worker-4");
-  stage.addStranger("edge-paris", {});
+  cloud.state.setPower(world.machines.get("worker-2")?.vmId ?? "", "Halted");
+  kubelets.silence("worker-2");
+  stage.addStranger("edge-paris", { providerID: "xenorchestra://paris/edge-paris" });
   stage.addStranger("ip-10-3-7-12", { providerID: "aws:///eu-west-3a/i-0abc" });
-  await stage.waitFor("stopped");
-  await stage.waitFor("start the kubelet with --provider-id");
-  await stage.waitFor("Foreign");
+  const lyon = cloud.state.list("pools").find((pool) => pool["name_label"] === "lyon");
+  if (lyon) cloud.state.dropPool(lyon.id);
+  for (const text of ["stopped", "no match", "Foreign"]) {
+    await stage.waitFor(text);
+  }
+  await stage.waitFor("4 out of sight");
 }
 
 if (import.meta.main) {

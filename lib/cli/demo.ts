@@ -226,7 +226,7 @@ contexts: [{ name: demo, context: { cluster: demo, user: demo } }]
 `;
 }
 
-function toIntroduction({ kubernetes, cloud, kubeconfig }: Scene): string {
+function toIntroduction({ kubernetes, cloud, kubeconfig, flags }: Scene): string {
   const holdOff = formatDuration(DELETION.holdOffMs);
   const period = formatDuration(NODE_MONITOR_PERIOD_MS);
   const silence = formatDuration(SILENCE_MS);
@@ -243,7 +243,13 @@ Landfall itself is the real one. For the story's sake some waits are shorter tha
 
 Watch along in another terminal:
 
-  kubectl --kubeconfig ${kubeconfig} get nodes -w -L topology.kubernetes.io/zone`;
+  kubectl --kubeconfig ${kubeconfig} get nodes -w -L topology.kubernetes.io/zone${toPageLine(flags.debugAddress)}`;
+}
+
+/** Where a browser finds the page: nothing of a unix socket, or of a port that is not chosen yet. */
+function toPageLine(address: ListenAddress): string {
+  if (address.kind === "unix" || address.port === 0) return "";
+  return `\n  in a browser: http://${formatListenAddress(address)}/debug/`;
 }
 
 function toFigures(stage: Stage, durationMs: number): string {
@@ -264,7 +270,7 @@ function toInvitation(kubeconfig: string, address: ListenAddress): string {
   const url = `http://${isSocket ? "localhost" : formatListenAddress(address)}/debug/nodes`;
   return `
 The cluster stays up. Try:
-
+${toPageLine(address)}
   ${kubectl} get nodes -L topology.kubernetes.io/zone
   ${kubectl} describe node worker-uefi
   ${kubectl} describe node worker-3

@@ -71,6 +71,9 @@ describe.each(listPrograms())("landfall as $name", (program) => {
       await demo.waitForOutput("Ctrl-C ends it.");
       const [, debugUrl = ""] = /curl -s (http:\S+)/.exec(demo.output) ?? [];
       expect(await (await fetch(debugUrl)).text()).toContain('"worker-uefi"');
+      const [, pageUrl = ""] = /in a browser: (http:\S+)/.exec(demo.output) ?? [];
+      const page = await fetch(pageUrl, { headers: { accept: "text/html" } });
+      expect(await page.text()).toContain('href="nodes/worker-uefi"');
       if (kubectl !== undefined) await expectKubectl(kubectl, demo.output);
       const { code, stderr } = await demo.stop();
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
