@@ -117,10 +117,15 @@ function listProcessValues(): ChartValues {
       type: "array",
       items: { type: "string", pattern: "^--?[a-zA-Z]" },
     }),
-    extraEnvs: value("More environment variables: - name: … and value: … or valueFrom: ….", [], {
-      type: "array",
-      items: { type: "object", required: ["name"] },
-    }),
+    extraEnvs: value(
+      "More environment variables: - name: … and value: … or valueFrom: …. KUBERNETES_SERVICE_HOST and\n" +
+        "KUBERNETES_SERVICE_PORT name the API server itself where Services work only after the pod network.",
+      [],
+      {
+        type: "array",
+        items: { type: "object", required: ["name"] },
+      },
+    ),
   };
 }
 
