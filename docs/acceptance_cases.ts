@@ -119,6 +119,7 @@ const PROCESS: readonly AcceptanceCase[] = [
   one("P-02", "`--controllers` picks, drops and aliases as in other managers."),
   one("P-05", "Settings that are wrong end the process with all problems at once."),
   one("P-06", "No secret is ever written to a log or an error."),
+  one("P-07", "SIGTERM ends the process within 5 s, and the Lease is given back."),
 ];
 
 /** Every case of the controllers that exist. */
