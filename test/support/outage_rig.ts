@@ -30,6 +30,7 @@ export interface PoolPlace {
 
 /** How often the cloud is asked when nothing is wrong, in milliseconds. */
 export const REFRESH_MS = 30_000;
+const EVENT_PERIOD_MS = 5_000;
 /** Longer than a process needs from its start until it has nothing left to do, in milliseconds. */
 const START_MS = 35_000;
 const CONTROLLERS = ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"];
@@ -72,13 +73,23 @@ export class OutageRig implements AsyncDisposable {
     this.versions = parts.versions;
   }
 
-  /** Starts everything; resolves when all Nodes are initialised, Ready and at rest. */
-  static async start(deletion: DeletionSettings): Promise<OutageRig> {
+  /**
+   * Starts everything; resolves when all Nodes are initialised, Ready and at rest.
+   *
+   * @param hasEvents Whether the cloud tells of changes as they happen
+   * @param eventPeriodMs How soon it does, in milliseconds. The more rarely, the faster the test
+   */
+  static async start(
+    deletion: DeletionSettings,
+    hasEvents: boolean,
+    eventPeriodMs: number = EVENT_PERIOD_MS,
+  ): Promise<OutageRig> {
     const versions: Node[] = [];
     const traffic = new Traffic((node) => versions.push(node));
     const clock = new ManualClock(undefined, () => traffic.rest(servers));
     const kubernetes = startKubernetesSimulator({ clock });
-    const cloud = await startXenOrchestraSimulator({ clock });
+    const cloud = await startXenOrchestraSimulator({ clock, eventPeriodMs });
+    cloud.events.isOffered = hasEvents;
     const servers: Servers = { kubernetes, cloud };
     const rig = new OutageRig(clock, { servers, traffic, deletion, versions });
     rig.#disposals.push(

@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { pickFields } from "./pick.ts";
 import { COLLECTIONS, isCollection, type Collection, type XoRecord } from "./records.ts";
-import { toJson, toNotFound } from "./replies.ts";
+import { toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { XenOrchestraState } from "./state.ts";
 
 /**
@@ -24,6 +24,8 @@ export interface EventHubOptions {
   readonly clock: Clock;
   /** Ends everything. */
   readonly signal: AbortSignal;
+  /** How often objects are compared, in milliseconds. */
+  readonly periodMs: number;
 }
 
 interface Subscription {
@@ -42,8 +44,6 @@ interface Stream {
   end(error?: Error): void;
 }
 
-/** Objects are compared so often: the real one collects changes for as long. */
-const LOOK_PERIOD_MS = 200;
 const REST_FACTOR = 20;
 const PING_PERIOD_MS = 30_000;
 /** A reader that lets more wait is cut. */
@@ -58,6 +58,8 @@ export class EventHub {
   #isLooking = false;
   /** What goes wrong with all streams from now on. */
   mode: EventMode = "right";
+  /** False: an old server, which has no events. */
+  isOffered = true;
 
   constructor(options: EventHubOptions) {
     this.#options = options;
@@ -87,6 +89,7 @@ export class EventHub {
 
   /** Answers `GET /events`. */
   open(isBlind: boolean): Response {
+    if (!this.isOffered) return toUnknownRoute("GET", "/rest/v0/events");
     const id = randomUUID();
     const { clock } = this.#options;
     const strategy = new ByteLengthQueuingStrategy({ highWaterMark: QUEUE_BYTES_MAX });
@@ -158,11 +161,11 @@ export class EventHub {
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    const { clock, signal } = this.#options;
+    const { clock, signal, periodMs } = this.#options;
     try {
       for (let tookMs = 0; this.#streams.size > 0;) {
         // A large world is looked at more rarely, so that looking never costs more than a little.
-        await clock.sleep(Math.max(LOOK_PERIOD_MS, tookMs * REST_FACTOR), signal);
+        await clock.sleep(Math.max(periodMs, tookMs * REST_FACTOR), signal);
         const startedMs = clock.monotonic();
         for (const stream of this.#streams.values()) this.#tell(stream);
         tookMs = clock.monotonic() - startedMs;

@@ -25,6 +25,8 @@ export interface XenOrchestraSimulatorOptions {
   readonly users?: readonly XoUser[];
   /** Objects it starts with. @default {none} */
   readonly world?: World;
+  /** How often it looks for changes to tell of, in milliseconds. @default {200} */
+  readonly eventPeriodMs?: number;
 }
 
 /** A running simulator. */
@@ -62,6 +64,9 @@ const ADMIN: XoUser = {
   password: "admin",
 };
 
+/** As long as the real one collects changes. */
+const EVENT_PERIOD_MS = 200;
+
 /**
  * Starts a simulated Xen Orchestra on 127.0.0.1. Resolves once it answers.
  *
@@ -80,7 +85,12 @@ export async function startXenOrchestraSimulator(
   const faults = new Faults();
   const requests = new RequestCounter();
   const stopped = new AbortController();
-  const events = new EventHub({ state, clock, signal: stopped.signal });
+  const events = new EventHub({
+    state,
+    clock,
+    signal: stopped.signal,
+    periodMs: options.eventPeriodMs ?? EVENT_PERIOD_MS,
+  });
   const routes = createRoutes({ state, auth, events, clock });
   const answer = (request: Request): Promise<Response> => Promise.resolve(routes.fetch(request));
   const front = new Front({ answer, faults, requests, clock, signal: stopped.signal });
@@ -178,6 +188,8 @@ class Front {
     outgoing: ServerResponse,
   ): Promise<void> {
     const reader = response.body?.getReader();
+    // Whoever waited too long for it is gone, and will not close again.
+    if (outgoing.destroyed || incoming.socket.destroyed) return await reader?.cancel();
     outgoing.once("close", () => void reader?.cancel().catch(() => {}));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.flushHeaders();

@@ -22,7 +22,7 @@ class Bench {
   readonly clock = new ManualClock();
   readonly state = new XenOrchestraState(this.clock, world.world);
   readonly stop = new AbortController();
-  readonly hub = new EventHub({ ...this, signal: this.stop.signal });
+  readonly hub = new EventHub({ ...this, signal: this.stop.signal, periodMs: 200 });
   readonly events: Event[] = [];
   isOver = false;
   error: unknown;
@@ -174,6 +174,13 @@ describe("EventHub", () => {
     const body = { error: "no such event x", data: { id: "x", type: "event" } };
     expect(await bench.subscribe({ collection: "VM" }, "x")).toEqual([404, body]);
     expect(await toAnswer(bench.hub.unsubscribe("x", "VM"))).toEqual([404, body]);
+  });
+
+  test("answers the page of an unknown route where there are no events", async () => {
+    bench.hub.isOffered = false;
+    const response = bench.hub.open(false);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain("Cannot GET /rest/v0/events");
   });
 
   test("ends a subscription", async () => {

@@ -11,7 +11,7 @@ const user = { id: "u-1", username: "admin", password: "admin" };
 const auth = new Auth(clock, [user]);
 auth.addToken("t", user);
 const state = new XenOrchestraState(clock, createDemoWorld().world);
-const events = new EventHub({ state, clock, signal: new AbortController().signal });
+const events = new EventHub({ state, clock, signal: new AbortController().signal, periodMs: 200 });
 const routes = createRoutes({ state, auth, events, clock });
 
 async function ask(path: string, init: RequestInit = {}): Promise<[number, unknown]> {
