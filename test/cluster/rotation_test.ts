@@ -1,0 +1,220 @@
+/**
+ * Secrets, certificates and settings that change under a controller at work, while Nodes are created all the time. The
+ * API server and the program are real; Xen Orchestra is simulated, behind TLS.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { KubeEvent } from "../../lib/kube/resource.ts";
+import { readJson } from "../support/contract_client.ts";
+import { skipsCluster } from "../support/cluster.ts";
+import { ClusterRig, type Controller, waitUntil } from "../support/cluster_rig.ts";
+import { listPrograms } from "../support/landfall_process.ts";
+import { SecretMount } from "../support/secret_mount.ts";
+import { createShortCertificate } from "../support/short_certificate.ts";
+import { startTlsFront, type TlsFront } from "../support/tls_front.ts";
+import { readTls } from "../support/tls_fixtures.ts";
+
+const isSkipped = skipsCluster();
+const program = listPrograms().at(-1);
+const LOAD_PERIOD_MS = 200;
+const ACCOUNT = { namespace: "kube-system", name: "landfall" } as const;
+const ZONE = "topology.kubernetes.io/zone";
+
+describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.name}`, () => {
+  let rig: ClusterRig;
+  let front: TlsFront;
+  /** Everything that the controller is given in files. */
+  let mount: SecretMount;
+  let controller: Controller | undefined;
+  let load: Load | undefined;
+  const secrets = new Set<string>();
+
+  beforeEach(async () => {
+    rig = await ClusterRig.start();
+    front = await startTlsFront(Number(new URL(rig.cloud.url).port));
+    mount = new SecretMount({ "ca.crt": readTls("ca.crt"), "xo-token": addToken("canary-xo-1") });
+    configure([]);
+  }, 120_000);
+  afterEach(async () => {
+    await load?.stop();
+    load = undefined;
+    const ended = await controller?.landfall.stop();
+    controller = undefined;
+    await front.stop();
+    await rig.stop();
+    mount[Symbol.dispose]();
+    for (const secret of secrets) expect(ended?.stderr ?? "").not.toContain(secret);
+    secrets.clear();
+  });
+
+  /** A token of Xen Orchestra, as secret as any. */
+  const addToken = (id: string): string => {
+    const [user] = [...rig.cloud.auth.tokens.values()].map(({ user_id }) => user_id);
+    rig.cloud.auth.addToken(id, { id: user ?? "", username: "", password: "" }, 90 * 86_400_000);
+    secrets.add(id);
+    return id;
+  };
+  const configure = (lines: readonly string[]): void => {
+    const base = [
+      `url: ${front.url}`,
+      `tokenFile: ${mount.path("xo-token")}`,
+      `caFile: ${mount.path("ca.crt")}`,
+      "refreshInterval: 1s",
+    ];
+    mount.update({ "config.yaml": [...base, ...lines, ""].join("\n") });
+  };
+  const start = async (user: object): Promise<void> => {
+    if (program === undefined) throw new Error("Cannot test: no program");
+    const { url: server, caPath } = rig.cluster;
+    const kubeconfig = {
+      clusters: [{ name: "c", cluster: { server, "certificate-authority": caPath } }],
+      users: [{ name: "u", user }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    };
+    mount.update({ kubeconfig: JSON.stringify(kubeconfig) });
+    controller = await rig.startController(program, {
+      args: [
+        `--kubeconfig=${mount.path("kubeconfig")}`,
+        `--cloud-config=${mount.path("config.yaml")}`,
+      ],
+    });
+    load = new Load(rig);
+  };
+  /** A Node that registers now and is served shows that everything works. */
+  const expectService = async (name: string): Promise<void> => {
+    rig.addVm(name);
+    await rig.register(name);
+    await rig.waitForNode(name);
+  };
+  /** Ends the load, waits until all its Nodes are served, and looks at what was counted since the start. */
+  const expectNoFailure = async (): Promise<void> => {
+    const names = (await load?.stop()) ?? [];
+    expect(names.length).toBeGreaterThan(20);
+    for (const name of names) await rig.waitForNode(name);
+    const metrics = await (await fetch(`${controller?.debugUrl}/metrics`)).text();
+    const outcomes = listLabels(metrics, "landfall_reconciles_total", "outcome");
+    expect(outcomes).toContain("ok");
+    expect(outcomes.filter((outcome) => !["ok", "conflict"].includes(outcome))).toEqual([]);
+    expect(listLabels(metrics, "landfall_inventory_refreshes_total", "result")).toEqual(["ok"]);
+  };
+  const listOwnEvents = async (): Promise<readonly KubeEvent[]> => {
+    const path =
+      "/api/v1/namespaces/kube-system/events?fieldSelector=involvedObject.kind%3DComponent";
+    const list = await readJson<{ readonly items: readonly KubeEvent[] }>(
+      await rig.cluster.adminFetch(path),
+    );
+    return list.items;
+  };
+
+  test("service account, token and authority of Xen Orchestra, settings: not one reconcile fails", async () => {
+    mount.update({ token: rig.token });
+    secrets.add(rig.token);
+    await start({ tokenFile: "token" });
+    await expectService("at-first");
+
+    // A token whose account is gone is refused once the API server has forgotten that it was good.
+    const old = rig.token;
+    await rig.revokeTokens();
+    await rig.renewToken();
+    mount.update({ token: rig.token });
+    secrets.add(rig.token);
+    await untilRefused(old);
+    await expectService("after-account-token");
+
+    mount.update({ "xo-token": addToken("canary-xo-2") });
+    await expectService("before-revocation");
+    rig.cloud.auth.revoke("canary-xo-1");
+    await expectService("after-cloud-token");
+
+    mount.update({ "ca.crt": readTls("other_ca.crt") });
+    front.show("other_server");
+    await expectService("after-authority");
+
+    configure(["zoneLabelFrom: pool"]);
+    await rig.waitForNode("at-first", ({ metadata }) => metadata.labels?.[ZONE] === rig.poolId);
+    configure(["zoneLabelFrom: canary-value"]);
+    const refused = await waitUntil("the Event about the refused file", async () =>
+      (await listOwnEvents()).find(({ reason }) => reason === "ConfigRefused"),
+    );
+    expect(refused.type).toBe("Warning");
+    expect(refused.message).toContain(`${mount.path("config.yaml")}:5:1: zoneLabelFrom: wanted`);
+    expect(refused.message).not.toContain("canary");
+    secrets.add("canary-value");
+    await expectService("after-refusal");
+    const { metadata } = await rig.readNode("after-refusal");
+    expect(metadata.labels?.[ZONE]).toBe(rig.poolId);
+    const reasons = (await listOwnEvents()).map(({ reason }) => reason).sort();
+    expect(reasons).toEqual(["ConfigApplied", "ConfigRefused"]);
+    await expectNoFailure();
+  }, 240_000);
+
+  test("a client certificate that ends is followed by the next one: not one reconcile fails", async () => {
+    const authority = {
+      certPath: rig.cluster.caPath,
+      keyPath: join(rig.cluster.folder, "landfall-test-ca.key"),
+    };
+    // The user that the rig's rules are bound to, by its certificate instead of a token.
+    const subject = `/CN=system:serviceaccount:${ACCOUNT.namespace}:${ACCOUNT.name}`;
+    const first = await createShortCertificate(authority, subject, 30_000);
+    const endsAt = Date.now() + 30_000;
+    mount.update({ "tls.crt": first.cert, "tls.key": first.key });
+    await start({ "client-certificate": "tls.crt", "client-key": "tls.key" });
+    await expectService("at-first");
+    const second = await createShortCertificate(authority, subject, 600_000);
+    mount.update({ "tls.crt": second.cert, "tls.key": second.key });
+    await Bun.sleep(Math.max(0, endsAt + 1_000 - Date.now()));
+    await untilRefused(undefined, { cert: first.cert, key: first.key });
+    await expectService("after-the-end");
+    await expectNoFailure();
+  }, 180_000);
+
+  /** The API server remembers for some seconds that a token was good. */
+  const untilRefused = (token: string | undefined, pair: object = {}): Promise<true> =>
+    waitUntil("the API server to refuse the old credentials", async () => {
+      const tls = { ca: Bun.file(rig.cluster.caPath), ...pair };
+      const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+      const url = `${rig.cluster.url}/api/v1/nodes?limit=1`;
+      const response = await fetch(url, { headers, tls, keepalive: false });
+      return response.status === 401 ? true : undefined;
+    });
+});
+
+/** Nodes that register all the time. */
+class Load {
+  readonly #stop = new AbortController();
+  readonly #names: string[] = [];
+  readonly #running: Promise<void>;
+
+  constructor(rig: ClusterRig) {
+    this.#running = this.#run(rig);
+  }
+
+  /** Ends it. Returns the names of all Nodes that it registered. */
+  async stop(): Promise<readonly string[]> {
+    this.#stop.abort();
+    await this.#running;
+    return this.#names;
+  }
+
+  async #run(rig: ClusterRig): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const name = `load-${this.#names.length}`;
+      rig.addVm(name);
+      await rig.register(name);
+      this.#names.push(name);
+      await Bun.sleep(LOAD_PERIOD_MS);
+    }
+  }
+}
+
+/** Values of a label that a metric was ever counted with. */
+function listLabels(metrics: string, metric: string, label: string): string[] {
+  const values = new Set<string>();
+  for (const line of metrics.split("\n")) {
+    if (!line.startsWith(`${metric}{`)) continue;
+    const [, value = ""] = new RegExp(`${label}="([^"]*)"`).exec(line) ?? [];
+    values.add(value);
+  }
+  return [...values];
+}
