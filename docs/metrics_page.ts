@@ -15,6 +15,7 @@ import { MetricsRegistry } from "../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../lib/core/work_queue_metrics.ts";
 import { exportProcess } from "../lib/host/process_metrics.ts";
 import { createLeaderMetrics } from "../lib/kube/election_narrator.ts";
+import { createReviewMetrics } from "../lib/kube/delegated_review.ts";
 import { createEventMetrics } from "../lib/kube/events.ts";
 import { createRequestMetrics } from "../lib/kube/request.ts";
 import { NODES } from "../lib/kube/resource.ts";
@@ -53,6 +54,7 @@ export function listMetrics(): { name: string; type: string; help: string }[] {
   createWorkQueueMetrics(metrics);
   createEventMetrics(metrics);
   createRequestMetrics(metrics);
+  createReviewMetrics(metrics);
   createLeaderMetrics(metrics);
   createWatcherMetrics(metrics);
   createReloadMetric(metrics);

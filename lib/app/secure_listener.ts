@@ -5,7 +5,7 @@
 import { guardAccess } from "../http/access.ts";
 import { formatListenAddress } from "../http/listen_address.ts";
 import { type Handler, type HttpServer, startHttpServer } from "../http/server.ts";
-import { createDelegatedReviewer } from "../kube/delegated_review.ts";
+import { createDelegatedReviewer, createReviewMetrics } from "../kube/delegated_review.ts";
 import type { AppOptions, SecureSettings } from "./options.ts";
 import { loadServingCertificate } from "./serving_certificate.ts";
 
@@ -25,7 +25,7 @@ export async function startSecureListener(
   const { address, alwaysAllowPaths } = secure;
   const certificate = await loadServingCertificate({ secure, host, clock, log });
   const stopped = new AbortController();
-  const reviewer = createDelegatedReviewer(client, metrics);
+  const reviewer = createDelegatedReviewer(client, createReviewMetrics(metrics));
   const access = { reviewer, alwaysAllowPaths, clock, log, signal: stopped.signal };
   const handler = guardAccess(pages, access);
   const { keyPair } = certificate;

@@ -60,19 +60,31 @@ const SUBJECT_ACCESS_REVIEWS: Resource<SubjectAccessReview> = {
 /** Status of a review that was answered: it is created, although nothing is stored. */
 const ANSWERED = "201";
 
-/** Creates a reviewer. Registers `apiserver_delegated_authn_request_total` and its sibling: once per registry. */
+/** Metrics of reviews, with the names that Kubernetes components use. */
+export interface ReviewMetrics {
+  readonly tokens: Counter;
+  readonly rights: Counter;
+}
+
+/** Registers the metrics of reviews; once per registry. */
+export function createReviewMetrics(metrics: MetricsRegistry): ReviewMetrics {
+  return {
+    tokens: metrics.counter({
+      name: "apiserver_delegated_authn_request_total",
+      help: "Questions to the API server about who somebody is, by status code",
+    }),
+    rights: metrics.counter({
+      name: "apiserver_delegated_authz_request_total",
+      help: "Questions to the API server about what somebody may do, by status code",
+    }),
+  };
+}
+
+/** Creates a reviewer; nothing is sent until it is asked something. */
 export function createDelegatedReviewer(
   client: KubeClient,
-  metrics: MetricsRegistry,
+  { tokens, rights }: ReviewMetrics,
 ): DelegatedReviewer {
-  const tokens = metrics.counter({
-    name: "apiserver_delegated_authn_request_total",
-    help: "Questions to the API server about who somebody is, by status code",
-  });
-  const rights = metrics.counter({
-    name: "apiserver_delegated_authz_request_total",
-    help: "Questions to the API server about what somebody may do, by status code",
-  });
   return {
     async authenticate(token, signal) {
       const { apiVersion, kind } = TOKEN_REVIEWS;

@@ -4,6 +4,7 @@ import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { KubeClient } from "../../lib/kube/client.ts";
 import {
   createDelegatedReviewer,
+  createReviewMetrics,
   type DelegatedReviewer,
 } from "../../lib/kube/delegated_review.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
@@ -38,7 +39,7 @@ function start(answers: readonly unknown[]): {
   };
   const client: KubeClient = Object.assign(new ScriptedKubeClient(new ManualClock()), { create });
   const metrics = new MetricsRegistry();
-  return { reviewer: createDelegatedReviewer(client, metrics), metrics, sent };
+  return { reviewer: createDelegatedReviewer(client, createReviewMetrics(metrics)), metrics, sent };
 }
 
 describe("createDelegatedReviewer()", () => {
