@@ -1,0 +1,73 @@
+/**
+ * What is known of machines ends with a process. The next one must not take for gone what it never saw.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
+
+const MINUTE_MS = 60_000;
+const NODE = "alpha-3";
+const REGION = "topology.kubernetes.io/region";
+const SETTINGS: readonly (readonly [string, DeletionSettings])[] = [
+  ["default settings", DEFAULT_DELETION],
+  [
+    "nothing but the proof of absence",
+    { ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0, fleetShare: 1 },
+  ],
+];
+
+/** Landfall is started anew while the Node's machine looks gone, and `ms` go by. */
+async function restart(rig: OutageRig, ms: number): Promise<void> {
+  await rig.stopApp();
+  await rig.startApp();
+  await rig.clock.advance(ms);
+}
+
+/** The Node was never asked to be deleted, and shows that its machine is in the other pool. */
+async function expectMoved(rig: OutageRig): Promise<void> {
+  await rig.clock.advance(REFRESH_MS);
+  const deletions = rig.servers.kubernetes.requests.count({ verb: "delete", resource: "nodes" });
+  expect(deletions).toBe(0);
+  expect(rig.readNode(NODE)?.metadata.labels?.[REGION]).toBe(rig.pools.beta.id);
+}
+
+describe.each(SETTINGS)("a restart with %s does not cost a live Node", (_title, settings) => {
+  test.each([true, false])("whose machine is between two pools; events: %p", async (hasEvents) => {
+    await using rig = await OutageRig.start(settings, hasEvents);
+    rig.setReady(NODE, false);
+    const gapMs = 9 * MINUTE_MS;
+    // No list shows that it is being migrated.
+    rig.servers.cloud.state.migratePool(rig.toVmId(NODE), rig.pools.beta.id, { gapMs });
+    await restart(rig, gapMs - 1);
+    expect(rig.listEvents(NODE)).toContain("NodeDeletionBlocked");
+    expect(rig.metrics.render()).toContain('landfall_node_deletions_blocked{reason="neverSeen"} 1');
+    await expectMoved(rig);
+  });
+
+  test("whose machine moved into a pool that is lost, when connections cannot be read", async () => {
+    await using rig = await OutageRig.start(settings, true);
+    const { state, faults } = rig.servers.cloud;
+    const { id } = rig.pools.beta;
+    // Nobody saw it there: neither a list nor a label tells of it.
+    state.migratePool(rig.toVmId(NODE), id);
+    state.dropPool(id);
+    faults.set({ kind: "status", status: 403 }, { route: "/servers" });
+    rig.setReady(NODE, false);
+    await restart(rig, 9 * MINUTE_MS);
+    state.restorePool(id);
+    await expectMoved(rig);
+  });
+
+  test("and still lets go, ten minutes later, of one whose machine was deleted before", async () => {
+    await using rig = await OutageRig.start(settings, true);
+    rig.setReady("alpha-gone", false);
+    await rig.stopApp();
+    rig.servers.cloud.state.removeVm(rig.toVmId("alpha-gone"));
+    await rig.startApp();
+    await rig.clock.advance(10 * MINUTE_MS - 1);
+    expect(rig.readNode("alpha-gone")).toBeDefined();
+    await rig.clock.advance(REFRESH_MS);
+    expect(rig.readNode("alpha-gone")).toBeUndefined();
+  });
+});
