@@ -45,6 +45,8 @@ export const LEASE = {
 export const RIGHTS: readonly NeededRight[] = listRights(needAll(LEASE));
 /** Of the controller, as the audit log has it. */
 export const USERNAME: string = `system:serviceaccount:${ACCOUNT.namespace}:${ACCOUNT.name}`;
+const BAD_REQUEST = 400;
+const FORBIDDEN = 403;
 const WAIT_MS = 25_000;
 const POLL_MS = 50;
 
@@ -100,12 +102,18 @@ export class ClusterRig {
     if (refused.length > 0) throw new Error(`The API server refused: ${refused.join(", ")}`);
   }
 
-  /** Of what the controller was refused, that which no test withheld. */
+  /**
+   * Of what the controller was refused, that which it never got and no test withheld. An API server that starts
+   * refuses everything for a moment, until it has read the roles.
+   */
   async #listRefused(): Promise<string[]> {
     const requests = await this.cluster.listRequests();
-    const own = requests.filter(({ username, code }) => username === USERNAME && code === 403);
-    const texts = new Set(own.map(({ verb, resource }) => `${verb} ${resource}`));
-    return [...texts].filter((text) => !this.#withheld.has(text));
+    const own = requests.filter(({ username }) => username === USERNAME);
+    const toTexts = (some: typeof own): Set<string> =>
+      new Set(some.map(({ verb, resource }) => `${verb} ${resource}`));
+    const granted = toTexts(own.filter(({ code }) => code < BAD_REQUEST));
+    const refused = toTexts(own.filter(({ code }) => code === FORBIDDEN));
+    return [...refused.difference(granted).difference(this.#withheld)];
   }
 
   /** Settings of the cloud beside where it is and how it is signed in to: more lines of YAML. */
