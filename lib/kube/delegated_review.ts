@@ -1,6 +1,6 @@
 /**
- * Asks the API server whose token one is, and what its owner may do. Sources: TokenReview,
- * https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/, and SubjectAccessReview,
+ * Asks the API server whose token one is, and what its owner may do. Sources: TokenReview and SubjectAccessReview,
+ * https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/ and
  * https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
  * @module
  */

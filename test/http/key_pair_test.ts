@@ -32,6 +32,11 @@ function make(): KeyPair {
   return makeSelfSigned(["localhost"], Date.UTC(2026, 0, 1));
 }
 
+const PATHS = {
+  encrypted: tlsPath("client_encrypted.key"),
+  other: tlsPath("client.key"),
+} as const;
+
 describe("readKeyPair()", () => {
   test("readKeyPair() gives what is in the files", async () => {
     const { cert, key } = await readKeyPair(GOOD);
@@ -62,16 +67,17 @@ describe("readKeyPair()", () => {
     ],
     [
       "a key with a password",
-      { keyFile: tlsPath("client_encrypted.key") },
+      { keyFile: PATHS.encrypted },
       [
-        `--tls-private-key-file: ${tlsPath("client_encrypted.key")}: wanted a private key in PEM, without a password`,
+        `--tls-private-key-file: ${PATHS.encrypted}: wanted a private key in PEM, without a password`,
       ],
     ],
     [
       "the key of another certificate",
-      { keyFile: tlsPath("client.key") },
+      { keyFile: PATHS.other },
       [
-        `--tls-private-key-file: ${tlsPath("client.key")}: the key does not belong to the certificate in ${GOOD.certFile}`,
+        `--tls-private-key-file: ${PATHS.other}: ` +
+          `the key does not belong to the certificate in ${GOOD.certFile}`,
       ],
     ],
   ])("readKeyPair() refuses %s", async (_title, files, problems) => {
