@@ -3,8 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { until } from "../support/rig.ts";
@@ -25,10 +24,8 @@ interface Visit extends AsyncDisposable {
 describe.skipIf(!hasBrowser())("the pages in a browser", () => {
   let browser: Browser;
   let stage: PageStage;
-  let axe = "";
 
   beforeAll(async () => {
-    axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     browser = await startBrowser();
     stage = await startPageStage();
     await setTheScene(stage);
@@ -158,7 +155,7 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
         // The page refuses every script but its own, so axe comes in without its policy.
         await using visited = await visit(path, { colorScheme, bypassCSP: true });
         const { page } = visited;
-        await page.evaluate(axe);
+        await page.evaluate(axe.source);
         const found: unknown = await page.evaluate(`axe.run().then(({ violations }) =>
           violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
         expect(found).toEqual([]);
