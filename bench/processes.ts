@@ -5,6 +5,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findFreePort } from "../test/support/server_process.ts";
 import type { LifeFigures } from "./experiments.ts";
 import type { Places, Progress } from "./simulators.ts";
 
@@ -112,6 +113,8 @@ export class Controller implements AsyncDisposable {
       "--cloud-provider=xenorchestra",
       `--cloud-config=${cloudConfig}`,
       `--debug-address=${join(folder, "socket")}`,
+      "--bind-address=127.0.0.1",
+      `--secure-port=${await findFreePort()}`,
     ];
     const child = Bun.spawn([binary, "run", ...flags], {
       cwd: ROOT,

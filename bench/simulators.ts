@@ -25,13 +25,14 @@ export interface Progress {
   readonly initialised: number;
   /** Requests to Xen Orchestra so far. */
   readonly cloudRequests: number;
-  /** Requests to Kubernetes so far. */
+  /** Requests to Kubernetes so far, but for those that keep the leadership. */
   readonly requests: number;
   /** Of those, the ones that write. */
   readonly writes: number;
 }
 
 const WRITE = /^(create|update|patch|delete) /;
+const ELECTION = / leases\b/;
 /** How often a kubelet reports that nothing changed (`nodeStatusReportFrequency`). */
 const HEARTBEAT_PERIOD_MS = 300_000;
 
@@ -43,7 +44,7 @@ async function serve(count: number): Promise<void> {
 
   const stage = { kubernetes, cloud, machines: [...machines.values()] };
   const toProgress = (): Progress => {
-    const counts = [...kubernetes.requests.counts];
+    const counts = [...kubernetes.requests.counts].filter(([key]) => !ELECTION.test(key));
     return {
       requests: counts.reduce((sum, [, times]) => sum + times, 0),
       initialised: kubernetes.objects.list("nodes").filter(isInitialised).length,
