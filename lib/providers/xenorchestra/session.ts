@@ -31,6 +31,8 @@ export interface GetRequest {
   readonly isList: boolean;
   /** Answer that the asker has already: the reply is 304 if nothing changed. */
   readonly etag?: string | undefined;
+  /** Whether this may be refused while all else is not: a 401 is then a reply as any, and no word on the token. */
+  readonly isAside?: boolean;
 }
 
 /** How a request of the caller's own goes out: to what, as whom, and whom to trust. */
@@ -108,7 +110,7 @@ export class Session {
   /**
    * Gets something. A dropped connection is tried once more, and so is a refused token when another one is to be had.
    *
-   * @returns Any reply but 401
+   * @returns Any reply but 401, unless the request is an aside
    * @throws {CloudError} when there is none in time, or the token is refused
    */
   get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
@@ -117,16 +119,18 @@ export class Session {
   }
 
   async #get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
-    const { operation, path, isList, etag } = request;
+    const { operation, path, isList, etag, isAside = false } = request;
     const route = this.#route;
     const timeoutMs = route.settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
     const deadline = withDeadline(signal, timeoutMs, this.#deps.clock);
     try {
-      return await this.#withToken(route, deadline, (auth) => {
+      const send = (auth: Readonly<Record<string, string>>): Promise<Reply> => {
         const headers = { ...HEADERS, ...toCondition(etag), ...auth };
         const sent = { operation, method: "GET", url: route.base + path, headers } as const;
         return this.#sendTwice(route, sent, deadline);
-      });
+      };
+      if (!isAside) return await this.#withToken(route, deadline, send);
+      return await send(toAuthHeader(await route.tokens.read(deadline), route.usesBasic));
     } catch (error) {
       signal.throwIfAborted();
       if (!deadline.aborted) throw error;

@@ -45,7 +45,8 @@ export async function readTokenLife(
   signal: AbortSignal,
 ): Promise<TokenLife | undefined> {
   const path = "/users/me/authentication_tokens";
-  const reply = await session.get({ operation: "list_tokens", path, isList: false }, signal);
+  const request = { operation: "list_tokens", path, isList: false, isAside: true };
+  const reply = await session.get(request, signal);
   if (reply.status === 403 || reply.status === 404) return undefined;
   const list = reply.json?.value;
   if (reply.status !== 200 || !Array.isArray(list)) throw toReplyError(reply, `GET ${path}`);

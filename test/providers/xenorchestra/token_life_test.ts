@@ -85,6 +85,17 @@ describe("readTokenLife()", () => {
   });
 });
 
+describe("a question that is refused", () => {
+  test("is no reason to leave the token alone", async () => {
+    cloud.auth.addToken("one", ANN);
+    cloud.faults.set({ kind: "status", status: 401 }, LIST);
+    const session = open("one");
+    await expect(readTokenLife(session, signal)).rejects.toMatchObject({ kind: "denied" });
+    const reply = await session.get({ operation: "list_vms", path: "/vms", isList: true }, signal);
+    expect(reply.status).toBe(200);
+  });
+});
+
 describe("renewToken()", () => {
   const client = { id: `${OWN_CLIENT}abc` };
   const renewal = { userId: ANN.id, clientId: client.id };
