@@ -25,8 +25,8 @@ export interface Leadership {
 
 /**
  * A client that passes reads on, and writes only while leadership is held: that is asked right before each one is
- * sent, again after each pause, and what is under way when leadership is lost is aborted. Events and reviews are nothing to lead by: they pass
- * always. Closing it closes the client within.
+ * sent, again after each pause, and what is under way when leadership is lost is aborted. Events and reviews are
+ * nothing to lead by: they pass always. Closing it closes the client within.
  *
  * Refused writes throw the {@linkcode LeadershipLostError} of the leadership.
  */

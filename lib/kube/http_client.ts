@@ -33,7 +33,7 @@ import { hasPrecondition, readBody, toListSearch, toPage, toWatchSearch } from "
 export interface KubeClientOptions {
   readonly credentials: Credentials;
   readonly clock: Clock;
-  /** Takes `rest_client_requests_total` and `rest_client_request_duration_seconds`; the metrics themselves, if shared. */
+  /** Takes `rest_client_requests_total` and `rest_client_request_duration_seconds`; or these, if clients share them. */
   readonly metrics: MetricsRegistry | RequestMetrics;
   /** Landfall's version, for the User-Agent. */
   readonly version: string;

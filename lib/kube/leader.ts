@@ -1,9 +1,9 @@
 /**
  * Leader election over a Lease: waits for leadership, keeps it, and tells at once when it is lost.
  *
- * It goes by the rules of client-go's `leaderelection` package, so that Go controllers may stand for the same Lease. Two
- * things differ. While another holds the Lease it is looked at a little more often, and right when it runs out; trouble
- * and conflicts are answered with client-go's pauses. And a leader that sees another holder stops at once.
+ * It goes by the rules of client-go's `leaderelection` package, so that Go controllers may stand for the same Lease.
+ * Two things differ. While another holds the Lease it is looked at a little more often, and right when it runs out;
+ * trouble and conflicts are answered with client-go's pauses. And a leader that sees another holder stops at once.
  * @module
  */
 import { randomUUID } from "node:crypto";
@@ -72,7 +72,7 @@ export class LeaderElector implements Leadership {
   readonly #lock: LeaseLock;
   readonly #narrator: ElectionNarrator;
   readonly #lost = new AbortController();
-  /** How long a renewal is worth, from when it was sent: less than others wait, by half of what we could wait longer. */
+  /** How long a renewal is worth, from when it was sent: less than others wait, by half of what may be spared. */
   readonly #heldMs: number;
   #state: "standby" | "leading" | "lost" | "released" = "standby";
 

@@ -21,7 +21,7 @@ export async function readBody(reply: Response, what: string): Promise<unknown> 
   }
 }
 
-/** Whether sending a patch, or a whole object, twice has no other effect than sending it once: the second one meets a conflict. */
+/** Whether sending a patch or an object twice has no other effect than sending it once: the second meets a conflict. */
 export function hasPrecondition(body: object): boolean {
   if (Array.isArray(body)) return body.some(isVersionTest);
   const metadata: unknown = "metadata" in body ? body.metadata : undefined;

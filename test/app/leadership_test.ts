@@ -189,6 +189,28 @@ describe("runApp() with an election", () => {
   });
 });
 
+test("runApp() gives controllers a client that asks for leadership right before each write", async () => {
+  const provider = new FakeProvider();
+  provider.instances.set("a", toInstance("a", { zone: "z" }));
+  const options = await toOptions("h", provider);
+  const { client } = options;
+  const patch = client.patch.bind(client);
+  const fenced: [kind: string, isFenced: boolean][] = [];
+  client.patch = (resource, path, body, signal, write) => {
+    fenced.push([resource.kind, write?.beforeSend !== undefined]);
+    return patch(resource, path, body, signal, write);
+  };
+  const stopping = new AbortController();
+  const ended = runApp(options, stopping.signal);
+  register("a");
+  await until("the Node is initialised", () => isInitialised("a"));
+  stopping.abort();
+  await ended;
+  const nodes = fenced.filter(([kind]) => kind === "Node");
+  expect(nodes.length).toBeGreaterThan(0);
+  expect(nodes.every(([, isFenced]) => isFenced)).toBe(true);
+});
+
 describe("createElector() and what stands on it", () => {
   test("there is none without an election: work runs at once, with the client as it is", async () => {
     const provider = new FakeProvider();

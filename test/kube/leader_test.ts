@@ -176,6 +176,25 @@ describe("LeaderElector", () => {
     ]);
   });
 
+  test("does not lead by an answer that is older than leadership lasts", async () => {
+    const stage = setStage();
+    const a = stage.add({ name: "a" });
+    let requests = 0;
+    a.trip = () => ({ thereMs: 0, backMs: (requests += 1) === 2 ? 10 : 0 });
+    a.start();
+    await stage.clock.advance(5);
+    expect(stage.server.lease?.spec?.holderIdentity).toBe("a");
+    a.pause();
+    await stage.clock.advance(13_000);
+    a.resume();
+    await stage.clock.advance(0);
+    expect(a.elector.isLeading).toBe(false);
+    expect(a.end).toBeUndefined();
+    await stage.clock.advance(4_400);
+    expect(a.elector.isHeld()).toBe(true);
+    expect(a.end).toBeUndefined();
+  });
+
   test("a standby that is stopped leaves the Lease alone", async () => {
     const stage = setStage();
     const [a, b] = [stage.add({ name: "a" }), stage.add({ name: "b" })];
@@ -425,6 +444,7 @@ describe("LeaderElector that leads", () => {
     await stage.clock.advance(60_000);
     expect(a.elector.isHeld()).toBe(true);
     a.trip = () => ({ thereMs: 0, backMs: 0, lost: "there" });
+    a.clock.now = () => now() - 2 * 86_400_000;
     await stage.clock.advance(14_000);
     expectLost(a, "no renewal for 12 s");
   });
