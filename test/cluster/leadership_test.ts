@@ -233,6 +233,33 @@ describe.skipIf(isSkipped)("replicas", () => {
     }, 60_000);
   });
 
+  test("an API server that falls silent: the leader ends with 1, and the other acts when it is back", async () => {
+    const [program] = listPrograms();
+    if (program === undefined) throw new Error("Cannot find a program");
+    const [leader, other] = await startPair(program, SHORT);
+    const { landfall } = await leader.process;
+    const standby = await other.process;
+    const { cluster } = useRig();
+    // Requests of the churn would be silent, too.
+    await churn?.stop();
+    cluster.pauseApiServer();
+    const fromMs = Date.now();
+    const { code, stderr } = await landfall.ended;
+    const endedMs = Date.now() - fromMs;
+    cluster.resumeApiServer();
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain("leaderelection lost");
+    churn = new Churn(useRig());
+    const ms = await waitForAct(other, Date.now());
+    console.log(
+      `silence: the leader ended after ${endedMs} ms, the other acted ${ms} ms after its end`,
+    );
+    // The last renewal is worth 1.7 s; what is left is for Events that find no way.
+    expect(endedMs).toBeLessThan(6_000);
+    await standby.landfall.waitForRecord(isLeading);
+    await expectNoForeignWrite();
+  }, 60_000);
+
   test(`${HAND_OVERS} hand-overs, and no Node is written by who does not hold the Lease`, async () => {
     const program = listPrograms().at(-1);
     if (program === undefined) throw new Error("Cannot find a program");
