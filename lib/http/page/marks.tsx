@@ -11,14 +11,19 @@ export function Mark({ state }: { readonly state: StateName }): JSX.Element {
   return <span class={`mark s-${state}`}>{STATES[state].word}</span>;
 }
 
+/** Narrowest share of a bar in percent: one Node of thousands can still be seen. */
+const SHARE_MIN = 0.8;
+
 /** Shares of states as one bar. It says nothing that numbers beside it do not say. */
 export function Bar({ counts }: { readonly counts: Counts }): JSX.Element {
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  const shares = counts.map(([, count]) => Math.max(SHARE_MIN, (count / total) * 100));
+  const all = shares.reduce((sum, share) => sum + share, 0);
   let x = 0;
   return (
     <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-      {counts.map(([state, count]) => {
-        const width = (count / total) * 100;
+      {counts.map(([state], at) => {
+        const width = ((shares[at] ?? 0) / all) * 100;
         x += width;
         return (
           <rect

@@ -28,6 +28,20 @@ test("Bar() divides its width by the counts", () => {
   expect(html).toContain('<rect class="s-well" x="25.00" width="75.00"');
 });
 
+test("Bar() lets one Node of a thousand be seen", () => {
+  const html = String(
+    Bar({
+      counts: [
+        ["missing", 1],
+        ["well", 999],
+      ],
+    }),
+  );
+  const widths = [...html.matchAll(/ width="([\d.]+)"/g)].map(([, width]) => Number(width));
+  expect(widths[0]).toBeGreaterThan(0.5);
+  expect((widths[0] ?? 0) + (widths[1] ?? 0)).toBeCloseTo(100);
+});
+
 test("Tally() counts in words", () => {
   expect(String(Tally({ counts: [["well", 3]] }))).toContain("3 well");
 });
