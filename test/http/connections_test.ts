@@ -75,6 +75,13 @@ test("Connections.add() makes room by the one that has asked nothing for longest
   ]);
 });
 
+test("Connections.add() makes room for each of two that come at once", () => {
+  const connections = new Connections(new ManualClock(), 2);
+  const old = [open(connections), open(connections)];
+  const fresh = [open(connections), open(connections)];
+  expect([...old, ...fresh].map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
+});
+
 test("Connections.add() turns a new one away while all others are being answered", () => {
   const connections = new Connections(new ManualClock(), 2);
   const busy = [open(connections), open(connections)];

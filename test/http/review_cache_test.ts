@@ -105,6 +105,16 @@ describe("ReviewCache.ask()", () => {
     expect(await rig.ask("known", "still")).toBe("still");
   });
 
+  test("ReviewCache.ask() takes who was let in before and then refused for anybody", async () => {
+    const rig = new Rig();
+    await rig.ask("known", "yes");
+    await rig.clock.advance(10_000);
+    expect(await rig.ask("known")).toBe("refused");
+    await rig.clock.advance(10_000);
+    for (let at = 0; at < 100; at += 1) await rig.ask(`token-${at}`);
+    expect(await rig.ask("known", "yes")).toBe(TooManyQuestions.name);
+  });
+
   test("ReviewCache.ask() has at most eight questions under way", async () => {
     const rig = new Rig();
     const gate = Promise.withResolvers<string>();
