@@ -60,7 +60,11 @@ export function formatFigures(figures: Figures): string {
   const rows: Row[] = [
     "Asked of Xen Orchestra",
     ...toRows(cloudRequests),
-    ["in total", asked, `${listed} for ${passes} inventories, ${asked - listed} about one machine`],
+    [
+      "in total",
+      asked,
+      `${listed} for ${passes} inventories and changes, ${asked - listed} for others`,
+    ],
     "",
     "Written to Kubernetes",
     ...toRows(writes),

@@ -16,6 +16,7 @@ import {
   doubtNeverSeen,
   type FirstSightings,
   NO_SIGHTINGS,
+  noteSighting,
   noteSightings,
   type Sighting,
 } from "./first_sightings.ts";
@@ -190,6 +191,12 @@ export function breakStreak(state: GuardState, uid: string): GuardState {
  */
 export function noteDeletion(state: GuardState, uid: string, nowMs: number): GuardState {
   return { ...state, deletions: new Map(state.deletions).set(uid, nowMs) };
+}
+
+/** Remembers that a Node's instance was present between two looks, so that it may be missed later. */
+export function noteSeen(state: GuardState, uid: string): GuardState {
+  const sightings = noteSighting(state.sightings, uid, state.observedAtMs);
+  return sightings === state.sightings ? state : { ...state, sightings };
 }
 
 /** What may happen to a Node now. A `message` is for people: no full stop, no name. */

@@ -62,6 +62,16 @@ function addShown(shown: ReadonlySet<string>, fleet: readonly Sighted[]): Readon
   return news.length === 0 ? shown : new Set([...shown, ...news.map(({ uid }) => uid)]);
 }
 
+/** Takes in that the instance of one Node was seen between two looks. Returns `before` itself when that is no news. */
+export function noteSighting(
+  before: FirstSightings,
+  uid: string,
+  observedAtMs: number,
+): FirstSightings {
+  if (doubtNeverSeen(before, uid, observedAtMs) === undefined) return before;
+  return { ...before, shown: new Set([...before.shown, uid]) };
+}
+
 /**
  * Says why an instance is not missed yet that no inventory shows; nothing when it is.
  *

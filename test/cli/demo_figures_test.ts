@@ -28,7 +28,7 @@ Figures: 4 Nodes, 1 of them deleted, 12.3 seconds
     GET /pools     10
     GET /vms       10
     GET /vms/{id}   2
-    in total       32   30 for 10 inventories, 2 about one machine
+    in total       32   30 for 10 inventories and changes, 2 for others
 
   Written to Kubernetes
     create events   3

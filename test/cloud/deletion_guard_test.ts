@@ -9,6 +9,7 @@ import {
   type GuardState,
   judge,
   noteDeletion,
+  noteSeen,
   observeFleet,
   readFleet,
   type Sighting,
@@ -356,6 +357,14 @@ describe("judge(), since the process started,", () => {
         "it may have moved before, so it counts from 10m0s after the start on",
     });
     expect(judgeYoung([...lost, { at: 600 }], settings)).toEqual(confirm);
+  });
+
+  test("waits no longer for what was seen between two looks", () => {
+    const seen = (state: GuardState): GuardState => noteSeen(state, X);
+    const steps = [{ at: 0, sighting: null, after: seen }, { at: 1 }, { at: 31 }, { at: 61 }];
+    expect(judgeYoung(steps)).toEqual(confirm);
+    const old = runSteps([{ at: 0 }], DEFAULT_DELETION);
+    expect(noteSeen(old, X)).toBe(old);
   });
 
   test("waits no longer for what was seen", () => {

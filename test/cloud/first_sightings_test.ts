@@ -3,6 +3,7 @@ import {
   doubtNeverSeen,
   NEVER_SEEN_WAIT_MS,
   NO_SIGHTINGS,
+  noteSighting,
   noteSightings,
   type Sighting,
 } from "../../lib/cloud/first_sightings.ts";
@@ -38,6 +39,18 @@ describe("noteSightings()", () => {
     const over = noteSightings(first, toFleet("present", "present"), NEVER_SEEN_WAIT_MS);
     expect(over).toEqual({ sinceMs: 0, shown: new Set() });
     expect(noteSightings(over, toFleet("present"), 2 * NEVER_SEEN_WAIT_MS)).toBe(over);
+  });
+});
+
+describe("noteSighting()", () => {
+  test("adds one Node, once, and only while that matters", () => {
+    const first = noteSightings(NO_SIGHTINGS, toFleet("missing"), 0);
+    const second = noteSighting(first, "n0", 1);
+    expect(second).toEqual({ sinceMs: 0, shown: new Set(["n0"]) });
+    expect(noteSighting(second, "n0", 2)).toBe(second);
+    expect(noteSighting(first, "n0", NEVER_SEEN_WAIT_MS)).toBe(first);
+    expect(noteSighting(NO_SIGHTINGS, "n0", -Infinity).shown).toEqual(new Set(["n0"]));
+    expect(NO_SIGHTINGS.shown.size).toBe(0);
   });
 });
 

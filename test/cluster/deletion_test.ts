@@ -63,6 +63,7 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
     // The fleet limit goes by the Nodes that there were when the window began, or the process.
     const args = ["--node-monitor-period=500ms"];
     parts = { rig, controller: await rig.startController(program, { args }) };
+    await untilSeen(parts.controller.debugUrl, NAMES.length + GOING.length);
     // Half of them, in both pools.
     await Promise.all(NAMES.slice(0, 5).map((name) => rig.setCondition(name, NOT_READY)));
     before = await readLive();
@@ -152,6 +153,15 @@ async function register(rig: ClusterRig, name: string, at: number): Promise<void
   await rig.register(name);
   await rig.setCondition(name, READY);
   await rig.waitForNode(name);
+}
+
+/** A machine that was never seen is not missed for ten minutes: waits until all are known. */
+async function untilSeen(debugUrl: string, count: number): Promise<void> {
+  const known = `landfall_instances{presence="present"} ${count}\n`;
+  await waitUntil("all machines to be known", async () => {
+    const text = await (await fetch(`${debugUrl}/metrics`)).text();
+    return text.includes(known) ? true : undefined;
+  });
 }
 
 async function waitUntilDeleted(rig: ClusterRig, name: string): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type FleetReading,
   judge,
   noteDeletion,
+  noteSeen,
   observeFleet,
   readFleet,
   type Verdict,
@@ -86,6 +87,11 @@ export class FleetWatch {
   /** Starts a Node's count anew: the cloud, asked directly, did not agree, or the kubelet was heard between looks. */
   startAnew({ metadata: { uid } }: Node): void {
     if (uid !== undefined) this.#state = breakStreak(this.#state, uid);
+  }
+
+  /** The machine of a Node was seen, which counts whether or not the next look still sees it. */
+  noteSeen({ metadata: { uid } }: Node): void {
+    if (uid !== undefined) this.#state = noteSeen(this.#state, uid);
   }
 
   /** A Node is about to be deleted. */

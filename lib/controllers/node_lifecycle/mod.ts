@@ -167,6 +167,8 @@ export class NodeLifecycleController {
   async #reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
     this.#isStale = true;
     this.#noteReadiness(node);
+    const presence = this.#options.context.presences.find(node);
+    if (presence.kind === "present" && node.spec?.providerID) this.#fleet.noteSeen(node);
     const plan = this.#plan(node);
     switch (plan.kind) {
       case "nothing":

@@ -62,6 +62,19 @@ describe("a deletion", () => {
     expect(DELETED_WITHIN_MS + tookMs).toBeLessThanOrEqual(NEVER_SEEN_MS + 30_000);
   });
 
+  test("comes as soon as to any other to a Node whose machine was only seen as it joined", async () => {
+    await using rig = await startFleet(3, {
+      prepare: ({ provider }) => provider.instances.set("n9", toInstance("n9")),
+    });
+    await rig.clock.advance(29_999);
+    rig.add("n9");
+    await rig.clock.advance(0);
+    // No look in between: the next one comes with the refresh that lacks it.
+    lose(rig, "n9");
+    const tookMs = await rig.advanceUntil(() => isGone(rig, "n9"), LONG_MS);
+    expect(tookMs).toBeLessThanOrEqual(DELETED_WITHIN_MS);
+  });
+
   test("L-02 a Node that is not Ready is kept while its machine is there", async () => {
     await using rig = await startFleet(3);
     rig.server.setReady("n0", "Unknown");
