@@ -67,14 +67,14 @@ test("run() initialises Nodes in a process of its own, and ends with 0 on SIGTER
 test("run() tells on its Pod that the cloud did not answer first, and shows no secret", async () => {
   const kubernetes = startKubernetesSimulator({ clock: systemClock });
   const flags = [`--master=${kubernetes.url}`, "--debug-address=127.0.0.1:0", "--secure-port=0"];
-  const pod = { POD_NAME: "landfall-0", POD_NAMESPACE: "infra", POD_UID: "u-1" };
+  const pod = { POD_NAME: "landfall-0", POD_NAMESPACE: "kube-system", POD_UID: "u-1" };
   const child = Bun.spawn([process.execPath, join(ROOT, "main.ts"), ...flags], {
     env: { ...pod, XOA_URL: "http://127.0.0.1:1", XOA_TOKEN: "canary" },
     stdout: "ignore",
     stderr: "pipe",
   });
   const log = new Response(child.stderr).text();
-  const list = (): readonly object[] => kubernetes.objects.list("events", "infra");
+  const list = (): readonly object[] => kubernetes.objects.list("events", "kube-system");
   await until("the Event", () => JSON.stringify(list()).includes("FailedToCheckClient"));
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
@@ -82,7 +82,7 @@ test("run() tells on its Pod that the cloud did not answer first, and shows no s
   expect(events).toMatchObject([
     {
       type: "Warning",
-      involvedObject: { kind: "Pod", name: "landfall-0", namespace: "infra", uid: "u-1" },
+      involvedObject: { kind: "Pod", name: "landfall-0", namespace: "kube-system", uid: "u-1" },
       message: expect.stringContaining("Cannot reach Xen Orchestra at 127.0.0.1:1"),
       source: { component: "xenorchestra" },
     },
