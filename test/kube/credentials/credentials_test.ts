@@ -90,6 +90,26 @@ describe("createCredentials()", () => {
     expect(loads).toHaveLength(3);
   });
 
+  test("says what is wrong once in ten minutes, and again when it is something else", async () => {
+    const lines: string[] = [];
+    const write = (line: string): number => lines.push(line);
+    const source = createSource(createLogger({ format: "text", now: () => 0, write }));
+    const { credentials, clock } = source;
+    const readFor = async (ms: number): Promise<number> => {
+      for (let passed = 0; passed < ms; passed += 10_000) {
+        await clock.advance(10_000);
+        await credentials.current(signal);
+      }
+      return lines.length;
+    };
+    await credentials.current(signal);
+    source.answer = () => Promise.reject(new Error("half written"));
+    expect(await readFor(600_000)).toBe(1);
+    expect(await readFor(60_000)).toBe(2);
+    source.answer = () => Promise.reject(new Error("gone"));
+    expect(await readFor(60_000)).toBe(3);
+  });
+
   test("fails when the last good credential has ended and a reading fails", async () => {
     const source = createSource();
     const { credentials, clock } = source;
