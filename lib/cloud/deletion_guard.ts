@@ -267,7 +267,9 @@ function judgeStreak(streak: Streak | undefined, settings: DeletionSettings): Ve
     return { kind, reason: "confirmations", observations, ...since, message };
   }
   if (!(lastMs - firstMs >= holdOffMs)) {
-    const span = `${formatDuration(lastMs - firstMs)} of ${formatDuration(holdOffMs)}`;
+    // Rounded down, so that it never looks as if it were over.
+    const missedMs = Math.floor((lastMs - firstMs) / 1_000) * 1_000;
+    const span = `${formatDuration(missedMs)} of ${formatDuration(holdOffMs)}`;
     const message = `Its instance has been missing for ${span}`;
     return { kind, reason: "holdOff", observations, ...since, message };
   }

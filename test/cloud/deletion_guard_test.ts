@@ -218,6 +218,7 @@ describe("judge() waits for a streak that is long enough", () => {
     [[{ at: 0, isReady: true }], "Its instance is missing, but the Node is Ready"],
     [[{ at: 0 }], "Its instance was missing in 1 of 3 inventories in a row"],
     [[...seen, { at: 40 }], "Its instance has been missing for 40s of 1m0s"],
+    [[...seen, { at: 59.9987 }], "Its instance has been missing for 59s of 1m0s"],
   ];
   test.each(messages)("and says so (message %#)", (steps, message) => {
     expect(judgeAfter(steps)).toMatchObject({ message });
