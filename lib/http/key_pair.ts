@@ -4,8 +4,9 @@
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
 import type { Clock } from "../core/clock.ts";
-import { ConfigError, type ConfigIssue } from "../core/errors.ts";
+import { ConfigError, type ConfigIssue, describeError } from "../core/errors.ts";
 import { describeFileProblem } from "../core/file_problem.ts";
 import type { Logger } from "../core/log.ts";
 import type { KeyPair } from "./server.ts";
@@ -27,29 +28,41 @@ const KEY_FLAG = "--tls-private-key-file";
  *
  * @throws {ConfigError} naming flags, files and everything that is wrong; never what is in the key
  */
-export async function readKeyPair({ certFile, keyFile }: KeyPairFiles): Promise<KeyPair> {
+export async function readKeyPair(files: KeyPairFiles): Promise<KeyPair> {
+  const keyPair = await readFiles(files);
+  checkKeyPair(keyPair, files);
+  return keyPair;
+}
+
+async function readFiles({ certFile, keyFile }: KeyPairFiles): Promise<KeyPair> {
   const issues: ConfigIssue[] = [];
-  const tell = (source: string, file: string, problem: string): undefined => {
-    issues.push({ source, message: `${file}: ${problem}` });
-    return undefined;
-  };
-  const read = (flag: string, file: string): Promise<string | undefined> =>
-    readFile(file, "utf8").catch((error: unknown) => tell(flag, file, describeFileProblem(error)));
+  const read = (source: string, file: string): Promise<string> =>
+    readFile(file, "utf8").catch((error: unknown) => {
+      issues.push({ source, message: `${file}: ${describeFileProblem(error)}` });
+      return "";
+    });
   const [cert, key] = await Promise.all([read(CERT_FLAG, certFile), read(KEY_FLAG, keyFile)]);
-  const certificate =
-    cert === undefined
-      ? undefined
-      : (parseCertificate(cert) ?? tell(CERT_FLAG, certFile, "wanted a certificate in PEM"));
-  const privateKey =
-    key === undefined
-      ? undefined
-      : (parseKey(key) ??
-        tell(KEY_FLAG, keyFile, "wanted a private key in PEM, without a password"));
-  if (certificate && privateKey && !certificate.checkPrivateKey(privateKey)) {
+  if (issues.length > 0) throw new ConfigError(issues);
+  return { cert, key };
+}
+
+function checkKeyPair(keyPair: KeyPair, { certFile, keyFile }: KeyPairFiles): void {
+  const certificate = parseCertificate(keyPair.cert);
+  const key = parseKey(keyPair.key);
+  const issues: ConfigIssue[] = [];
+  const tell = (source: string, file: string, problem: string): void => {
+    issues.push({ source, message: `${file}: ${problem}` });
+  };
+  if (certificate === undefined) tell(CERT_FLAG, certFile, "wanted a certificate in PEM");
+  if (key === undefined) tell(KEY_FLAG, keyFile, "wanted a private key in PEM, without a password");
+  if (certificate && key && !certificate.checkPrivateKey(key)) {
     tell(KEY_FLAG, keyFile, `the key does not belong to the certificate in ${certFile}`);
   }
-  if (issues.length > 0 || cert === undefined || key === undefined) throw new ConfigError(issues);
-  return { cert, key };
+  // Only now are the certificates after the first one looked at.
+  if (issues.length === 0 && !canServe(keyPair)) {
+    tell(CERT_FLAG, certFile, "a certificate after the first one is broken");
+  }
+  if (issues.length > 0) throw new ConfigError(issues);
 }
 
 /** What {@linkcode watchKeyPair} works with. */
@@ -70,26 +83,34 @@ export async function watchKeyPair(
   { current, clock, log, use, ...files }: WatchKeyPairOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  let { cert, key } = current;
+  let used = current;
+  let seen = current;
   let problem = "";
-  while (!signal.aborted) {
+  for (;;) {
     await clock.sleep(LOOK_MS, signal).catch(() => {});
     if (signal.aborted) return;
     try {
-      const found = await readKeyPair(files);
+      const found = await readFiles(files);
+      if (isSame(found, seen)) continue;
+      seen = found;
+      checkKeyPair(found, files);
       problem = "";
-      if (found.cert === cert && found.key === key) continue;
-      ({ cert, key } = found);
+      if (isSame(found, used)) continue;
       use(found);
-      log.info("The certificate of the HTTPS port changed", { ...describe(cert) });
+      used = found;
+      log.info("The certificate of the HTTPS port changed", { ...describe(found.cert) });
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      if (error.message !== problem) {
+      const words = describeError(error);
+      if (words !== problem) {
         log.warn("The new certificate cannot be used, the old one stays", { error });
       }
-      problem = error.message;
+      problem = words;
     }
   }
+}
+
+function isSame(one: KeyPair, other: KeyPair): boolean {
+  return one.cert === other.cert && one.key === other.key;
 }
 
 function describe(cert: string): { readonly serial: string; readonly until: string } {
@@ -110,5 +131,14 @@ function parseKey(pem: string): KeyObject | undefined {
     return createPrivateKey(pem);
   } catch {
     return undefined;
+  }
+}
+
+function canServe({ cert, key }: KeyPair): boolean {
+  try {
+    createSecureContext({ cert, key });
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -8,7 +8,7 @@ import { type KeyPairFiles, readKeyPair, watchKeyPair } from "../../lib/http/key
 import { makeSelfSigned } from "../../lib/http/self_signed.ts";
 import type { KeyPair } from "../../lib/http/server.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { tlsPath } from "../support/tls_fixtures.ts";
+import { readTls, tlsPath } from "../support/tls_fixtures.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -44,6 +44,17 @@ describe("readKeyPair()", () => {
       "-----BEGIN CERTIFICATE-----",
       "-----BEGIN PRIVATE KEY-----",
     ]);
+  });
+
+  test("readKeyPair() refuses a certificate whose companions are broken", async () => {
+    const { cert } = await readKeyPair(GOOD);
+    const certFile = join(folder, "chain.crt");
+    await writeFile(certFile, `${cert}${cert.slice(0, 300)}`);
+    expect(await findProblems({ ...GOOD, certFile })).toEqual([
+      `--tls-cert-file: ${certFile}: a certificate after the first one is broken`,
+    ]);
+    await writeFile(certFile, `${cert}${readTls("ca.crt")}`);
+    expect(await findProblems({ ...GOOD, certFile })).toEqual([]);
   });
 
   test.each<[title: string, files: Partial<KeyPairFiles>, problems: readonly string[]]>([
@@ -145,9 +156,17 @@ describe("watchKeyPair()", () => {
     expect(used).toEqual([second]);
     expect(lines.filter((line) => line.includes("the old one stays"))).toHaveLength(1);
     expect(lines.join("")).toContain("does not belong to the certificate");
+    await mount.write(second);
+    await look(clock);
+    expect(used).toEqual([second]);
     await mount.write(third);
     await look(clock);
     expect(used).toEqual([second, third]);
+    await rm(mount.files.keyFile);
+    await look(clock);
+    await look(clock);
+    expect(used).toEqual([second, third]);
+    expect(lines.filter((line) => line.includes("there is no such file"))).toHaveLength(1);
     expect(lines.join("")).not.toContain("PRIVATE");
     stop.abort();
     await watching;
