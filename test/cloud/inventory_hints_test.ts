@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { CloudError } from "../../lib/cloud/errors.ts";
 import type { Inventory } from "../../lib/cloud/inventory.ts";
 import { InventorySource } from "../../lib/cloud/inventory_source.ts";
@@ -272,6 +273,41 @@ describe("InventorySource, at a hint", () => {
     expect(text).toContain('landfall_change_hints_total{kind="instances",provider="test"} 2');
     expect(text).toContain('landfall_change_hints_total{kind="everything",provider="test"} 1');
   });
+});
+
+/** What happens in one step: instances move or go, some are hinted at (rightly or not), and time passes. */
+const steps = fc.array(
+  fc.record({
+    moved: fc.subarray(toIds(12)),
+    gone: fc.subarray(["vm10", "vm11"]),
+    hinted: fc.oneof(fc.subarray(toIds(14)), fc.constant("everything" as const)),
+    ms: fc.constantFrom(0, 40, 100, 350, 500, 1_900, 7_000),
+  }),
+  { minLength: 1, maxLength: 30 },
+);
+
+test("InventorySource shows the truth an interval later, whatever is hinted at, and asks no oftener than it may", async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (list) => {
+      const provider = new HintingProvider();
+      await using bench = await Bench.start(provider);
+      const startedMs = bench.clock.monotonic();
+      const { lists } = provider;
+      for (const [at, { moved, gone, hinted, ms }] of list.entries()) {
+        for (const id of moved) provider.instances.set(id, toInstance(id, { zone: `${at}` }));
+        for (const id of gone) provider.instances.delete(id);
+        provider.hint(hinted === "everything" ? hinted : new Set(hinted));
+        await bench.clock.advance(ms);
+      }
+      const seconds = (bench.clock.monotonic() - startedMs) / 1_000;
+      expect(provider.lists - lists).toBeLessThanOrEqual(1 + seconds / 2);
+      expect(provider.fewReads.length).toBeLessThanOrEqual(1 + seconds * 2);
+      expect(provider.fewReads.every((ids) => ids.length > 0 && ids.length <= 8)).toBe(true);
+      await bench.clock.advance(REFRESH_MS);
+      expect(bench.source.current?.instances).toEqual(provider.instances);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test("InventorySource goes on refreshing when following changes breaks", async () => {

@@ -1,5 +1,6 @@
 /**
- * Server-sent events as Xen Orchestra gives them: streams, what each subscribed to, and what is sent when objects change.
+ * Server-sent events as Xen Orchestra gives them: streams, what each subscribed to, and what is sent when something
+ * changes.
  *
  * As xo-server 5.207: nothing is sent of what was there before, an update only when a subscribed field differs, and a
  * pool that is lost removes each of its objects. Rights are asked when a stream is opened, and never again.
