@@ -286,7 +286,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 30 },
 );
 
-test("InventorySource shows the truth an interval later, whatever is hinted at, and asks no oftener than it may", async () => {
+test("InventorySource shows the truth in time whatever is hinted at, and asks no oftener than it may", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       const provider = new HintingProvider();
