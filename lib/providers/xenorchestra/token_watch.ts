@@ -25,8 +25,10 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** At a start there is more urgent work. */
 const FIRST_MS = 10_000;
-/** A warning comes so long before the end; a token of ours is then renewed instead. */
+/** A warning comes so long before the end. */
 const WARNING_MS = 14 * DAY_MS;
+/** A token of ours is renewed before anybody, an alert included, could be warned: looks are a day apart. */
+const RENEWAL_MS = 16 * DAY_MS;
 const TIMEOUT_MS = 20_000;
 
 /** How a token is replaced, by where it came from. */
@@ -103,7 +105,7 @@ export class TokenWatch {
   async #readLife(signal: AbortSignal): Promise<TokenLife | undefined> {
     const { session, clock, log } = this.#options;
     const life = await readTokenLife(session, signal);
-    if (life?.renewal === undefined || life.endsAtMs - clock.now() >= WARNING_MS) return life;
+    if (life?.renewal === undefined || life.endsAtMs - clock.now() >= RENEWAL_MS) return life;
     try {
       const endsAtMs = await renewToken(session, life.renewal, signal);
       log.info("Renewed the credentials of Xen Orchestra", { endsAt: toTime(endsAtMs) });

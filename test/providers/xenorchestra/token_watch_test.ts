@@ -105,14 +105,20 @@ describe("TokenWatch", () => {
     expect(notices).toHaveLength(1);
   });
 
-  test("renews a token of ours, and has nothing to warn of", async () => {
+  test("renews a token of ours before there is anything to warn of", async () => {
     const client = { id: "landfall-by-hand" };
-    const token = cloud.auth.mint(ANN, { client, expiresIn: "15 days" });
+    const token = cloud.auth.mint(ANN, { client, expiresIn: "17 days" });
     session.reconfigure(toSettings(cloud.url, { token: token.id }));
     await watch.look(KIND, signal);
-    await deps.clock.advance(2 * DAY_MS);
-    await watch.look(KIND, signal);
-    expect(readMetric()).toBe(String((deps.clock.now() + 30 * DAY_MS) / 1_000));
+    expect(cloud.requests.count("POST /users/{id}/authentication_tokens")).toBe(0);
+    let leastMs = Infinity;
+    for (let hour = 0; hour < 60 * 24; hour += 1) {
+      leastMs = Math.min(leastMs, Number(readMetric()) * 1_000 - deps.clock.now());
+      await deps.clock.advance(3_600_000);
+      await watch.look(KIND, signal);
+    }
+    expect(leastMs).toBeGreaterThan(14 * DAY_MS);
+    expect(cloud.requests.count("POST /users/{id}/authentication_tokens")).toBeLessThan(7);
     expect(notices).toEqual([]);
     expect(lines.join("")).not.toContain(token.id);
   });
