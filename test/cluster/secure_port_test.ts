@@ -5,15 +5,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { Agent, request } from "node:https";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { makeSelfSigned } from "../../lib/http/self_signed.ts";
+import type { KeyPair } from "../../lib/http/server.ts";
 import { skipsCluster } from "../support/cluster.ts";
 import { ClusterRig, type Controller, RIGHTS, waitUntil } from "../support/cluster_rig.ts";
+import { askHttps, readCertificate, runHttpsLoad } from "../support/https_client.ts";
 import { listPrograms, runLandfall } from "../support/landfall_process.ts";
+import { SecretMount } from "../support/secret_mount.ts";
 import { findFreePort } from "../support/server_process.ts";
 
 const run = promisify(execFile);
@@ -24,51 +25,15 @@ const ROLE = "metrics-reader";
 const CACHE_MS = 10_000;
 const ROTATIONS = 3;
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-
-/** Asks on a connection of its own, unless an agent keeps them. */
-function ask(
-  port: number,
-  path: string,
-  { token, host = "127.0.0.1", agent }: { token?: string; host?: string; agent?: Agent } = {},
-): Promise<Answer> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return new Promise((resolve, reject) => {
-    const asked = request(
-      { host, port, path, headers, agent: agent ?? false, rejectUnauthorized: false },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8");
-        response.on("data", (chunk: string) => (text += chunk));
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-        response.on("error", reject);
-      },
-    );
-    asked.setTimeout(20_000, () => asked.destroy(new Error("no answer in 20 s")));
-    asked.on("error", reject);
-    asked.end();
-  });
-}
-
-/** The certificate that a new connection is shown. */
-function readCertificate(port: number, host = "127.0.0.1"): Promise<X509Certificate> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host, rejectUnauthorized: false }, () => {
-      resolve(new X509Certificate(socket.getPeerCertificate().raw));
-      socket.destroy();
-    });
-    socket.on("error", reject);
-  });
+function toFiles({ cert, key }: KeyPair): Record<string, string> {
+  return { "tls.crt": cert, "tls.key": key };
 }
 
 describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`, () => {
   let started: ClusterRig | undefined;
   let controller: Controller | undefined;
   let port = 0;
-  let mount = "";
+  let mount: SecretMount | undefined;
   const tokens = { reader: "", other: "" };
   const use = (): { rig: ClusterRig; landfall: Controller["landfall"] } => {
     if (started === undefined || controller === undefined) throw new Error("Cannot test: not up");
@@ -83,17 +48,17 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
       tokens[name] = await rig.cluster.createServiceAccountToken(account, 3_600);
     }
     await createReaderRole(rig);
-    mount = join(rig.cluster.folder, "serving");
-    await mkdir(mount);
-    await mountPair(mount, 0, makeSelfSigned(["localhost", "127.0.0.1"], Date.now()));
+    const mounted = new SecretMount(toFiles(makeSelfSigned(["localhost"], Date.now())));
+    mount = mounted;
     [controller, port] = await start(rig, [
-      `--tls-cert-file=${mount}/tls.crt`,
-      `--tls-private-key-file=${mount}/tls.key`,
+      `--tls-cert-file=${mounted.path("tls.crt")}`,
+      `--tls-private-key-file=${mounted.path("tls.key")}`,
     ]);
   }, 120_000);
   afterAll(async () => {
     await controller?.landfall.stop();
     await started?.stop();
+    mount?.[Symbol.dispose]();
   });
 
   test("is open to a kubelet's probes, which check no certificate", async () => {
@@ -121,12 +86,12 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
       ["/healthz/../configz", undefined, 401],
     ];
     for (const [path, token, status] of table) {
-      expect([path, (await ask(port, path, token === undefined ? {} : { token })).status]).toEqual([
+      expect([
         path,
-        status,
-      ]);
+        (await askHttps(port, path, token === undefined ? {} : { token })).status,
+      ]).toEqual([path, status]);
     }
-    const { text } = await ask(port, "/metrics", { token: tokens.reader });
+    const { text } = await askHttps(port, "/metrics", { token: tokens.reader });
     expect(text).toContain('apiserver_delegated_authn_request_total{code="201"}');
     expect(use().landfall.log).not.toContain(tokens.reader);
   });
@@ -135,7 +100,7 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
     const { rig } = use();
     await setPaths(rig, ["/configz", "/metrics"]);
     const seen = await waitUntil("the right to /configz", async () => {
-      const answer = await ask(port, "/configz", { token: tokens.reader });
+      const answer = await askHttps(port, "/configz", { token: tokens.reader });
       return answer.status === 200 ? answer.text : undefined;
     });
     const config: unknown = JSON.parse(seen);
@@ -144,7 +109,7 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
     });
     await setPaths(rig, ["/metrics"]);
     await waitUntil("the right to be gone", async () => {
-      const { status } = await ask(port, "/configz", { token: tokens.reader });
+      const { status } = await askHttps(port, "/configz", { token: tokens.reader });
       return status === 403 ? true : undefined;
     });
   });
@@ -166,22 +131,22 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
     "is closed but for probes while the API server is %s, and open again after",
     async (_title, away, back) => {
       const { rig } = use();
-      expect((await ask(port, "/metrics", { token: tokens.reader })).status).toBe(200);
+      expect((await askHttps(port, "/metrics", { token: tokens.reader })).status).toBe(200);
       await away(rig);
       try {
         await Bun.sleep(CACHE_MS);
         const startMs = performance.now();
-        expect((await ask(port, "/metrics", { token: tokens.reader })).status).toBe(503);
+        expect((await askHttps(port, "/metrics", { token: tokens.reader })).status).toBe(503);
         expect(performance.now() - startMs).toBeLessThan(7_000);
-        expect((await ask(port, "/metrics", { token: tokens.other })).status).toBe(503);
-        expect((await ask(port, "/metrics")).status).toBe(401);
-        expect((await ask(port, "/healthz")).status).toBe(200);
-        expect((await ask(port, "/livez")).status).toBe(200);
+        expect((await askHttps(port, "/metrics", { token: tokens.other })).status).toBe(503);
+        expect((await askHttps(port, "/metrics")).status).toBe(401);
+        expect((await askHttps(port, "/healthz")).status).toBe(200);
+        expect((await askHttps(port, "/livez")).status).toBe(200);
       } finally {
         await back(rig);
       }
       await waitUntil("metrics again", async () => {
-        const { status } = await ask(port, "/metrics", { token: tokens.reader });
+        const { status } = await askHttps(port, "/metrics", { token: tokens.reader });
         return status === 200 ? true : undefined;
       });
     },
@@ -191,18 +156,18 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
   test("takes new certificates under load, without one request that fails", async () => {
     const { landfall } = use();
     const stop = new AbortController();
-    const load = runLoad(port, tokens.reader, stop.signal);
+    const load = runHttpsLoad(port, tokens.reader, stop.signal);
     let last = makeSelfSigned(["localhost"], Date.now());
     for (let rotation = 1; rotation <= ROTATIONS; rotation += 1) {
       const fresh = makeSelfSigned(["localhost"], Date.now());
       const countWarnings = (): number => landfall.log.split("the old one stays").length;
       const before = countWarnings();
       // First the new certificate with the old key, as if the mount were caught in between.
-      await mountPair(mount, rotation * 2, { cert: fresh.cert, key: last.key });
+      mount?.update(toFiles({ cert: fresh.cert, key: last.key }));
       await waitUntil("a warning", () => {
         return Promise.resolve(countWarnings() > before ? true : undefined);
       });
-      await mountPair(mount, rotation * 2 + 1, fresh);
+      mount?.update(toFiles(fresh));
       const { serialNumber } = new X509Certificate(fresh.cert);
       await waitUntil("the new certificate to be shown", async () => {
         const shown = await readCertificate(port);
@@ -225,9 +190,9 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
       `--authorization-always-allow-paths=${paths}`,
     ]);
     try {
-      expect((await ask(otherPort, "/metrics")).status).toBe(200);
-      expect((await ask(otherPort, "/metrics", { host: "::1" })).status).toBe(200);
-      expect((await ask(otherPort, "/debug/nodes", { host: "::1" })).status).toBe(401);
+      expect((await askHttps(otherPort, "/metrics")).status).toBe(200);
+      expect((await askHttps(otherPort, "/metrics", { host: "::1" })).status).toBe(200);
+      expect((await askHttps(otherPort, "/debug/nodes", { host: "::1" })).status).toBe(401);
       const certificate = await readCertificate(otherPort, "::1");
       expect(certificate.checkIP("::1")).toBe("::1");
       expect(certificate.checkHost("localhost")).toBe("localhost");
@@ -242,8 +207,8 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
     await rig.allow(RIGHTS.filter(({ access }) => !isReview(access.resource)));
     const [other, otherPort] = await start(rig, []);
     try {
-      expect((await ask(otherPort, "/metrics", { token: tokens.reader })).status).toBe(503);
-      expect((await ask(otherPort, "/healthz")).status).toBe(200);
+      expect((await askHttps(otherPort, "/metrics", { token: tokens.reader })).status).toBe(503);
+      expect((await askHttps(otherPort, "/healthz")).status).toBe(200);
       expect(other.landfall.log).toContain("cannot be told");
       expect(other.landfall.log).toContain("tokenreviews");
     } finally {
@@ -305,53 +270,4 @@ async function setPaths(rig: ClusterRig, paths: readonly string[]): Promise<void
     body: JSON.stringify({ rules: [{ nonResourceURLs: paths, verbs: ["get"] }] }),
   });
   if (!response.ok) throw new Error(`Cannot change role: ${await response.text()}`);
-}
-
-/** Puts a pair in place as Kubernetes does with a Secret: a link to a folder is switched. */
-async function mountPair(
-  mount: string,
-  version: number,
-  { cert, key }: { readonly cert: string; readonly key: string },
-): Promise<void> {
-  const folder = `..version-${version}`;
-  await mkdir(join(mount, folder));
-  await writeFile(join(mount, folder, "tls.crt"), cert);
-  await writeFile(join(mount, folder, "tls.key"), key);
-  await symlink(folder, join(mount, "..data_tmp"));
-  await rename(join(mount, "..data_tmp"), join(mount, "..data"));
-  if (version > 0) {
-    // The folder before it goes at once, as it does there.
-    await rm(join(mount, `..version-${version - 1}`), { recursive: true, force: true });
-    return;
-  }
-  for (const name of ["tls.crt", "tls.key"]) await symlink(`..data/${name}`, join(mount, name));
-}
-
-/** Asks without a pause until the signal aborts: two on new connections, two on kept ones. */
-async function runLoad(
-  port: number,
-  token: string,
-  signal: AbortSignal,
-): Promise<{ readonly done: number; readonly failures: readonly string[] }> {
-  const failures: string[] = [];
-  let done = 0;
-  const askOn = async (path: string, agent?: Agent): Promise<void> => {
-    while (!signal.aborted) {
-      const options = { ...(path === "/metrics" && { token }), ...(agent && { agent }) };
-      const { status } = await ask(port, path, options).catch((error: unknown) => ({
-        status: String(error),
-      }));
-      if (status !== 200) failures.push(`${path}: ${status}`);
-      done += 1;
-    }
-  };
-  const agents = [0, 1].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
-  await Promise.all([
-    askOn("/metrics"),
-    askOn("/healthz"),
-    askOn("/metrics", agents[0]),
-    askOn("/healthz", agents[1]),
-  ]);
-  for (const agent of agents) agent.destroy();
-  return { done, failures };
 }

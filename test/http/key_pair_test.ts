@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../../lib/core/errors.ts";
@@ -8,6 +8,7 @@ import { type KeyPairFiles, readKeyPair, watchKeyPair } from "../../lib/http/key
 import { makeSelfSigned } from "../../lib/http/self_signed.ts";
 import type { KeyPair } from "../../lib/http/server.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { SecretMount } from "../support/secret_mount.ts";
 import { readTls, tlsPath } from "../support/tls_fixtures.ts";
 
 let folder = "";
@@ -96,32 +97,8 @@ describe("readKeyPair()", () => {
   });
 });
 
-/** A folder as Kubernetes mounts Secrets: `tls.crt` leads through `..data`, which is switched as a whole. */
-class SecretMount {
-  readonly #folder: string;
-  #count = 0;
-
-  constructor(path: string) {
-    this.#folder = path;
-  }
-
-  get files(): KeyPairFiles {
-    return { certFile: join(this.#folder, "tls.crt"), keyFile: join(this.#folder, "tls.key") };
-  }
-
-  async write({ cert, key }: KeyPair): Promise<void> {
-    this.#count += 1;
-    const version = `..version-${this.#count}`;
-    await mkdir(join(this.#folder, version), { recursive: true });
-    await writeFile(join(this.#folder, version, "tls.crt"), cert);
-    await writeFile(join(this.#folder, version, "tls.key"), key);
-    await symlink(version, join(this.#folder, "..data_tmp"));
-    await rename(join(this.#folder, "..data_tmp"), join(this.#folder, "..data"));
-    if (this.#count > 1) return;
-    for (const name of ["tls.crt", "tls.key"]) {
-      await symlink(`..data/${name}`, join(this.#folder, name));
-    }
-  }
+function toFiles({ cert, key }: KeyPair): Record<string, string> {
+  return { "tls.crt": cert, "tls.key": key };
 }
 
 /** Waits for real files to be read after the clock moved. */
@@ -132,37 +109,37 @@ async function look(clock: ManualClock): Promise<void> {
 
 describe("watchKeyPair()", () => {
   test("watchKeyPair() uses a new pair within ten seconds, and keeps the old while the new is broken", async () => {
-    const mount = new SecretMount(join(folder, "mount"));
     const [first, second, third] = [make(), make(), make()];
-    await mount.write(first);
+    using mount = new SecretMount(toFiles(first));
+    const files = { certFile: mount.path("tls.crt"), keyFile: mount.path("tls.key") };
     const clock = new ManualClock();
     const stop = new AbortController();
     const used: KeyPair[] = [];
     const lines: string[] = [];
     const log = createLogger({ format: "text", write: (line) => lines.push(line), now: () => 0 });
-    const current = await readKeyPair(mount.files);
+    const current = await readKeyPair(files);
     const watching = watchKeyPair(
-      { ...mount.files, current, clock, log, use: (pair) => used.push(pair) },
+      { ...files, current, clock, log, use: (pair) => used.push(pair) },
       stop.signal,
     );
     await look(clock);
     expect(used).toEqual([]);
-    await mount.write(second);
+    mount.update(toFiles(second));
     await look(clock);
     expect(used).toEqual([second]);
-    await mount.write({ cert: third.cert, key: second.key });
+    mount.update(toFiles({ cert: third.cert, key: second.key }));
     await look(clock);
     await look(clock);
     expect(used).toEqual([second]);
     expect(lines.filter((line) => line.includes("the old one stays"))).toHaveLength(1);
     expect(lines.join("")).toContain("does not belong to the certificate");
-    await mount.write(second);
+    mount.update(toFiles(second));
     await look(clock);
     expect(used).toEqual([second]);
-    await mount.write(third);
+    mount.update(toFiles(third));
     await look(clock);
     expect(used).toEqual([second, third]);
-    await rm(mount.files.keyFile);
+    await rm(files.keyFile);
     await look(clock);
     await look(clock);
     expect(used).toEqual([second, third]);
