@@ -184,7 +184,8 @@ export class LeaderElector implements Leadership {
     if (attempt?.kind !== "taken") return retryPeriodMs * (1 + JITTER * random());
     const [least, most] = LOOK_SHARES;
     const lookMs = retryPeriodMs * (least + (most - least) * random());
-    return Math.min(lookMs, this.#lock.freeInMs + retryPeriodMs * EXPIRY_SPREAD * random());
+    const freeMs = this.#lock.freeInMs + retryPeriodMs * EXPIRY_SPREAD * random();
+    return Math.ceil(Math.min(lookMs, freeMs));
   }
 
   async #keep(signal: AbortSignal): Promise<void> {
@@ -206,7 +207,7 @@ export class LeaderElector implements Leadership {
   async #guard(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted && this.isHeld()) {
-      await clock.sleep(this.#remainingMs(), signal).catch(() => undefined);
+      await clock.sleep(Math.ceil(this.#remainingMs()), signal).catch(() => undefined);
     }
   }
 
