@@ -42,10 +42,10 @@ const LASTS_MS = 240_000;
 /** What a process never saw it does not miss before. */
 const NEVER_SEEN_MS = 600_000;
 /** So long that a process that starts meanwhile misses what it never saw. */
-const LASTS_ANEW_MS = 1_080_000;
+const LASTS_ANEW_MS = 750_000;
 const STEPS = 8;
 /** Before this step a new process takes over. */
-const ANEW_STEP = 4;
+const ANEW_STEP = 2;
 /** The period of the lifecycle controller and the time between two looks at a machine that is missing. */
 const PERIOD_MS = 5_000;
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
