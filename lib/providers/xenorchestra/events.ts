@@ -81,7 +81,7 @@ export class EventFeed {
 
   /** Follows until the signal aborts; then returns. See {@linkcode Provider.watchChanges}. */
   async run(onHint: OnHint, signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options;
+    const { clock, log, random } = this.#options;
     this.#connected.set(0);
     for (let failures = 0; !signal.aborted;) {
       const startedMs = clock.monotonic();
@@ -93,6 +93,7 @@ export class EventFeed {
       this.#tell(isUnsupported ? "unsupported" : "broken", error);
       const backoffMs = toBackoffMs(failures, { ...BACKOFF, ...(random && { random }) });
       const waitMs = Math.max(backoffMs, toLeastMs(error));
+      log.debug("Changes are followed again later", { waitMs, error });
       await clock.sleep(waitMs, signal).catch(() => undefined);
     }
   }
