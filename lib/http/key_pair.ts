@@ -35,15 +35,19 @@ export async function readKeyPair(files: KeyPairFiles): Promise<KeyPair> {
 }
 
 async function readFiles({ certFile, keyFile }: KeyPairFiles): Promise<KeyPair> {
-  const issues: ConfigIssue[] = [];
-  const read = (source: string, file: string): Promise<string> =>
-    readFile(file, "utf8").catch((error: unknown) => {
-      issues.push({ source, message: `${file}: ${describeFileProblem(error)}` });
-      return "";
-    });
-  const [cert, key] = await Promise.all([read(CERT_FLAG, certFile), read(KEY_FLAG, keyFile)]);
-  if (issues.length > 0) throw new ConfigError(issues);
-  return { cert, key };
+  const [cert, key] = await Promise.all([
+    readText(CERT_FLAG, certFile),
+    readText(KEY_FLAG, keyFile),
+  ]);
+  if (typeof cert === "string" && typeof key === "string") return { cert, key };
+  throw new ConfigError([cert, key].filter((one) => typeof one !== "string"));
+}
+
+function readText(source: string, file: string): Promise<string | ConfigIssue> {
+  return readFile(file, "utf8").catch((error: unknown) => ({
+    source,
+    message: `${file}: ${describeFileProblem(error)}`,
+  }));
 }
 
 function checkKeyPair(keyPair: KeyPair, { certFile, keyFile }: KeyPairFiles): void {
