@@ -17,7 +17,7 @@ import {
 /** What became of a change. */
 export type ConfigOutcome =
   | { readonly kind: "applied"; readonly warnings: readonly ConfigIssue[] }
-  /** Everything that is wrong, with its place. Told again each hour for as long as it is so. */
+  /** Everything that is wrong, with its place. Told when it is news, and again each hour for as long as it is so. */
   | { readonly kind: "refused"; readonly issues: readonly ConfigIssue[] }
   /** What was refused is gone: the file says what is in use. */
   | { readonly kind: "withdrawn" };
@@ -74,8 +74,8 @@ class ConfigFollower<S> {
   #seen: string | undefined;
   /** Of what was judged last. */
   #judged: string | undefined;
-  /** When what was refused is told again, in monotonic milliseconds; infinite when nothing was. */
-  #remindMs = Infinity;
+  /** What was refused last, in digest, and when it is told again, in monotonic milliseconds; absent when in use. */
+  #refused: { readonly digest: string; readonly remindMs: number } | undefined;
 
   constructor(options: ConfigFollowerOptions<S>) {
     this.#options = options;
@@ -85,12 +85,12 @@ class ConfigFollower<S> {
 
   /** @returns False when the next look must come soon, because the content is not what it was */
   async look(): Promise<boolean> {
-    const { path, clock } = this.#options;
-    const sight = await see(path);
-    const digest = toDigest(sight);
+    const sight = await see(this.#options.path);
+    const digest = toDigest(toContent(sight));
     const isSame = digest === this.#seen;
     this.#seen = digest;
-    if (digest === this.#judged && clock.monotonic() < this.#remindMs) return true;
+    // What was refused is judged anew at each look: what the file names, such as caFile, may have come since.
+    if (digest === this.#judged && this.#refused === undefined) return true;
     if (!isSame) return false;
     this.#judged = digest;
     await this.#judge(sight);
@@ -99,16 +99,19 @@ class ConfigFollower<S> {
 
   async #judge(sight: Sight): Promise<void> {
     const { onOutcome, clock } = this.#options;
-    const wasRefused = this.#remindMs < Infinity;
-    this.#remindMs = Infinity;
+    const before = this.#refused;
+    this.#refused = undefined;
     try {
       const config = await this.#use(sight);
       if (config) onOutcome({ kind: "applied", warnings: config.warnings });
-      else if (wasRefused) onOutcome({ kind: "withdrawn" });
+      else if (before) onOutcome({ kind: "withdrawn" });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      this.#remindMs = clock.monotonic() + REMIND_MS;
-      onOutcome({ kind: "refused", issues: error.issues });
+      const nowMs = clock.monotonic();
+      const digest = toDigest(JSON.stringify([this.#judged, error.issues]));
+      const isNews = digest !== before?.digest || nowMs >= before.remindMs;
+      this.#refused = isNews ? { digest, remindMs: nowMs + REMIND_MS } : before;
+      if (isNews) onOutcome({ kind: "refused", issues: error.issues });
     }
   }
 
@@ -139,7 +142,10 @@ async function see(path: string): Promise<Sight> {
   }
 }
 
-function toDigest(sight: Sight): string {
-  const text = "text" in sight ? `text ${sight.text}` : `error ${sight.error.message}`;
+function toContent(sight: Sight): string {
+  return "text" in sight ? `text ${sight.text}` : `error ${sight.error.message}`;
+}
+
+function toDigest(text: string): string {
   return createHash("sha256").update(text).digest("base64");
 }

@@ -139,6 +139,28 @@ describe("followConfig()", () => {
     expect(bench.refusal).toBe(`${path}:3:1: caFile: /ca: cannot be read`);
   });
 
+  test("takes what was refused for a file that it names once that file is there", async () => {
+    await using bench = await follow();
+    const { apply } = bench;
+    let problem = "/ca: cannot be read: there is no such file";
+    bench.apply = () => {
+      throw new ConfigError([{ path: "caFile", message: problem }]);
+    };
+    mount.update({ "config.yaml": `${GOOD}caFile: /ca\n` });
+    await bench.clock.advance(600_000);
+    expect(bench.outcomes).toHaveLength(1);
+    problem = "/ca: holds no certificate in PEM form";
+    await bench.clock.advance(600_000);
+    expect(bench.outcomes).toHaveLength(2);
+    expect(bench.refusal).toBe(`${path}:3:1: caFile: ${problem}`);
+    bench.apply = apply;
+    await bench.clock.advance(20_000);
+    expect(bench.outcomes.slice(2)).toMatchObject([{ kind: "applied" }]);
+    expect(bench.applied.at(-1)?.settings.caFile).toBe("/ca");
+    await bench.clock.advance(3_600_000);
+    expect(bench.outcomes).toHaveLength(3);
+  });
+
   test("tells what is refused once, again each hour, and that it is over", async () => {
     await using bench = await follow();
     rmSync(path);
