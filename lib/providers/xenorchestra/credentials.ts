@@ -58,13 +58,10 @@ export class FileToken implements TokenSource {
     try {
       text = readFileSync(path, "utf8").trim();
     } catch (cause) {
-      const message = `${path}: cannot be read: ${describeFileProblem(cause)}`;
-      throw new ConfigError([{ path: "tokenFile", message }], { cause });
+      throw toFileError(path, `cannot be read: ${describeFileProblem(cause)}`, cause);
     }
     const problem = text === "" ? "is empty" : explainToken(text);
-    if (problem !== undefined) {
-      throw new ConfigError([{ path: "tokenFile", message: `${path}: ${problem}` }]);
-    }
+    if (problem !== undefined) throw toFileError(path, problem);
     this.#token = text;
     this.#readAtMs = clock.monotonic();
   }
@@ -91,6 +88,14 @@ export class FileToken implements TokenSource {
     }
     this.#told = problem;
   }
+}
+
+/** What is no path at first sight is not repeated: people write the token itself there. */
+function toFileError(path: string, problem: string, cause?: unknown): ConfigError {
+  const message = path.includes("/")
+    ? `${path}: ${problem}`
+    : `${problem}; give the path of a file, or write the token itself into token`;
+  return new ConfigError([{ path: "tokenFile", message }], { cause });
 }
 
 /** A token and how long it lives, in wall-clock milliseconds. */

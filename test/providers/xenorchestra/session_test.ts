@@ -275,6 +275,14 @@ describe("tokenFile", () => {
       "tokenFile: /: cannot be read: it is a folder",
     );
   });
+
+  test("that is the token itself is not shown", () => {
+    const make = (): Session => open({ token: null, tokenFile: "canary".repeat(7) });
+    expect(make).toThrow(
+      "tokenFile: cannot be read: there is no such file; give the path of a file, or write the token itself into token",
+    );
+    expect(make).not.toThrow("canary");
+  });
 });
 
 describe("username and password", () => {
