@@ -105,10 +105,13 @@ export class EventFeed {
     const guard = new SilenceGuard(this.#options.clock, ending, both);
     try {
       const body = await this.#open(both);
+      let hasBegun = false;
       for await (const events of readEvents(body)) {
         guard.note();
         for (const { event, data } of events) {
-          if (event !== "init") continue;
+          // A stream begins once; whatever says so again must not cost requests.
+          if (event !== "init" || hasBegun) continue;
+          hasBegun = true;
           await this.#subscribe(toId(data), both);
           guard.setLimit(SILENCE_MS);
           this.#connected.set(1);

@@ -430,6 +430,14 @@ describe("EventFeed, of a server that sends anything,", () => {
     expect(follower.hints.slice(1)).toEqual([...hints]);
   });
 
+  test("subscribes once, however often a stream says that it begins", async () => {
+    send('event: init\ndata: {"id":"other"}\n\n'.repeat(100));
+    send('event: add\ndata: {"$subscription":"VM","id":"a"}\n\n');
+    await until("what follows is hinted at", () => follower.hints.length > 1);
+    expect(follower.hints).toEqual(["everything", new Set(["a"])]);
+    expect(fake.seen.filter(({ method }) => method === "POST")).toHaveLength(3);
+  });
+
   test("leaves a stream of one endless line", async () => {
     send("x".repeat(2_000_000));
     await until("it leaves", () => follower.waits === 1);
