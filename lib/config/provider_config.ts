@@ -179,7 +179,10 @@ function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigI
 
 function toPlaced(issue: ConfigIssue, source: string, places: YamlPlaces | undefined): ConfigIssue {
   if (issue.source !== undefined) return issue;
-  return { ...issue, source, ...(issue.path === undefined ? {} : places?.find(issue.path)) };
+  if (issue.path === undefined) return { ...issue, source };
+  // A colon without a blank after it makes the value, perhaps a secret, a part of an unknown key.
+  const path = issue.path.replace(/:.*$/s, ":…");
+  return { ...issue, path, source, ...places?.find(issue.path) };
 }
 
 function toConfig<S>(

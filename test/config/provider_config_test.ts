@@ -111,6 +111,14 @@ describe("loadProviderConfig()", () => {
       { source: path, path: "extra.key", line: 3, column: 1, message: "unknown key" },
     ]);
   });
+
+  test("loadProviderConfig() shows no value that a missing blank made a part of the key", async () => {
+    const path = await writeConfig("url: u\ntoken:canary: x\n");
+    const { warnings } = await loadProviderConfig({ path, env: {}, definition });
+    expect(warnings).toEqual([
+      { source: path, path: "token:…", line: 2, column: 1, message: "unknown key" },
+    ]);
+  });
 });
 
 const MINIMAL: Readonly<Record<string, string>> = {
