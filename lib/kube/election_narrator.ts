@@ -65,12 +65,13 @@ export class ElectionNarrator {
     this.#options.metrics.slowPaths.inc({ name: this.#options.lease.name });
   }
 
-  /** Somebody else holds the Lease; told once for each holder. */
+  /** Somebody else holds the Lease; told once for each holder. @param holder `""`: who held it may not know yet */
   tellStandby(holder: string): void {
     this.noteAnswer();
     if (holder === this.#holder) return;
     this.#holder = holder;
-    this.#log.info("Stands by: another process leads", { holder });
+    if (holder !== "") this.#log.info("Stands by: another process leads", { holder });
+    else this.#log.info("Waits: the Lease was taken from its holder, who may not know yet");
   }
 
   tellLeading(lease: Lease | undefined): void {

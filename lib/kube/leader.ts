@@ -2,8 +2,9 @@
  * Leader election over a Lease: waits for leadership, keeps it, and tells at once when it is lost.
  *
  * It goes by the rules of client-go's `leaderelection` package, so that Go controllers may stand for the same Lease.
- * Two things differ. While another holds the Lease it is looked at a little more often, and right when it runs out;
- * trouble and conflicts are answered with client-go's pauses. And a leader that sees another holder stops at once.
+ * Three things differ. While another holds the Lease it is looked at a little more often, and right when it runs out;
+ * trouble and conflicts are answered with client-go's pauses. A leader that sees another holder stops at once. And a
+ * Lease that was deleted or emptied by hand is taken when it would have run out: its holder may not know yet.
  * @module
  */
 import { randomUUID } from "node:crypto";

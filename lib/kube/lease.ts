@@ -19,6 +19,11 @@ export const LEASES: Resource<Lease> = {
   namespaced: true,
 };
 
+/** Duration of a Lease that was given back; the same in client-go. */
+const RELEASED_SECONDS = 1;
+/** The API server takes no more transitions than this. */
+const INT32_MAX = 2 ** 31 - 1;
+
 /** What a holder writes about itself. */
 export interface Claim {
   readonly identity: string;
@@ -31,6 +36,11 @@ export interface Claim {
 /** Who holds a Lease; `""` when nobody does. */
 export function findHolder(lease: Lease): string {
   return lease.spec?.holderIdentity ?? "";
+}
+
+/** Whether its holder gave it back: others may have it at once. Who empties it by hand changes the holder alone. */
+export function isReleased(lease: Lease): boolean {
+  return findHolder(lease) === "" && lease.spec?.leaseDurationSeconds === RELEASED_SECONDS;
 }
 
 /**
@@ -57,7 +67,7 @@ export function toFirstLease({ namespace, name }: LeaseName, claim: Claim): Leas
 
 /** The Lease with a new holder. Everything else in it stays, as in all of these: it is written back whole. */
 export function toAcquired(lease: Lease, claim: Claim): Lease {
-  const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
+  const leaseTransitions = Math.min((lease.spec?.leaseTransitions ?? 0) + 1, INT32_MAX);
   const acquireTime = toMicroTime(claim.nowMs);
   return { ...lease, spec: { ...lease.spec, ...toRecord(claim), acquireTime, leaseTransitions } };
 }
@@ -70,7 +80,11 @@ export function toRenewed(lease: Lease, claim: Claim): Lease {
 /** The Lease for anybody to take at once: without a holder and, as the field must be positive, for a second. */
 export function toReleased(lease: Lease, nowMs: number): Lease {
   const time = toMicroTime(nowMs);
-  const record = { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: time };
+  const record = {
+    holderIdentity: "",
+    leaseDurationSeconds: RELEASED_SECONDS,
+    acquireTime: time,
+  };
   return { ...lease, spec: { ...lease.spec, ...record, renewTime: time } };
 }
 

@@ -10,6 +10,7 @@ import type { KubeClient } from "./client.ts";
 import { isKubeError, KubeError } from "./errors.ts";
 import {
   findHolder,
+  isReleased,
   isSameRecord,
   type Lease,
   LEASES,
@@ -34,7 +35,7 @@ export interface LeaseLockOptions {
   readonly onSlowPath: () => void;
 }
 
-/** How a try ended: `taken` means that somebody else holds the Lease, `failed` that nobody knows. */
+/** How a try ended: `taken` means that somebody else holds the Lease or may think so, `failed` that nobody knows. */
 export type Attempt =
   | { readonly kind: "held" }
   | { readonly kind: "taken" }
@@ -53,8 +54,11 @@ const TAKEN: Attempt = { kind: "taken" };
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
   #lease: Lease | undefined;
-  /** When the record was seen to differ from the one before, in monotonic milliseconds. */
-  #observedMs = 0;
+  /**
+   * Until when the holder last seen may count on the Lease, in monotonic milliseconds. It does so even when somebody
+   * deletes the Lease or takes its name out of it: it hears of that with its next renewal only.
+   */
+  #heldUntilMs = -Infinity;
   /** When the last write of ours that arrived had not been sent yet. */
   #renewed: Moment | undefined;
   /** Whether a write of ours may have arrived although nobody said so. */
@@ -87,19 +91,17 @@ export class LeaseLock {
 
   /** Milliseconds until the Lease may be taken from its holder, as far as is known: 0 when it may be now. */
   get freeInMs(): number {
-    const { clock, identity, durationMs } = this.#options;
-    const holder = this.#lease === undefined ? "" : findHolder(this.#lease);
-    if (this.#lease === undefined || holder === "" || holder === identity) return 0;
-    const endMs = this.#observedMs + readDurationMs(this.#lease, durationMs);
-    return Math.max(0, endMs - clock.monotonic());
+    const { clock, identity } = this.#options;
+    if (this.#lease !== undefined && findHolder(this.#lease) === identity) return 0;
+    return Math.max(0, this.#heldUntilMs - clock.monotonic());
   }
 
   /** Looks at the Lease and takes it if that is allowed. @throws the signal's reason */
   acquire(signal: AbortSignal): Promise<Attempt> {
     return attempt(signal, async () => {
       const lease = await this.#read(signal);
-      if (lease === undefined) return await this.#create(signal);
       if (this.freeInMs > 0) return TAKEN;
+      if (lease === undefined) return await this.#create(signal);
       return await this.#claim(lease, signal);
     });
   }
@@ -155,8 +157,16 @@ export class LeaseLock {
   }
 
   #observe(lease: Lease): void {
-    if (!isSameRecord(this.#lease, lease)) this.#observedMs = this.#options.clock.monotonic();
+    if (!isSameRecord(this.#lease, lease)) this.#noteHolder(lease);
     this.#lease = lease;
+  }
+
+  #noteHolder(lease: Lease): void {
+    const { clock, durationMs } = this.#options;
+    if (isReleased(lease)) this.#heldUntilMs = -Infinity;
+    else if (findHolder(lease) !== "") {
+      this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs);
+    }
   }
 
   async #create(signal: AbortSignal): Promise<Attempt> {

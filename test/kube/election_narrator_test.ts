@@ -53,6 +53,16 @@ describe("ElectionNarrator", () => {
     ]);
   });
 
+  test("says that a holder was put out by hand", () => {
+    const { narrator, lines } = setStage();
+    for (const holder of ["a", "", "", "a"]) narrator.tellStandby(holder);
+    expect(lines).toEqual([
+      "INFO  Stands by: another process leads lease=n/l identity=me_1 holder=a",
+      "INFO  Waits: the Lease was taken from its holder, who may not know yet lease=n/l identity=me_1",
+      "INFO  Stands by: another process leads lease=n/l identity=me_1 holder=a",
+    ]);
+  });
+
   test("says that leadership was lost in the words of the Go controllers", () => {
     const { narrator, lines, events } = setStage();
     narrator.tellStopped(undefined, "b holds it");

@@ -230,6 +230,10 @@ describe("LeaderElector", () => {
   });
 });
 
+function patchLease({ server }: Stage, spec: Readonly<Record<string, string | number>>): void {
+  server.objects.patch(LEASES, LEASE, { spec });
+}
+
 describe("LeaderElector and the Leases of others", () => {
   test("waits for a holder that it never saw before, whatever the times in the Lease say", async () => {
     const stage = setStage();
@@ -262,6 +266,46 @@ describe("LeaderElector and the Leases of others", () => {
     await stage.clock.advance(0);
     expect(a.elector.isHeld()).toBe(true);
     expect(stage.server.lease?.spec).toMatchObject({ holderIdentity: "a", leaseTransitions: 4 });
+  });
+
+  const release = { holderIdentity: "", leaseDurationSeconds: 1 };
+  test.each<[title: string, change: (stage: Stage) => void, heldMs: number]>([
+    ["deleted", ({ server }) => void server.objects.delete(LEASES, LEASE), 15_000],
+    ["emptied by hand", (stage) => patchLease(stage, { holderIdentity: "" }), 15_000],
+    ["given back", (stage) => patchLease(stage, release), 4_500],
+  ])("takes a Lease that was %s when nobody counts on it any more", async (_how, change, ms) => {
+    const stage = setStage();
+    putLease(stage, {});
+    const a = stage.add({ name: "a" });
+    a.start();
+    await stage.clock.advance(4_000);
+    change(stage);
+    await stage.clock.advance(ms - 4_000 - 100);
+    expect(a.elector.isHeld()).toBe(false);
+    await stage.clock.advance(1_100);
+    expect(a.elector.isHeld()).toBe(true);
+  });
+
+  test("leaves a Lease that was deleted to its holder, who makes it anew", async () => {
+    const stage = setStage();
+    const [a, b] = [stage.add({ name: "a" }), stage.add({ name: "b" })];
+    a.start();
+    await stage.clock.advance(0);
+    b.start();
+    await stage.clock.advance(100);
+    stage.server.objects.delete(LEASES, LEASE);
+    await stage.clock.advance(30_000);
+    expect(stage.server.lease?.spec?.holderIdentity).toBe("a");
+    expect([a.elector.isHeld(), b.elector.isLeading]).toEqual([true, false]);
+  });
+
+  test("takes a Lease that has seen as many holders as can be counted", async () => {
+    const stage = setStage();
+    const leaseTransitions = 2 ** 31 - 1;
+    putLease(stage, { holderIdentity: "", leaseTransitions });
+    stage.add({ name: "a" }).start();
+    await stage.clock.advance(0);
+    expect(stage.server.lease?.spec).toMatchObject({ holderIdentity: "a", leaseTransitions });
   });
 
   test("waits as long as a Go controller renews", async () => {

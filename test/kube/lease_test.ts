@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   findHolder,
+  isReleased,
   isSameRecord,
   type Lease,
   readDurationMs,
@@ -101,6 +102,17 @@ test("findHolder() and readDurationMs() read what is there, and know what is not
   expect(findHolder({ metadata: { name: "a" } })).toBe("");
   expect(readDurationMs(THEIRS, 5)).toBe(30_000);
   expect(readDurationMs({ metadata: { name: "a" }, spec: {} }, 5)).toBe(5);
+});
+
+describe("isReleased()", () => {
+  test.each([
+    ["held", THEIRS, false],
+    ["emptied by hand", { ...THEIRS, spec: { ...THEIRS.spec, holderIdentity: "" } }, false],
+    ["given back", toReleased(THEIRS, CLAIM.nowMs), true],
+    ["without a record", { metadata: THEIRS.metadata }, false],
+  ] satisfies [string, Lease, boolean][])("of a Lease %s", (_what, lease, is) => {
+    expect(isReleased(lease)).toBe(is);
+  });
 });
 
 describe("isSameRecord()", () => {
