@@ -2,7 +2,13 @@
  * Kubernetes objects as they stand on the wire, and where each kind lives.
  * @module
  */
-import type { CoreV1Event, V1Node } from "@kubernetes/client-node";
+import type {
+  CoreV1Event,
+  V1NodeCondition,
+  V1NodeSpec,
+  V1NodeStatus,
+  V1NodeSystemInfo,
+} from "@kubernetes/client-node";
 
 /**
  * The wire shape of a client-node type: dates are strings, and names lose the underscore that keeps them from
@@ -35,8 +41,15 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A Node on the wire. */
-export type Node = Omit<Raw<V1Node>, "metadata"> & KubeObject;
+/** A Node on the wire: the part that Landfall reads, which is all that its store keeps. */
+export interface Node extends KubeObject {
+  readonly spec?: Pick<Raw<V1NodeSpec>, "providerID" | "taints">;
+  readonly status?: {
+    readonly addresses?: Raw<V1NodeStatus>["addresses"];
+    readonly conditions?: readonly Pick<Raw<V1NodeCondition>, "type" | "status">[];
+    readonly nodeInfo?: Pick<Raw<V1NodeSystemInfo>, "systemUUID">;
+  };
+}
 
 /** A core/v1 Event on the wire. */
 export type KubeEvent = Omit<Raw<CoreV1Event>, "metadata"> & KubeObject;

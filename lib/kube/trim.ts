@@ -2,40 +2,73 @@
  * Objects as the store keeps them: without the bulk that nobody here reads, complete in kind, and frozen.
  * @module
  */
-import type { KubeObject, ObjectMeta, Resource } from "./resource.ts";
+import type { KubeObject, Node, ObjectMeta, Resource } from "./resource.ts";
 
 /** Written by `kubectl apply`: a second copy of the whole object. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+/** The only annotation of a Node that anybody here reads; pod networks and storage drivers write long ones. */
+const NODE_ANNOTATIONS: ReadonlySet<string> = new Set(["alpha.kubernetes.io/provided-node-ip"]);
 
 /**
- * The object without `managedFields`, without the annotation of `kubectl apply`, without the image list
- * of a Node, with `apiVersion` and `kind` (items of a list come without), and frozen through and through.
+ * The object with `apiVersion` and `kind` (items of a list come without), of its metadata what {@linkcode ObjectMeta}
+ * names but for the annotation of `kubectl apply`, and frozen through and through. Of a Node only what
+ * {@linkcode Node} names is kept, which is a small part: heartbeats, resources, volumes and images are most of it.
  *
  * The object handed in may share parts with the result, which are then frozen too: do not use it afterwards.
  */
 export function trimObject<T extends KubeObject>(resource: Resource<T>, object: T): T {
   const { apiVersion, kind } = resource;
-  return freezeDeep({
-    ...object,
-    ...(kind === "Node" && "status" in object && { status: without(object.status, "images") }),
-    apiVersion,
-    kind,
-    metadata: trimMetadata(object.metadata),
-  });
+  const kept = kind === "Node" ? { ...object, ...toKept(object) } : object;
+  const metadata = trimMetadata(object.metadata, kind === "Node" ? isRead : isNoCopy);
+  return freezeDeep({ ...kept, apiVersion, kind, metadata });
 }
 
-function trimMetadata(metadata: ObjectMeta): ObjectMeta {
-  const { name, annotations } = metadata;
-  const kept = Object.entries(annotations ?? {}).filter(([key]) => key !== LAST_APPLIED);
+/** `spec` and `status` of a Node, as far as they are read. */
+function toKept({ spec, status }: Node): Pick<Node, "spec" | "status"> {
+  const { addresses, conditions, nodeInfo } = status ?? {};
   return {
-    ...without(metadata, "managedFields"),
-    name,
+    ...(spec && { spec: pick(spec, ["providerID", "taints"]) }),
+    ...(status && {
+      status: {
+        ...(addresses && { addresses }),
+        ...(conditions && { conditions: conditions.map((one) => pick(one, ["type", "status"])) }),
+        ...(nodeInfo && { nodeInfo: pick(nodeInfo, ["systemUUID"]) }),
+      },
+    }),
+  };
+}
+
+function trimMetadata(metadata: ObjectMeta, isKept: (annotation: string) => boolean): ObjectMeta {
+  const { annotations } = metadata;
+  const kept = Object.entries(annotations ?? {}).filter(([key]) => isKept(key));
+  return {
+    ...pick(metadata, META_FIELDS),
+    name: metadata.name,
     ...(annotations && { annotations: Object.fromEntries(kept) }),
   };
 }
 
-function without(value: unknown, dropped: string): object {
-  return Object.fromEntries(Object.entries(value ?? {}).filter(([name]) => name !== dropped));
+const META_FIELDS = [
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "labels",
+] as const;
+
+function isRead(annotation: string): boolean {
+  return NODE_ANNOTATIONS.has(annotation);
+}
+
+function isNoCopy(annotation: string): boolean {
+  return annotation !== LAST_APPLIED;
+}
+
+function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
+  const picked: Partial<T> = {};
+  for (const name of names) if (name in from) picked[name] = from[name];
+  return picked as Pick<T, K>;
 }
 
 function freezeDeep<V>(value: V): V {

@@ -1,38 +1,76 @@
 import { expect, test } from "bun:test";
 import { NODES, type Node, type Resource, type KubeObject } from "../../lib/kube/resource.ts";
+import { PROVIDED_NODE_IP } from "../../lib/controllers/node/words.ts";
 import { trimObject } from "../../lib/kube/trim.ts";
 
 /** What the API server sends and ObjectMeta does not name. */
 const bulk = { managedFields: [{ manager: "kubelet" }] };
 
-const raw = (): Node => ({
-  metadata: {
-    ...bulk,
-    name: "a",
-    resourceVersion: "7",
-    annotations: {
-      "kubectl.kubernetes.io/last-applied-configuration": "{…}",
-      "example.org/kept": "yes",
-    },
-  },
-  spec: { taints: [{ key: "k", effect: "NoSchedule" }] },
-  status: {
-    addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
-    images: [{ names: ["registry/image"], sizeBytes: 1 }],
-  },
-});
+const condition = {
+  type: "Ready",
+  status: "True",
+  reason: "KubeletReady",
+  message: "kubelet is posting ready status",
+  lastHeartbeatTime: "2026-01-01T00:00:00Z",
+};
+const spec = {
+  providerID: "xenorchestra://p/v",
+  podCIDR: "10.244.0.0/24",
+  taints: [{ key: "k", effect: "NoSchedule" }],
+};
+const status = {
+  addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
+  conditions: [condition],
+  nodeInfo: { systemUUID: "U", kernelVersion: "6.12.0" },
+  capacity: { cpu: "4" },
+  images: [{ names: ["registry/image"], sizeBytes: 1 }],
+};
 
-test("trimObject() drops the bulk, keeps the rest and fills in the kind", () => {
-  expect(trimObject(NODES, raw())).toEqual({
+const raw = (): Node =>
+  structuredClone({
+    metadata: {
+      ...bulk,
+      name: "a",
+      uid: "u",
+      resourceVersion: "7",
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      labels: { l: "1" },
+      annotations: { [PROVIDED_NODE_IP]: "10.0.0.1", "example.org/long": "…" },
+    },
+    spec,
+    status,
+  });
+
+test("trimObject() keeps of a Node what is read, and nothing else", () => {
+  expect<object>(trimObject(NODES, raw())).toEqual({
     apiVersion: "v1",
     kind: "Node",
-    metadata: { name: "a", resourceVersion: "7", annotations: { "example.org/kept": "yes" } },
-    spec: { taints: [{ key: "k", effect: "NoSchedule" }] },
-    status: { addresses: [{ type: "InternalIP", address: "10.0.0.1" }] },
+    metadata: {
+      name: "a",
+      uid: "u",
+      resourceVersion: "7",
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      labels: { l: "1" },
+      annotations: { [PROVIDED_NODE_IP]: "10.0.0.1" },
+    },
+    spec: { providerID: spec.providerID, taints: spec.taints },
+    status: {
+      addresses: status.addresses,
+      conditions: [{ type: "Ready", status: "True" }],
+      nodeInfo: { systemUUID: "U" },
+    },
   });
 });
 
-test("trimObject() keeps the image list of a kind that is no Node", () => {
+test("trimObject() adds nothing to a Node that is bare", () => {
+  expect<object>(trimObject(NODES, { metadata: { name: "a" } })).toEqual({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "a" },
+  });
+});
+
+test("trimObject() keeps all but the copies of a kind that is no Node", () => {
   const other: Resource<KubeObject & { readonly status: object }> = {
     apiVersion: "example.org/v1",
     kind: "Gallery",

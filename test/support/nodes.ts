@@ -68,8 +68,9 @@ export function toRegistration(
   return JSON.parse(JSON.stringify({ ...rest, metadata: { name, labels, annotations } }));
 }
 
-function toNodeInfo(systemUUID: string): NonNullable<NonNullable<Node["status"]>["nodeInfo"]> {
-  return {
+/** Complete, as the API server wants it; of it only the UUID is ever read. */
+function toNodeInfo(systemUUID: string): { readonly systemUUID: string } {
+  const whole = {
     architecture: "amd64",
     bootID: "",
     containerRuntimeVersion: "containerd://2.1.0",
@@ -81,4 +82,5 @@ function toNodeInfo(systemUUID: string): NonNullable<NonNullable<Node["status"]>
     osImage: "Debian GNU/Linux 13 (trixie)",
     systemUUID,
   };
+  return whole;
 }
