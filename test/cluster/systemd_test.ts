@@ -219,6 +219,18 @@ describe.skipIf(problem !== undefined)("the unit under a real systemd", () => {
     expect(await machine.readProperty(UNIT_NAME, "ExecMainStatus")).toBe("0");
   });
 
+  test("needs no file for a token that the settings hold, and names the file where they do not", async () => {
+    await machine.run("sh", "-c", "rm /etc/landfall/token");
+    await expect(machine.run("systemctl", "start", UNIT_NAME)).rejects.toThrow();
+    expect(await machine.readProperty(UNIT_NAME, "ActiveState")).toBe("failed");
+    expect(await machine.run("cat", "/run/landfall.log")).toMatch(/\/token: is empty\n$/);
+    const edit = `s|^tokenFile:.*|token: "${cloud.token}"|`;
+    await machine.run("sed", "-i", edit, "/etc/landfall/landfall.yaml");
+    await machine.run("systemctl", "start", UNIT_NAME);
+    await untilActive();
+    await machine.run("systemctl", "stop", UNIT_NAME);
+  });
+
   test("stays failed when its settings are wrong", async () => {
     await machine.run("sh", "-c", "echo 'url: nowhere' > /etc/landfall/landfall.yaml");
     await expect(machine.run("systemctl", "start", UNIT_NAME)).rejects.toThrow();
