@@ -6,7 +6,7 @@ import { X509Certificate } from "node:crypto";
 import { connect } from "node:net";
 import { CloudError } from "../../cloud/errors.ts";
 import type { Finding } from "../../cloud/inspection.ts";
-import { withDeadline } from "../../core/clock.ts";
+import { systemClock, withDeadline } from "../../core/clock.ts";
 import { type ConnectionFault, findConnectionFault } from "../../core/connection_fault.ts";
 import { formatHostPort } from "../../core/connection_problem.ts";
 import type { XenOrchestraSettings } from "./config.ts";
@@ -179,10 +179,14 @@ async function diagnoseTls(
     case "tlsExpired": {
       const { validFrom = "", validTo = "" } = certificate ?? {};
       const dates = certificate && `, valid from ${toDay(validFrom)} to ${toDay(validTo)}`;
+      const isItself = !isInDate(validFrom, validTo);
+      const what = isItself ? "it" : "itself it is good, but an authority above it";
       return toFailure(
         "tlsExpired",
-        `${cannot}: it is out of date or not valid yet${dates ?? ""}`,
-        "renew it, and check the clocks of both machines",
+        `${cannot}: ${what} is out of date or not valid yet${isItself ? (dates ?? "") : ""}`,
+        isItself
+          ? "renew it, and check the clocks of both machines"
+          : "put the authority's new certificate into caFile, and check the clocks of both machines",
       );
     }
     case "tlsAuthority":
@@ -251,6 +255,12 @@ function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
     socket.once("connect", () => end(true));
     socket.once("error", abort);
   });
+}
+
+/** Whether now is between two dates as certificates tell them. */
+function isInDate(from: string, to: string): boolean {
+  const now = systemClock.now();
+  return Date.parse(from) <= now && now <= Date.parse(to);
 }
 
 /** The day of a date as certificates tell it; the text itself when it cannot be read. */

@@ -3,6 +3,7 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
+import { findConnectionFault } from "../../core/connection_fault.ts";
 import {
   findErrorCode,
   formatHostPort,
@@ -174,7 +175,11 @@ export function toConnectionError(error: unknown, url: string): CloudError {
   if (error instanceof CloudError) return error;
   const cause = toConnectionProblem(error);
   const isTrust = UNTRUSTED.test(cause.code);
-  const advice = isTrust ? "set caFile or certificateFingerprint" : "check url";
+  const trust =
+    findConnectionFault(cause) === "tlsExpired"
+      ? "renew it or its authority's in caFile, and check the clocks"
+      : "set caFile or certificateFingerprint";
+  const advice = isTrust ? trust : "check url";
   return new CloudError(
     isTrust ? "protocol" : "unreachable",
     `Cannot reach Xen Orchestra at ${formatHostPort(url)}: ${cause.message}; ${advice}`,

@@ -134,6 +134,16 @@ describe("diagnose() tells apart what is wrong with a certificate", () => {
     expect(found).toMatch(/^tlsExpired: .*, valid from 2024-01-01 to 2024-02-01;/);
   });
 
+  test("an authority whose end is past, above a certificate that is good", async () => {
+    const cause = new ConnectionProblem("CERT_HAS_EXPIRED", "words");
+    const error = new CloudError("protocol", "Cannot reach", { cause });
+    const found = await diagnose(error, toSettings(urls.get("known") ?? ""), signal);
+    expect(found.code).toBe("tlsExpired");
+    expect(found.message).toContain("itself it is good, but an authority above it is out of date");
+    expect(found.message).not.toContain("valid from");
+    expect(found.advice).toContain("caFile");
+  });
+
   test("another fingerprint than the pinned one", async () => {
     const pin = "ab".repeat(32);
     expect(await inspect(urls.get("nameless") ?? "", { certificateFingerprint: pin })).toMatch(

@@ -127,6 +127,12 @@ describe("toReplyError()", () => {
 });
 
 describe("toConnectionError()", () => {
+  test("advises to renew what is out of date, its authority included", () => {
+    const { message } = toConnectionError(withCode("CERT_HAS_EXPIRED"), "https://xo");
+    expect(message).toContain("renew it or its authority's in caFile");
+    expect(message).not.toContain("certificateFingerprint");
+  });
+
   test.each([
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "protocol"],
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "protocol"],
