@@ -119,12 +119,23 @@ export async function readConfigText(path: string): Promise<string> {
     // A pipe or a device could keep the start waiting for ever.
     if (!status.isFile()) throw toReadError(path, "it is not a file");
     if (status.size > FILE_BYTES_MAX) throw toReadError(path, "it is larger than 1 MiB");
-    const text = await readFile(path, "utf8");
-    if (text.includes("\0")) throw toReadError(path, "it is not text in UTF-8");
+    const text = decode(await readFile(path));
+    if (text === undefined || text.includes("\0")) {
+      throw toReadError(path, "it is not text in UTF-8");
+    }
     return text;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw toReadError(path, describeFileProblem(error), error);
+  }
+}
+
+/** Never with replacement characters: a password that holds some would be refused, and nobody would see why. */
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }
 

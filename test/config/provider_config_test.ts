@@ -257,8 +257,11 @@ describe("P-05 loadProviderConfig()", () => {
     await writeFile(large, "#".repeat(1024 * 1024 + 1));
     const binary = join(folder, "binary");
     await writeFile(binary, "url: a\0");
+    const latin = join(folder, "latin");
+    await writeFile(latin, Buffer.from("url: a\npassword: p\u00e4ss\n", "latin1"));
     const cases: readonly [string, string][] = [
       [binary, "it is not text in UTF-8"],
+      [latin, "it is not text in UTF-8"],
       [join(folder, "absent.yaml"), "there is no such file"],
       [sub, "it is not a file"],
       ["/dev/null", "it is not a file"],
