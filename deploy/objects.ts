@@ -29,39 +29,43 @@ export function createServiceAccount(): Piece {
   };
 }
 
-/** ClusterRole, Role and their bindings. @param bindingName Of the bindings alone; roles are always alike */
-export function createRbac(subject: Subject, bindingName: string): Piece[] {
+/**
+ * ClusterRole, Role and their bindings.
+ *
+ * @param name Of all four. Each way to install has its own: who deletes the objects of one takes nothing from another
+ */
+export function createRbac(subject: Subject, name: string): Piece[] {
   const isUser = subject.kind === "User";
   const subjects = [
     isUser ? { ...subject, apiGroup: RBAC_GROUP } : { ...subject, namespace: NAMESPACE },
   ];
   const apiVersion = `${RBAC_GROUP}/v1`;
-  const role = (kind: string): Piece => ({ apiGroup: RBAC_GROUP, kind, name: NAME });
+  const role = (kind: string): Piece => ({ apiGroup: RBAC_GROUP, kind, name });
   const { namespace } = LEASE;
   return [
     {
       apiVersion,
       kind: "ClusterRole",
-      metadata: toMetadata(NAME),
+      metadata: toMetadata(name),
       rules: POLICY.clusterRules,
     },
     {
       apiVersion,
       kind: "ClusterRoleBinding",
-      metadata: toMetadata(bindingName),
+      metadata: toMetadata(name),
       roleRef: role("ClusterRole"),
       subjects,
     },
     {
       apiVersion,
       kind: "Role",
-      metadata: { ...toMetadata(NAME), namespace },
+      metadata: { ...toMetadata(name), namespace },
       rules: POLICY.rules.get(namespace) ?? [],
     },
     {
       apiVersion,
       kind: "RoleBinding",
-      metadata: { ...toMetadata(bindingName), namespace },
+      metadata: { ...toMetadata(name), namespace },
       roleRef: role("Role"),
       subjects,
     },
