@@ -20,6 +20,12 @@ const OBJECT_NAME: Schema = {
   pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$",
   maxLength: 253,
 };
+/** Of Services, which are stricter than other objects (RFC 1035). */
+const SERVICE_NAME: Schema = {
+  type: "string",
+  pattern: "^([a-z]([-a-z0-9]*[a-z0-9])?)?$",
+  maxLength: 63,
+};
 
 /** All values. */
 export const CHART_VALUES: ChartValues = {
@@ -51,8 +57,12 @@ export const CHART_VALUES: ChartValues = {
     },
   },
   imagePullSecrets: value("Secrets to fetch it with: - name: …", [], OBJECTS),
-  nameOverride: value("In the place of the chart's name.", "", OBJECT_NAME),
-  fullnameOverride: value("Name of all objects.", "", OBJECT_NAME),
+  nameOverride: value("In the place of the chart's name.", "", {
+    ...OBJECT_NAME,
+    // It is also the value of a label.
+    maxLength: 63,
+  }),
+  fullnameOverride: value("Name of all objects.", "", SERVICE_NAME),
   commonLabels: value("Labels of all objects.", {}, TEXTS),
   ...listConfigValues(),
   ...listProcessValues(),
@@ -107,16 +117,21 @@ function listProcessValues(): ChartValues {
       help: "Leader election. It is always on: while a rollout lasts there may be two.",
       values: {
         resourceName: value(
-          "The Lease in kube-system. That of the Go controller, so that both never act at once.",
+          "The Lease in kube-system. That of the Go controller, so that both never act at once. Scale to 0 before\n" +
+            "it is changed: replicas that follow different Leases act at once.",
           LEASE.name,
           { ...OBJECT_NAME, minLength: 1 },
         ),
       },
     },
-    extraArgs: value("More flags: - --node-monitor-period=10s.", [], {
-      type: "array",
-      items: { type: "string", pattern: "^--?[a-zA-Z]" },
-    }),
+    extraArgs: value(
+      "More flags: - --node-monitor-period=10s. Those that other values stand for are refused.",
+      [],
+      {
+        type: "array",
+        items: { type: "string", pattern: "^--?[a-zA-Z]" },
+      },
+    ),
     extraEnvs: value(
       "More environment variables: - name: … and value: … or valueFrom: …. KUBERNETES_SERVICE_HOST and\n" +
         "KUBERNETES_SERVICE_PORT name the API server itself where Services work only after the pod network.",

@@ -150,6 +150,17 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     expect(bound.map((one) => one["subjects"])).toEqual([[subject], [subject]]);
   });
 
+  test("goes by a release with a dot in its name, which no Service may have", async () => {
+    const { stdout } = await renderChart(helm, {}, { name: "xo.paris", namespace: "clouds" });
+    const names = new Set(readManifests(stdout).map(({ metadata }) => metadata.name));
+    expect(names).toEqual(new Set(["xo-paris-landfall"]));
+  });
+
+  test("takes the flag that says what is so anyway", async () => {
+    const { args } = readContainer(await render({ extraArgs: ["--leader-elect=true"] }));
+    expect(args.at(-1)).toBe("--leader-elect=true");
+  });
+
   test.each<[string, object, string]>([
     ["an existing Secret", { existingConfigSecret: "mine" }, "the Secret mine, key config.yaml"],
     ["a Secret of its own", { config: { url: "x" } }, "its own Secret landfall"],
@@ -167,6 +178,25 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     ["a pull policy that does not exist", { image: { pullPolicy: "Sometimes" } }, "pullPolicy"],
     ["arguments that are no flags", { extraArgs: ["v=2"] }, "extraArgs"],
     ["variables without a name", { extraEnvs: [{ value: "x" }] }, "name"],
+    ["names that no Service can have", { fullnameOverride: "my.name" }, "fullnameOverride"],
+    ["a name that no label can have", { nameOverride: "a".repeat(64) }, "nameOverride"],
+    ["no election as a flag", { extraArgs: ["--leader_elect=false"] }, "--leader-elect: it is"],
+    [
+      "another Lease as a flag",
+      { extraArgs: ["--leader-elect-resource-name=other"] },
+      "set leaderElection.resourceName",
+    ],
+    [
+      "a Lease elsewhere",
+      { extraArgs: ["--leader-elect-resource-namespace=clouds"] },
+      "--leader-elect-resource-namespace: ",
+    ],
+    ["a port that no probe asks at", { extraArgs: ["-secure-port=1"] }, "--secure-port: probes"],
+    [
+      "a second list of controllers",
+      { extraArgs: ["--v=4", "--controllers=-cloud-node"] },
+      "set enabledControllers",
+    ],
     ["no controllers", { enabledControllers: [] }, "enabledControllers"],
     ["no Lease", { leaderElection: { resourceName: "" } }, "resourceName"],
     ["leader election switched off", { leaderElection: { enabled: false } }, "enabled"],

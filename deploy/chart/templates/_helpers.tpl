@@ -9,10 +9,11 @@
 {{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
 {{- else }}
 {{- $name := include "landfall.name" . }}
+{{- /* Releases may have dots in their names, and Services may not. */}}
 {{- if contains $name .Release.Name }}
-{{- .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- .Release.Name | replace "." "-" | trunc 63 | trimSuffix "-" }}
 {{- else }}
-{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" }}
+{{- printf "%s-%s" .Release.Name $name | replace "." "-" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -69,4 +70,24 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- /* File of the settings below /etc/landfall. */}}
 {{- define "landfall.configFile" -}}
 {{- ternary "config.yaml" .Values.existingConfigSecretPath (not (empty .Values.config)) }}
+{{- end }}
+
+{{- /* Flags that contradict what the chart relies on: a pod would be killed by its probes, or two would lead. */}}
+{{- define "landfall.extraArgs" -}}
+{{- $instead := dict
+  "controllers" "set enabledControllers: of two lists the first match wins"
+  "leader-elect" "it is always on, since while a rollout lasts there may be two"
+  "leader-elect-resource-name" "set leaderElection.resourceName, which its right is bound to"
+  "leader-elect-resource-namespace" "the Lease, and the right to it, are in kube-system"
+  "secure-port" "probes and Service ask at port 10258"
+}}
+{{- range .Values.extraArgs }}
+{{- $flag := regexReplaceAll "^--?([^=]*)(=.*)?$" . "${1}" | replace "_" "-" }}
+{{- if and (hasKey $instead $flag) (ne . "--leader-elect") (ne . "--leader-elect=true") }}
+{{- fail (printf "extraArgs: --%s: %s" $flag (get $instead $flag)) }}
+{{- end }}
+{{- end }}
+{{- with .Values.extraArgs }}
+{{- toYaml . }}
+{{- end }}
 {{- end }}

@@ -63,8 +63,8 @@ containers:
       - --secure-port=10258
       - --debug-address=127.0.0.1:10260
       - --v={{ .Values.logVerbosityLevel }}
-      {{- range .Values.extraArgs }}
-      - {{ . | quote }}
+      {{- with include "landfall.extraArgs" . }}
+      {{- . | nindent 6 }}
       {{- end }}
     env:
       {{- range $name, $path := dict "POD_NAME" "name" "POD_NAMESPACE" "namespace" "POD_UID" "uid" }}
