@@ -5,7 +5,7 @@
 import type { Presence, Provider } from "../cloud/provider.ts";
 import { isReady, isUninitialized } from "../controllers/identity.ts";
 import { planNode } from "../controllers/node/plan.ts";
-import { findRival, toRivalPresence } from "../controllers/node/rivals.ts";
+import { type Claims, toRivalPresence } from "../controllers/node/rivals.ts";
 import { planNodeLabels } from "../controllers/node_labels/plan.ts";
 import { planLifecycle } from "../controllers/node_lifecycle/plan.ts";
 import type { Node } from "../kube/resource.ts";
@@ -37,14 +37,14 @@ export interface NodeOutlook {
 /**
  * Lists what all controllers would do to a Node, as they stand after a start.
  *
- * @param nodes All Nodes, among which another may claim the same machine
+ * @param claims Those of all Nodes, among which another may claim the same machine
  */
 export function toOutlook(
   node: Node,
   resolved: Presence,
-  { provider, nodes }: { readonly provider: Provider; readonly nodes: readonly Node[] },
+  { provider, claims }: { readonly provider: Provider; readonly claims: Claims },
 ): NodeOutlook {
-  const presence = refuseRival(node, resolved, nodes);
+  const presence = refuseRival(node, resolved, claims);
   const changes: NodeChange[] = [];
   const plan = planNode(node, presence, provider.providedNodeIps);
   if (plan.patch) {
@@ -92,8 +92,8 @@ function formatLabels(labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 }
 
-function refuseRival(node: Node, presence: Presence, nodes: readonly Node[]): Presence {
+function refuseRival(node: Node, presence: Presence, claims: Claims): Presence {
   if (presence.kind !== "present" || !isUninitialized(node)) return presence;
-  const rival = findRival(node, presence.instance, nodes);
+  const rival = claims.findRival(node, presence.instance);
   return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
 }

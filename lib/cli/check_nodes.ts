@@ -13,6 +13,7 @@ import type {
   UnknownReason,
 } from "../cloud/provider.ts";
 import { isReady, toIdentity } from "../controllers/identity.ts";
+import { Claims } from "../controllers/node/rivals.ts";
 import type { Node } from "../kube/resource.ts";
 import { type NodeChange, type NodeOutlook, toOutlook } from "./check_changes.ts";
 
@@ -68,6 +69,7 @@ export async function listNodePlans(
 ): Promise<NodePlan[]> {
   const sorted = nodes.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   let reads = 0;
+  const claims = Claims.of(nodes);
   return await Promise.all(
     sorted.map(async (node) => {
       const identity = toIdentity(node);
@@ -76,7 +78,7 @@ export async function listNodePlans(
       if (isOpen) reads += 1;
       const mayRead = isOpen && reads <= READS_MAX;
       const presence = mayRead ? await readPresence(identity, sources, { found, signal }) : found;
-      return toPlan(node, presence, toOutlook(node, presence, { ...sources, nodes }));
+      return toPlan(node, presence, toOutlook(node, presence, { ...sources, claims }));
     }),
   );
 }

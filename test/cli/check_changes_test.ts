@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Presence } from "../../lib/cloud/provider.ts";
 import { formatChange, toOutlook } from "../../lib/cli/check_changes.ts";
+import { Claims } from "../../lib/controllers/node/rivals.ts";
 import { FakeProvider, toInstance } from "../support/instances.ts";
 import { type NodeOptions, toNode } from "../support/nodes.ts";
 
@@ -24,7 +25,9 @@ const DONE: NodeOptions = {
 
 function listChanges(options: NodeOptions, presence: Presence): string[] {
   const node = toNode("n", options);
-  return toOutlook(node, presence, { provider, nodes: [node] }).changes.map(formatChange);
+  return toOutlook(node, presence, { provider, claims: Claims.of([node]) }).changes.map(
+    formatChange,
+  );
 }
 
 describe("toOutlook()", () => {
@@ -71,15 +74,18 @@ describe("toOutlook()", () => {
     const node = toNode("n", DONE);
     const conditions = [{ type: "Ready", status: "True" }];
     const ready = { ...node, status: { ...node.status, conditions } };
-    expect(toOutlook(ready, ABSENT, { provider, nodes: [ready] }).changes).toEqual([]);
+    expect(toOutlook(ready, ABSENT, { provider, claims: Claims.of([ready]) }).changes).toEqual([]);
   });
 
   test("says why a Node could not be initialised, and that another claims its machine", () => {
     const wrong = toNode("n", { nodeIp: "10.9.9.9" });
-    const options = { provider, nodes: [wrong] };
+    const options = { provider, claims: Claims.of([wrong]) };
     expect(toOutlook(wrong, PRESENT, options).problems.join()).toContain("10.9.9.9");
     const twins = [toNode("n"), toNode("m", { providerId: "test://i" })] as const;
-    const { changes, problems } = toOutlook(twins[0], PRESENT, { provider, nodes: twins });
+    const { changes, problems } = toOutlook(twins[0], PRESENT, {
+      provider,
+      claims: Claims.of(twins),
+    });
     expect(changes).toEqual([]);
     expect(problems.join()).toContain('claimed by Node "m"');
   });

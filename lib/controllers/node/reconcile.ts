@@ -10,7 +10,7 @@ import type { NodeContext } from "../node_loop.ts";
 import type { WarningThrottle } from "../warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { type NodePatch, planNode } from "./plan.ts";
-import { findRival, toRivalPresence } from "./rivals.ts";
+import { Claims, toRivalPresence } from "./rivals.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
@@ -30,9 +30,11 @@ export class NodeReconciler {
   readonly #options: NodeReconcilerOptions;
   /** Nodes whose taint is gone but whose addresses were not written yet: their end has still to be told. */
   readonly #unannounced = new Set<string>();
+  readonly #claims = new Claims();
 
   constructor(options: NodeReconcilerOptions) {
     this.#options = options;
+    options.nodes.subscribe((name, _before, after) => this.#claims.note(name, after));
   }
 
   /** Drops what is remembered of a Node. */
@@ -66,7 +68,7 @@ export class NodeReconciler {
 
   async #apply(node: Node, resolved: Presence, signal: AbortSignal): Promise<void> {
     const options = this.#options;
-    const presence = isUninitialized(node) ? refuseRival(options, node, resolved) : resolved;
+    const presence = isUninitialized(node) ? this.#refuseRival(node, resolved) : resolved;
     const plan = planNode(node, presence, options.provider.providedNodeIps);
     for (const warning of plan.warnings) {
       if (options.throttle.passes(node.metadata.name, warning))
@@ -81,13 +83,13 @@ export class NodeReconciler {
     if (plan.addresses) await patchAddresses(options, patched, plan.addresses, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
   }
-}
 
-/** A machine that two Nodes claim is nobody's until a person decides. */
-function refuseRival({ nodes }: NodeContext, node: Node, presence: Presence): Presence {
-  if (presence.kind !== "present") return presence;
-  const rival = findRival(node, presence.instance, nodes.values());
-  return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
+  /** A machine that two Nodes claim is nobody's until a person decides. */
+  #refuseRival(node: Node, presence: Presence): Presence {
+    if (presence.kind !== "present") return presence;
+    const rival = this.#claims.findRival(node, presence.instance);
+    return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
+  }
 }
 
 async function patchNode(

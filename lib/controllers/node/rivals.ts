@@ -6,27 +6,64 @@ import type { Instance, Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/resource.ts";
 
 /**
- * Finds another Node that has the same provider ID, or, for a Node without one, reports the same system UUID: then it
- * is not known which of the two the machine is. Machines that were cloned below the cloud, and Nodes that were renamed,
- * end like this.
- *
- * @returns The other Node's name
+ * Which Nodes claim which machine, by provider ID and by system UUID: thousands of Nodes that join at once are each
+ * compared with all others, so nobody may look through them all.
  */
-export function findRival(
-  node: Node,
-  instance: Instance,
-  nodes: Iterable<Node>,
-): string | undefined {
-  const ownProviderId = node.spec?.providerID ?? "";
-  const providerId = ownProviderId || instance.providerId;
-  // A provider ID says which machine it is, whatever system UUID that machine reports.
-  const systemUuid = ownProviderId === "" ? toSystemUuid(node) : "";
-  for (const other of nodes) {
-    if (other.metadata.name === node.metadata.name) continue;
-    if (other.spec?.providerID === providerId) return other.metadata.name;
-    if (systemUuid !== "" && toSystemUuid(other) === systemUuid) return other.metadata.name;
+export class Claims {
+  /** Names of the Nodes that make a claim. */
+  readonly #claimants = new Map<string, readonly string[]>();
+  /** What each Node claims, by its name. */
+  readonly #claims = new Map<string, readonly string[]>();
+
+  /** The claims of these Nodes. */
+  static of(nodes: Iterable<Node>): Claims {
+    const claims = new Claims();
+    for (const node of nodes) claims.note(node.metadata.name, node);
+    return claims;
   }
-  return undefined;
+
+  /**
+   * Takes in a Node that is new, changed or gone.
+   *
+   * @param node Absent when it is gone
+   */
+  note(name: string, node: Node | undefined): void {
+    const before = this.#claims.get(name) ?? [];
+    const after = node === undefined ? [] : listClaims(node);
+    if (before.length === after.length && before.every((claim, at) => claim === after[at])) return;
+    for (const claim of before) {
+      const others = this.#listClaimants(claim).filter((one) => one !== name);
+      if (others.length > 0) this.#claimants.set(claim, others);
+      else this.#claimants.delete(claim);
+    }
+    for (const claim of after) this.#claimants.set(claim, [...this.#listClaimants(claim), name]);
+    if (after.length > 0) this.#claims.set(name, after);
+    else this.#claims.delete(name);
+  }
+
+  /**
+   * Finds another Node that has the same provider ID, or, for a Node without one, reports the same system UUID: then
+   * it is not known which of the two the machine is. Machines that were cloned below the cloud, and Nodes that were
+   * renamed, end like this.
+   *
+   * @returns The other Node's name
+   */
+  findRival(node: Node, instance: Instance): string | undefined {
+    const { name } = node.metadata;
+    const ownProviderId = node.spec?.providerID ?? "";
+    const wanted = [ownProviderId || instance.providerId];
+    // A provider ID says which machine it is, whatever system UUID that machine reports.
+    if (ownProviderId === "") wanted.push(toSystemUuidClaim(node));
+    for (const claim of wanted) {
+      const rival = this.#listClaimants(claim).find((one) => one !== name);
+      if (rival !== undefined) return rival;
+    }
+    return undefined;
+  }
+
+  #listClaimants(claim: string): readonly string[] {
+    return this.#claimants.get(claim) ?? [];
+  }
 }
 
 /** What is said of a Node with a rival. */
@@ -37,6 +74,12 @@ export function toRivalPresence(instance: Instance, rival: string): Presence {
   return { kind: "unknown", reason: "ambiguous", message };
 }
 
-function toSystemUuid(node: Node): string {
-  return (node.status?.nodeInfo?.systemUUID ?? "").toLowerCase();
+function listClaims(node: Node): readonly string[] {
+  return [node.spec?.providerID ?? "", toSystemUuidClaim(node)].filter((claim) => claim !== "");
+}
+
+/** Unlike every provider ID; empty when the Node reports none. */
+function toSystemUuidClaim(node: Node): string {
+  const uuid = (node.status?.nodeInfo?.systemUUID ?? "").toLowerCase();
+  return uuid === "" ? "" : `system UUID ${uuid}`;
 }

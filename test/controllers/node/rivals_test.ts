@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { findRival, toRivalPresence } from "../../../lib/controllers/node/rivals.ts";
+import { Claims, toRivalPresence } from "../../../lib/controllers/node/rivals.ts";
 import { toInstance } from "../../support/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes.ts";
 
-describe("findRival()", () => {
+describe("Claims.findRival()", () => {
   const cases: readonly (readonly [string, NodeOptions, NodeOptions, string | undefined])[] = [
     ["names a Node with the provider ID", {}, { providerId: "test://i" }, "other"],
     [
@@ -37,10 +37,41 @@ describe("findRival()", () => {
       "other",
     ],
     ["does not take two empty system UUIDs for equal", {}, {}, undefined],
+    [
+      "does not take a provider ID for a system UUID",
+      { systemUuid: "a" },
+      { providerId: "a" },
+      undefined,
+    ],
   ];
   test.each(cases)("%s", (_title, mine, theirs, rival) => {
     const node = toNode("n", mine);
-    expect(findRival(node, toInstance("i"), [node, toNode("other", theirs)])).toBe(rival);
+    const claims = Claims.of([node, toNode("other", theirs)]);
+    expect(claims.findRival(node, toInstance("i"))).toBe(rival);
+  });
+});
+
+describe("Claims.note()", () => {
+  const node = toNode("n", { systemUuid: "a" });
+
+  test("forgets what a Node claimed before it changed, and what one claimed that is gone", () => {
+    const claims = Claims.of([node, toNode("other", { systemUuid: "a" })]);
+    claims.note("other", toNode("other", { systemUuid: "b" }));
+    expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
+    claims.note("other", toNode("other", { systemUuid: "a" }));
+    expect(claims.findRival(node, toInstance("i"))).toBe("other");
+    claims.note("other", undefined);
+    expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
+  });
+
+  test("keeps the claims of the others when one of three is gone", () => {
+    const claims = Claims.of([
+      node,
+      toNode("x", { systemUuid: "a" }),
+      toNode("y", { systemUuid: "A" }),
+    ]);
+    claims.note("x", undefined);
+    expect(claims.findRival(node, toInstance("i"))).toBe("y");
   });
 });
 
