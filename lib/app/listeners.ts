@@ -64,7 +64,10 @@ function toDebugOptions({ clock, provider, host }: AppOptions, parts: Parts): De
     ...parts.lifecycle.describe(node),
   });
   return {
-    listNodes: () => [...nodes.values()].map(describe),
+    *listNodes() {
+      const byName = (a: Node, b: Node): number => (a.metadata.name < b.metadata.name ? -1 : 1);
+      for (const node of [...nodes.values()].sort(byName)) yield describe(node);
+    },
     findNode: (name) => {
       const node = nodes.get(name);
       return node && describe(node);

@@ -4,13 +4,15 @@
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
+import { inPieces } from "./pieces.ts";
 import { formatSpan, toMs } from "./span.ts";
 import { formatTable } from "./text_table.ts";
 import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
 /** Where the debug pages get what they show. All of it is in memory. */
 export interface DebugOptions {
-  listNodes(): readonly NodeView[];
+  /** By name. Each is described when it is taken: whoever takes them all lets others have their turn meanwhile. */
+  listNodes(): Iterable<NodeView>;
   findNode(name: string): NodeView | undefined;
   readInventory(): InventoryView;
   /** Absent: the page for people does not tell which process answers. */
@@ -18,6 +20,11 @@ export interface DebugOptions {
   /** Wall-clock milliseconds. */
   now(): number;
 }
+
+type Pieces = AsyncGenerator<readonly NodeView[], void>;
+
+const JSON_TYPE = { "content-type": "application/json" };
+const JSON_INDENT = 2;
 
 const NODE_TITLES = [
   "NAME",
@@ -43,38 +50,87 @@ const NODE_TITLES = [
 export function createDebugRoutes(options: DebugOptions): Hono {
   const routes = new Hono();
   routes.get("/debug/nodes", (context) => {
-    const nodes = options.listNodes().toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    return show(context, { nodes }, () => formatNodes(nodes, options.now()));
+    const nodes = inPieces(options.listNodes());
+    return show(context, {
+      toJson: () => context.body(toStream(toNodesJson(nodes)), 200, JSON_TYPE),
+      toText: () => formatNodes(nodes, options.now()),
+    });
   });
-  routes.get("/debug/nodes/:name", (context) => {
+  routes.get("/debug/nodes/:name", async (context) => {
     const name = context.req.param("name");
     const node = options.findNode(name);
     if (node === undefined) {
       return context.json({ error: `there is no Node ${JSON.stringify(name)}` }, 404);
     }
-    return show(context, node, () => formatNodes([node], options.now()));
+    return await showView(context, node, () => formatNodes(inPieces([node]), options.now()));
   });
   routes.get("/debug/inventory", (context) => {
     const inventory = options.readInventory();
-    return show(context, inventory, () => formatInventory(inventory));
+    return showView(context, inventory, () => formatInventory(inventory));
   });
   return routes;
 }
 
-function show(context: Context, view: object, format: () => string): Response {
+interface Formats {
+  toJson(): Response;
+  toText(): string | Promise<string>;
+}
+
+async function show(context: Context, { toJson, toText }: Formats): Promise<Response> {
   const wanted = context.req.query("format") ?? "json";
-  if (wanted === "text") return context.text(format());
-  if (wanted === "json") {
-    // Indented, since it is read with curl more often than by a program.
-    return context.body(`${JSON.stringify(view, undefined, 2)}\n`, 200, {
-      "content-type": "application/json",
-    });
-  }
+  if (wanted === "text") return context.text(await toText());
+  if (wanted === "json") return toJson();
   return context.json({ error: 'wanted format "json" or "text"' }, 400);
 }
 
-function formatNodes(nodes: readonly NodeView[], nowMs: number): string {
-  const rows = nodes.map((node) => [
+function showView(context: Context, view: object, toText: Formats["toText"]): Promise<Response> {
+  const toJson = (): Response => context.body(`${formatJson(view)}\n`, 200, JSON_TYPE);
+  return show(context, { toJson, toText });
+}
+
+/** Indented, since it is read with curl more often than by a program. */
+function formatJson(view: object): string {
+  return JSON.stringify(view, undefined, JSON_INDENT);
+}
+
+/** `{"nodes": […]}` in pieces: of a large fleet it is many megabytes. */
+async function* toNodesJson(nodes: Pieces): AsyncGenerator<string, void> {
+  const blanks = " ".repeat(2 * JSON_INDENT);
+  let before = "";
+  yield `{\n  "nodes": [`;
+  for await (const piece of nodes) {
+    let text = "";
+    for (const node of piece) {
+      text += `${before}\n${blanks}${formatJson(node).replaceAll("\n", `\n${blanks}`)}`;
+      before = ",";
+    }
+    yield text;
+  }
+  yield before === "" ? "]\n}\n" : "\n  ]\n}\n";
+}
+
+function toStream(texts: AsyncGenerator<string, void>): ReadableStream {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await texts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await texts.return();
+    },
+  });
+}
+
+async function formatNodes(nodes: Pieces, nowMs: number): Promise<string> {
+  const rows: string[][] = [];
+  for await (const piece of nodes) rows.push(...piece.map((node) => toRow(node, nowMs)));
+  return formatTable(NODE_TITLES, rows);
+}
+
+function toRow(node: NodeView, nowMs: number): string[] {
+  return [
     node.name,
     node.ready,
     node.presence.kind,
@@ -88,8 +144,7 @@ function formatNodes(nodes: readonly NodeView[], nowMs: number): string {
     formatSpan(nowMs - toMs(node.lastReconcile?.at)),
     formatSpan(toMs(node.nextReconcileAt) - nowMs),
     node.lastReconcile?.error ?? "",
-  ]);
-  return formatTable(NODE_TITLES, rows);
+  ];
 }
 
 function formatInventory(view: InventoryView): string {

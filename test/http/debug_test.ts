@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { createDebugRoutes } from "../../lib/http/debug.ts";
+import { createDebugRoutes, type DebugOptions } from "../../lib/http/debug.ts";
 import type { InventoryView, NodeView } from "../../lib/http/views.ts";
 
 const NOW = Date.parse("2026-01-01T00:10:00Z");
@@ -41,12 +41,13 @@ const INVENTORY: InventoryView = {
   lastRefreshDurationMs: 40,
 };
 
-const routes = createDebugRoutes({
-  listNodes: () => [PRESENT, UNKNOWN],
+const OPTIONS: DebugOptions = {
+  listNodes: () => [UNKNOWN, PRESENT],
   findNode: (name) => [PRESENT, UNKNOWN].find((node) => node.name === name),
   readInventory: () => INVENTORY,
   now: () => NOW,
-});
+};
+const routes = createDebugRoutes(OPTIONS);
 
 async function readText(path: string): Promise<string> {
   return (await routes.request(path)).text();
@@ -57,6 +58,32 @@ describe("createDebugRoutes()", () => {
     const response = await routes.request("/debug/nodes");
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(await response.json()).toEqual({ nodes: [UNKNOWN, PRESENT] });
+  });
+
+  test("createDebugRoutes() indents the list of Nodes as JSON.stringify() does", async () => {
+    expect(await readText("/debug/nodes")).toBe(
+      `${JSON.stringify({ nodes: [UNKNOWN, PRESENT] }, undefined, 2)}\n`,
+    );
+    const empty = createDebugRoutes({ ...OPTIONS, listNodes: () => [] });
+    const nobody = await empty.request("/debug/nodes");
+    expect(await nobody.text()).toBe(`${JSON.stringify({ nodes: [] }, undefined, 2)}\n`);
+  });
+
+  test("createDebugRoutes() describes thousands of Nodes a few at a time, as they are read", async () => {
+    let described = 0;
+    const large = createDebugRoutes({
+      ...OPTIONS,
+      *listNodes() {
+        for (; described < 5_000; described += 1) yield { ...PRESENT, name: `n${described}` };
+      },
+    });
+    const response = await large.request("/debug/nodes");
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.read();
+    expect(described).toBeLessThan(500);
+    await reader?.cancel();
+    expect(described).toBeLessThan(500);
   });
 
   test("createDebugRoutes() shows Nodes as an aligned table", async () => {

@@ -6,6 +6,8 @@ import { Hono } from "hono";
 import type { Context } from "hono";
 import { wantsHtml } from "../accept.ts";
 import type { DebugOptions } from "../debug.ts";
+import { inPieces } from "../pieces.ts";
+import type { NodeView } from "../views.ts";
 import { renderFleetPage } from "./fleet_page.tsx";
 import { createPageHeaders } from "./layout.tsx";
 import { renderNodePage, renderNoNodePage } from "./node_page.tsx";
@@ -59,12 +61,14 @@ export function createPageRoutes(options: DebugOptions): Hono {
   return routes;
 }
 
-function renderFleet(context: Context, options: DebugOptions, base: string): Promise<string> {
+async function renderFleet(context: Context, options: DebugOptions, base: string): Promise<string> {
   const state = context.req.query("state") ?? "";
   const query = (context.req.query("q") ?? "").trim().slice(0, QUERY_LENGTH_MAX);
   const status = options.readStatus?.();
-  return renderFleetPage({
-    nodes: options.listNodes(),
+  const nodes: NodeView[] = [];
+  for await (const piece of inPieces(options.listNodes())) nodes.push(...piece);
+  return await renderFleetPage({
+    nodes,
     inventory: options.readInventory(),
     nowMs: options.now(),
     base,
