@@ -29,10 +29,15 @@ export function toInstanceLabels(instance: Instance): InstanceLabels {
     else refused.push(`${keys[0]}="${value}" is no legal label`);
   }
   for (const [key, value] of Object.entries(instance.labels)) {
-    if (RESERVED_LABEL.test(key)) refused.push(`${key} is in a namespace of Kubernetes`);
+    if (isReserved(key)) refused.push(`${key} is in a namespace of Kubernetes`);
     else if (!isLabelKey(key) || !isLabelValue(value))
       refused.push(`${key}="${value}" is no legal label`);
     else additional[key] = value;
   }
   return { topology, additional, refused };
+}
+
+/** Looks for the plain text first: the expression alone costs several times as much, for each label of each Node. */
+function isReserved(key: string): boolean {
+  return (key.includes("kubernetes.io/") || key.includes("k8s.io/")) && RESERVED_LABEL.test(key);
 }

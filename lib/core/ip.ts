@@ -10,9 +10,11 @@ interface IpValue {
 }
 
 /** A block of addresses, read once by {@linkcode parseCidr}. */
-export interface Cidr extends IpValue {
-  /** Length of the prefix: 0 to 32, or 0 to 128. */
-  readonly prefix: number;
+export interface Cidr {
+  readonly family: 4 | 6;
+  /** The addresses at both ends, as bits: to compare with them is cheap, to shift bits is not. */
+  readonly first: bigint;
+  readonly last: bigint;
 }
 
 /** An IP address in canonical text (RFC 5952 for IPv6), with its family. */
@@ -46,8 +48,12 @@ const NEVER_A_HOST: readonly Cidr[] = toCidrs(
  * @returns The canonical form, or `undefined` when the text is no address
  */
 export function parseIp(text: string): IpAddress | undefined {
-  const value = toValue(text.trim());
-  return value && { family: value.family, text: formatValue(value) };
+  const trimmed = text.trim();
+  const value = toValue(trimmed);
+  if (value === undefined) return undefined;
+  // What was read as IPv4 in dots is canonical as it stands.
+  const isCanonical = value.family === 4 && !trimmed.includes(":");
+  return { family: value.family, text: isCanonical ? trimmed : formatValue(value) };
 }
 
 /**
@@ -56,13 +62,16 @@ export function parseIp(text: string): IpAddress | undefined {
  * @returns The block, or `undefined` when the text is none
  */
 export function parseCidr(text: string): Cidr | undefined {
-  const [address = "", prefixText, ...rest] = text.trim().split("/");
+  const [address = "", prefixText, ...more] = text.trim().split("/");
   const value = toValue(address);
-  if (value === undefined || rest.length > 0) return undefined;
+  if (value === undefined || more.length > 0) return undefined;
   const width = WIDTH[value.family];
   if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) return undefined;
   const prefix = prefixText === undefined ? width : Number(prefixText);
-  return prefix <= width ? { ...value, prefix } : undefined;
+  if (prefix > width) return undefined;
+  const rest = BigInt(width - prefix);
+  const first = (value.bits >> rest) << rest;
+  return { family: value.family, first, last: first + (1n << rest) - 1n };
 }
 
 /** Whether an address lies in a block. What is no address lies in none. */
@@ -85,9 +94,7 @@ export function isHostAddress(address: string): boolean {
 }
 
 function contains(cidr: Cidr, value: IpValue): boolean {
-  if (cidr.family !== value.family) return false;
-  const shift = BigInt(WIDTH[cidr.family] - cidr.prefix);
-  return cidr.bits >> shift === value.bits >> shift;
+  return cidr.family === value.family && cidr.first <= value.bits && value.bits <= cidr.last;
 }
 
 function toValue(text: string): IpValue | undefined {

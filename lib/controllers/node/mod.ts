@@ -62,10 +62,12 @@ export class NodeController {
 
   /** Describes a Node for people. */
   describe(node: Node): NodeReport {
-    const { resolver, provider } = this.#context;
+    const { presences, resolver, provider } = this.#context;
     const last = this.#loop.outcomes.get(node.metadata.name);
+    const found = presences.find(node);
+    const presence = found.kind === "present" ? found : resolver.explain(toIdentity(node));
     return {
-      ...describeNode(node, resolver.explain(toIdentity(node)), provider),
+      ...describeNode(node, presence, provider),
       lastReconcile: last
         ? {
             at: new Date(last.at).toISOString(),

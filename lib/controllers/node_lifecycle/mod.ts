@@ -118,6 +118,7 @@ export class NodeLifecycleController {
   }
 
   #describeDeletion(node: Node): LifecycleReport["deletion"] {
+    if (this.#options.context.presences.find(node).kind === "present") return undefined;
     const plan = this.#plan(node);
     if (plan.kind === "blocked") {
       return { state: "blocked", reason: plan.reason, message: plan.message };
