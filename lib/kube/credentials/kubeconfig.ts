@@ -3,6 +3,7 @@
  * @module
  */
 import { dirname, resolve } from "node:path";
+import { describeError } from "../../core/errors.ts";
 import type { LoadedCredential, TlsSettings } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
 import { checkToken, readToken } from "./in_cluster.ts";
@@ -28,6 +29,9 @@ const UNSUPPORTED_USER_FIELDS = {
   "as-groups": "impersonation is not supported",
   "as-user-extra": "impersonation is not supported",
 } as const;
+
+/** Longest file name without a folder that is shown in a message. Tokens are longer. */
+const BARE_NAME_LENGTH_MAX = 31;
 
 /**
  * Reads every file that a context names and checks what they hold.
@@ -75,7 +79,9 @@ export async function resolveContext(
 export function checkServer(server: string, place: Place): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
-    throw toConfigError(place, `"${server}" is no address like https://host:6443`);
+    // What stands before an @ may be a password.
+    const shown = server.includes("@") ? "what is given" : `"${server}"`;
+    throw toConfigError(place, `${shown} is no address like https://host:6443`);
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw toConfigError(place, "the address must not hold a user, a query or a fragment");
@@ -141,8 +147,7 @@ async function readAuthorization(
   const inline = user.string("token");
   refuseTwoMethods(user);
   if (file !== undefined) {
-    const token = await readToken(readFile, toAbsolute(user, file), user.place("tokenFile"));
-    return { authorization: `Bearer ${token}` };
+    return { authorization: `Bearer ${await readTokenFile(user, file, readFile)}` };
   }
   if (inline !== undefined) {
     return { authorization: `Bearer ${checkToken(inline.trim(), user.place("token"))}` };
@@ -153,6 +158,18 @@ async function readAuthorization(
   if (name === undefined) throw toConfigError(user.place("username"), "is missing");
   const pair = Buffer.from(`${name}:${password ?? ""}`, "utf8").toString("base64");
   return { authorization: `Basic ${pair}` };
+}
+
+/** A long name without a folder is not repeated: people write the token itself there. */
+async function readTokenFile(user: Section, file: string, readFile: ReadFile): Promise<string> {
+  const place = user.place("tokenFile");
+  try {
+    return await readToken(readFile, toAbsolute(user, file), place);
+  } catch (error) {
+    const isName = file.includes("/") || file.length <= BARE_NAME_LENGTH_MAX;
+    if (isName || !describeError(error).includes(file)) throw error;
+    throw toConfigError(place, "cannot read the file it names; a token itself belongs into token");
+  }
 }
 
 /** As client-go does: one of the two would be left unused without a word. */

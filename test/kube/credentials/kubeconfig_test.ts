@@ -213,6 +213,15 @@ describe("resolveContext()", () => {
     expect(String(error)).not.toContain("geheim");
   });
 
+  test.each<[object, object, string]>([
+    [{}, { tokenFile: "geheim".repeat(6) }, "tokenFile: cannot read the file it names; a token"],
+    [{ server: "user:geheim@host:6443" }, {}, "server: what is given is no address like https:"],
+  ])("never shows what was written into the wrong field: %j %j", async (cluster, user, message) => {
+    const error = await resolve(cluster, user).catch((error: unknown) => error);
+    expect(String(error)).toContain(message);
+    expect(String(error)).not.toContain("geheim");
+  });
+
   test("blames --master for an address that cannot be used", async () => {
     const resolving = resolve({}, {}, "10.0.0.1");
     await expect(resolving).rejects.toThrow('--master: "10.0.0.1" is no address');
