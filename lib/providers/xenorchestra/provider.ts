@@ -57,12 +57,15 @@ export class XenOrchestraProvider implements Provider {
   readonly #lister: Lister;
   #last: Inventory | undefined;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
+  /** Pools that the last inventory showed; before the first one those that were seen under other settings. */
+  #shownPools: ReadonlySet<string>;
   readonly #memory: Memory;
 
   constructor(options: XenOrchestraOptions) {
     const { api, clock, settings } = options;
     this.#options = options;
     this.#memory = options.memory ?? new Memory();
+    this.#shownPools = new Set(this.#memory.knownPools.keys());
     this.#lister = new Lister(api, clock, settings.addresses.network);
     this.refreshIntervalMs = options.settings.refreshIntervalMs;
   }
@@ -241,7 +244,7 @@ export class XenOrchestraProvider implements Provider {
   #learn(surroundings: Surroundings, inventory: Inventory): void {
     const { log, settings } = this.#options;
     for (const [id, { complete, name, reason }] of inventory.coverage) {
-      const before = this.#surroundings.pools.has(id);
+      const before = this.#shownPools.has(id);
       if (!complete && before && !surroundings.pools.has(id)) {
         log.warn("Xen Orchestra lost a pool", { poolId: id, poolName: name, reason });
       }
@@ -257,6 +260,7 @@ export class XenOrchestraProvider implements Provider {
       this.#memory.rememberPool(id, name_label ?? id);
     }
     this.#surroundings = surroundings;
+    this.#shownPools = new Set(surroundings.pools.keys());
   }
 
   #toQuestion(inventory: Inventory, identity: IdentityByProviderId): AbsenceQuestion {

@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
 import type { ChangeHint, NodeIdentity } from "../../../lib/cloud/provider.ts";
+import { createLogger } from "../../../lib/core/log.ts";
 import { LiveProvider } from "../../../lib/providers/xenorchestra/live_provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { until } from "../../support/rig.ts";
@@ -77,6 +78,19 @@ describe("reconfigure()", () => {
     expect(reconfigure(here, changes)).toBe("sameCloud");
     expect((await list()).coverage.get(POOL_LYON)?.complete).toBe(false);
     expect(here.seen.at(-1)?.headers.get("cookie")).toBe("authenticationToken=other");
+  });
+
+  test("tells of a pool that the new token does not show, and of no other", async () => {
+    const lines: string[] = [];
+    const write = (line: string): number => lines.push(line);
+    const log = createLogger({ format: "text", write, now: () => 0 });
+    const made = xenOrchestra.create(toSettings(here.url), toDeps({ log }));
+    await made.listInventory([NODE], signal);
+    lines.length = 0;
+    here.dropPool(POOL_LYON);
+    xenOrchestra.reconfigure?.(made, toSettings(here.url, { token: "other" }));
+    await made.listInventory([NODE], signal);
+    expect(lines).toEqual([expect.stringMatching(`lost a pool poolId=${POOL_LYON}`)]);
   });
 
   test("knows nothing of another Xen Orchestra but what it shows", async () => {
