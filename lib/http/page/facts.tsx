@@ -14,8 +14,6 @@ export function Facts({
   readonly inventory: InventoryView;
   readonly status: StatusView | undefined;
 }): JSX.Element {
-  const { coverage } = inventory;
-  const incomplete = coverage.filter((part) => !part.complete);
   return (
     <dl class="facts">
       <Fact
@@ -25,12 +23,7 @@ export function Facts({
       />
       <Fact
         name={status === undefined ? "Cloud" : `Cloud: ${status.provider}`}
-        value={`${coverage.length - incomplete.length} of ${formatCount(coverage.length, "part")}`}
-        note={
-          incomplete.length === 0
-            ? "answered in full"
-            : `not in full: ${incomplete.map(({ id, name }) => name ?? id).join(", ")}`
-        }
+        {...describeCoverage(inventory)}
       />
       {status === undefined ? null : <Role status={status} />}
     </dl>
@@ -45,6 +38,16 @@ function describeInventory(inventory: InventoryView): string {
   const unreadable = counts["undecodable"] ?? 0;
   const more = unreadable > 0 ? `, ${unreadable.toLocaleString("en")} more unreadable` : "";
   return `${machines}${more}${tookMs === undefined ? "" : `, taken in ${tookMs} ms`}`;
+}
+
+/** How much of the cloud answered; what it said before it fell silent is not said to be so now. */
+function describeCoverage({ coverage, lastError }: InventoryView): { value: string; note: string } {
+  if (coverage.length === 0) return { value: "No answer yet", note: "" };
+  const incomplete = coverage.filter((part) => !part.complete);
+  const value = `${coverage.length - incomplete.length} of ${formatCount(coverage.length, "part")}`;
+  const names = incomplete.map(({ id, name }) => name ?? id).join(", ");
+  const answer = incomplete.length === 0 ? "answered in full" : `not in full: ${names}`;
+  return { value, note: lastError === undefined ? answer : `when it answered last: ${answer}` };
 }
 
 /** The parts of the cloud, and how far each answered. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { InventoryView, NodeView, StatusView } from "../views.ts";
+import type { ElectionView, InventoryView, NodeView, StatusView } from "../views.ts";
 import { CoverageTable, Facts } from "./facts.tsx";
 import { renderDocument } from "./layout.tsx";
 import { Bar, formatCount } from "./marks.tsx";
@@ -54,7 +54,7 @@ function FleetMain(props: FleetMainProps): JSX.Element {
   return (
     <main id="main">
       {inventory.lastError === undefined ? null : <CloudBanner {...inventory} />}
-      {status?.election?.isLeading === false ? <StandbyBanner /> : null}
+      {status?.election?.isLeading === false ? <StandbyBanner {...status.election} /> : null}
       <Lead {...props} />
       {cards.length > 0 ? <Bar counts={counts} /> : null}
       <Chips counts={counts} total={cards.length} state={state} query={query} base={base} />
@@ -76,7 +76,15 @@ function CloudBanner({ lastError, ageSeconds }: InventoryView): JSX.Element {
   );
 }
 
-function StandbyBanner(): JSX.Element {
+function StandbyBanner({ holder }: ElectionView): JSX.Element {
+  if (holder === "") {
+    return (
+      <div class="banner" role="note">
+        <b>Nobody leads now.</b> Nothing is changed and nothing is deleted until a process takes the
+        Lease.
+      </div>
+    );
+  }
   return (
     <div class="banner calm" role="note">
       <b>This process stands by.</b> It sees what the leader sees, and does nothing: what was done,

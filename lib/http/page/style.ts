@@ -72,6 +72,7 @@ const OVERVIEW = `
 .lead form{display:flex;gap:.4rem;flex:0 1 20rem}
 .lead input{flex:1;min-width:0}
 main>.bar{margin:1.1rem 0 .8rem}
+.lead+.chips{margin-top:1.1rem}
 .chips{display:flex;flex-wrap:wrap;gap:.45rem}
 .chips a{display:inline-flex;gap:.42em;align-items:center;text-decoration:none;color:inherit;background:var(--card);
 border:1px solid var(--line);border-radius:99px;padding:.2rem .8rem;min-height:2rem}

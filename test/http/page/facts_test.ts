@@ -26,6 +26,13 @@ test("Facts() names the parts that did not answer in full", () => {
   expect(render()).toContain("<dd>2 of 2 parts</dd>");
   expect(render({ coverage })).toContain("<dd>1 of 2 parts</dd>");
   expect(render({ coverage })).toContain("not in full: Lyon");
+  expect(render({ lastError: "timeout" })).toContain("when it answered last: answered in full");
+});
+
+test("Facts() says of a cloud that never answered just that", () => {
+  const html = render({ ageSeconds: null, coverage: [], lastError: "timeout" });
+  expect(html).toContain("<dd>No answer yet</dd>");
+  expect(html).not.toContain("in full");
 });
 
 test("Facts() tells who leads", () => {

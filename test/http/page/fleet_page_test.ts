@@ -53,6 +53,11 @@ describe("renderFleetPage()", () => {
     const leading = { ...election, holder: "a", isLeading: true };
     expect(await render({ status: { ...status, election: leading } })).not.toContain("stands by.");
     expect(await render({ status })).not.toContain("stands by.");
+    const leaderless = await render({
+      status: { ...status, election: { ...election, holder: "" } },
+    });
+    expect(leaderless).toContain("Nobody leads now.");
+    expect(leaderless).not.toContain("leader’s page");
   });
 
   test("renderFleetPage() shows only the Nodes that are searched for", async () => {
