@@ -59,7 +59,7 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
       lifecycle.reconfigure(config.deletion, { isOtherCloud });
     }
     deletion = config.deletion;
-    source.requestRefresh();
+    source.requestRefresh(true);
   };
   const onOutcome = (outcome: ConfigOutcome): void => tell(options, outcome);
   const parser = definition;

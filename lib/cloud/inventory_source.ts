@@ -68,6 +68,8 @@ export class InventorySource {
   #failures = 0;
   #wake: (() => void) | undefined;
   #requested = false;
+  /** Whether what the cloud said of itself so far, such as that it is in trouble, counts no more. */
+  #isAnew = false;
 
   constructor(options: InventorySourceOptions) {
     this.#options = options;
@@ -109,11 +111,12 @@ export class InventorySource {
     return this.#options.clock.monotonic() - this.#current.observedAtMs;
   }
 
-  /** Asks for a refresh soon. Requests that come while one is due, or under way, share the next. */
-  requestRefresh(): void {
+  /** Asks for a refresh soon; many share the next. @param isAnew Settings changed: failures of before count no more */
+  requestRefresh(isAnew: boolean = false): void {
     // Who sleeps knows already.
-    if (this.#requested) return;
+    if (this.#requested && (this.#isAnew || !isAnew)) return;
     this.#requested = true;
+    this.#isAnew ||= isAnew;
     this.#wake?.();
   }
 
@@ -132,6 +135,7 @@ export class InventorySource {
     const { clock } = this.#options;
     while (!signal.aborted) {
       this.#requested = false;
+      this.#isAnew = false;
       // What was hinted at before shows in what is asked for now.
       this.#hints.clear();
       const startedMs = clock.monotonic();
@@ -227,7 +231,7 @@ export class InventorySource {
   /** When to refresh because somebody asked for it, or a hint did. */
   #toWantedMs(startedMs: number): number {
     // A cloud in trouble is asked at the pace of the back-off, whoever is in a hurry.
-    if (this.#lastError) return Infinity;
+    if (this.#lastError && !this.#isAnew) return Infinity;
     if (this.#requested) return startedMs + REFRESH_GAP_MS;
     if (this.#hints.due !== "everything") return Infinity;
     return Math.max(this.#hintsReadyMs, startedMs + HINT_GAP_MS);

@@ -67,7 +67,7 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
     {
       configuration: { path, env, definition, current },
       provider,
-      source: { requestRefresh: () => void (counters.refreshes += 1) },
+      source: { requestRefresh: (isAnew) => void (counters.refreshes += isAnew ? 1 : 0) },
       lifecycle: { reconfigure: (to, { isOtherCloud }) => void deletions.push([to, isOtherCloud]) },
       announcer: { announce: ({ reason }, message) => void said.push(`${reason}: ${message}`) },
       clock,

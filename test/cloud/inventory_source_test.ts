@@ -85,6 +85,23 @@ test("InventorySource backs off from a failing cloud, however often it is asked"
   await stop();
 });
 
+test("InventorySource asks soon when settings changed, whatever the cloud asked for before", async () => {
+  const { clock, provider, source, stop } = await start((p) => {
+    p.failure = new CloudError("throttled", "slow down", { retryAfterMs: 300_000 });
+  });
+  await clock.advance(10_000);
+  provider.failure = new CloudError("denied", "401");
+  source.requestRefresh();
+  source.requestRefresh(true);
+  await clock.advance(0);
+  expect(provider.lists).toBe(2);
+  // From then on as ever.
+  source.requestRefresh();
+  await clock.advance(1_000);
+  expect(provider.lists).toBe(2);
+  await stop();
+});
+
 test("InventorySource asks a cloud that failed for long as often as one that is well", async () => {
   const { clock, provider, source, stop } = await start((p) => {
     p.failure = new CloudError("unreachable", "down");

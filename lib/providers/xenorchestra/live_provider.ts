@@ -86,7 +86,9 @@ export class LiveProvider implements Provider {
     for (;;) {
       const asked = this.#now;
       try {
-        const inventory = await asked.provider.listInventory(interest, signal);
+        // Who waits for a server that was left would wait in vain.
+        const both = AbortSignal.any([signal, asked.left.signal]);
+        const inventory = await asked.provider.listInventory(interest, both);
         if (asked === this.#now) {
           this.#isSettled = true;
           void this.#options.tokenWatch.look(asked.settings.credentials, this.#options.signal);
@@ -104,7 +106,8 @@ export class LiveProvider implements Provider {
   ): Promise<ReadonlyMap<string, Instance>> {
     const asked = this.#now;
     if (!this.#isSettled) return new Map();
-    const shown = await asked.provider.readInstances(ids, signal);
+    const both = AbortSignal.any([signal, asked.left.signal]);
+    const shown = await asked.provider.readInstances(ids, both);
     return asked === this.#now ? shown : new Map();
   }
 

@@ -138,6 +138,21 @@ describe("listInventory()", () => {
     expect(there.seen.length).toBeGreaterThan(0);
   });
 
+  test("does not wait for a server that it left", async () => {
+    const release = hold(here);
+    const asked = list();
+    await until("it asks", () => here.seen.length > 0);
+    reconfigure(there);
+    expect((await asked).instances.has(WORKER_1)).toBe(true);
+    release();
+  });
+
+  test("goes on with its question when what changed is not where it asks", async () => {
+    const asked = list();
+    reconfigure(here, { zoneLabelFrom: "pool" });
+    expect((await asked).instances.get(WORKER_1)?.zone).toBe(POOL_PARIS);
+  });
+
   test("does not fail for what it left", async () => {
     const asked = list();
     reconfigure(there);
