@@ -3,7 +3,7 @@
  * @module
  */
 import { formatConfigIssue } from "../core/errors.ts";
-import { formatTable } from "../http/text_table.ts";
+import { formatTable, toPlainText } from "../http/text_table.ts";
 import type { FindingLevel } from "../cloud/inspection.ts";
 import type {
   CheckFinding,
@@ -37,21 +37,21 @@ export function formatReport(report: CheckReport): string {
 }
 
 function toTitle(name: string, where: string | undefined): string {
-  return where === undefined ? name : `${name} at ${clean(where)}`;
+  return where === undefined ? name : `${name} at ${toPlainText(where)}`;
 }
 
 function formatStep(title: string, step: CheckStep, more = ""): string {
-  const skipped = step.skipped === undefined ? "" : `  skipped: ${clean(step.skipped)}\n`;
+  const skipped = step.skipped === undefined ? "" : `  skipped: ${toPlainText(step.skipped)}\n`;
   return `${title}\n${skipped}${step.findings.map(formatFinding).join("")}${more}`;
 }
 
 function formatFinding(finding: CheckFinding): string {
-  const line = `  ${MARKS[finding.level].padEnd(4)}  ${clean(formatConfigIssue(finding))}\n`;
+  const line = `  ${MARKS[finding.level].padEnd(4)}  ${toPlainText(formatConfigIssue(finding))}\n`;
   return finding.advice === undefined ? line : `${line}${formatAdvice(finding.advice)}`;
 }
 
 function formatAdvice(advice: string): string {
-  return `        -> ${clean(advice)}\n`;
+  return `        -> ${toPlainText(advice)}\n`;
 }
 
 /** Parts with a state of their own are findings already; the others are named. */
@@ -61,7 +61,7 @@ function formatHosts({ parts = [] }: CloudStep): string {
   return [...kinds]
     .map((kind) => {
       const names = plain.filter((part) => part.kind === kind).map(({ id, name }) => name ?? id);
-      return `  ok    ${names.length} ${kind}s are seen: ${clean(names.join(", "))}\n`;
+      return `  ok    ${names.length} ${kind}s are seen: ${toPlainText(names.join(", "))}\n`;
     })
     .join("");
 }
@@ -78,7 +78,7 @@ function formatPermissions({ permissions, advice }: PermissionsStep): string {
   ]);
   const table = formatTable(["CHECK", "MAY", "VERB", "RESOURCE", "NAMESPACE", "WHAT FOR"], rows);
   const unsaid = permissions.find(({ allowed, reason }) => allowed === "unknown" && reason);
-  const why = unsaid?.reason === undefined ? "" : `        ${clean(unsaid.reason)}\n`;
+  const why = unsaid?.reason === undefined ? "" : `        ${toPlainText(unsaid.reason)}\n`;
   return `${indent(table)}${why}${advice === undefined ? "" : formatAdvice(advice)}`;
 }
 
@@ -86,16 +86,16 @@ function formatNodes({ nodes }: NodesStep): string {
   if (nodes.length === 0) return "";
   const rows = nodes.map((node) => [
     MARKS[node.level],
-    clean(node.name),
+    node.name,
     node.ready ? "yes" : "no",
-    clean(node.providerId ?? ""),
+    node.providerId ?? "",
     node.reason ?? node.presence,
-    clean(node.instance?.name ?? ""),
+    node.instance?.name ?? "",
     node.matchedBy ?? "",
   ]);
   const header = ["CHECK", "NODE", "READY", "PROVIDER ID", "MATCH", "INSTANCE", "MATCHED BY"];
   const words = nodes.flatMap((node) =>
-    listWords(node).map((word) => `        ${clean(`${node.name}: ${word}`)}\n`),
+    listWords(node).map((word) => `        ${toPlainText(`${node.name}: ${word}`)}\n`),
   );
   return `${indent(formatTable(header, rows))}${words.join("")}`;
 }
@@ -117,9 +117,4 @@ function formatSummary({ failures, warnings }: CheckReport): string {
 
 function indent(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
-}
-
-/** One line that no name in a cloud can use to steer a terminal. */
-function clean(text: string): string {
-  return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }

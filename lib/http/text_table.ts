@@ -3,8 +3,14 @@
  * @module
  */
 
+/** What is longer is cut, but for the last cell of a row: one long name would make every row as long. */
+const CELL_LENGTH_MAX = 120;
+/** Most cells are such, and what comes after costs several times as much. */
+const PLAIN_WORD = /^[!-~]*$/;
+
 /**
- * Aligns columns with two blanks between them, as kubectl does. Empty cells show as `-`; line breaks as blanks.
+ * Aligns columns with two blanks between them, as kubectl does. Empty cells show as `-`, texts as {@linkcode toPlainText}
+ * makes them.
  *
  * @param header Titles
  * @param rows Cells, as many as there are titles
@@ -14,14 +20,29 @@ export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  const lines = [header, ...rows].map((row) => row.map(toCell));
-  const widths = header.map((_, at) => Math.max(...lines.map((row) => (row[at] ?? "").length)));
+  const last = header.length - 1;
+  const lines = [header, ...rows].map((row) => row.map((cell, at) => toCell(cell, at === last)));
+  const widths = header.map((_, at) =>
+    lines.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),
+  );
   return lines
-    .map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "))
-    .map((line) => `${line.trimEnd()}\n`)
+    .map((row) => row.map((cell, at) => (at === last ? cell : cell.padEnd(widths[at] ?? 0))))
+    .map((row) => `${row.join("  ").trimEnd()}\n`)
     .join("");
 }
 
-function toCell(text: string): string {
-  return text === "" ? "-" : text.replaceAll(/\s+/g, " ");
+/**
+ * A text in one line that is safe to show in a terminal: white space becomes one blank, and what moves the cursor, sets
+ * colours or turns the direction of writing becomes `?`. Names of machines are anybody's.
+ */
+export function toPlainText(text: string): string {
+  if (PLAIN_WORD.test(text)) return text;
+  return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
+}
+
+function toCell(text: string, isLast: boolean): string {
+  if (text === "") return "-";
+  const plain = toPlainText(text);
+  const isLong = !isLast && plain.length > CELL_LENGTH_MAX;
+  return isLong ? `${plain.slice(0, CELL_LENGTH_MAX - 1)}…` : plain;
 }
