@@ -65,8 +65,10 @@ function toDebugOptions({ clock, provider, host }: AppOptions, parts: Parts): De
   });
   return {
     *listNodes() {
-      const byName = (a: Node, b: Node): number => (a.metadata.name < b.metadata.name ? -1 : 1);
-      for (const node of [...nodes.values()].sort(byName)) yield describe(node);
+      for (const name of [...nodes.keys()].sort()) {
+        const node = nodes.get(name);
+        if (node) yield describe(node);
+      }
     },
     findNode: (name) => {
       const node = nodes.get(name);
