@@ -8,7 +8,7 @@ import { createServer as createTcp, type Server, type Socket } from "node:net";
 import { createServer as createTls } from "node:tls";
 import type { Clock } from "../core/clock.ts";
 import { findErrorCode } from "../core/connection_problem.ts";
-import { ConfigError } from "../core/errors.ts";
+import { ConfigError, type ConfigIssue, formatConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import { Connections } from "./connections.ts";
 import { readRequest, sendRefusal, sendResponse } from "./exchange.ts";
@@ -66,6 +66,10 @@ const TLS_VERSION_MIN = "TLSv1.2";
 /** Owner and group: the pages have no other access control. */
 const SOCKET_MODE = 0o660;
 
+type Place = Pick<HttpServerOptions, "address" | "flag">;
+
+/** What may pass by itself: it is worth to be started again, which wrong flags are not. */
+const PASSING: ReadonlySet<string> = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: "it is in use by another process",
   EADDRNOTAVAIL: "this machine has no such address",
@@ -78,6 +82,7 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
  * Starts a server. A unix socket that a dead process left behind is replaced.
  *
  * @throws {ConfigError} naming the flag, when the address cannot be listened at
+ * @throws {Error} naming the flag, while another process listens there, or this machine has no such address
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { address, clock } = options;
@@ -195,24 +200,20 @@ async function clearPath(path: string, options: HttpServerOptions): Promise<void
     throw toListenError(error, options);
   }
   if (state === "free") return;
-  const problem =
-    state === "live" ? "another process listens there" : "something else than a socket is there";
-  throw toConfigError(problem, options);
+  if (state === "live") throw toPassingError("EADDRINUSE", options);
+  throw new ConfigError([toIssue("something else than a socket is there", options)]);
 }
 
-function toListenError(
-  error: unknown,
-  place: Pick<HttpServerOptions, "address" | "flag">,
-): ConfigError {
+function toListenError(error: unknown, place: Place): Error {
   const code = findErrorCode(error) || "unknown error";
-  return toConfigError(LISTEN_PROBLEMS[code] ?? code, place, error);
+  if (PASSING.has(code)) return toPassingError(code, place);
+  return new ConfigError([toIssue(LISTEN_PROBLEMS[code] ?? code, place)], { cause: error });
 }
 
-function toConfigError(
-  problem: string,
-  { address, flag }: Pick<HttpServerOptions, "address" | "flag">,
-  cause?: unknown,
-): ConfigError {
-  const message = `Cannot listen at ${formatListenAddress(address)}: ${problem}`;
-  return new ConfigError([{ source: flag, message }], { cause });
+function toPassingError(code: string, place: Place): Error {
+  return new Error(formatConfigIssue(toIssue(LISTEN_PROBLEMS[code] ?? code, place)));
+}
+
+function toIssue(problem: string, { address, flag }: Place): ConfigIssue {
+  return { source: flag, message: `Cannot listen at ${formatListenAddress(address)}: ${problem}` };
 }
