@@ -35,10 +35,13 @@ export function createFixedToken(token: string): TokenSource {
 }
 
 const FILE_PERIOD_MS = 1_000;
+/** A file that is away for longer is not being replaced just now. */
+const AWAY_MS = 60_000;
 
 /**
- * A token in a file, read again at most once a second, and whenever it is refused. A file that is away for a moment, as
- * while a Secret is replaced, or that holds no token, leaves the last one in use; the latter is told of once.
+ * A token in a file, read again at most once a second, and whenever it is refused. A file that is away, or that holds no
+ * token, leaves the last one in use, and is told of once; when it is away or empty only after a minute, for so it is for
+ * a moment while a Secret is replaced.
  */
 export class FileToken implements TokenSource {
   readonly #path: string;
@@ -48,6 +51,8 @@ export class FileToken implements TokenSource {
   #readAtMs: number;
   /** What was told last; empty when the file was good. */
   #told = "";
+  /** Since when the file is away or empty, in monotonic milliseconds; infinite when it is not. */
+  #awaySinceMs = Infinity;
 
   /** @throws {ConfigError} when the file cannot be read, or holds no token */
   constructor(path: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
@@ -77,16 +82,27 @@ export class FileToken implements TokenSource {
   }
 
   async #reload(): Promise<void> {
-    this.#readAtMs = this.#clock.monotonic();
-    const text = (await readFile(this.#path, "utf8").catch(() => "")).trim();
-    if (text === "") return;
-    const problem = explainToken(text) ?? "";
+    const nowMs = this.#clock.monotonic();
+    this.#readAtMs = nowMs;
+    const { text, problem } = await readTokenFile(this.#path);
     if (problem === "") this.#token = text;
-    else if (problem !== this.#told) {
+    this.#awaySinceMs = text === "" ? Math.min(this.#awaySinceMs, nowMs) : Infinity;
+    if (text === "" && nowMs - this.#awaySinceMs < AWAY_MS) return;
+    if (problem !== "" && problem !== this.#told) {
       const fields = { path: this.#path, problem };
       this.#log.warn("Cannot use the changed tokenFile, the last good one stays in use", fields);
     }
     this.#told = problem;
+  }
+}
+
+/** What a file holds, and what is wrong with that; an empty text when it is away or holds nothing. */
+async function readTokenFile(path: string): Promise<{ text: string; problem: string }> {
+  try {
+    const text = (await readFile(path, "utf8")).trim();
+    return { text, problem: text === "" ? "is empty" : (explainToken(text) ?? "") };
+  } catch (error) {
+    return { text: "", problem: `cannot be read: ${describeFileProblem(error)}` };
   }
 }
 

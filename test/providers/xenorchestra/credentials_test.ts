@@ -60,6 +60,35 @@ describe("FileToken", () => {
     expect(make).not.toThrow("canary");
   });
 
+  test.each<[string, string, () => void]>([
+    ["away", "cannot be read: there is no such file", () => rmSync(path)],
+    ["empty", "is empty", () => writeFileSync(path, "\n")],
+  ])(
+    "says once that the file is %s, but not while it is replaced",
+    async (_what, problem, lose) => {
+      const lines: string[] = [];
+      const write = (line: string): number => lines.push(line);
+      writeFileSync(path, "one");
+      const log = createLogger({ format: "text", write, now: () => 0 });
+      const source = new FileToken(path, { clock, log });
+      const readFor = async (seconds: number): Promise<void> => {
+        for (let second = 0; second < seconds; second += 10) {
+          await clock.advance(10_000);
+          expect(await source.read()).toBe("one");
+        }
+      };
+      lose();
+      await readFor(50);
+      writeFileSync(path, "one");
+      await readFor(10);
+      lose();
+      await readFor(60);
+      expect(lines).toEqual([]);
+      await readFor(300);
+      expect(lines).toEqual([expect.stringContaining(problem)]);
+    },
+  );
+
   test("keeps the last token while the file holds none, and says so once", async () => {
     const lines: string[] = [];
     const write = (line: string): number => lines.push(line);
