@@ -39,9 +39,9 @@ const FILE_PERIOD_MS = 1_000;
 const AWAY_MS = 60_000;
 
 /**
- * A token in a file, read again at most once a second, and whenever it is refused. A file that is away, or that holds no
- * token, leaves the last one in use, and is told of once; when it is away or empty only after a minute, for so it is for
- * a moment while a Secret is replaced.
+ * A token in a file, read again at most once a second, and whenever it is refused. A file that is away, or that holds
+ * no token, leaves the last one in use, and is told of once; when it is away or empty only after a minute, for so it is
+ * for a moment while a Secret is replaced.
  */
 export class FileToken implements TokenSource {
   readonly #path: string;
