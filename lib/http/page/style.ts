@@ -25,6 +25,7 @@ h3{font-size:1rem}
 code,.id{font:.86em/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 .id,.soft{color:var(--soft)}
 .name,.id,.why,td,dd{overflow-wrap:anywhere;unicode-bidi:isolate}
+.why,dd,.head b,.path b{max-height:18rem;overflow-y:auto}
 .count{color:var(--soft);font-weight:400}
 .skip{position:absolute;left:-99rem}
 .skip:focus{left:1rem;top:.5rem;background:var(--card);padding:.4rem .8rem;z-index:1}
