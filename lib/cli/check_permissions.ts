@@ -45,10 +45,13 @@ function toPermission(
 }
 
 function toAdvice(permissions: readonly PermissionAnswer[]): { advice?: string } {
-  if (permissions.every(({ allowed }) => allowed === "yes")) return {};
-  return {
-    advice:
-      "grant what is missing to the user of the credentials, by a ClusterRole (for leases a Role in kube-system) " +
-      "and its binding",
-  };
+  const missing = permissions.filter(({ allowed }) => allowed !== "yes");
+  if (missing.length === 0) return {};
+  const lease = missing.find(({ resource }) => resource === "leases");
+  const role = lease ? ` (for leases a Role in ${lease.namespace})` : "";
+  const grant = `grant what is missing to the user of the credentials, by a ClusterRole${role} and its binding`;
+  // The manifests grant one Lease, and it is not the one that is used when no flag names any.
+  const isNamed = missing.some(({ resource, name }) => resource === "leases" && name);
+  const flag = "--leader-elect-resource-name";
+  return { advice: isNamed ? `${grant}; or name by ${flag} the Lease that it may use` : grant };
 }

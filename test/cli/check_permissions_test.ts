@@ -42,6 +42,14 @@ describe("checkPermissions()", () => {
     expect(step.advice).toContain("ClusterRole");
   });
 
+  test("without a Lease, tells of its namespace and of the flag that names another", async () => {
+    const needs = needAll({ namespace: "clouds", name: "lease" });
+    const step = await check(["get leases.coordination.k8s.io"], needs);
+    expect(step.advice).toContain("Role in clouds");
+    expect(step.advice).toContain("--leader-elect-resource-name");
+    expect((await check(["list nodes"])).advice).not.toMatch(/lease|--/);
+  });
+
   test("asks about a Lease by its name, but to create one without", async () => {
     const { permissions } = await check([]);
     const leases = permissions.filter(({ resource }) => resource === "leases");
