@@ -11,6 +11,7 @@ import { renderPages } from "../docs/pages.ts";
 import { CHECK_FLAGS } from "../lib/cli/check_flags.ts";
 import { FLAGS } from "../lib/cli/flag_table.ts";
 import { DELETION_SETTINGS, splitConfig } from "../lib/config/deletion_settings.ts";
+import { STATES } from "../lib/http/page/state.ts";
 import { PROVIDERS, requireProvider } from "../lib/providers/mod.ts";
 import {
   listAnchors,
@@ -27,7 +28,7 @@ const FOREIGN_FLAGS = {
   kubectl:
     "certificate-authority client-certificate client-key cluster clusterrole embed-certs field-selector from-file " +
     "kubeconfig namespace non-resource-url replicas server serviceaccount user verb",
-  helm: "reuse-values set values version",
+  helm: "reuse-values set take-ownership values version",
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",
   buildah: "build-arg platform tag",
@@ -57,11 +58,12 @@ const written = [...pages].filter(([path]) =>
 );
 
 describe("pages for people", () => {
-  test("there are guides to install, configure, migrate, give rights, look for trouble and watch", () => {
+  test("there are guides to install, configure, migrate, give rights, look for trouble, look at it and watch", () => {
     const guides = written.map(([path]) => path).filter((path) => /^docs\/\w+\//.test(path));
     expect(guides.sort()).toEqual([
       "docs/explanation/deletion.md",
       "docs/guides/configure.md",
+      "docs/guides/debug-page.md",
       "docs/guides/install.md",
       "docs/guides/metrics-and-alerts.md",
       "docs/guides/migrate.md",
@@ -74,6 +76,15 @@ describe("pages for people", () => {
     const index = listRelativeLinks(await readSource("docs/README.md"));
     const all = [...pages.keys()].filter((path) => /^docs\/\w+\//.test(path));
     expect(all.filter((path) => !index.includes(path.replace("docs/", "")))).toEqual([]);
+  });
+
+  test("docs/guides/debug-page.md has every state with its meaning, the worst first", () => {
+    const rows = (pages.get("docs/guides/debug-page.md") ?? "").matchAll(
+      /^\| (.+?) +\| (.+?) +\|$/gm,
+    );
+    const states = Object.values(STATES).map(({ word, meaning }) => `${word}: ${meaning}`);
+    const shown = [...rows].map(([, word, meaning]) => `${word}: ${meaning}`);
+    expect(shown.filter((row) => states.includes(row))).toEqual(states);
   });
 
   test("every relative link leads to a file and a heading", async () => {
