@@ -151,6 +151,7 @@ export class LeaseLock {
       return lease;
     } catch (error) {
       if (!isKubeError(error, "notFound")) throw error;
+      this.#noteNobody();
       this.#lease = undefined;
       return undefined;
     }
@@ -164,9 +165,14 @@ export class LeaseLock {
   #noteHolder(lease: Lease): void {
     const { clock, durationMs } = this.#options;
     if (isReleased(lease)) this.#heldUntilMs = -Infinity;
-    else if (findHolder(lease) !== "") {
-      this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs);
-    }
+    else if (findHolder(lease) === "") this.#noteNobody();
+    else this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs);
+  }
+
+  /** Whoever held it hears of that much sooner than its Lease may have promised. */
+  #noteNobody(): void {
+    const { clock, durationMs } = this.#options;
+    this.#heldUntilMs = Math.min(this.#heldUntilMs, clock.monotonic() + durationMs);
   }
 
   async #create(signal: AbortSignal): Promise<Attempt> {

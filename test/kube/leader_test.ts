@@ -286,6 +286,20 @@ describe("LeaderElector and the Leases of others", () => {
     expect(a.elector.isHeld()).toBe(true);
   });
 
+  test("waits no longer than its own duration for the holder of a Lease that was deleted", async () => {
+    const stage = setStage();
+    putLease(stage, { leaseDurationSeconds: 2 ** 31 - 1 });
+    const a = stage.add({ name: "a" });
+    a.start();
+    await stage.clock.advance(60_000);
+    expect(a.elector.isHeld()).toBe(false);
+    stage.server.objects.delete(LEASES, LEASE);
+    await stage.clock.advance(14_900);
+    expect(a.elector.isHeld()).toBe(false);
+    await stage.clock.advance(2_000);
+    expect(a.elector.isHeld()).toBe(true);
+  });
+
   test("leaves a Lease that was deleted to its holder, who makes it anew", async () => {
     const stage = setStage();
     const [a, b] = [stage.add({ name: "a" }), stage.add({ name: "b" })];
