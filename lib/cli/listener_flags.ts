@@ -44,13 +44,20 @@ function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | un
   }
   const alwaysAllowPaths = parseList(given.text("authorization-always-allow-paths"));
   for (const path of alwaysAllowPaths) {
-    if (path.startsWith("/")) continue;
-    const message = `wanted paths that begin with a slash, found "${path}"`;
+    const problem = findPathProblem(path);
+    if (problem === undefined) continue;
+    const message = `${problem}, found "${path}"`;
     issues.push({ source: "--authorization-always-allow-paths", message });
   }
   if (port === 0) return undefined;
   const files = certFile && keyFile ? { certFile, keyFile } : {};
   return { address: { kind: "tcp", host, port }, ...files, alwaysAllowPaths };
+}
+
+/** Elsewhere than at the end a `*` would stand for itself, which no path has; the Go controllers refuse it as well. */
+function findPathProblem(path: string): string | undefined {
+  if (!path.startsWith("/")) return "wanted paths that begin with a slash";
+  return path.slice(0, -1).includes("*") ? "wanted a * at the end of a path alone" : undefined;
 }
 
 const FILES = ["tls-cert-file", "tls-private-key-file"] as const;

@@ -159,6 +159,13 @@ describe("P-01 parseFlags()", () => {
           'found "metrics"',
       ],
     ],
+    [
+      ["--authorization-always-allow-paths=/*,/met*,/me*rics,/debug/**"],
+      [
+        '--authorization-always-allow-paths: wanted a * at the end of a path alone, found "/me*rics"',
+        '--authorization-always-allow-paths: wanted a * at the end of a path alone, found "/debug/**"',
+      ],
+    ],
     [["--leader-elect=maybe"], ['--leader-elect: wanted true or false, found "maybe"']],
     [["--concurrent-node-syncs=0"], ["--concurrent-node-syncs: wanted 1 to 1000, found 0"]],
     [
