@@ -49,9 +49,12 @@ export class InstanceResolver {
     return inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
   }
 
-  /** The same for showing: where the inventory settles nothing, the last direct answer. */
-  explain(node: NodeIdentity): Presence {
-    const presence = this.find(node);
+  /**
+   * The same for showing: where the inventory settles nothing, the last direct answer.
+   *
+   * @param presence What the inventory says, for who has looked already
+   */
+  explain(node: NodeIdentity, presence: Presence = this.find(node)): Presence {
     const settled = presence.kind !== "unknown" || !needsMore(presence);
     return settled ? presence : (this.#answers.get(node.name) ?? presence);
   }

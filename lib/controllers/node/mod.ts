@@ -64,8 +64,7 @@ export class NodeController {
   describe(node: Node): NodeReport {
     const { presences, resolver, provider } = this.#context;
     const last = this.#loop.outcomes.get(node.metadata.name);
-    const found = presences.find(node);
-    const presence = found.kind === "present" ? found : resolver.explain(toIdentity(node));
+    const presence = resolver.explain(toIdentity(node), presences.find(node));
     return {
       ...describeNode(node, presence, provider),
       lastReconcile: last

@@ -118,8 +118,9 @@ export class NodeLifecycleController {
   }
 
   #describeDeletion(node: Node): LifecycleReport["deletion"] {
-    if (this.#options.context.presences.find(node).kind === "present") return undefined;
-    const plan = this.#plan(node);
+    const presence = this.#options.context.presences.find(node);
+    if (presence.kind === "present") return undefined;
+    const plan = this.#plan(node, presence);
     if (plan.kind === "blocked") {
       return { state: "blocked", reason: plan.reason, message: plan.message };
     }
@@ -160,8 +161,7 @@ export class NodeLifecycleController {
     return this.#notReady.size === 0 && this.#fleet.isWell;
   }
 
-  #plan(node: Node): LifecyclePlan {
-    const presence = this.#options.context.presences.find(node);
+  #plan(node: Node, presence = this.#options.context.presences.find(node)): LifecyclePlan {
     return planLifecycle(node, presence, this.#fleet.judge(node));
   }
 
@@ -170,7 +170,7 @@ export class NodeLifecycleController {
     this.#noteReadiness(node);
     const presence = this.#options.context.presences.find(node);
     if (presence.kind === "present" && node.spec?.providerID) this.#fleet.noteSeen(node);
-    const plan = this.#plan(node);
+    const plan = this.#plan(node, presence);
     switch (plan.kind) {
       case "nothing":
         break;
