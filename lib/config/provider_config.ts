@@ -80,6 +80,10 @@ export async function parseProviderConfig<S>(
   { path, env, definition }: ProviderConfigOptions<S> & { readonly path: string },
 ): Promise<ProviderConfig<S>> {
   const raw = parseYaml(text);
+  if (raw === TOO_DEEP) {
+    // The other parser would take minutes and gigabytes to say where.
+    throw new ConfigError([{ source: path, message: "brackets or lists are nested too deeply" }]);
+  }
   const needsPlaces = raw === INVALID || mayRepeatKeys(text);
   let places = needsPlaces ? await locate(text) : undefined;
   const broken = [...(places?.issues ?? []), ...listShapeIssues(raw, places)];
@@ -107,6 +111,7 @@ export async function placeIssues(
 }
 
 const INVALID = Symbol("not YAML");
+const TOO_DEEP = Symbol("nested too deeply");
 
 /**
  * Reads a file of settings.
@@ -148,9 +153,9 @@ function toReadError(path: string, problem: string, cause?: unknown): ConfigErro
 function parseYaml(text: string): unknown {
   try {
     return Bun.YAML.parse(text);
-  } catch {
+  } catch (error) {
     // What is wrong, and where, the other parser tells.
-    return INVALID;
+    return error instanceof RangeError ? TOO_DEEP : INVALID;
   }
 }
 
@@ -160,12 +165,17 @@ async function locate(text: string): Promise<YamlPlaces> {
   return findYamlPlaces(text);
 }
 
-/** Whether any word before a colon stands twice: cheap, and wrong only on the careful side. */
+/** Whether any word before a colon stands twice: cheap for any text, and wrong only on the careful side. */
 function mayRepeatKeys(text: string): boolean {
   const seen = new Set<string>();
-  for (const [, key = ""] of text.matchAll(/([^\s"'{},[\]:]+)["']?\s*:(?=\s|$)/g)) {
+  // What follows the last colon is no key.
+  for (const piece of text.split(/:(?=\s|$)/).slice(0, -1)) {
+    const end = piece.trimEnd().replace(/["']$/, "");
+    let start = end.length;
+    while (start > 0 && !/[\s"'{},[\]:]/.test(end.charAt(start - 1))) start -= 1;
+    const key = end.slice(start);
     if (seen.has(key)) return true;
-    seen.add(key);
+    if (key !== "") seen.add(key);
   }
   return false;
 }

@@ -250,6 +250,21 @@ describe("P-05 loadProviderConfig()", () => {
     ]);
   });
 
+  test.each([
+    ["one word", "a".repeat(500_000), "wanted one mapping of settings"],
+    ["one long value", `url: ${"a".repeat(500_000)}\nurl: b`, "the key is given twice"],
+    ["brackets", `a: ${"[".repeat(500_000)}`, "brackets or lists are nested too deeply"],
+    ["lists", "- ".repeat(400_000), "brackets or lists are nested too deeply"],
+  ])(
+    "loadProviderConfig() refuses a text of %s without long work",
+    async (_what, text, problem) => {
+      const startMs = performance.now();
+      expect((await listIssues(text)).join()).toContain(problem);
+      // It took minutes.
+      expect(performance.now() - startMs).toBeLessThan(4_000);
+    },
+  );
+
   test("P-05 loadProviderConfig() says why a file cannot be read", async () => {
     const sub = join(folder, "folder");
     await mkdir(sub);
