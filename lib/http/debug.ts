@@ -45,8 +45,8 @@ const NODE_TITLES = [
 /**
  * Routes for the debug pages: `/debug/nodes`, `/debug/nodes/<name>` and `/debug/inventory`.
  *
- * All give JSON; `?format=text` gives a table instead. They ask nobody who looks: access.ts does, or the listener is for
- * this machine only.
+ * All give JSON; `?format=text` gives a table instead. They ask nobody who looks: access.ts does, or the listener is
+ * for this machine only.
  */
 export function createDebugRoutes(options: DebugOptions): Hono {
   const routes = new Hono();

@@ -9,8 +9,8 @@ const CELL_LENGTH_MAX = 120;
 const PLAIN_WORD = /^[!-~]*$/;
 
 /**
- * Aligns columns with two blanks between them, as kubectl does. Empty cells show as `-`, texts as {@linkcode toPlainText}
- * makes them.
+ * Aligns columns with two blanks between them, as kubectl does. Empty cells show as `-`, texts as
+ * {@linkcode toPlainText} makes them.
  *
  * @param header Titles
  * @param rows Cells, as many as there are titles
