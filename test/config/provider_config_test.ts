@@ -254,6 +254,7 @@ describe("P-05 loadProviderConfig()", () => {
     ["one word", "a".repeat(500_000), "wanted one mapping of settings"],
     ["one long value", `url: ${"a".repeat(500_000)}\nurl: b`, "the key is given twice"],
     ["brackets", `a: ${"[".repeat(500_000)}`, "brackets or lists are nested too deeply"],
+    ["few brackets", "{a: ".repeat(3_000), "brackets or lists are nested too deeply"],
     ["lists", "- ".repeat(400_000), "brackets or lists are nested too deeply"],
   ])(
     "loadProviderConfig() refuses a text of %s without long work",
