@@ -124,6 +124,6 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
     ];
     expect(commands.length).toBeGreaterThan(3);
     for (const command of commands) await runScript(command);
-    expect(await readdir(folder)).toContain("nodes-after.yaml");
+    expect(await readdir(folder)).toContain("nodes-after.txt");
   });
 });
