@@ -70,6 +70,8 @@ export class EventFeed {
   readonly #connected: Gauge;
   /** What was last told in the log: once each. */
   #told: "connected" | "unsupported" | "broken" | undefined;
+  /** Whether there was a stream: then what looks like a server without events is something in between, for a while. */
+  #hasWorked = false;
 
   constructor(options: EventFeedOptions) {
     this.#options = options;
@@ -89,10 +91,11 @@ export class EventFeed {
       this.#connected.set(0);
       if (signal.aborted) break;
       failures = clock.monotonic() - startedMs >= STEADY_MS ? 1 : failures + 1;
-      const isUnsupported = error instanceof Unsupported;
+      const isUnsupported = error instanceof Unsupported && !this.#hasWorked;
       this.#tell(isUnsupported ? "unsupported" : "broken", error);
       const backoffMs = toBackoffMs(failures, { ...BACKOFF, ...(random && { random }) });
-      const waitMs = Math.max(backoffMs, toLeastMs(error));
+      const leastMs = isUnsupported ? PROBE_INTERVAL_MS : toLeastMs(error);
+      const waitMs = Math.max(backoffMs, leastMs);
       log.debug("Changes are followed again later", { waitMs, error });
       await clock.sleep(waitMs, signal).catch(() => undefined);
     }
@@ -115,6 +118,7 @@ export class EventFeed {
           await this.#subscribe(toId(data), both);
           guard.setLimit(SILENCE_MS);
           this.#connected.set(1);
+          this.#hasWorked = true;
           this.#tell("connected");
           onHint("everything");
         }
@@ -259,7 +263,7 @@ function parseData(data: string): Readonly<Record<string, unknown>> {
 
 /** How long to wait at least after a failure. */
 function toLeastMs(error: unknown): number {
-  if (error instanceof Unsupported) return PROBE_INTERVAL_MS;
+  if (error instanceof Unsupported) return BACKOFF.capMs;
   if (!(error instanceof CloudError)) return 0;
   // Whether a token is good is for refreshes to find out: each try here would hold up the next of theirs.
   return error.kind === "denied" ? BACKOFF.capMs : (error.retryAfterMs ?? 0);

@@ -251,6 +251,19 @@ describe("EventFeed", () => {
     },
   );
 
+  test("comes back within a minute when a proxy answered for a server that has events", async () => {
+    await start().untilConnected();
+    cloud.faults.set({ kind: "html", status: 404 }, EVENTS);
+    cloud.events.drop();
+    await until("it waits", () => follower.waits === 1);
+    await follower.clock.advance(1_000);
+    await until("it was answered by the proxy", () => follower.waits === 2);
+    cloud.faults.clear();
+    await follower.clock.advance(60_000);
+    await follower.untilConnected(2);
+    expect(follower.connected).toBe(1);
+  });
+
   test("waits ever longer for a server whose streams end at once", async () => {
     start();
     for (const waitMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
