@@ -204,7 +204,7 @@ function listObjectValues(): ChartValues {
         create: value("Whether it is made.", true, SWITCH),
         annotations: value("Its annotations.", {}, TEXTS),
         name: value(
-          "Its name. Empty: the full name, or default if it is not made.",
+          "Its name. Empty: the full name; one is wanted if it is not made.",
           "",
           OBJECT_NAME,
         ),

@@ -191,6 +191,16 @@ describe.skipIf(helm === "")("deploy/chart", () => {
       { extraArgs: ["--leader-elect-resource-namespace=clouds"] },
       "--leader-elect-resource-namespace: ",
     ],
+    [
+      "an address that no probe reaches",
+      { extraArgs: ["--bind-address=127.0.0.1"] },
+      "--bind-address: probes",
+    ],
+    [
+      "rights for the account of every pod",
+      { serviceAccount: { create: false } },
+      "serviceAccount.name",
+    ],
     ["a port that no probe asks at", { extraArgs: ["-secure-port=1"] }, "--secure-port: probes"],
     [
       "a second list of controllers",

@@ -38,7 +38,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- if .Values.serviceAccount.create }}
 {{- default (include "landfall.fullname" .) .Values.serviceAccount.name }}
 {{- else }}
-{{- default "default" .Values.serviceAccount.name }}
+{{- required "serviceAccount.name: name one when create is false: default would give its rights to every pod" .Values.serviceAccount.name }}
 {{- end }}
 {{- end }}
 
@@ -75,6 +75,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- /* Flags that contradict what the chart relies on: a pod would be killed by its probes, or two would lead. */}}
 {{- define "landfall.extraArgs" -}}
 {{- $instead := dict
+  "bind-address" "probes ask at the address of the pod, and the Service does"
   "controllers" "set enabledControllers: of two lists the first match wins"
   "leader-elect" "it is always on, since while a rollout lasts there may be two"
   "leader-elect-resource-name" "set leaderElection.resourceName, which its right is bound to"
