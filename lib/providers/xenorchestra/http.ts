@@ -96,7 +96,8 @@ export async function openStream(
   const { status } = response;
   const contentType = response.headers.get("content-type") ?? "";
   const body = response.body ?? undefined;
-  if (status === 200 && contentType.toLowerCase().startsWith(type) && body) return { status, contentType, body };
+  if (status === 200 && contentType.toLowerCase().startsWith(type) && body)
+    return { status, contentType, body };
   await body?.cancel();
   const retryAfterMs = toRetryAfterMs(response.headers.get("retry-after"));
   return { status, contentType, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
