@@ -3,8 +3,9 @@
  * all when too many were refused of late.
  * @module
  */
-import type { Clock } from "../core/clock.ts";
-import { withDeadline } from "../core/clock.ts";
+import { abortable } from "../core/abortable.ts";
+import { type Clock, withDeadline } from "../core/clock.ts";
+import { remember } from "../core/remember.ts";
 
 /** What a question gave. */
 export type Verdict<T> =
@@ -114,7 +115,8 @@ export class ReviewCache<T> {
     const ended = AbortSignal.any([this.#signal, done.signal]);
     const deadline = withDeadline(ended, ASK_MS, this.#clock);
     try {
-      return this.#remember(key, await orAborted(question(deadline), deadline));
+      // Whoever is asked may not heed the signal.
+      return this.#remember(key, await abortable(question(deadline), deadline));
     } finally {
       done.abort();
     }
@@ -125,29 +127,12 @@ export class ReviewCache<T> {
     if (value === undefined) {
       this.#budget.spend();
       this.#granted.delete(key);
-      put(this.#refused, key, untilMs, REFUSED_MAX);
+      remember(this.#refused, key, untilMs, REFUSED_MAX);
       return { kind: "refused" };
     }
     const verdict: Verdict<T> = { kind: "granted", value };
     this.#refused.delete(key);
-    put(this.#granted, key, { verdict, untilMs }, GRANTED_MAX);
+    remember(this.#granted, key, { verdict, untilMs }, GRANTED_MAX);
     return verdict;
   }
-}
-
-/** The entry that was put in first goes when there are too many. */
-function put<V>(map: Map<string, V>, key: string, value: V, max: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > max && oldest !== undefined) map.delete(oldest);
-}
-
-/** Whoever is asked may not heed the signal. */
-function orAborted<V>(work: Promise<V>, signal: AbortSignal): Promise<V> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
-  });
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { Migrations } from "./migrations.ts";
-import { remember } from "./remember.ts";
+import { remember } from "../../core/remember.ts";
 
 const KNOWN_POOLS_MAX = 256;
 const VMS_MAX = 10_000;

@@ -5,7 +5,7 @@
  * exactly as if it had been deleted.
  * @module
  */
-import { remember } from "./remember.ts";
+import { remember } from "../../core/remember.ts";
 import type { Vm } from "./schema.ts";
 
 /** Names of XAPI: to another pool, and within one. */

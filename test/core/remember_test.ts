@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { remember } from "../../../lib/providers/xenorchestra/remember.ts";
+import { remember } from "../../lib/core/remember.ts";
 
 test("remember() drops the entry that was set the longest ago, once there is one too many", () => {
   const map = new Map<string, number>();
