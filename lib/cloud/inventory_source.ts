@@ -157,11 +157,12 @@ export class InventorySource {
     const { provider, clock } = this.#options;
     const lookedFor = this.#current?.lookedFor;
     const isCaredFor = (id: string): boolean => lookedFor?.has(id) ?? true;
-    if (hint !== "everything" && ![...hint].some(isCaredFor)) return;
+    const isFirst = this.#hints.isEmpty;
+    if (!this.#hints.add(hint, isCaredFor)) return;
+    if (!provider.readInstances) this.#hints.add("everything", isCaredFor);
     const kind = hint === "everything" ? "everything" : "instances";
     this.#hinted.inc({ provider: provider.name, kind });
-    if (this.#hints.isEmpty) this.#hintsReadyMs = clock.monotonic() + HINT_SETTLE_MS;
-    this.#hints.add(provider.readInstances ? hint : "everything", isCaredFor);
+    if (isFirst) this.#hintsReadyMs = clock.monotonic() + HINT_SETTLE_MS;
     this.#wake?.();
   }
 
