@@ -25,13 +25,18 @@ const SETTINGS: Readonly<Record<string, string>> = { [SETTING]: "0", BUN_GC_TIME
 /** Where a compiled program finds its own files. */
 const EMBEDDED = "/$bunfs/";
 
+/** Whether these are the arguments of the compiled program, and not of one that runs from source. */
+export function isCompiled(argv: readonly string[]): boolean {
+  return argv[1]?.startsWith(EMBEDDED) === true;
+}
+
 /**
  * Starts the program anew with these settings, in place. Does nothing when it runs from source, when the
  * environment decides already, or when the system refuses: then it goes on as it is.
  */
 export function tuneRuntime(host: ReplaceableProcess = process): void {
   const { execPath, argv0, argv, env } = host;
-  if (argv[1]?.startsWith(EMBEDDED) !== true || env[SETTING] !== undefined) return;
+  if (!isCompiled(argv) || env[SETTING] !== undefined) return;
   try {
     host.execve?.(execPath, [argv0, ...argv.slice(2)], { ...env, ...SETTINGS });
   } catch {

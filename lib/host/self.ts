@@ -3,12 +3,11 @@
  * @module
  */
 import process from "node:process";
+import { isCompiled } from "./runtime.ts";
 
 /** Command that makes a certificate: names follow; certificate and key are printed, a zero byte between them. */
 export const CERTIFICATE_COMMAND = "make-certificate";
 
-/** Where a compiled program finds its own files. */
-const EMBEDDED = "/$bunfs/";
 const TIMEOUT_MS = 10_000;
 
 /**
@@ -18,7 +17,7 @@ const TIMEOUT_MS = 10_000;
  */
 export function runSelf(args: readonly string[]): string | undefined {
   const { argv, execPath } = process;
-  if (argv[1]?.startsWith(EMBEDDED) !== true) return undefined;
+  if (!isCompiled(argv)) return undefined;
   try {
     // Synchronous, because that brings in a fifth of what the asynchronous ways cost for as long as the process lives.
     const child = Bun.spawnSync([execPath, ...args], {
