@@ -155,8 +155,7 @@ export class InventorySource {
 
   #noteHint(hint: ChangeHint): void {
     const { provider, clock } = this.#options;
-    const lookedFor = this.#current?.lookedFor;
-    const isCaredFor = (id: string): boolean => lookedFor?.has(id) ?? true;
+    const isCaredFor = (id: string): boolean => this.#current?.lookedFor?.has(id) ?? true;
     const isFirst = this.#hints.isEmpty;
     if (!this.#hints.add(hint, isCaredFor)) return;
     if (!provider.readInstances) this.#hints.add("everything", isCaredFor);
