@@ -12,17 +12,11 @@ import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Notifier } from "../host/notify.ts";
 import type { ListenAddress } from "../http/listen_address.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { ElectionTimes } from "../kube/leader.ts";
+import type { LeaseName } from "../kube/rights.ts";
 
-/** The Lease that replicas agree by, and its times in milliseconds. */
-export interface ElectionSettings {
-  readonly namespace: string;
-  readonly name: string;
-  /** How long a holder that does not renew is believed to act. */
-  readonly leaseDurationMs: number;
-  /** How long a leader tries to renew before it gives up; less than `leaseDurationMs`. */
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
-}
+/** The Lease that replicas agree by, and its times. */
+export type ElectionSettings = LeaseName & ElectionTimes;
 
 /** Leader election, with a client of its own: no other request may keep a renewal waiting. */
 export interface ElectionOptions extends ElectionSettings {

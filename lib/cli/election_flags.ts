@@ -5,14 +5,12 @@
 import type { ElectionSettings } from "../app/options.ts";
 import { formatDuration } from "../core/duration.ts";
 import type { ConfigIssue } from "../core/errors.ts";
+import { isSubdomain } from "../core/subdomain.ts";
+import { RETRY_JITTER } from "../kube/leader.ts";
 import type { GivenFlags, Range } from "./given_flags.ts";
 
 const DURATION_MS: Range = [1_000, 3_600_000];
 const PERIOD_MS: Range = [100, 600_000];
-/** A retry may come so much later than its period, to be spread; the deadline must still leave room for one. */
-const JITTER = 1.2;
-/** RFC 1123 subdomain, as names of Leases and of namespaces are. */
-const NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
  * Reads the flags `--leader-elect-…`. Between the times the same must hold as in the Go controllers
@@ -29,9 +27,9 @@ export function toElection(given: GivenFlags, issues: ConfigIssue[]): ElectionSe
     const found = `, found ${formatDuration(renewDeadlineMs)}`;
     issues.push({ source: "--leader-elect-renew-deadline", message: message + found });
   }
-  if (retryPeriodMs * JITTER >= renewDeadlineMs) {
+  if (retryPeriodMs * RETRY_JITTER >= renewDeadlineMs) {
     const message = `wanted less than --leader-elect-renew-deadline (${formatDuration(renewDeadlineMs)})`;
-    const found = ` divided by ${JITTER}, found ${formatDuration(retryPeriodMs)}`;
+    const found = ` divided by ${RETRY_JITTER}, found ${formatDuration(retryPeriodMs)}`;
     issues.push({ source: "--leader-elect-retry-period", message: message + found });
   }
   const namespace = readName(given, "leader-elect-resource-namespace", issues);
@@ -41,7 +39,7 @@ export function toElection(given: GivenFlags, issues: ConfigIssue[]): ElectionSe
 
 function readName(given: GivenFlags, flag: string, issues: ConfigIssue[]): string {
   const name = given.text(flag);
-  if (!NAME.test(name)) {
+  if (!isSubdomain(name)) {
     issues.push({ source: `--${flag}`, message: `wanted a name of Kubernetes, found "${name}"` });
   }
   return name;

@@ -2,9 +2,9 @@
  * Syntax of Kubernetes labels.
  * @module
  */
+import { isSubdomain } from "./subdomain.ts";
 
 const NAME = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)$/;
-const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Longest label value, and longest name part of a key, in characters. */
 export const LABEL_LENGTH_MAX = 63;
@@ -15,7 +15,7 @@ export function isLabelKey(key: string): boolean {
   const name = key.slice(slash + 1);
   const prefix = slash < 0 ? undefined : key.slice(0, slash);
   if (name.length > LABEL_LENGTH_MAX || !NAME.test(name)) return false;
-  return prefix === undefined || (prefix.length <= 253 && SUBDOMAIN.test(prefix));
+  return prefix === undefined || isSubdomain(prefix);
 }
 
 /** Whether the API server accepts this as a label value; the empty string is one. */

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
+import { isSubdomain } from "../core/subdomain.ts";
 import type { KubeClient } from "./client.ts";
 import { isKubeError, KubeError } from "./errors.ts";
 import { type Correlation, EventCorrelator } from "./event_correlator.ts";
@@ -57,7 +58,6 @@ const RETRY_GAP_MS = 10_000;
 /** Nanoseconds in a millisecond. */
 const SERIAL_MAX = 1_000_000;
 const FLUSH_MS_MAX = 2_000;
-const SUBDOMAIN = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Registers the metrics of Events. Call it once for a registry and hand the result to the sender. */
 export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
@@ -236,7 +236,7 @@ class BackgroundSender implements EventSender {
     this.#serial = (this.#serial + 1) % SERIAL_MAX;
     const nanos = BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(this.#serial);
     const name = `${object}.${nanos.toString(16)}`;
-    return SUBDOMAIN.test(name) ? name : randomUUID();
+    return isSubdomain(name) ? name : randomUUID();
   }
 
   #count(result: "sent" | "failed" | "dropped" | "filtered", events = 1): void {

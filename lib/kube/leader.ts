@@ -44,8 +44,8 @@ export interface LeaderElectorOptions {
   readonly random?: () => number;
 }
 
-/** A pause may be so much longer than its period, to be spread; so in client-go. */
-const JITTER = 1.2;
+/** A pause may be so much longer than its period, to be spread, and the deadline must leave room; so in client-go. */
+export const RETRY_JITTER = 1.2;
 /** A standby looks at the Lease so often within a retry period, at least and at most. */
 const LOOK_SHARES = [0.4, 0.6] as const;
 /** How much later than the Lease runs out a standby looks, at most, as a share of the retry period. */
@@ -83,7 +83,7 @@ export class LeaderElector implements Leadership {
     const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = times;
     const isSound =
       leaseDurationMs > renewDeadlineMs &&
-      renewDeadlineMs > retryPeriodMs * JITTER &&
+      renewDeadlineMs > retryPeriodMs * RETRY_JITTER &&
       retryPeriodMs > 0;
     if (!isSound || identity === "") {
       throw new RangeError(`Cannot elect by ${JSON.stringify(times)} as "${identity}"`);
@@ -182,7 +182,7 @@ export class LeaderElector implements Leadership {
   #toPauseMs(attempt: Attempt | undefined): number {
     const { times, random = Math.random } = this.#options;
     const { retryPeriodMs } = times;
-    if (attempt?.kind !== "taken") return retryPeriodMs * (1 + JITTER * random());
+    if (attempt?.kind !== "taken") return retryPeriodMs * (1 + RETRY_JITTER * random());
     const [least, most] = LOOK_SHARES;
     const lookMs = retryPeriodMs * (least + (most - least) * random());
     const freeMs = this.#lock.freeInMs + retryPeriodMs * EXPIRY_SPREAD * random();
