@@ -6,12 +6,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Clock } from "../../core/clock.ts";
 import { Auth, type XoUser } from "./auth.ts";
 import { EventHub } from "./events.ts";
-import { Faults, type Fault } from "./faults.ts";
+import { Faults } from "./faults.ts";
+import { Front, isStream } from "./front.ts";
 import type { World } from "./records.ts";
 import { toUuid } from "./records.ts";
-import { toHtml, toJson, toStatus, toUnknownRoute } from "./replies.ts";
-import { RequestCounter, toRoute } from "./requests.ts";
-import { createRoutes, NON_ADMIN_HEADER } from "./routes.ts";
+import { RequestCounter } from "./requests.ts";
+import { createRoutes } from "./routes.ts";
 import { XenOrchestraState, type RestartOptions } from "./state.ts";
 
 /** What {@linkcode startXenOrchestraSimulator} takes. */
@@ -94,7 +94,8 @@ export async function startXenOrchestraSimulator(
   const routes = createRoutes({ state, auth, events, clock });
   const answer = (request: Request): Promise<Response> => Promise.resolve(routes.fetch(request));
   const front = new Front({ answer, faults, requests, clock, signal: stopped.signal });
-  const server = createServer((request, response) => void front.handle(request, response));
+  const wire = new Wire(front);
+  const server = createServer((request, response) => void wire.handle(request, response));
   const port = await listen(server, options.port ?? 0);
   return {
     url: `http://127.0.0.1:${port}`,
@@ -103,8 +104,8 @@ export async function startXenOrchestraSimulator(
     faults,
     requests,
     events,
-    streamed: front.streamed,
-    hanging: front.hanging,
+    streamed: wire.streamed,
+    hanging: wire.hanging,
     auth,
     refuse: () => close(server),
     accept: async () => {
@@ -124,22 +125,14 @@ export async function startXenOrchestraSimulator(
   };
 }
 
-interface FrontOptions {
-  readonly answer: (request: Request) => Promise<Response>;
-  readonly faults: Faults;
-  readonly requests: RequestCounter;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-/** Stands between the socket and the routes: counts, breaks what is to be broken, writes the rest. */
-class Front {
-  readonly #options: FrontOptions;
+/** Writes to sockets what the front says. */
+class Wire {
+  readonly #front: Front;
   readonly hanging = new Set<IncomingMessage>();
   readonly streamed = new Map<IncomingMessage, number>();
 
-  constructor(options: FrontOptions) {
-    this.#options = options;
+  constructor(front: Front) {
+    this.#front = front;
   }
 
   async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -152,33 +145,23 @@ class Front {
   }
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const { faults, requests, clock, signal } = this.#options;
-    const method = incoming.method ?? "GET";
-    const url = new URL(incoming.url ?? "/", "http://127.0.0.1");
-    const route = toRoute(method, url.pathname);
-    requests.add(route);
-    const fault = faults.take(route, url.pathname);
-    if (fault?.kind === "hang") {
+    const request = await toRequest(incoming);
+    const outcome = await this.#front.answer(request, (isWaiting) => {
+      if (isWaiting) this.hanging.add(incoming);
+      else this.hanging.delete(incoming);
+    });
+    if (outcome.kind === "hang") {
       this.hanging.add(incoming);
       outgoing.once("close", () => this.hanging.delete(incoming));
       return;
     }
-    if (fault?.kind === "reset") {
+    if (outcome.kind === "reset") {
       incoming.socket.destroy();
       return;
     }
-    if (fault?.kind === "delay") {
-      this.hanging.add(incoming);
-      await clock.sleep(fault.ms, signal).finally(() => this.hanging.delete(incoming));
-    }
-    const request = await toRequest(incoming, url, fault?.kind === "nonAdmin");
-    const replaced = fault && toFaultReply(fault, method, url.pathname);
-    const response = replaced ?? (await this.#options.answer(request));
+    const { response, isHalf } = outcome;
     if (isStream(response)) return await this.#stream(response, incoming, outgoing);
-    await write(response, outgoing, {
-      half: fault?.kind === "halfBody",
-      bodiless: method === "HEAD",
-    });
+    await write(response, outgoing, { half: isHalf, bodiless: incoming.method === "HEAD" });
   }
 
   /** Writes what comes as it comes, until either side ends. */
@@ -215,33 +198,12 @@ function untilDrained(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-function isStream({ headers }: Response): boolean {
-  return headers.get("content-type") === "text/event-stream";
-}
-
-function toFaultReply(fault: Fault, method: string, path: string): Response | undefined {
-  switch (fault.kind) {
-    case "status":
-      return toStatus(fault.status, fault.retryAfterSeconds);
-    case "html":
-      if (fault.status === 404) return toUnknownRoute(method, path);
-      return toHtml(fault.status, "Sign in", "Please sign in to continue");
-    case "json":
-      return toJson(fault.body, fault.status ?? 200);
-    case "redirect":
-      return new Response(undefined, { status: 302, headers: { location: fault.location } });
-    default:
-      return undefined;
-  }
-}
-
-async function toRequest(incoming: IncomingMessage, url: URL, nonAdmin: boolean): Promise<Request> {
+async function toRequest(incoming: IncomingMessage): Promise<Request> {
+  const url = new URL(incoming.url ?? "/", "http://127.0.0.1");
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
   }
-  headers.delete(NON_ADMIN_HEADER);
-  if (nonAdmin) headers.set(NON_ADMIN_HEADER, "true");
   const method = incoming.method ?? "GET";
   if (method === "GET" || method === "HEAD") return new Request(url.href, { method, headers });
   const chunks: Buffer[] = [];

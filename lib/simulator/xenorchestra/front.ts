@@ -1,0 +1,86 @@
+/**
+ * Stands before the routes of the simulated Xen Orchestra: counts requests, breaks what is to be broken, hands the rest
+ * on. It knows no sockets: what becomes of a connection is said, not done.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import type { Fault, Faults } from "./faults.ts";
+import { toHtml, toJson, toStatus, toUnknownRoute } from "./replies.ts";
+import { type RequestCounter, toRoute } from "./requests.ts";
+import { NON_ADMIN_HEADER } from "./routes.ts";
+
+/** What becomes of a request. */
+export type Outcome =
+  /** An answer; of a half one the head and half of the body are sent, then the connection ends. */
+  | { readonly kind: "reply"; readonly response: Response; readonly isHalf: boolean }
+  /** The request is never answered; the connection stays open. */
+  | { readonly kind: "hang" }
+  /** The connection is reset without an answer. */
+  | { readonly kind: "reset" };
+
+/** What a {@linkcode Front} stands on. */
+export interface FrontOptions {
+  /** Answers as if nothing were wrong. */
+  readonly answer: (request: Request) => Promise<Response>;
+  readonly faults: Faults;
+  readonly requests: RequestCounter;
+  readonly clock: Clock;
+  /** Ends delays. */
+  readonly signal: AbortSignal;
+}
+
+/** The front. */
+export class Front {
+  readonly #options: FrontOptions;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Decides what becomes of a request, and answers it if it is to be answered.
+   *
+   * @param onWait Told when the answer is late on purpose, and when that is over
+   * @throws the signal's reason, when that ends a delay
+   */
+  async answer(request: Request, onWait?: (isWaiting: boolean) => void): Promise<Outcome> {
+    const { faults, requests, clock, signal } = this.#options;
+    const { method } = request;
+    const { pathname } = new URL(request.url);
+    const route = toRoute(method, pathname);
+    requests.add(route);
+    const fault = faults.take(route, pathname);
+    if (fault?.kind === "hang" || fault?.kind === "reset") return { kind: fault.kind };
+    if (fault?.kind === "delay") {
+      onWait?.(true);
+      await clock.sleep(fault.ms, signal).finally(() => onWait?.(false));
+    }
+    // Only the front may say this of a user.
+    request.headers.delete(NON_ADMIN_HEADER);
+    if (fault?.kind === "nonAdmin") request.headers.set(NON_ADMIN_HEADER, "true");
+    const replaced = fault && toFaultReply(fault, method, pathname);
+    const response = replaced ?? (await this.#options.answer(request));
+    return { kind: "reply", response, isHalf: fault?.kind === "halfBody" };
+  }
+}
+
+/** Whether an answer goes on as long as either side likes. */
+export function isStream({ headers }: Response): boolean {
+  return headers.get("content-type") === "text/event-stream";
+}
+
+function toFaultReply(fault: Fault, method: string, path: string): Response | undefined {
+  switch (fault.kind) {
+    case "status":
+      return toStatus(fault.status, fault.retryAfterSeconds);
+    case "html":
+      if (fault.status === 404) return toUnknownRoute(method, path);
+      return toHtml(fault.status, "Sign in", "Please sign in to continue");
+    case "json":
+      return toJson(fault.body, fault.status ?? 200);
+    case "redirect":
+      return new Response(undefined, { status: 302, headers: { location: fault.location } });
+    default:
+      return undefined;
+  }
+}
