@@ -30,6 +30,7 @@ export interface Ended {
 
 /** A running Landfall. */
 export interface LandfallProcess {
+  readonly pid: number;
   readonly ended: Promise<Ended>;
   /** All of standard error so far. */
   readonly log: string;
@@ -86,6 +87,7 @@ export function startLandfall(
     });
   });
   return {
+    pid: child.pid ?? 0,
     ended,
     get log(): string {
       return lines.join("\n");
