@@ -16,7 +16,7 @@ import {
   doubtNeverSeen,
   type FirstSightings,
   NO_SIGHTINGS,
-  noteSighting,
+  noteShown,
   noteSightings,
   type Sighting,
 } from "./first_sightings.ts";
@@ -193,9 +193,9 @@ export function noteDeletion(state: GuardState, uid: string, nowMs: number): Gua
   return { ...state, deletions: new Map(state.deletions).set(uid, nowMs) };
 }
 
-/** Remembers that a Node's instance was present between two looks, so that it may be missed later. */
-export function noteSeen(state: GuardState, uid: string): GuardState {
-  const sightings = noteSighting(state.sightings, uid, state.observedAtMs);
+/** Remembers whose instances were present between two looks, so that they may be missed later. */
+export function noteSeen(state: GuardState, uids: Iterable<string>): GuardState {
+  const sightings = noteShown(state.sightings, uids, state.observedAtMs);
   return sightings === state.sightings ? state : { ...state, sightings };
 }
 

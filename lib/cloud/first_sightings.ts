@@ -62,14 +62,16 @@ function addShown(shown: ReadonlySet<string>, fleet: readonly Sighted[]): Readon
   return news.length === 0 ? shown : new Set([...shown, ...news.map(({ uid }) => uid)]);
 }
 
-/** Takes in that the instance of one Node was seen between two looks. Returns `before` itself when that is no news. */
-export function noteSighting(
+/** Takes in whose instances were seen between two looks. Returns `before` itself when that is no news. */
+export function noteShown(
   before: FirstSightings,
-  uid: string,
+  uids: Iterable<string>,
   observedAtMs: number,
 ): FirstSightings {
-  if (doubtNeverSeen(before, uid, observedAtMs) === undefined) return before;
-  return { ...before, shown: new Set([...before.shown, uid]) };
+  const { sinceMs, shown } = before;
+  if (observedAtMs - (sinceMs ?? observedAtMs) >= NEVER_SEEN_WAIT_MS) return before;
+  const news = [...uids].filter((uid) => !shown.has(uid));
+  return news.length === 0 ? before : { sinceMs, shown: new Set([...shown, ...news]) };
 }
 
 /**

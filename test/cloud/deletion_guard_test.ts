@@ -361,11 +361,11 @@ describe("judge(), since the process started,", () => {
   });
 
   test("waits no longer for what was seen between two looks", () => {
-    const seen = (state: GuardState): GuardState => noteSeen(state, X);
+    const seen = (state: GuardState): GuardState => noteSeen(state, [X]);
     const steps = [{ at: 0, sighting: null, after: seen }, { at: 1 }, { at: 31 }, { at: 61 }];
     expect(judgeYoung(steps)).toEqual(confirm);
     const old = runSteps([{ at: 0 }], DEFAULT_DELETION);
-    expect(noteSeen(old, X)).toBe(old);
+    expect(noteSeen(old, [X])).toBe(old);
   });
 
   test("waits no longer for what was seen", () => {

@@ -3,7 +3,7 @@ import {
   doubtNeverSeen,
   NEVER_SEEN_WAIT_MS,
   NO_SIGHTINGS,
-  noteSighting,
+  noteShown,
   noteSightings,
   type Sighting,
 } from "../../lib/cloud/first_sightings.ts";
@@ -42,14 +42,15 @@ describe("noteSightings()", () => {
   });
 });
 
-describe("noteSighting()", () => {
-  test("adds one Node, once, and only while that matters", () => {
+describe("noteShown()", () => {
+  test("adds Nodes, once each, and only while that matters", () => {
     const first = noteSightings(NO_SIGHTINGS, toFleet("missing"), 0);
-    const second = noteSighting(first, "n0", 1);
-    expect(second).toEqual({ sinceMs: 0, shown: new Set(["n0"]) });
-    expect(noteSighting(second, "n0", 2)).toBe(second);
-    expect(noteSighting(first, "n0", NEVER_SEEN_WAIT_MS)).toBe(first);
-    expect(noteSighting(NO_SIGHTINGS, "n0", -Infinity).shown).toEqual(new Set(["n0"]));
+    const second = noteShown(first, ["n0", "n1"], 1);
+    expect(second).toEqual({ sinceMs: 0, shown: new Set(["n0", "n1"]) });
+    expect(noteShown(second, ["n1", "n0"], 2)).toBe(second);
+    expect(noteShown(second, [], 2)).toBe(second);
+    expect(noteShown(first, ["n0"], NEVER_SEEN_WAIT_MS)).toBe(first);
+    expect(noteShown(NO_SIGHTINGS, ["n0"], -Infinity).shown).toEqual(new Set(["n0"]));
     expect(NO_SIGHTINGS.shown.size).toBe(0);
   });
 });

@@ -28,6 +28,8 @@ export class FleetWatch {
   #settings: DeletionSettings;
   #state = EMPTY_GUARD;
   #wasExceeded = false;
+  /** UIDs of Nodes whose machines were seen since the last look. A start sees thousands, one by one. */
+  readonly #seen = new Set<string>();
   /** Inventories up to then are another cloud's. Monotonic milliseconds. */
   #fromMs = -Infinity;
 
@@ -46,6 +48,7 @@ export class FleetWatch {
     this.#state = breakStreaks(this.#state);
     if (!options.isOtherCloud) return;
     this.#state = { ...this.#state, sightings: NO_SIGHTINGS };
+    this.#seen.clear();
     this.#fromMs = this.#context.clock.monotonic();
   }
 
@@ -59,6 +62,8 @@ export class FleetWatch {
     // Part of the Nodes would look like a small fleet.
     if (!nodes.synced) return false;
     if (source.lastError) this.#state = breakStreaks(this.#state);
+    this.#state = noteSeen(this.#state, this.#seen);
+    this.#seen.clear();
     const fleet = this.#listFleet();
     const observedAtMs = this.#findObservedAt(source.current);
     const look = { fleet, observedAtMs, nowMs: clock.monotonic() };
@@ -89,9 +94,9 @@ export class FleetWatch {
     if (uid !== undefined) this.#state = breakStreak(this.#state, uid);
   }
 
-  /** The machine of a Node was seen, which counts whether or not the next look still sees it. */
+  /** The machine of a Node was seen, which counts from the next look on, whether or not that still sees it. */
   noteSeen({ metadata: { uid } }: Node): void {
-    if (uid !== undefined) this.#state = noteSeen(this.#state, uid);
+    if (uid !== undefined) this.#seen.add(uid);
   }
 
   /** A Node is about to be deleted. */

@@ -93,6 +93,22 @@ describe("FleetWatch.reconfigure() to another cloud", () => {
   });
 });
 
+describe("FleetWatch.noteSeen()", () => {
+  test("lets a machine be missed that was seen between two looks, in this cloud", async () => {
+    await using world = await setUp({ confirmations: 1, holdOffMs: 0 });
+    const { fleet } = world;
+    const settings = { ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0 };
+    const gone = find(world, "gone");
+    fleet.noteSeen(gone);
+    fleet.reconfigure(settings, { isOtherCloud: true });
+    await world.observe();
+    expect(fleet.judge(gone)).toMatchObject({ kind: "blocked", reason: "neverSeen" });
+    fleet.noteSeen(gone);
+    await world.observe();
+    expect(fleet.judge(gone)).toEqual({ kind: "confirm" });
+  });
+});
+
 describe("FleetWatch.look()", () => {
   test("counts one observation for each inventory, not for each look", async () => {
     await using world = await setUp();
