@@ -1,0 +1,32 @@
+/**
+ * What must be true once nothing goes wrong any more.
+ * @module
+ */
+import type { Node } from "../../lib/kube/resource.ts";
+import type { World } from "./world.ts";
+
+/** Says what is not as it should be; nothing when all is. */
+export function listUntrue(world: World): string[] {
+  return world.server.nodes.flatMap((node) =>
+    listWrongs(world, node).map((wrong) => `Node ${node.metadata.name} ${wrong}`),
+  );
+}
+
+function listWrongs({ machines, truth }: World, node: Node): string[] {
+  const vmId = machines.get(node.metadata.name) ?? "";
+  const vm = truth.find(vmId);
+  if (vm === undefined) return node.spec?.providerID ? ["has no machine"] : [];
+  const keys = (node.spec?.taints ?? []).map(({ key }) => key.split("/")[1]);
+  const wrongs: string[] = [];
+  if (keys.includes("uninitialized")) wrongs.push("is not initialised");
+  if (!node.spec?.providerID?.endsWith(`/${vmId}`)) wrongs.push("has a wrong provider ID");
+  if (keys.includes("shutdown") === truth.isRunning(vmId))
+    wrongs.push("has a wrong shutdown taint");
+  for (const [key, value] of Object.entries(truth.toLabels(vmId))) {
+    if (node.metadata.labels?.[key] !== value) wrongs.push(`has a wrong label ${key}`);
+  }
+  const address = truth.findAddress(vmId);
+  const isTold = node.status?.addresses?.some((one) => one.address === address);
+  if (address !== undefined && !isTold) wrongs.push(`lacks address ${address}`);
+  return wrongs;
+}

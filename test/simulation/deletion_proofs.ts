@@ -1,0 +1,123 @@
+/**
+ * What each process was told of machines that are gone, and whether that allows the deletion of a Node.
+ * @module
+ */
+import type { Node } from "../../lib/kube/resource.ts";
+import type { World } from "./world.ts";
+
+/** A machine as a process knows it to be gone. */
+interface Absence {
+  /** When each list was asked for that lacked it, since the last that showed it; monotonic milliseconds. */
+  lists: number[];
+  /** When it was answered 404 by the cloud itself, while that showed everything it has. */
+  proofs: number[];
+}
+
+/** Longest time between the first 404 of a proof and the deletion: that of one reconcile. */
+const RECONCILE_MS = 60_000;
+/** Clocks of processes may be so much too fast. */
+const RATE_ERROR = 0.02;
+const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
+
+/** Follows what the cloud tells each process. */
+export class DeletionProofs {
+  readonly #world: World;
+  /** By process and machine. */
+  readonly #absences = new Map<string, Absence>();
+  /** When each process sent a deletion, by its name and the Node's UID. */
+  readonly #deletions = new Map<string, Map<string, number>>();
+  /** How many initialised Nodes there were, and since when. */
+  readonly #sizes: { readonly atMs: number; readonly size: number }[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Takes in an answer of the cloud. */
+  noteAnswer(asker: string, request: Request, response: Response): void {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/rest/v0/vms") this.#noteList(asker, response);
+    const vmId = VM_PATH.exec(pathname)?.[1];
+    if (vmId === undefined || response.status !== 404 || !isJson(response)) return;
+    if (this.#isWhole() && !this.#isShown(vmId)) this.#find(asker, vmId).proofs.push(this.#nowMs);
+  }
+
+  /** Takes in how many Nodes there are. To be called after each change. */
+  noteSize(): void {
+    const { nodes } = this.#world.server;
+    const size = nodes.filter(({ spec }) => spec?.providerID !== undefined).length;
+    if (this.#sizes.at(-1)?.size !== size) this.#sizes.push({ atMs: this.#nowMs, size });
+  }
+
+  /** Notes that a process sends a deletion, and says what speaks against it. */
+  listDoubts(author: string, node: Node, vmId: string): string[] {
+    const { confirmations, holdOffMs } = this.#world.settings.deletion;
+    const { lists, proofs } = this.#find(author, vmId);
+    const doubts: string[] = [];
+    const nowMs = this.#nowMs;
+    if (proofs.filter((atMs) => nowMs - atMs <= RECONCILE_MS).length < 2) {
+      doubts.push("the cloud did not say twice that it has no such VM");
+    }
+    if (lists.length < confirmations) doubts.push(`only ${lists.length} lists lacked the VM`);
+    const spanMs = nowMs - (lists[0] ?? nowMs);
+    if (spanMs < holdOffMs * (1 - RATE_ERROR)) doubts.push(`it is missing for ${spanMs} ms only`);
+    return [...doubts, ...this.#listExcess(author, node.metadata.uid ?? "")];
+  }
+
+  /** The fleet limit is a promise of each process: what another one deleted before it started, it does not know. */
+  #listExcess(author: string, uid: string): string[] {
+    const { fleetShare, fleetWindowMs } = this.#world.settings.deletion;
+    const sinceMs = this.#nowMs - fleetWindowMs;
+    const deletions = this.#deletions.get(author) ?? new Map<string, number>();
+    this.#deletions.set(author, deletions.set(uid, this.#nowMs));
+    const count = [...deletions.values()].filter(
+      (atMs) => atMs >= sinceMs * (1 + RATE_ERROR),
+    ).length;
+    const first = Math.max(
+      0,
+      this.#sizes.findLastIndex(({ atMs }) => atMs <= sinceMs),
+    );
+    const size = Math.max(0, ...this.#sizes.slice(first).map((sample) => sample.size));
+    const limit = Math.max(1, Math.floor(fleetShare * size + 1e-9));
+    return count > limit ? [`${count} Nodes go within the window, of ${size}`] : [];
+  }
+
+  #noteList(asker: string, response: Response): void {
+    const isGenuine = isJson(response) || response.status === 304;
+    if (!isGenuine || (response.status !== 200 && response.status !== 304)) return;
+    for (const vmId of this.#world.machines.values()) {
+      const absence = this.#find(asker, vmId);
+      if (this.#isShown(vmId)) absence.lists = [];
+      else absence.lists.push(this.#nowMs);
+    }
+  }
+
+  /** Whether the cloud shows everything it has. */
+  #isWhole(): boolean {
+    const { state, pools } = this.#world.cloud;
+    return (
+      pools.every(({ id }) => state.read("pools", id) !== undefined) &&
+      state.list("servers").every(({ status }) => status === "connected") &&
+      [...state.all("vms").keys()].every((id) => this.#isShown(id))
+    );
+  }
+
+  #isShown(vmId: string): boolean {
+    return this.#world.cloud.state.read("vms", vmId) !== undefined;
+  }
+
+  #find(asker: string, vmId: string): Absence {
+    const key = `${asker} ${vmId}`;
+    const known = this.#absences.get(key) ?? { lists: [], proofs: [] };
+    this.#absences.set(key, known);
+    return known;
+  }
+
+  get #nowMs(): number {
+    return this.#world.timeline.monotonic();
+  }
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("application/json") ?? false;
+}

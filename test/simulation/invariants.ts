@@ -1,0 +1,104 @@
+/**
+ * What must never happen, whatever goes wrong; checked at each request that is sent and each change that is made.
+ * @module
+ */
+import type { TransportRequest } from "../../lib/kube/transport.ts";
+import type { NodeChange } from "./api_server.ts";
+import { DeletionProofs } from "./deletion_proofs.ts";
+import { listTrespasses } from "./node_writes.ts";
+import type { Process } from "./process.ts";
+import type { World } from "./world.ts";
+
+const NODE_PATH = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?/;
+const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
+
+/**
+ * The judge. It notes what it finds rather than throw it: an error thrown into the program under test would only be one
+ * more fault to it.
+ */
+export class Invariants {
+  readonly proofs: DeletionProofs;
+  readonly #world: World;
+  /** Writes under way, as `a1 n3 labels`. */
+  readonly #writing = new Set<string>();
+  readonly #violations: string[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+    this.proofs = new DeletionProofs(world);
+  }
+
+  /** What was broken, oldest first. */
+  get violations(): readonly string[] {
+    return this.#violations;
+  }
+
+  /** Judges a request as a process sends it. Returns what tells that the process is done with it. */
+  checkSent(process: Process, request: TransportRequest): () => void {
+    const name = NODE_PATH.exec(request.path)?.[1];
+    if (request.method === "GET" || name === undefined) return () => undefined;
+    const { server, trace } = this.#world;
+    trace.note(process.name, `sends ${request.method} ${request.path} ${request.body ?? ""}`);
+    if (server.holder !== process.name) {
+      const holder = server.holder ?? "nobody";
+      this.#tell(`${process.name} writes Node ${name} while ${holder} holds the Lease`);
+    }
+    if (request.method === "DELETE") this.#checkDeletion(process, name);
+    const key = `${process.name} ${name} ${this.#toController(name, request)}`;
+    if (this.#writing.has(key)) this.#tell(`two writes at once: ${key}`);
+    this.#writing.add(key);
+    return () => this.#writing.delete(key);
+  }
+
+  /** Judges a change of a Node by a process. */
+  checkChange(change: NodeChange): void {
+    const { author, before, after } = change;
+    const name = (after ?? before)?.metadata.name ?? "";
+    this.#world.trace.note(author ?? "people", `change Node ${name}${after ? "" : ": delete it"}`);
+    if (author === undefined || before === undefined) return;
+    if (after === undefined) {
+      const isReady = before.status?.conditions?.some(
+        (one) => one.type === "Ready" && one.status === "True",
+      );
+      if (isReady) this.#tell(`${author} deletes Node ${name}, which is Ready`);
+      return;
+    }
+    const vmId = this.#world.machines.get(name);
+    const wasTrue = (key: string, value: string): boolean =>
+      vmId !== undefined && this.#world.truth.wasTrue(vmId, key, value);
+    for (const what of listTrespasses(before, after, wasTrue)) {
+      this.#tell(`${author} changes Node ${name}: ${what}`);
+    }
+  }
+
+  /** A write was accepted and changed nothing. */
+  checkIdle(author: string, request: string): void {
+    this.#tell(`${author} writes where nothing differs: ${request}`);
+  }
+
+  #checkDeletion({ name: author }: Process, name: string): void {
+    const node = this.#world.findNode(name);
+    const vmId = PROVIDER_ID.exec(node?.spec?.providerID ?? "")?.[1];
+    if (node === undefined || vmId === undefined) return;
+    if (this.#world.truth.find(vmId)) this.#tell(`${author} deletes Node ${name}, whose VM exists`);
+    for (const doubt of this.proofs.listDoubts(author, node, vmId)) {
+      this.#tell(`${author} deletes Node ${name} without proof: ${doubt}`);
+    }
+  }
+
+  /** Which controller writes this: each has parts of a Node of its own. */
+  #toController(name: string, { method, path, body = "{}" }: TransportRequest): string {
+    if (method === "DELETE") return "lifecycle";
+    if (path.endsWith("/status")) return "node";
+    const { spec } = JSON.parse(body) as { spec?: { providerID?: string } };
+    if (spec === undefined) return "labels";
+    const taints = this.#world.findNode(name)?.spec?.taints ?? [];
+    const isNew = taints.some(({ key }) => key.endsWith("/uninitialized"));
+    return spec.providerID !== undefined || isNew ? "node" : "lifecycle";
+  }
+
+  #tell(violation: string): void {
+    this.#violations.push(violation);
+    this.#world.trace.note("JUDGE", violation);
+  }
+}

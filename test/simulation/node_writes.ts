@@ -1,0 +1,58 @@
+/**
+ * What a controller may change of a Node, and what it must leave as it is.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Node } from "../../lib/kube/resource.ts";
+import { OUR_LABELS } from "./truth.ts";
+
+const OUR_TAINTS: ReadonlySet<string> = new Set([
+  "node.cloudprovider.kubernetes.io/uninitialized",
+  "node.cloudprovider.kubernetes.io/shutdown",
+]);
+
+/**
+ * Names everything that a write of ours did and may not do.
+ *
+ * @param wasTrue Whether a label was ever true of the Node's machine
+ */
+export function listTrespasses(
+  before: Node,
+  after: Node,
+  wasTrue: (key: string, value: string) => boolean,
+): string[] {
+  const trespasses: string[] = [];
+  if (!isDeepStrictEqual(toTheirs(before), toTheirs(after))) trespasses.push("what is not ours");
+  const [old, fresh] = [before.spec?.providerID, after.spec?.providerID];
+  if (old !== undefined && old !== fresh) trespasses.push(`its provider ID ${old} to ${fresh}`);
+  const labels = after.metadata.labels ?? {};
+  for (const key of OUR_LABELS) {
+    const value = labels[key];
+    if (value === before.metadata.labels?.[key]) continue;
+    if (value === undefined) trespasses.push(`it loses label ${key}`);
+    else if (!wasTrue(key, value))
+      trespasses.push(`label ${key} to ${value}, which was never true`);
+  }
+  return trespasses;
+}
+
+/** A Node without what is ours and what each write changes. */
+function toTheirs(node: Node): unknown {
+  const {
+    resourceVersion: _1,
+    managedFields: _2,
+    labels = {},
+    ...metadata
+  } = { ...node.metadata } as Record<string, unknown> & { labels?: Record<string, string> };
+  const { taints = [], providerID: _3, ...spec } = { ...node.spec };
+  const { addresses: _4, ...status } = { ...node.status };
+  return {
+    ...node,
+    metadata: {
+      ...metadata,
+      labels: Object.entries(labels).filter(([key]) => !OUR_LABELS.has(key)),
+    },
+    spec: { ...spec, taints: taints.filter(({ key }) => !OUR_TAINTS.has(key)) },
+    status,
+  };
+}

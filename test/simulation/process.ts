@@ -1,0 +1,105 @@
+/**
+ * What the operating system is to a process: its clocks, and the power to stop it, freeze it, or end it in the middle.
+ * @module
+ */
+import type { Clock } from "../../lib/core/clock.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** How a process's clocks go wrong. */
+export interface ClockErrors {
+  /** How fast both go. 1 is right. */
+  readonly rate: number;
+  /** How far the wall clock is off at the start, in milliseconds. */
+  readonly skewMs: number;
+}
+
+/** One process, from its start to its end. Nothing reaches its code but through {@linkcode Process.enter}. */
+export class Process {
+  /** Which replica it is, and which start of it: `a3`. */
+  readonly name: string;
+  /** What it sees of time. It cannot set it. */
+  readonly clock: Clock;
+  readonly #timeline: Timeline;
+  readonly #alarms = new Set<() => void>();
+  #skewMs: number;
+  #state: "running" | "paused" | "dead" = "running";
+  /** What waits for a paused process to go on, in the order it came. */
+  #held: (() => void)[] = [];
+
+  constructor(name: string, timeline: Timeline, { rate, skewMs }: ClockErrors) {
+    this.name = name;
+    this.#timeline = timeline;
+    this.#skewMs = skewMs;
+    this.clock = {
+      now: () => timeline.now() + timeline.monotonic() * (rate - 1) + this.#skewMs,
+      monotonic: () => timeline.monotonic() * rate,
+      sleep: (ms, signal) => this.#sleep(ms / rate, signal),
+    };
+  }
+
+  get isPaused(): boolean {
+    return this.#state === "paused";
+  }
+
+  /** Whether it was ended in the middle of whatever it did. */
+  get isDead(): boolean {
+    return this.#state === "dead";
+  }
+
+  /** How many timers it has. */
+  get timers(): number {
+    return this.#alarms.size;
+  }
+
+  /** Sets its wall clock, forward or back. */
+  jump(ms: number): void {
+    this.#skewMs += ms;
+  }
+
+  /** As SIGSTOP: nothing happens in it, but its clocks go on. */
+  pause(): void {
+    if (this.#state === "running") this.#state = "paused";
+  }
+
+  /** As SIGCONT: all that came meanwhile comes now. */
+  resume(): void {
+    if (this.#state !== "paused") return;
+    this.#state = "running";
+    const held = this.#held;
+    this.#held = [];
+    for (const act of held) act();
+  }
+
+  /** As SIGKILL: nothing happens in it any more. */
+  kill(): void {
+    this.#state = "dead";
+    this.#held = [];
+    for (const cancel of this.#alarms) cancel();
+    this.#alarms.clear();
+  }
+
+  /** Lets something happen in the process: at once, when it goes on, or never. */
+  enter(act: () => void): void {
+    if (this.#state === "running") act();
+    else if (this.#state === "paused") this.#held.push(act);
+  }
+
+  #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (ms <= 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        signal.removeEventListener("abort", abort);
+        this.#alarms.delete(cancel);
+        settle();
+      };
+      const abort = (): void => {
+        cancel();
+        end(() => reject(signal.reason));
+      };
+      const cancel = this.#timeline.schedule(ms, () => this.enter(() => end(resolve)));
+      this.#alarms.add(cancel);
+      signal.addEventListener("abort", abort, { once: true });
+    });
+  }
+}

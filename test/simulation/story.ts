@@ -1,0 +1,144 @@
+/**
+ * One seed from its beginning to its end: trouble, then calm in which everything must come right.
+ * @module
+ */
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import type { KubeEvent } from "../../lib/kube/resource.ts";
+import { listUntrue } from "./calm.ts";
+import { FAULT_STEPS } from "./fault_steps.ts";
+import { MACHINE_STEPS } from "./machine_steps.ts";
+import { NODE_STEPS } from "./node_steps.ts";
+import type { Random } from "./random.ts";
+import type { Step } from "./steps.ts";
+import { World, type WorldSettings } from "./world.ts";
+
+/** How a seed ended. */
+export interface Ending {
+  readonly seed: number;
+  /** What was broken; empty when all is well. */
+  readonly violations: readonly string[];
+  readonly trace: readonly string[];
+  /** Names the trace. */
+  readonly hash: string;
+  readonly virtualMs: number;
+}
+
+const STEPS: readonly Step[] = [...NODE_STEPS, ...MACHINE_STEPS, ...FAULT_STEPS];
+const TROUBLE_MS = 600_000;
+const PAUSE_MS_MAX = 12_000;
+/** How often it is looked whether all came right. */
+const LOOK_MS = 5_000;
+const CALM_MS_MAX = 1_800_000;
+const START_MS = 20_000;
+
+/** Runs a seed. */
+export async function runStory(seed: number): Promise<Ending> {
+  const world = new World(seed, toSettings);
+  try {
+    await begin(world);
+    await trouble(world);
+    await calm(world);
+  } catch (error) {
+    world.trace.note("STORY", String(error));
+    return toEnding(seed, world, [String(error)]);
+  } finally {
+    world.leave();
+  }
+  return toEnding(seed, world, []);
+}
+
+function toEnding(seed: number, world: World, more: readonly string[]): Ending {
+  const { invariants, trace, timeline } = world;
+  const violations = [...invariants.violations, ...more];
+  return {
+    seed,
+    violations,
+    trace: trace.lines,
+    hash: trace.toHash(),
+    virtualMs: timeline.monotonic(),
+  };
+}
+
+function toSettings(random: Random): WorldSettings {
+  const deletion = {
+    ...DEFAULT_DELETION,
+    confirmations: random.between(1, 3),
+    holdOffMs: random.pick([0, 10_000, 60_000]),
+    fleetShare: random.pick([0.34, 0.34, 0.5, 1]),
+    fleetWindowMs: random.pick([120_000, 600_000]),
+  };
+  return { deletion, refreshIntervalMs: 10_000, pools: 2, nodes: random.between(4, 8) };
+}
+
+async function begin(world: World): Promise<void> {
+  for (const replica of world.replicas) replica.start({ rate: 1, skewMs: 0 });
+  for (let at = 1; at <= world.settings.nodes; at += 1) {
+    world.addMachine(`n${at}`);
+    if (world.random.chance(0.7)) world.join(`n${at}`);
+  }
+  world.truth.note();
+  await world.timeline.advance(START_MS);
+}
+
+async function trouble(world: World): Promise<void> {
+  const { random, timeline, trace } = world;
+  const endMs = timeline.monotonic() + TROUBLE_MS;
+  while (timeline.monotonic() < endMs && world.invariants.violations.length === 0) {
+    const step = random.weigh(STEPS);
+    const what = step.act(world);
+    if (what !== undefined) trace.note("STEP", `${step.name}: ${what}`);
+    world.truth.note();
+    world.invariants.proofs.noteSize();
+    supervise(world);
+    await timeline.advance(random.between(100, PAUSE_MS_MAX));
+  }
+}
+
+async function calm(world: World): Promise<void> {
+  const { timeline, trace } = world;
+  trace.note("STORY", "all faults end");
+  world.cloud.faults.clear();
+  world.server.faults.clear();
+  settleNodes(world);
+  const endMs = timeline.monotonic() + CALM_MS_MAX;
+  for (;;) {
+    await timeline.advance(LOOK_MS);
+    supervise(world);
+    decide(world);
+    if (world.invariants.violations.length > 0) return;
+    const untrue = listUntrue(world);
+    if (untrue.length === 0) return;
+    if (timeline.monotonic() >= endMs) throw new Error(`not right in time: ${untrue.join("; ")}`);
+  }
+}
+
+/** Starts what has ended anew, as whoever runs the program does. */
+function supervise({ replicas }: World): void {
+  for (const replica of replicas) {
+    if (replica.current === undefined) replica.start({ rate: 1, skewMs: 0 });
+  }
+}
+
+/** Kubelets say what is true. A person deletes what waits for a machine that will never come. */
+function settleNodes(world: World): void {
+  const { server, machines, truth } = world;
+  for (const { metadata, spec } of server.nodes) {
+    const vmId = machines.get(metadata.name) ?? "";
+    if (spec?.providerID === undefined && !truth.find(vmId))
+      server.objects.deleteNode(metadata.name);
+    else world.setReady(metadata.name, truth.isRunning(vmId));
+  }
+}
+
+/** A person who is told that too many Nodes are gone at once looks, sees that it is so, and deletes them. */
+function decide(world: World): void {
+  const { server, machines, truth, trace } = world;
+  for (const event of server.objects.list("events", "default") as unknown as readonly KubeEvent[]) {
+    const { uid, name = "" } = event.involvedObject;
+    const isTold = event.reason === "NodeDeletionBlocked" && event.message?.includes("fleetShare");
+    if (!isTold || world.findNode(name)?.metadata.uid !== uid) continue;
+    if (truth.find(machines.get(name) ?? "")) continue;
+    trace.note("STORY", `a person deletes Node ${name}`);
+    server.objects.deleteNode(name);
+  }
+}

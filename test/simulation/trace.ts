@@ -1,0 +1,32 @@
+/**
+ * What happened in a simulation, in order: what a failing seed prints, and what two runs of a seed are compared by.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../../lib/core/clock.ts";
+
+/** One line for each thing that happened. */
+export class Trace {
+  readonly #clock: Clock;
+  readonly #lines: string[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Notes that something happened now. @param who The process or server that it happened to, or who did it */
+  note(who: string, what: string): void {
+    const seconds = (this.#clock.monotonic() / 1_000).toFixed(3).padStart(9);
+    this.#lines.push(`${seconds} ${who.padEnd(6)} ${what}`);
+  }
+
+  /** Everything, oldest first. */
+  get lines(): readonly string[] {
+    return this.#lines;
+  }
+
+  /** Names the whole trace: equal for equal traces only. */
+  toHash(): string {
+    return createHash("sha256").update(this.#lines.join("\n")).digest("hex");
+  }
+}

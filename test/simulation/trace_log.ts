@@ -1,0 +1,31 @@
+/**
+ * The log of a simulated process, as lines of the trace.
+ * @module
+ */
+import { describeError } from "../../lib/core/errors.ts";
+import type { LogFields, Logger } from "../../lib/core/log.ts";
+import type { Trace } from "./trace.ts";
+
+/** The end of an identity in a Lease: another one in each run. */
+const RANDOM_END = /_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** A logger into a trace; what it is told at level debug is left out. */
+export function createTraceLog(trace: Trace, who: string, fields: LogFields = {}): Logger {
+  const note = (level: string) => (message: string, extra?: LogFields) => {
+    const shown = Object.entries({ ...fields, ...extra }).map(
+      ([name, value]) => ` ${name}=${toText(value)}`,
+    );
+    trace.note(who, `${level} ${message}${shown.join("")}`.replaceAll(RANDOM_END, ""));
+  };
+  return {
+    debug: () => undefined,
+    info: note("info"),
+    warn: note("warn"),
+    error: note("error"),
+    with: (more) => createTraceLog(trace, who, { ...fields, ...more }),
+  };
+}
+
+function toText(value: unknown): string {
+  return value instanceof Error ? describeError(value) : (JSON.stringify(value) ?? "");
+}

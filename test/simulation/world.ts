@@ -1,0 +1,126 @@
+/**
+ * Everything a story happens to: the API server, the cloud, two replicas, and what ties Nodes to machines.
+ * @module
+ */
+import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import type { Node } from "../../lib/kube/resource.ts";
+import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
+import { toRegistration } from "../support/nodes.ts";
+import { ApiServer } from "./api_server.ts";
+import { Cloud } from "./cloud.ts";
+import { Invariants } from "./invariants.ts";
+import { Random } from "./random.ts";
+import { type Incarnation, Replica } from "./replica.ts";
+import { takeOver } from "./surroundings.ts";
+import { Timeline } from "./timeline.ts";
+import { Trace } from "./trace.ts";
+import { Truth } from "./truth.ts";
+
+/** What differs from seed to seed. */
+export interface WorldSettings {
+  readonly deletion: DeletionSettings;
+  readonly refreshIntervalMs: number;
+  readonly pools: number;
+  readonly nodes: number;
+}
+
+/** The world of one seed. */
+export class World {
+  readonly settings: WorldSettings;
+  readonly random: Random;
+  readonly timeline: Timeline = new Timeline();
+  readonly trace: Trace = new Trace(this.timeline);
+  readonly server: ApiServer = new ApiServer(this.timeline);
+  readonly cloud: Cloud;
+  readonly truth: Truth;
+  readonly invariants: Invariants;
+  readonly replicas: readonly Replica[];
+  /** Machines by the name of the Node that they are, or are to be. */
+  readonly machines: Map<string, string> = new Map();
+  readonly #giveBack: () => void;
+  #machineCount = 0;
+
+  constructor(seed: number, toSettings: (random: Random) => WorldSettings) {
+    const { timeline, trace, server } = this;
+    this.random = new Random(seed);
+    this.settings = toSettings(this.random);
+    const { deletion, refreshIntervalMs, pools } = this.settings;
+    const chance = this.random.fork();
+    const network = this.random.fork();
+    this.cloud = new Cloud(timeline, pools);
+    this.truth = new Truth(this.cloud);
+    this.invariants = new Invariants(this);
+    server.onNodeChange = (change) => this.invariants.checkChange(change);
+    server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
+    this.cloud.onAnswer = (...answer) => this.invariants.proofs.noteAnswer(...answer);
+    this.replicas = ["a", "b"].map(
+      (name) =>
+        new Replica({
+          name,
+          timeline,
+          trace,
+          server,
+          deletion,
+          refreshIntervalMs,
+          random: network,
+          onSend: (process, request) => this.invariants.checkSent(process, request),
+        }),
+    );
+    this.#giveBack = takeOver(chance, (request, signal) => this.#fetch(request, signal));
+    this.truth.note();
+  }
+
+  /** Every process that ever was. */
+  get incarnations(): Incarnation[] {
+    return this.replicas.flatMap(({ incarnations }) => incarnations);
+  }
+
+  /** A Node, if there is one of that name. */
+  findNode(name: string): Node | undefined {
+    return this.server.findNode(name);
+  }
+
+  /** Creates a machine for a Node that may join later. Returns its UUID. */
+  addMachine(name: string): string {
+    const { random, cloud } = this;
+    this.#machineCount += 1;
+    const id = toUuid(`vm/${name}/${this.#machineCount}`);
+    const pool = random.pick(cloud.pools);
+    cloud.state.addVm({
+      name,
+      id,
+      poolId: pool.id,
+      hostId: random.pick(pool.hostIds),
+      addresses: { "0/ipv4/0": `10.1.0.${this.#machineCount}` },
+    });
+    this.machines.set(name, id);
+    return id;
+  }
+
+  /** Registers a Node for its machine, as a kubelet does with `--cloud-provider=external`. */
+  join(name: string): void {
+    const systemUuid = this.machines.get(name) ?? "";
+    const labels = { "kubernetes.io/hostname": name, "example.com/theirs": "kept" };
+    this.server.objects.createNode(toRegistration(name, { systemUuid, labels }));
+    this.setReady(name, true);
+  }
+
+  /** Says of a Node what its kubelet, or the node monitor of Kubernetes, says of it. */
+  setReady(name: string, isReady: boolean): void {
+    const conditions = [{ type: "Ready", status: isReady ? "True" : "Unknown" }];
+    this.server.objects.patchNodeStatus(name, { conditions });
+  }
+
+  /** Gives the machine that all this runs on its own back. */
+  leave(): void {
+    this.#giveBack();
+    this.cloud.stop();
+  }
+
+  #fetch(request: Request, signal: AbortSignal): Promise<Response> {
+    const asker = new URL(request.url).hostname.split(".")[0] ?? "";
+    const from = this.incarnations.find(({ process }) => process.name === asker);
+    if (from === undefined) throw new Error(`Nobody is called ${asker}`);
+    return from.cloud.send(() => this.cloud.answer(asker, request), signal);
+  }
+}
