@@ -8,6 +8,7 @@ import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import type { KubeClient } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import type { KubeObject, Resource } from "./resource.ts";
+import { isFields } from "./shape.ts";
 import { isConnectionReset } from "./transport.ts";
 
 /** Somebody, as the API server knows him. */
@@ -35,12 +36,13 @@ export interface DelegatedReviewer {
   authorize(user: ReviewedUser, access: NonResourceAccess, signal: AbortSignal): Promise<boolean>;
 }
 
+/** Of what comes back nothing is believed before it was looked at: whoever stands in between may answer anything. */
 interface TokenReview extends KubeObject {
-  readonly status?: { readonly authenticated?: boolean; readonly user?: Partial<ReviewedUser> };
+  readonly status?: unknown;
 }
 
 interface SubjectAccessReview extends KubeObject {
-  readonly status?: { readonly allowed?: boolean };
+  readonly status?: unknown;
 }
 
 const TOKEN_REVIEWS: Resource<TokenReview> = {
@@ -100,19 +102,44 @@ export function createDelegatedReviewer(
       const send = (): Promise<SubjectAccessReview> =>
         client.create(SUBJECT_ACCESS_REVIEWS, {}, body, signal);
       const { status } = await sendCounted(send, rights);
-      // Whoever stands in between may answer anything; only a clear word counts.
-      if (typeof status?.allowed !== "boolean") throw toUnclear("SubjectAccessReview");
-      return status.allowed;
+      const { allowed, denied = false } = isFields(status) ? status : {};
+      // Only a clear word counts; allowed and denied at once is none, by the definition of the API.
+      const isClear = typeof allowed === "boolean" && typeof denied === "boolean";
+      if (!isClear || (allowed && denied)) throw toUnclear("SubjectAccessReview");
+      return allowed;
     },
   };
 }
 
-function toUser(status: TokenReview["status"]): ReviewedUser | undefined {
-  if (status === undefined) throw toUnclear("TokenReview");
-  if (status.authenticated !== true) return undefined;
-  const { username, uid, groups, extra } = status.user ?? {};
-  if (!username) throw toUnclear("TokenReview");
+function toUser(status: unknown): ReviewedUser | undefined {
+  if (!isFields(status)) throw toUnclear("TokenReview");
+  if (status["authenticated"] !== true) return undefined;
+  const { username, uid, groups, extra } = isFields(status["user"]) ? status["user"] : {};
+  if (typeof username !== "string" || username === "") throw toUnclear("TokenReview");
+  // Less than the whole of somebody may be somebody else.
+  if (!isAbsentOr(isText, uid) || !isAbsentOr(isTexts, groups) || !isAbsentOr(isExtra, extra)) {
+    throw toUnclear("TokenReview");
+  }
   return { username, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }) };
+}
+
+function isAbsentOr<T>(
+  is: (value: unknown) => value is T,
+  value: unknown,
+): value is T | null | undefined {
+  return value === undefined || value === null || is(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isExtra(value: unknown): value is Readonly<Record<string, readonly string[]>> {
+  return isFields(value) && Object.values(value).every(isTexts);
 }
 
 function toUnclear(kind: string): KubeError {

@@ -2,7 +2,6 @@
  * The client of the API server over HTTP.
  * @module
  */
-import { arch, platform } from "node:os";
 import { type Clock, withDeadline } from "../core/clock.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import type {
@@ -27,7 +26,18 @@ import {
 import { type KubeObject, type ObjectPath, type Resource, toPath } from "./resource.ts";
 import { createTransport, type Transport } from "./transport.ts";
 import { readWatchEvents } from "./watch_stream.ts";
-import { hasPrecondition, readBody, toListSearch, toPage, toWatchSearch } from "./wire.ts";
+import {
+  checkDeleted,
+  hasPrecondition,
+  readBody,
+  toDeletion,
+  toListSearch,
+  toObject,
+  toPage,
+  toUserAgent,
+  toWatchSearch,
+  PATCH_CONTENT_TYPES,
+} from "./wire.ts";
 
 /** Settings of {@linkcode createKubeClient}. */
 export interface KubeClientOptions {
@@ -51,12 +61,6 @@ export interface KubeClientOptions {
 
 /** How long the server may be late in ending a watch. */
 const WATCH_GRACE_MS = 30_000;
-
-const PATCH_CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
-  merge: "application/merge-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-  json: "application/json-patch+json",
-};
 
 /** Creates a client; nothing is sent until it is asked something. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
@@ -95,8 +99,7 @@ class HttpKubeClient implements KubeClient {
       metrics: metrics instanceof MetricsRegistry ? createRequestMetrics(metrics) : metrics,
     });
     this.#limiter = new Limiter(options.inFlightMax ?? 32);
-    const suffix = component === undefined ? "" : `/${component}`;
-    this.#userAgent = `landfall/${version} (${platform()}/${toGoArch(arch())}) kubernetes${suffix}`;
+    this.#userAgent = toUserAgent(version, component);
     this.#deadlineMs = options.deadlineMs ?? 30_000;
     this.#listDeadlineMs = options.listDeadlineMs ?? 60_000;
   }
@@ -107,8 +110,7 @@ class HttpKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<T> {
     const call = { ...GET, path: toPath(resource, path) };
-    // The server says what it is; only its own kinds are asked for.
-    return (await this.#call(call, signal)) as T;
+    return await this.#callFor(resource, call, signal, path.name);
   }
 
   async list<T extends KubeObject>(
@@ -118,7 +120,7 @@ class HttpKubeClient implements KubeClient {
   ): Promise<ListPage<T>> {
     const path = toPath(resource, toCollection(query.namespace));
     const call = { ...GET, verb: "list", path: `${path}${toListSearch(query)}` };
-    return toPage<T>(await this.#call(call, signal, this.#listDeadlineMs), path);
+    return toPage(await this.#call(call, signal, this.#listDeadlineMs), resource, path);
   }
 
   async *watch<T extends KubeObject>(
@@ -126,8 +128,9 @@ class HttpKubeClient implements KubeClient {
     query: WatchQuery,
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent, void> {
-    const path = toPath(resource, toCollection(query.namespace));
-    const what = `watch "${path}"`;
+    const path = `${toPath(resource, toCollection(query.namespace))}${toWatchSearch(query)}`;
+    const call = { ...GET, verb: "watch", path, repeatable: false };
+    const what = toWhat(call);
     const late = new AbortController();
     const stopped = AbortSignal.any([signal, late.signal]);
     const end = (message: string) => (): void => {
@@ -135,13 +138,7 @@ class HttpKubeClient implements KubeClient {
     };
     let stopTimer = this.#startTimer(this.#deadlineMs, end("no answer in time"));
     try {
-      const call = {
-        ...GET,
-        verb: "watch",
-        path: `${path}${toWatchSearch(query)}`,
-        repeatable: false,
-      };
-      const request = { ...this.#toRequest(call, this.#deadlineMs), what };
+      const request = this.#toRequest(call, this.#deadlineMs);
       const reply = await this.#requester.send(request, (reply) => Promise.resolve(reply), stopped);
       stopTimer();
       const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
@@ -170,7 +167,7 @@ class HttpKubeClient implements KubeClient {
       repeatable: false,
       beforeSend: options?.beforeSend,
     };
-    return (await this.#call(call, signal)) as T;
+    return await this.#callFor(resource, call, signal);
   }
 
   async replace<T extends KubeObject>(
@@ -189,7 +186,7 @@ class HttpKubeClient implements KubeClient {
       repeatable: hasPrecondition(object),
       beforeSend: options?.beforeSend,
     };
-    return (await this.#call(call, signal)) as T;
+    return await this.#callFor(resource, call, signal, path.name);
   }
 
   async patch<T extends KubeObject>(
@@ -208,31 +205,25 @@ class HttpKubeClient implements KubeClient {
       repeatable: hasPrecondition(body),
       beforeSend: options?.beforeSend,
     };
-    return (await this.#call(call, signal)) as T;
+    return await this.#callFor(resource, call, signal, path.name);
   }
 
   async delete<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
-    { uid, resourceVersion }: DeleteOptions,
+    preconditions: DeleteOptions,
     signal: AbortSignal,
     options?: WriteOptions,
   ): Promise<void> {
-    const preconditions = {
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-    };
-    const guarded = Object.keys(preconditions).length > 0;
     const call: Call = {
       method: "DELETE",
       verb: "delete",
       path: toPath(resource, path),
-      body: { apiVersion: "v1", kind: "DeleteOptions", ...(guarded && { preconditions }) },
+      ...toDeletion(preconditions),
       contentType: "application/json",
-      repeatable: guarded,
       beforeSend: options?.beforeSend,
     };
-    await this.#call(call, signal);
+    checkDeleted(await this.#call(call, signal), resource, toWhat(call));
   }
 
   get(path: string, signal: AbortSignal): Promise<unknown> {
@@ -241,6 +232,15 @@ class HttpKubeClient implements KubeClient {
 
   close(): void {
     this.#transport.close();
+  }
+
+  async #callFor<T extends KubeObject>(
+    resource: Resource<T>,
+    call: Call,
+    signal: AbortSignal,
+    name?: string,
+  ): Promise<T> {
+    return toObject(await this.#call(call, signal), resource, { what: toWhat(call), name });
   }
 
   async #call(call: Call, signal: AbortSignal, deadlineMs = this.#deadlineMs): Promise<unknown> {
@@ -261,7 +261,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   #toRequest(call: Call, deadlineMs: number): KubeRequest {
-    const { method, verb, path, body, contentType, repeatable, beforeSend } = call;
+    const { method, path, body, contentType, repeatable, beforeSend } = call;
     return {
       method,
       path,
@@ -271,7 +271,7 @@ class HttpKubeClient implements KubeClient {
         ...(contentType !== undefined && { "content-type": contentType }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      what: `${verb} "${path.split("?")[0]}"`,
+      what: toWhat(call),
       repeatable,
       beforeSend,
       deadlineMs: this.#clock.monotonic() + deadlineMs,
@@ -288,11 +288,11 @@ class HttpKubeClient implements KubeClient {
 
 const GET = { method: "GET", verb: "read", repeatable: true } as const;
 
-function toCollection(namespace: string | undefined): ObjectPath {
-  return namespace === undefined ? {} : { namespace };
+/** The request, for errors. */
+function toWhat({ verb, path }: Pick<Call, "verb" | "path">): string {
+  return `${verb} "${path.split("?")[0]}"`;
 }
 
-/** Architectures are written as Go writes them, like everywhere in Kubernetes. */
-function toGoArch(name: string): string {
-  return { x64: "amd64", ia32: "386" }[name] ?? name;
+function toCollection(namespace: string | undefined): ObjectPath {
+  return namespace === undefined ? {} : { namespace };
 }

@@ -10,6 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, withDeadline } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
+import { shorten } from "../core/shorten.ts";
 import type { KubeClient } from "./client.ts";
 import { ElectionNarrator, type LeaderMetrics } from "./election_narrator.ts";
 import { LeadershipLostError } from "./errors.ts";
@@ -52,6 +53,8 @@ const LOOK_SHARES = [0.4, 0.6] as const;
 const EXPIRY_SPREAD = 0.05;
 /** How much longer than its Lease a leader may be silent before its process counts as stuck; so in Kubernetes. */
 const STUCK_MS = 20_000;
+/** As much as is shown of a name: anybody may have written anything into a Lease. */
+const HOLDER_CHARS_MAX = 256;
 /** An orderly stop has ten seconds in all. */
 const RELEASE_MS_MAX = 4_000;
 
@@ -111,7 +114,7 @@ export class LeaderElector implements Leadership {
   /** Who holds the Lease, as far as is known; absent when nobody does. */
   get holder(): string | undefined {
     const { lease } = this.#lock;
-    return (lease && findHolder(lease)) || undefined;
+    return (lease && shorten(findHolder(lease), HOLDER_CHARS_MAX)) || undefined;
   }
 
   /** Whether we believe to lead. Ask {@linkcode isHeld} before anything is done in the name of that. */

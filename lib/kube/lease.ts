@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { V1Lease } from "@kubernetes/client-node";
 import type { KubeObject, Raw, Resource } from "./resource.ts";
 import type { LeaseName } from "./rights.ts";
+import { isFields } from "./shape.ts";
 
 /** A Lease on the wire. */
 export type Lease = Omit<Raw<V1Lease>, "metadata"> & KubeObject;
@@ -33,29 +34,31 @@ export interface Claim {
   readonly nowMs: number;
 }
 
-/** Who holds a Lease; `""` when nobody does. */
+/** Who holds a Lease; `""` when nobody does. What is no name is somebody all the same, who is not us. */
 export function findHolder(lease: Lease): string {
-  return lease.spec?.holderIdentity ?? "";
+  const holder: unknown = toSpec(lease).holderIdentity ?? "";
+  return typeof holder === "string" ? holder : JSON.stringify(holder);
 }
 
 /** Whether its holder gave it back: others may have it at once. Who empties it by hand changes the holder alone. */
 export function isReleased(lease: Lease): boolean {
-  return findHolder(lease) === "" && lease.spec?.leaseDurationSeconds === RELEASED_SECONDS;
+  return findHolder(lease) === "" && toSpec(lease).leaseDurationSeconds === RELEASED_SECONDS;
 }
 
 /**
  * For how long its holder may be silent, in milliseconds.
  *
- * @param fallbackMs Counts when the Lease does not say: to wait is safe, to take is not
+ * @param fallbackMs Counts when the Lease does not say, or not in a way to be counted: to wait is safe, to take is not
  */
 export function readDurationMs(lease: Lease, fallbackMs: number): number {
-  const seconds = lease.spec?.leaseDurationSeconds;
-  return seconds === undefined ? fallbackMs : seconds * 1_000;
+  const seconds: unknown = toSpec(lease).leaseDurationSeconds;
+  const isCount = typeof seconds === "number" && seconds > 0 && seconds <= INT32_MAX;
+  return isCount ? seconds * 1_000 : fallbackMs;
 }
 
 /** Whether nobody wrote the record since: labels and annotations of the Lease do not count. */
 export function isSameRecord(before: Lease | undefined, after: Lease): boolean {
-  return before !== undefined && isDeepStrictEqual(before.spec ?? {}, after.spec ?? {});
+  return before !== undefined && isDeepStrictEqual(toSpec(before), toSpec(after));
 }
 
 /** A Lease that nobody had before, to be created. */
@@ -67,14 +70,17 @@ export function toFirstLease({ namespace, name }: LeaseName, claim: Claim): Leas
 
 /** The Lease with a new holder. Everything else in it stays, as in all of these: it is written back whole. */
 export function toAcquired(lease: Lease, claim: Claim): Lease {
-  const leaseTransitions = Math.min((lease.spec?.leaseTransitions ?? 0) + 1, INT32_MAX);
+  const spec = toSpec(lease);
+  const before: unknown = spec.leaseTransitions;
+  const isCount = typeof before === "number" && Number.isInteger(before) && before >= 0;
+  const leaseTransitions = isCount ? Math.min(before + 1, INT32_MAX) : 1;
   const acquireTime = toMicroTime(claim.nowMs);
-  return { ...lease, spec: { ...lease.spec, ...toRecord(claim), acquireTime, leaseTransitions } };
+  return { ...lease, spec: { ...spec, ...toRecord(claim), acquireTime, leaseTransitions } };
 }
 
 /** The Lease with its holder's newest sign of life. */
 export function toRenewed(lease: Lease, claim: Claim): Lease {
-  return { ...lease, spec: { ...lease.spec, ...toRecord(claim) } };
+  return { ...lease, spec: { ...toSpec(lease), ...toRecord(claim) } };
 }
 
 /** The Lease for anybody to take at once: without a holder and, as the field must be positive, for a second. */
@@ -85,7 +91,7 @@ export function toReleased(lease: Lease, nowMs: number): Lease {
     leaseDurationSeconds: RELEASED_SECONDS,
     acquireTime: time,
   };
-  return { ...lease, spec: { ...lease.spec, ...record, renewTime: time } };
+  return { ...lease, spec: { ...toSpec(lease), ...record, renewTime: time } };
 }
 
 /**
@@ -95,6 +101,10 @@ export function toReleased(lease: Lease, nowMs: number): Lease {
  */
 export function toMicroTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
+}
+
+function toSpec({ spec }: Lease): NonNullable<Lease["spec"]> {
+  return isFields(spec) ? spec : {};
 }
 
 function toRecord({ identity, durationMs, nowMs }: Claim): NonNullable<Lease["spec"]> {

@@ -23,7 +23,7 @@ const PAGES_MAX = 2_000;
  * one piece, at the version that was asked for.
  *
  * @param query Query of the first page
- * @throws {KubeError} What the server refused; `unavailable` when the pages do not end
+ * @throws {KubeError} What the server refused; `unavailable` when the pages do not end, or go round in a circle
  */
 export async function listAll<T extends KubeObject>(
   client: KubeClient,
@@ -35,10 +35,13 @@ export async function listAll<T extends KubeObject>(
   if (first.continue === undefined) return { ...toList(first), paged: false };
   try {
     const items = [...first.items];
+    const asked = new Set<string>();
     const { resourceVersion: _first, ...rest } = query;
     let next: string | undefined = first.continue;
     for (let pages = 1; next !== undefined; pages += 1) {
       if (pages >= PAGES_MAX) throw new KubeError("unavailable", toEndlessMessage(resource));
+      if (asked.has(next)) throw new KubeError("unavailable", toCircleMessage(resource));
+      asked.add(next);
       const page: ListPage<T> = await client.list(resource, { ...rest, continue: next }, signal);
       for (const item of page.items) items.push(item);
       next = page.continue;
@@ -46,13 +49,23 @@ export async function listAll<T extends KubeObject>(
     return { items, resourceVersion: first.resourceVersion, paged: true };
   } catch (error) {
     if (!isKubeError(error, "gone")) throw error;
-    const { limit: _limit, ...whole } = query;
-    return { ...toList(await client.list(resource, whole, signal)), paged: true };
+    const { limit: _limit, ...inOnePiece } = query;
+    const whole = await client.list(resource, inOnePiece, signal);
+    if (whole.continue === undefined) return { ...toList(whole), paged: true };
+    throw new KubeError("unavailable", toPartMessage(resource), { cause: error });
   }
 }
 
 function toList<T>({ items, resourceVersion }: ListPage<T>): Omit<WholeList<T>, "paged"> {
   return { items, resourceVersion };
+}
+
+function toPartMessage({ plural }: Resource<KubeObject>): string {
+  return `Cannot list "${plural}": asked for the whole, the answer is a part`;
+}
+
+function toCircleMessage({ plural }: Resource<KubeObject>): string {
+  return `Cannot list "${plural}": one page leads back to another`;
 }
 
 function toEndlessMessage({ plural }: Resource<KubeObject>): string {

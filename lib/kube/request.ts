@@ -3,9 +3,11 @@
  * and one more try when an old connection turns out to be dead.
  * @module
  */
+import { ERROR_BYTES_MAX, readText } from "../core/body.ts";
 import type { Clock } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../core/metrics.ts";
+import { listSecrets, redact } from "../core/redact.ts";
 import type { Credential, Credentials } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 import { parseRetryAfter, toKubeError } from "./status.ts";
@@ -107,7 +109,7 @@ export class Requester {
         broken = true;
         continue;
       }
-      const error = await toError(request, reply, clock.now(), signal);
+      const error = await toError(request, reply, { credential, nowMs: clock.now() }, signal);
       if (error.code === 401) {
         credentials.invalidate(credential);
         if (denied) throw error;
@@ -156,19 +158,20 @@ export class Requester {
 async function toError(
   { what }: KubeRequest,
   reply: Response,
-  nowMs: number,
+  { credential, nowMs }: { readonly credential: Credential; readonly nowMs: number },
   signal: AbortSignal,
 ): Promise<KubeError> {
   const retryAfterMs = parseRetryAfter(reply.headers.get("retry-after"), nowMs);
   let body = "";
   try {
-    body = await reply.text();
+    body = await readText(reply, { bytesMax: ERROR_BYTES_MAX, isCut: true });
   } catch (error) {
     // The code alone says enough, but not when it is us who hung up.
     const meaning = toTransportError(error, signal);
     if (!(meaning instanceof KubeError)) throw meaning;
   }
-  return toKubeError(what, { code: reply.status, body, retryAfterMs });
+  const shown = redact(body, listSecrets(credential.headers));
+  return toKubeError(what, { code: reply.status, body: shown, retryAfterMs });
 }
 
 /** The pause that the server asks for. Only a header asks; the same figure in a Status is advice to people. */
@@ -178,6 +181,6 @@ function toPauseMs(error: KubeError, reply: Response): number | undefined {
 }
 
 function named({ what }: KubeRequest, error: unknown): unknown {
-  if (!(error instanceof KubeError)) return error;
+  if (!(error instanceof KubeError) || error.message.startsWith(`Cannot ${what}: `)) return error;
   return new KubeError(error.kind, `Cannot ${what}: ${error.message}`, { cause: error });
 }

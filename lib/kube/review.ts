@@ -79,6 +79,7 @@ function toAnswer({ status }: AccessReview): AccessAnswer {
   if (typeof status?.allowed !== "boolean") {
     return { allowed: "unknown", reason: "the answer is no access review" };
   }
-  const reason = [status.reason, status.evaluationError].filter((text) => text).join("; ");
+  const said: readonly unknown[] = [status.reason, status.evaluationError];
+  const reason = said.filter((text) => typeof text === "string" && text !== "").join("; ");
   return { allowed: status.allowed ? "yes" : "no", ...(reason === "" ? {} : { reason }) };
 }

@@ -3,6 +3,7 @@
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  * @module
  */
+import { shorten } from "../core/shorten.ts";
 import { KubeError, type KubeErrorKind } from "./errors.ts";
 
 /** The part of a Status object that counts. */
@@ -50,7 +51,9 @@ const KIND_BY_CODE: Readonly<Record<number, KubeErrorKind>> = {
   429: "throttled",
 };
 
+/** Of a page of something else, and of what Kubernetes says: that lists every field that is wrong. */
 const SHOWN_CHARS_MAX = 200;
+const MESSAGE_CHARS_MAX = 2_000;
 
 /**
  * The error that a reply stands for.
@@ -65,10 +68,14 @@ export function toKubeError(what: string, reply: FailedReply): KubeError {
   const status = parseStatus(reply.body);
   const { code } = reply;
   const reason = status?.reason;
-  const retryAfterSeconds = status?.retryAfterSeconds;
+  const { retryAfterSeconds } = status ?? {};
   const retryAfterMs =
-    reply.retryAfterMs ?? (retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000);
-  const shown = status?.message ?? (reply.body.trim() === "" ? "" : describeBody(reply.body));
+    reply.retryAfterMs ??
+    (retryAfterSeconds === undefined ? undefined : toPauseMs(retryAfterSeconds * 1_000));
+  const shown =
+    status?.message === undefined
+      ? describeBody(reply.body)
+      : shorten(status.message, MESSAGE_CHARS_MAX);
   const head = reason === undefined ? `${code}` : `${code} ${reason}`;
   return new KubeError(
     toKind(status, code),
@@ -129,7 +136,7 @@ function describeBody(body: string): string {
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
-  return `no answer of Kubernetes: ${text.slice(0, SHOWN_CHARS_MAX)}`;
+  return text === "" ? "" : `no answer of Kubernetes: ${text.slice(0, SHOWN_CHARS_MAX)}`;
 }
 
 function parseJson(text: string): unknown {

@@ -71,8 +71,14 @@ function pick<T extends object, K extends keyof T>(from: T, names: readonly K[])
   return picked as Pick<T, K>;
 }
 
+/** Not by calling itself: how deep an object goes is for others to say. */
 function freezeDeep<V>(value: V): V {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const part of Object.values(value)) freezeDeep(part);
-  return Object.freeze(value);
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const part = left.pop();
+    if (typeof part !== "object" || part === null || Object.isFrozen(part)) continue;
+    Object.freeze(part);
+    for (const inner of Object.values(part)) if (typeof inner === "object") left.push(inner);
+  }
+  return value;
 }

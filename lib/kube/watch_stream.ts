@@ -39,7 +39,7 @@ async function* readLines(
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
   const reader = body.getReader();
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   // What came of a line so far, in pieces: searching it again at each chunk would take quadratic time.
   let pieces: string[] = [];
   let length = 0;
@@ -47,7 +47,7 @@ async function* readLines(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      const lines = decoder.decode(value, { stream: true }).split("\n");
+      const lines = decode(decoder, value, what).split("\n");
       const rest = lines.pop() ?? "";
       for (const line of lines) {
         yield pieces.length === 0 ? line : pieces.join("") + line;
@@ -68,6 +68,14 @@ async function* readLines(
   } finally {
     // Only cancelling frees the buffers of a stream that is left early; an abort keeps them.
     reader.cancel().catch(() => {});
+  }
+}
+
+function decode(decoder: TextDecoder, bytes: Uint8Array, what: string): string {
+  try {
+    return decoder.decode(bytes, { stream: true });
+  } catch (cause) {
+    throw toStreamError(what, "the stream is not UTF-8", cause);
   }
 }
 

@@ -9,6 +9,7 @@ import type { KubeClient, WatchEvent } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import { listAll } from "./list_all.ts";
 import type { KubeObject, Resource } from "./resource.ts";
+import { findDamage, isFields } from "./shape.ts";
 import { parseStatus, toKubeError } from "./status.ts";
 import type { Store } from "./store.ts";
 import {
@@ -109,10 +110,7 @@ async function listOnce<T extends KubeObject>(
   const { client, resource, store, namespace } = options;
   const query = { ...toListQuery(state), ...(namespace !== undefined && { namespace }) };
   const { items, resourceVersion, paged } = await listAll(client, resource, query, signal);
-  store.replace(
-    items.filter((item) => isNamed(item)),
-    resourceVersion,
-  );
+  store.replace(items, resourceVersion);
   noteLife(options);
   return { kind: "listed", resourceVersion, paged };
 }
@@ -152,23 +150,25 @@ async function watchOnce<T extends KubeObject>(
  * Brings one event into the store.
  *
  * @returns The version that the watch has reached with it; absent when the event says nothing
- * @throws {KubeError} What an ERROR event stands for
+ * @throws {KubeError} What an ERROR event stands for; or when an event cannot be understood: then something that
+ * happened may have been missed, which only a list tells
  */
 function takeEvent<T extends KubeObject>(
-  { resource, store, log }: WatcherOptions<T>,
+  { resource, store }: WatcherOptions<T>,
   { type, object }: WatchEvent,
 ): string | undefined {
-  const about = { resource: resource.plural, type };
   if (type === "ERROR") throw toStreamError(resource, object);
-  if (type === "BOOKMARK") return toVersion(object);
-  if (!isOfKind(resource, object)) {
-    log.warn("Watch event is about another kind", about);
-    return undefined;
+  if (type === "BOOKMARK") {
+    return isFields(object) && object["kind"] === resource.kind ? toVersion(object) : undefined;
   }
+  if (!isOfKind(resource, object)) throw toOddEvent(resource, "is about another kind");
+  const version = toVersion(object);
+  const damage = version === undefined ? "it has no version" : findDamage(resource, object);
+  if (damage !== undefined) throw toOddEvent(resource, `is damaged: ${damage}`);
   if (type === "ADDED" || type === "MODIFIED") store.apply(object);
   else if (type === "DELETED") store.remove(object);
-  else log.warn("Watch event has an unknown type", about);
-  return toVersion(object);
+  else throw toOddEvent(resource, "has an unknown type");
+  return version;
 }
 
 function toPauseMs(
@@ -217,23 +217,20 @@ function toStreamError(resource: Resource<KubeObject>, object: unknown): KubeErr
   return toKubeError(`watch "${resource.plural}"`, { code, body });
 }
 
-function isOfKind<T extends KubeObject>(resource: Resource<T>, object: unknown): object is T {
-  if (!isNamed(object)) return false;
-  return object.kind === resource.kind && object.apiVersion === resource.apiVersion;
+/** An answer with a code, unlike a stream that just broke: watching on from the last version would not help. */
+function toOddEvent({ plural }: Resource<KubeObject>, what: string): KubeError {
+  return new KubeError("unavailable", `Cannot watch "${plural}": an event ${what}`, { code: 200 });
 }
 
-function isNamed(object: unknown): object is KubeObject {
-  return typeof readMetadata(object, "name") === "string";
+function isOfKind<T extends KubeObject>(
+  { kind, apiVersion }: Resource<T>,
+  object: unknown,
+): object is T {
+  return isFields(object) && object["kind"] === kind && object["apiVersion"] === apiVersion;
 }
 
 function toVersion(object: unknown): string | undefined {
-  const version = readMetadata(object, "resourceVersion");
+  const metadata = isFields(object) ? object["metadata"] : undefined;
+  const version = isFields(metadata) ? metadata["resourceVersion"] : undefined;
   return typeof version === "string" && version !== "" ? version : undefined;
-}
-
-function readMetadata(object: unknown, name: "name" | "resourceVersion"): unknown {
-  if (typeof object !== "object" || object === null || !("metadata" in object)) return undefined;
-  const { metadata } = object;
-  if (typeof metadata !== "object" || metadata === null) return undefined;
-  return Object.entries(metadata).find(([key]) => key === name)?.[1];
 }

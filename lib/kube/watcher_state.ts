@@ -135,12 +135,13 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * The version is compacted (410), or newer than what this server has: 504 with reason Timeout. A real
- * time-out of the server says the same; asking for the newest is right then, too.
+ * The version is compacted (410), newer than what this server has (504 with reason Timeout), or none at all (400): a
+ * stream may bring anything. A real time-out of the server says the same; asking for the newest is right then, too.
  */
 function isVersionRefused(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
-  return error.kind === "gone" || (error.code === 504 && error.reason === "Timeout");
+  if (error.kind === "gone" || error.kind === "invalid") return true;
+  return error.code === 504 && error.reason === "Timeout";
 }
 
 function toReason(error: unknown): string {

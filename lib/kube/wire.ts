@@ -2,23 +2,86 @@
  * How requests are spelled and answers read, without sending anything.
  * @module
  */
-import type { ListPage, ListQuery, WatchQuery } from "./client.ts";
+import { arch, platform } from "node:os";
+import { BodyError, readText } from "../core/body.ts";
+import type { DeleteOptions, ListPage, ListQuery, PatchType, WatchQuery } from "./client.ts";
 import { KubeError } from "./errors.ts";
-import type { KubeObject } from "./resource.ts";
+import type { KubeObject, Resource } from "./resource.ts";
+import { findDamage, isFields } from "./shape.ts";
+
+/** How each kind of patch is announced. */
+export const PATCH_CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  json: "application/json-patch+json",
+};
+
+/** What a client calls itself, in the form of the components of Kubernetes. */
+export function toUserAgent(version: string, component: string | undefined): string {
+  const suffix = component === undefined ? "" : `/${component}`;
+  // Architectures are written as Go writes them, like everywhere in Kubernetes.
+  const goArch = { x64: "amd64", ia32: "386" }[arch() as string] ?? arch();
+  return `landfall/${version} (${platform()}/${goArch}) kubernetes${suffix}`;
+}
 
 /**
  * Reads a JSON body; another kind, as of `/healthz`, is given as text.
  *
- * @throws {KubeError} `unavailable` when it says it is JSON and is not
+ * @throws {KubeError} `unavailable` when it says it is JSON and is not, or is longer than anything good
  */
 export async function readBody(reply: Response, what: string): Promise<unknown> {
-  if (!(reply.headers.get("content-type") ?? "").includes("json")) return reply.text();
+  const text = await readText(reply).catch((cause: unknown) => {
+    if (!(cause instanceof BodyError)) throw cause;
+    throw new KubeError("unavailable", `Cannot ${what}: ${cause.message}`, { cause });
+  });
+  if (!(reply.headers.get("content-type") ?? "").includes("json")) return text;
   try {
-    return await reply.json();
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new KubeError("unavailable", `Cannot ${what}: the answer is not JSON`, { cause: error });
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new KubeError("unavailable", `Cannot ${what}: the answer is not JSON`, { cause });
   }
+}
+
+/**
+ * Takes an answer for the object that was asked for or written. What stands in between may answer 200 with anything.
+ *
+ * @param name What it must be called; anything when absent: reviews have no name
+ * @throws {KubeError} `unavailable` when it is another one, or none
+ */
+export function toObject<T extends KubeObject>(
+  value: unknown,
+  { apiVersion, kind }: Resource<T>,
+  { what, name }: { readonly what: string; readonly name?: string | undefined },
+): T {
+  const isOne = isFields(value) && value["kind"] === kind && value["apiVersion"] === apiVersion;
+  const metadata = isOne ? (value["metadata"] ?? {}) : undefined;
+  if (isFields(metadata) && (name === undefined || metadata["name"] === name)) return value as T;
+  const wanted = name === undefined ? kind : `${kind} of that name`;
+  throw new KubeError("unavailable", `Cannot ${what}: the answer is no ${wanted}`);
+}
+
+/** What a deletion says, and whether it may be sent twice: not without a precondition, or it may hit another object. */
+export function toDeletion({ uid, resourceVersion }: DeleteOptions): {
+  readonly body: object;
+  readonly repeatable: boolean;
+} {
+  const preconditions = {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+  const repeatable = Object.keys(preconditions).length > 0;
+  const body = { apiVersion: "v1", kind: "DeleteOptions", ...(repeatable && { preconditions }) };
+  return { body, repeatable };
+}
+
+/**
+ * Takes an answer for that to a deletion: a Status, or the object that is on its way out.
+ *
+ * @throws {KubeError} `unavailable` when it is something else
+ */
+export function checkDeleted(value: unknown, { kind }: Resource<KubeObject>, what: string): void {
+  if (isFields(value) && (value["kind"] === "Status" || value["kind"] === kind)) return;
+  throw new KubeError("unavailable", `Cannot ${what}: the answer is not that of Kubernetes`);
 }
 
 /** Whether sending a patch or an object twice has no other effect than sending it once: the second meets a conflict. */
@@ -39,21 +102,29 @@ function isVersionTest(step: unknown): boolean {
 /**
  * Reads one page of a list.
  *
- * @throws {KubeError} `unavailable` when the answer is no list
+ * @throws {KubeError} `unavailable` when the answer is no list of these, or one of its objects is damaged: what a list
+ * lacks counts as gone, so it is taken whole or not at all
  */
-export function toPage<T extends KubeObject>(value: unknown, path: string): ListPage<T> {
-  const { items, metadata } = Object(value) as {
-    items?: unknown;
-    metadata?: { resourceVersion?: unknown; continue?: unknown };
-  };
-  const resourceVersion = metadata?.resourceVersion;
-  if (typeof resourceVersion !== "string" || !(Array.isArray(items) || items === null)) {
+export function toPage<T extends KubeObject>(
+  value: unknown,
+  resource: Resource<T>,
+  path: string,
+): ListPage<T> {
+  const { kind, items, metadata } = isFields(value) ? value : {};
+  const { resourceVersion, continue: next } = isFields(metadata) ? metadata : {};
+  const isOther = kind !== undefined && kind !== `${resource.kind}List`;
+  if (isOther || typeof resourceVersion !== "string" || !(Array.isArray(items) || items === null)) {
     throw new KubeError("unavailable", `Cannot list "${path}": the answer is no list`);
   }
-  const next = metadata?.continue;
+  // An empty list is `null` in some versions.
+  const objects: readonly unknown[] = items ?? [];
+  for (const [at, object] of objects.entries()) {
+    const damage = findDamage(resource, object);
+    if (damage === undefined) continue;
+    throw new KubeError("unavailable", `Cannot list "${path}": object ${at} is damaged: ${damage}`);
+  }
   return {
-    // An empty list is `null` in some versions.
-    items: (items ?? []) as readonly T[],
+    items: objects as readonly T[],
     resourceVersion,
     ...(typeof next === "string" && next !== "" && { continue: next }),
   };

@@ -61,6 +61,8 @@ describe("createDelegatedReviewer()", () => {
   test.each<[title: string, status: object]>([
     ["a token that is not accepted", { error: "invalid bearer token" }],
     ["a clear no", { authenticated: false, user: USER }],
+    ["a number for a yes", { authenticated: 1, user: USER }],
+    ["a word for a yes", { authenticated: "true", user: USER }],
   ])("authenticate() gives nobody for %s", async (_title, status) => {
     const { reviewer } = start([{ status }]);
     expect(await reviewer.authenticate("t", signal)).toBeUndefined();
@@ -68,7 +70,20 @@ describe("createDelegatedReviewer()", () => {
 
   test.each<[title: string, answer: unknown]>([
     ["an answer without status", { kind: "TokenReview" }],
+    ["a status of nothing", { status: null }],
+    ["a status that is no object", { status: "authenticated" }],
     ["somebody without a name", { status: { authenticated: true, user: {} } }],
+    ["nobody", { status: { authenticated: true, user: null } }],
+    ["a name that is none", { status: { authenticated: true, user: { username: 1 } } }],
+    ["a UID that is none", { status: { authenticated: true, user: { ...USER, uid: 1 } } }],
+    [
+      "a group where a list belongs",
+      { status: { authenticated: true, user: { ...USER, groups: "system:masters" } } },
+    ],
+    [
+      "extra fields of another shape",
+      { status: { authenticated: true, user: { ...USER, extra: { a: "b" } } } },
+    ],
   ])("authenticate() takes %s for none", async (_title, answer) => {
     const { reviewer } = start([answer]);
     await expect(reviewer.authenticate("t", signal)).rejects.toMatchObject({ kind: "unavailable" });
@@ -100,10 +115,26 @@ describe("createDelegatedReviewer()", () => {
     },
   );
 
-  test("authorize() takes an answer that says nothing for none", async () => {
-    const { reviewer } = start([{ status: {} }]);
+  test.each<[unknown]>([
+    [undefined],
+    [null],
+    ["allowed"],
+    [{}],
+    [{ allowed: "true" }],
+    [{ allowed: 1 }],
+    [{ allowed: [true] }],
+    [{ allowed: true, denied: true }],
+    [{ allowed: true, denied: "no" }],
+  ])("authorize() takes a status of %j for no answer", async (status) => {
+    const { reviewer } = start([{ status }]);
     const asked = reviewer.authorize(USER, { path: "/metrics", verb: "get" }, signal);
     await expect(asked).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test("authorize() gives a no that is said twice", async () => {
+    const { reviewer } = start([{ status: { allowed: false, denied: true } }]);
+    const access = { path: "/metrics", verb: "get" };
+    expect(await reviewer.authorize(USER, access, signal)).toBe(false);
   });
 
   test("asks again, once, after a connection that turned out to be dead, and counts both", async () => {

@@ -20,6 +20,7 @@ import { readTls } from "../support/tls_fixtures.ts";
 
 const never = new AbortController().signal;
 const WATCH = { resourceVersion: "7", timeoutSeconds: 300 };
+const NODE_A = { apiVersion: "v1", kind: "Node", metadata: { name: "a" } };
 const closers: (() => unknown)[] = [];
 afterEach(() => {
   for (const close of closers.splice(0)) close();
@@ -96,9 +97,8 @@ function createStream(lines: readonly object[]): { reply: Response; cancelled: P
 
 describe("createKubeClient()", () => {
   test("reads an object and says who it is", async () => {
-    const node = { apiVersion: "v1", kind: "Node", metadata: { name: "a" } };
-    const { client, asked } = await startBench(() => Response.json(node));
-    expect(await client.read(NODES, { name: "a" }, never)).toEqual(node);
+    const { client, asked } = await startBench(() => Response.json(NODE_A));
+    expect(await client.read(NODES, { name: "a" }, never)).toEqual(NODE_A);
     expect(asked).toMatchObject([{ method: "GET", path: "/api/v1/nodes/a", body: undefined }]);
     const agent = asked[0]?.headers.get("user-agent") ?? "";
     expect(agent).toMatch(/^landfall\/1\.2\.3 \([a-z0-9]+\/[a-z0-9]+\) kubernetes$/);
@@ -124,10 +124,11 @@ describe("createKubeClient()", () => {
     const { client, asked } = await startBench(({ body }) =>
       Response.json(Object(body), { status: 201 }),
     );
-    const body = { metadata: { name: "a" } };
+    const body = { apiVersion: "v1", kind: "Event", metadata: { name: "a" } };
     const created = await client.create(EVENTS, { namespace: "n", name: "a" }, body, never);
     expect<object>(created).toEqual(body);
-    await client.create(NODES, { name: "a", subresource: "x" }, {}, never);
+    const node = { apiVersion: "v1", kind: "Node" };
+    await client.create(NODES, { name: "a", subresource: "x" }, node, never);
     expect(asked).toMatchObject([
       { method: "POST", path: "/api/v1/namespaces/n/events", body },
       { method: "POST", path: "/api/v1/nodes/a/x" },
@@ -140,7 +141,7 @@ describe("createKubeClient()", () => {
     ["strategic", { a: 1 }, "application/strategic-merge-patch+json"],
     ["json", [{ op: "remove", path: "/a" }], "application/json-patch+json"],
   ] satisfies [PatchType, object, string][])("patches by %s", async (type, body, contentType) => {
-    const { client, asked } = await startBench(() => Response.json({}));
+    const { client, asked } = await startBench(() => Response.json(NODE_A));
     await client.patch(NODES, { name: "a", subresource: "status" }, { type, body }, never);
     expect(asked).toMatchObject([{ method: "PATCH", path: "/api/v1/nodes/a/status", body }]);
     expect(asked[0]?.headers.get("content-type")).toBe(contentType);
@@ -160,6 +161,8 @@ describe("createKubeClient()", () => {
   test("replaces a whole object, whatever is in it", async () => {
     const { client, asked } = await startBench(({ body }) => Response.json(Object(body)));
     const lease = {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
       metadata: { name: "l", resourceVersion: "7", managedFields: [{ manager: "m" }] },
       spec: { holderIdentity: "a", preferredHolder: "b" },
     };

@@ -258,6 +258,15 @@ describe("LeaderElector and the Leases of others", () => {
     expect(a.elector.isHeld()).toBe(true);
   });
 
+  test("shows no more of a holder's name than a line can bear", async () => {
+    const stage = setStage();
+    putLease(stage, { holderIdentity: "x".repeat(1_000_000) });
+    const a = stage.add({ name: "a" });
+    a.start();
+    await stage.clock.advance(1_000);
+    expect(a.elector.holder).toHaveLength(256);
+  });
+
   test("takes a Lease without holder at once", async () => {
     const stage = setStage();
     putLease(stage, { holderIdentity: "" });

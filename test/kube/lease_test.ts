@@ -129,3 +129,55 @@ describe("isSameRecord()", () => {
     expect(isSameRecord(undefined, THEIRS)).toBe(false);
   });
 });
+
+describe("a Lease that somebody edited to rubbish", () => {
+  const edit = (spec: unknown): Lease => ({ ...THEIRS, ...Object({ spec }) });
+
+  test.each<[unknown, number]>([
+    ["15", 7],
+    [Number.NaN, 7],
+    [Infinity, 7],
+    [-3, 7],
+    [0, 7],
+    [null, 7],
+    [2 ** 31, 7],
+    [2 ** 31 - 1, (2 ** 31 - 1) * 1_000],
+    [0.5, 500],
+  ])("readDurationMs() of %p", (leaseDurationSeconds, ms) => {
+    expect(readDurationMs(edit({ leaseDurationSeconds }), 7)).toBe(ms);
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, ""],
+    [null, ""],
+    ["text", ""],
+    [[], ""],
+    [{ holderIdentity: null }, ""],
+    [{ holderIdentity: 5 }, "5"],
+    [{ holderIdentity: {} }, "{}"],
+    [{ holderIdentity: false }, "false"],
+  ])("findHolder() of %j", (spec, holder) => {
+    expect(findHolder(edit(spec))).toBe(holder);
+    expect(isReleased(edit(spec))).toBe(false);
+  });
+
+  test.each<[unknown, number]>([
+    ["3", 1],
+    [-1, 1],
+    [1.5, 1],
+    [Infinity, 1],
+    [null, 1],
+    [3, 4],
+  ])("toAcquired() counts on from %p as %d, and keeps what else is there", (before, after) => {
+    const next = toAcquired(edit({ leaseTransitions: before, strategy: 5 }), CLAIM);
+    expect<unknown>(next.spec).toMatchObject({ leaseTransitions: after, strategy: 5 });
+  });
+
+  test("nothing of a record that is none is written back", () => {
+    expect(Object.keys(toRenewed(edit("text"), CLAIM).spec ?? {}).sort()).toEqual([
+      "holderIdentity",
+      "leaseDurationSeconds",
+      "renewTime",
+    ]);
+  });
+});

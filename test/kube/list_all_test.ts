@@ -45,6 +45,12 @@ test("I-05: listAll() starts again in one piece when a continue token has expire
   expect(client.requests.at(-1)).toBe("list rv=0");
 });
 
+test("listAll() takes no part for the whole", async () => {
+  const gone = { fail: new KubeError("gone", "expired", { code: 410 }) };
+  const client = setUp(toPage("ab", "9", "t1"), gone, toPage("ab", "12", "t2"));
+  await expect(list(client)).rejects.toThrow("the answer is a part");
+});
+
 test("listAll() passes on a 410 of the first page, and any other failure of a later one", async () => {
   const gone = { fail: new KubeError("gone", "compacted", { code: 410 }) };
   await expect(list(setUp(gone))).rejects.toThrow("compacted");
@@ -53,6 +59,13 @@ test("listAll() passes on a 410 of the first page, and any other failure of a la
 });
 
 test("listAll() refuses pages that never end", async () => {
-  const client = setUp(...Array.from({ length: 2_000 }, () => toPage("a", "9", "same")));
+  const client = setUp(...Array.from({ length: 2_000 }, (_one, at) => toPage("a", "9", `p${at}`)));
   await expect(list(client)).rejects.toThrow("more than 2000 pages");
+});
+
+test("listAll() refuses pages that go round in a circle", async () => {
+  const pages = ["same", "other", "same", "other"].map((next) => toPage("a", "9", next));
+  const client = setUp(...pages);
+  await expect(list(client)).rejects.toThrow("one page leads back to another");
+  expect(client.requests).toHaveLength(3);
 });

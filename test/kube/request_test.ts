@@ -31,12 +31,13 @@ function createRotatedBench(version: number, ...answers: (Answer | (() => Answer
   const clock = new ManualClock();
   const metrics = new MetricsRegistry();
   const sent: string[] = [];
-  let current: Credential = { headers: { authorization: "t1" }, tls: {}, version: 1 };
+  let current: Credential = { headers: { authorization: "Bearer geheim-1" }, tls: {}, version: 1 };
   const credentials: Credentials = {
     server: "https://a",
     current: () => Promise.resolve(current),
     invalidate: (used) => {
-      if (used === current) current = { headers: { authorization: "t2" }, tls: {}, version };
+      if (used === current)
+        current = { headers: { authorization: "Bearer geheim-2" }, tls: {}, version };
     },
   };
   const requester = new Requester({
@@ -111,6 +112,15 @@ describe("Requester.send()", () => {
     },
   );
 
+  test("shows no secret that a server repeats, and no more of a page than a line", async () => {
+    const page = `<p>cookie, authorization: Bearer geheim-1</p>${"x".repeat(1_000_000)}`;
+    const { send } = createBench(new Response(page, { status: 502 }));
+    const error = await send().catch((caught: unknown) => caught);
+    expect(String(error)).toContain("502: no answer of Kubernetes: cookie");
+    expect(String(error)).toContain("Bearer (secret)");
+    expect(String(error).length).toBeLessThan(400);
+  });
+
   test("gives up after ten tries and says how long the server wants to be left alone", async () => {
     const { send, clock, sent } = createBench(() => refuse(429, "1"));
     const sending = send().catch((error: unknown) => error);
@@ -138,27 +148,27 @@ describe("Requester.send()", () => {
   test("takes fresh credentials after a 401, once", async () => {
     const { send, sent } = createBench(refuse(401), OK);
     expect(await send({ method: "POST", repeatable: false })).toBe("ok");
-    expect(sent).toEqual(["t1", "t2"]);
+    expect(sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
     const denied = createBench(refuse(401));
     await expect(denied.send()).rejects.toMatchObject({ kind: "unauthorized" });
-    expect(denied.sent).toEqual(["t1", "t2"]);
+    expect(denied.sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
   });
 
   test("sends anything again over a new connection after a certificate was refused, once", async () => {
     const refused = failWith("SELF_SIGNED_CERT_IN_CHAIN");
     const { send, sent } = createRotatedBench(2, refused, OK);
     expect(await send({ method: "POST", repeatable: false })).toBe("ok");
-    expect(sent).toEqual(["t1", "t2"]);
+    expect(sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
     const distrusted = createRotatedBench(2, refused);
     await expect(distrusted.send()).rejects.toThrow('Cannot read "/x": broke');
-    expect(distrusted.sent).toEqual(["t1", "t2"]);
+    expect(distrusted.sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
   });
 
   test("sends nothing again after a certificate was refused while there is no other to show", async () => {
     const { send, sent } = createBench(failWith("SELF_SIGNED_CERT_IN_CHAIN"), OK);
     await expect(send()).rejects.toMatchObject({ kind: "unavailable" });
     await send();
-    expect(sent).toEqual(["t1", "t2"]);
+    expect(sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
   });
 
   test("repeats a repeatable request once when its connection breaks", async () => {

@@ -97,3 +97,19 @@ test("parseRetryAfter() lets nobody silence the client for more than five minute
   expect(parseRetryAfter("9999999", 0)).toBe(300_000);
   expect(parseRetryAfter("Fri, 31 Dec 2100 23:59:59 GMT", 0)).toBe(300_000);
 });
+
+test("toKubeError() lets no Status silence the client for longer than five minutes", () => {
+  for (const [seconds, ms] of [
+    [3, 3_000],
+    [1e9, 300_000],
+    [1e308, 300_000],
+  ]) {
+    const body = JSON.stringify({ kind: "Status", details: { retryAfterSeconds: seconds } });
+    expect(toKubeError("list", { code: 429, body }).retryAfterMs).toBe(ms);
+  }
+});
+
+test("toKubeError() shortens what Kubernetes says, too", () => {
+  const body = JSON.stringify({ kind: "Status", message: "x".repeat(100_000) });
+  expect(toKubeError("list", { code: 422, body }).message.length).toBeLessThan(2_100);
+});

@@ -92,3 +92,10 @@ test("I-10: trimObject() freezes the object through and through", () => {
   ];
   for (const attempt of attempts) expect(attempt).toThrow(TypeError);
 });
+
+test("trimObject() takes an object however deep it goes", () => {
+  const depth = 100_000;
+  const deep = JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
+  const node = { metadata: { name: "a" }, spec: { taints: [deep] } };
+  expect(Object.isFrozen(trimObject(NODES, node).spec?.taints?.[0])).toBe(true);
+});

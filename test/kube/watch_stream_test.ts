@@ -113,6 +113,13 @@ describe("readWatchEvents()", () => {
     expect(seen).toEqual(["ADDED"]);
   });
 
+  test("refuses what is no UTF-8: a name may be damaged", async () => {
+    const [before = "", after = ""] = JSON.stringify(EVENTS[1]).split("ü");
+    const encoder = new TextEncoder();
+    const body = createBody([encoder.encode(before), new Uint8Array([0xfc]), `${after}\n`]);
+    await expect(readAll(body)).rejects.toThrow('Cannot watch "/x": the stream is not UTF-8');
+  });
+
   test("refuses a line without end", async () => {
     const chunk = new Uint8Array(1024 * 1024).fill(97);
     const body = createBody(

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../lib/kube/errors.ts";
+import type { ScriptStep } from "../support/scripted_kube_client.ts";
 import {
   bookmark,
   compacted,
@@ -237,22 +238,48 @@ test("I-09: runWatcher() goes on when a listener throws", async () => {
   await stop();
 });
 
-test("runWatcher() ignores what is of another kind, nameless, or of an unknown type", async () => {
+test.each<[string, string, unknown]>([
+  ["of another kind", "MODIFIED", { ...toNode("a", "999"), kind: "Pod" }],
+  ["of another version of the API", "ADDED", { ...toNode("x", "999"), apiVersion: "v2" }],
+  ["nameless", "ADDED", { kind: "Node", apiVersion: "v1", metadata: { resourceVersion: "9" } }],
+  ["without a version", "ADDED", { kind: "Node", apiVersion: "v1", metadata: { name: "x" } }],
+  ["of another shape", "ADDED", { ...toNode("x", "999"), status: { conditions: "none" } }],
+  ["nothing", "ADDED", null],
+  ["of an unknown type", "NOVELTY", toNode("a", "901")],
+])("runWatcher() lists anew after an event that is %s", async (_, type, object) => {
   const { client, clock, store, told, stop } = startWatcher([
     list("a", "900"),
-    watch(
-      { type: "MODIFIED", object: { ...toNode("a", "999"), kind: "Pod" } },
-      { type: "ADDED", object: { ...toNode("x", "999"), apiVersion: "v2" } },
-      { type: "ADDED", object: { kind: "Node", apiVersion: "v1", metadata: {} } },
-      { type: "ADDED", object: null },
-      { type: "NOVELTY", object: toNode("a", "901") },
-      { waitMs: 2_000 },
-    ),
+    watch({ type, object }, toEvent("ADDED", "never", "903")),
+    list("ab", "904"),
   ]);
   await clock.advance(3_000);
-  expect(told).toEqual(["+a"]);
+  expect(client.requests.slice(2)).toEqual(["list rv=900", "watch rv=904"]);
+  expect(told).toEqual(["+a", "+b"]);
   expect(store.get("a")?.metadata.resourceVersion).toBe("1");
-  expect(client.requests.at(-1)).toBe("watch rv=901");
+  await stop();
+});
+
+test("runWatcher() goes by no bookmark of another kind, and finds out of a version that is none", async () => {
+  const noVersion: ScriptStep = { fail: new KubeError("invalid", "no version", { code: 400 }) };
+  const { client, clock, told, stop } = startWatcher([
+    list("a", "900"),
+    watch({ type: "BOOKMARK", object: { kind: "Pod", metadata: { resourceVersion: "7" } } }, gone),
+    list("a", "901"),
+    watch(bookmark("rubbish")),
+    noVersion,
+    noVersion,
+    list("ab", "910"),
+  ]);
+  await clock.advance(10_000);
+  expect(client.requests.slice(2)).toEqual([
+    "list rv=900",
+    "watch rv=901",
+    "watch rv=rubbish",
+    "list rv=rubbish",
+    "list limit=500",
+    "watch rv=910",
+  ]);
+  expect(told).toEqual(["+a", "+b"]);
   await stop();
 });
 

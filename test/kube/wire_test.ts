@@ -3,11 +3,17 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { LEASES } from "../../lib/kube/lease.ts";
+import { NODES } from "../../lib/kube/resource.ts";
 import {
+  checkDeleted,
   hasPrecondition,
   readBody,
+  toDeletion,
   toListSearch,
+  toObject,
   toPage,
+  toUserAgent,
   toWatchSearch,
 } from "../../lib/kube/wire.ts";
 
@@ -57,20 +63,92 @@ describe("toPage()", () => {
       items: [{ metadata: { name: "a" } }],
       metadata: { resourceVersion: "7", continue: "c" },
     };
-    expect(toPage(list, "/x")).toEqual({ items: list.items, resourceVersion: "7", continue: "c" });
+    expect(toPage(list, NODES, "/x")).toEqual({
+      items: list.items,
+      resourceVersion: "7",
+      continue: "c",
+    });
   });
 
   test("takes null for no items, and an empty continue for none", () => {
     const list = { items: null, metadata: { resourceVersion: "7", continue: "" } };
-    expect(toPage(list, "/x")).toEqual({ items: [], resourceVersion: "7" });
+    expect(toPage(list, NODES, "/x")).toEqual({ items: [], resourceVersion: "7" });
   });
 
   test.each([null, "text", {}, { items: [] }, { metadata: { resourceVersion: "7" } }])(
     "refuses what is no list, case %#",
     (value) => {
-      expect(() => toPage(value, "/x")).toThrow('Cannot list "/x": the answer is no list');
+      expect(() => toPage(value, NODES, "/x")).toThrow('Cannot list "/x": the answer is no list');
     },
   );
+});
+
+test("toPage() takes no list of another kind, and none of which an object is damaged", () => {
+  const metadata = { resourceVersion: "7" };
+  const node = { metadata: { name: "a", labels: { a: "b" } } };
+  expect(toPage({ kind: "NodeList", metadata, items: [node] }, NODES, "/x").items).toHaveLength(1);
+  expect(() => toPage({ kind: "PodList", metadata, items: [node] }, NODES, "/x")).toThrow(
+    "the answer is no list",
+  );
+  for (const [damaged, why] of [
+    [null, "it is no object"],
+    [{ metadata: { name: "" } }, "it has no name"],
+    [{ metadata: { name: "a", labels: { a: 1 } } }, "metadata.labels is of another shape"],
+  ] as const) {
+    expect(() => toPage({ metadata, items: [node, damaged] }, NODES, "/x")).toThrow(
+      `Cannot list "/x": object 1 is damaged: ${why}`,
+    );
+  }
+});
+
+describe("toObject()", () => {
+  const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "a" } };
+
+  test("takes the object of that name; a review has none", () => {
+    expect<object>(toObject(lease, LEASES, { what: "read", name: "a" })).toBe(lease);
+    const { metadata: _metadata, ...review } = lease;
+    expect<object>(toObject(review, LEASES, { what: "create" })).toBe(review);
+  });
+
+  test.each<[unknown]>([
+    [null],
+    ["<html>signed in</html>"],
+    [""],
+    [[]],
+    [{}],
+    [{ kind: "Status", apiVersion: "v1", status: "Success" }],
+    [{ ...lease, kind: "Node" }],
+    [{ ...lease, apiVersion: "v1" }],
+    [{ ...lease, metadata: { name: "b" } }],
+    [{ ...lease, metadata: "a" }],
+  ])("takes nothing else for it, as %j", (value) => {
+    const error = 'Cannot read "/x": the answer is no Lease';
+    expect(() => toObject(value, LEASES, { what: 'read "/x"', name: "a" })).toThrow(error);
+  });
+});
+
+test("checkDeleted() takes a Status or the object, and no page of a proxy", () => {
+  expect(() => checkDeleted({ kind: "Status" }, NODES, "delete")).not.toThrow();
+  expect(() => checkDeleted({ kind: "Node" }, NODES, "delete")).not.toThrow();
+  for (const value of ["<html>", "", null, {}, { kind: "Pod" }]) {
+    expect(() => checkDeleted(value, NODES, "delete")).toThrow("not that of Kubernetes");
+  }
+});
+
+test("toDeletion() is repeatable with a precondition", () => {
+  expect(toDeletion({ uid: "u" })).toMatchObject({
+    body: { preconditions: { uid: "u" } },
+    repeatable: true,
+  });
+  expect(toDeletion({})).toEqual({
+    body: { apiVersion: "v1", kind: "DeleteOptions" },
+    repeatable: false,
+  });
+});
+
+test("toUserAgent() names version, platform and purpose", () => {
+  expect(toUserAgent("1.2", undefined)).toMatch(/^landfall\/1\.2 \(\w+\/\w+\) kubernetes$/);
+  expect(toUserAgent("1.2", "leader-election")).toEndWith("kubernetes/leader-election");
 });
 
 describe("readBody()", () => {

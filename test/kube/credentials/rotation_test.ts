@@ -83,6 +83,7 @@ class FakeApiServer implements AsyncDisposable {
     this.seen.push({ token, by, method: request.method });
     if (request.url.includes("watch=")) return new Response(this.#openWatch());
     const list = { kind: "NodeList", metadata: { resourceVersion: "7" }, items: [toNode("7")] };
+    if (request.method === "POST") return Response.json(EVENT, { status: 201 });
     return Response.json(request.url.includes("/nodes/a") ? toNode("7") : list);
   }
 
@@ -175,7 +176,7 @@ describe("a token in a mounted Secret", () => {
     server.tokens.clear();
     server.tokens.add("canary-2");
     mount.update({ token: "canary-2" });
-    await client.create(EVENTS, { namespace: "default" }, {}, signal);
+    await client.create(EVENTS, { namespace: "default" }, EVENT, signal);
     expect(server.seen.at(-1)).toEqual({ token: "canary-2", by: "server", method: "POST" });
   });
 
@@ -232,7 +233,7 @@ describe("an authority in a mounted Secret", () => {
     await read();
     server.showOther({ isCut: true });
     mount.update({ "ca.crt": readTls("other_ca.crt") });
-    await client.create(EVENTS, { namespace: "default" }, {}, signal);
+    await client.create(EVENTS, { namespace: "default" }, EVENT, signal);
     expect(server.seen.map(({ by }) => by)).toEqual(["server", "other_server"]);
   });
 
@@ -295,6 +296,8 @@ describe("the kubeconfig in a mounted Secret", () => {
     expect(lines.join("")).toContain("restart to follow it");
   });
 });
+
+const EVENT = { apiVersion: "v1", kind: "Event", metadata: { name: "e" } };
 
 function toNode(resourceVersion: string): object {
   return { apiVersion: "v1", kind: "Node", metadata: { name: "a", uid: "1", resourceVersion } };

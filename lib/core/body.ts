@@ -1,0 +1,71 @@
+/**
+ * Reads the body of a reply, up to a bound: a server that goes astray must not fill the memory.
+ * @module
+ */
+
+/** A body that cannot be used: longer than anything that is sent in good faith, or no text. */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+}
+
+/** Longest body of a good answer, unpacked. The largest lists of the largest installations take a tenth of it. */
+export const BODY_BYTES_MAX: number = 256 * 1024 * 1024;
+
+/** As much as is looked at of an answer that is a refusal. */
+export const ERROR_BYTES_MAX: number = 64 * 1024;
+
+const MIB = 1024 * 1024;
+
+/** How a body is read. */
+export interface ReadBodyOptions {
+  /** Most bytes, after unpacking. @default {BODY_BYTES_MAX} */
+  readonly bytesMax?: number;
+  /** What is longer is cut off there, and what is no UTF-8 is made to fit, for people to read. @default {false} */
+  readonly isCut?: boolean;
+}
+
+/**
+ * Reads a body as UTF-8, without a byte order mark. What is not read to its end is cancelled, which ends the connection.
+ *
+ * @returns The text; empty when there is no body
+ * @throws {BodyError} when it is too long, or no UTF-8
+ * @throws whatever breaks the connection
+ */
+export async function readText(
+  { body }: Pick<Response, "body">,
+  { bytesMax = BODY_BYTES_MAX, isCut = false }: ReadBodyOptions = {},
+): Promise<string> {
+  if (body === null) return "";
+  const reader = body.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: !isCut });
+  const pieces: string[] = [];
+  let isRead = false;
+  try {
+    for (let leftMax = bytesMax; ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      pieces.push(decode(decoder, value.subarray(0, leftMax)));
+      leftMax -= value.length;
+      if (leftMax >= 0) continue;
+      if (isCut) return pieces.join("");
+      throw new BodyError(`the answer is longer than ${formatSize(bytesMax)}`);
+    }
+    isRead = true;
+    pieces.push(decode(decoder));
+    return pieces.join("");
+  } finally {
+    if (!isRead) reader.cancel().catch(() => {});
+  }
+}
+
+function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
+  try {
+    return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
+  } catch (cause) {
+    throw new BodyError("the answer is not UTF-8", { cause });
+  }
+}
+
+function formatSize(bytes: number): string {
+  return bytes >= MIB ? `${Math.floor(bytes / MIB)} MiB` : `${bytes} bytes`;
+}

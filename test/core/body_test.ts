@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { readText } from "../../lib/core/body.ts";
+
+/** A body that goes on as long as somebody reads it. */
+function createEndless(): {
+  body: ReadableStream<Uint8Array>;
+  sent: () => number;
+  ended: () => boolean;
+} {
+  let sent = 0;
+  let isEnded = false;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        sent += 1_000;
+        controller.enqueue(new Uint8Array(1_000).fill(97));
+      },
+      cancel() {
+        isEnded = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { body, sent: () => sent, ended: () => isEnded };
+}
+
+function cut(bytes: Uint8Array, size: number): Pick<Response, "body"> {
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_one, at) =>
+    bytes.slice(at * size, (at + 1) * size),
+  );
+  return new Response(
+    new ReadableStream({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(piece);
+        controller.close();
+      },
+    }),
+  );
+}
+
+describe("readText()", () => {
+  test("reads a body whatever the size of its pieces, without a byte order mark", async () => {
+    const bytes = new TextEncoder().encode("\uFEFFGrüße-日本-🚢");
+    for (const size of [1, 2, 3, 5, 100]) {
+      expect(await readText(cut(bytes, size))).toBe("Grüße-日本-🚢");
+    }
+  });
+
+  test("gives nothing for no body", async () => {
+    expect(await readText(new Response(null))).toBe("");
+  });
+
+  test("takes as much as the bound, and not a byte more", async () => {
+    const bytes = new TextEncoder().encode("abcdef");
+    for (const size of [1, 4, 6]) {
+      expect(await readText(cut(bytes, size), { bytesMax: 6 })).toBe("abcdef");
+      const error = "the answer is longer than 5 bytes";
+      await expect(readText(cut(bytes, size), { bytesMax: 5 })).rejects.toThrow(error);
+      expect(await readText(cut(bytes, size), { bytesMax: 5, isCut: true })).toBe("abcde");
+    }
+  });
+
+  test.each([false, true])("ends what has no end (cut: %p)", async (isCut) => {
+    const endless = createEndless();
+    const reading = readText(endless, { bytesMax: 10 * 1024 * 1024, isCut });
+    if (isCut) expect(await reading).toHaveLength(10 * 1024 * 1024);
+    else await expect(reading).rejects.toThrow("the answer is longer than 10 MiB");
+    expect(endless.sent()).toBeLessThan(10 * 1024 * 1024 + 3_000);
+    expect(endless.ended()).toBe(true);
+  });
+
+  test.each([[[0xff]], [[0x7b, 0xc3]], [[0xed, 0xa0, 0x80]], [[0xfe, 0xff, 0, 0x7b]]])(
+    "refuses %p, which is no UTF-8, but for people",
+    async (bytes) => {
+      const body = (): Pick<Response, "body"> => new Response(new Uint8Array(bytes));
+      await expect(readText(body())).rejects.toThrow("the answer is not UTF-8");
+      expect(await readText(body(), { isCut: true })).toContain("\uFFFD");
+    },
+  );
+
+  test("passes on what breaks the connection", async () => {
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
+    await expect(readText({ body })).rejects.toThrow("reset");
+  });
+});

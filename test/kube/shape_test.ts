@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test";
+import { LEASES } from "../../lib/kube/lease.ts";
+import { NODES } from "../../lib/kube/resource.ts";
+import { findDamage, isFields } from "../../lib/kube/shape.ts";
+
+test("isFields() holds for objects alone", () => {
+  expect([{}, [], null, "a", 1, undefined].map(isFields)).toEqual([true, ...Array(5).fill(false)]);
+});
+
+describe("findDamage()", () => {
+  const metadata = { name: "a", uid: "u", resourceVersion: "1", labels: { a: "b" } };
+  const spec = { providerID: "x://y", taints: [{ key: "k", effect: "NoSchedule", more: {} }] };
+  const status = {
+    addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
+    conditions: [{ type: "Ready", status: "True" }],
+    nodeInfo: { systemUUID: "u" },
+  };
+
+  test.each<[string, unknown]>([
+    ["a whole Node", { metadata, spec, status }],
+    ["one with nothing but a name", { metadata: { name: "a" } }],
+    [
+      "one with nothing in its fields",
+      { metadata: { name: "a", labels: null }, spec: null, status: { conditions: null } },
+    ],
+  ])("finds none in %s", (_title, object) => {
+    expect(findDamage(NODES, object)).toBeUndefined();
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, "it is no object"],
+    [[], "it is no object"],
+    [{}, "it has no metadata"],
+    [{ metadata: { name: 1 } }, "it has no name"],
+    [{ metadata: { ...metadata, uid: 1 } }, "metadata.uid is of another shape"],
+    [{ metadata: { ...metadata, annotations: [] } }, "metadata.annotations is of another shape"],
+    [{ metadata, spec: "x" }, "spec is of another shape"],
+    [{ metadata, spec: { providerID: {} } }, "spec.providerID is of another shape"],
+    [{ metadata, spec: { taints: [{ key: "k" }] } }, "spec.taints is of another shape"],
+    [{ metadata, status: { conditions: {} } }, "status.conditions is of another shape"],
+    [{ metadata, status: { addresses: [null] } }, "status.addresses is of another shape"],
+    [{ metadata, status: { nodeInfo: { systemUUID: 1 } } }, "status.nodeInfo is of another shape"],
+  ])("finds it in %j", (object, damage) => {
+    expect(findDamage(NODES, object)).toBe(damage);
+  });
+
+  test("looks at the metadata alone of all but Nodes", () => {
+    expect(findDamage(LEASES, { metadata: { name: "a" }, spec: 1 })).toBeUndefined();
+  });
+});
