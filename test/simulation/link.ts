@@ -20,7 +20,6 @@ interface Call {
   readonly cut: (error: Error) => void;
 }
 
-const never = new AbortController().signal;
 /** How soon what waits in the network finds out that it is whole again. */
 const HEAL_POLL_MS = 250;
 
@@ -110,7 +109,7 @@ export class Link {
 
   async #wait(): Promise<void> {
     const { timeline, random } = this.#options;
-    await timeline.sleep(random.between(...this.delayMs), never);
+    await timeline.pass(random.between(...this.delayMs));
   }
 
   #toArriving({ response, isHalf }: Outcome & { kind: "reply" }, signal: AbortSignal): Response {
@@ -145,8 +144,8 @@ export class Link {
         },
         pull: async (controller) => {
           const piece = await reader.read().catch((error: unknown) => ({ error }));
-          if (this.lagMs > 0) await timeline.sleep(this.lagMs, never);
-          while (this.isSevered) await timeline.sleep(HEAL_POLL_MS, never);
+          if (this.lagMs > 0) await timeline.pass(this.lagMs);
+          while (this.isSevered) await timeline.pass(HEAL_POLL_MS);
           await new Promise<void>((resolve) => process.enter(resolve));
           if (!this.#calls.has(call)) return;
           if ("error" in piece) end(piece.error);

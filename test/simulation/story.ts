@@ -30,6 +30,10 @@ const PAUSE_MS_MAX = 12_000;
 const LOOK_MS = 5_000;
 const CALM_MS_MAX = 1_800_000;
 const START_MS = 20_000;
+/** A supervisor waits longer before it kills. */
+const STOP_MS_MAX = 15_000;
+/** Deadlines of requests that are over end by themselves. */
+const DEADLINE_MS_MAX = 90_000;
 
 /** Runs a seed. */
 export async function runStory(seed: number): Promise<Ending> {
@@ -38,6 +42,7 @@ export async function runStory(seed: number): Promise<Ending> {
     await begin(world);
     await trouble(world);
     await calm(world);
+    await end(world);
   } catch (error) {
     world.trace.note("STORY", String(error));
     return toEnding(seed, world, [String(error)]);
@@ -110,6 +115,28 @@ async function calm(world: World): Promise<void> {
     if (untrue.length === 0) return;
     if (timeline.monotonic() >= endMs) throw new Error(`not right in time: ${untrue.join("; ")}`);
   }
+}
+
+/** Stops both, and looks at what they leave behind. */
+async function end(world: World): Promise<void> {
+  const { timeline, trace, incarnations, replicas, server, cloud } = world;
+  trace.note("STORY", "both stop");
+  for (const replica of replicas) replica.stop();
+  await timeline.advance(STOP_MS_MAX);
+  const late = incarnations.filter(({ process, end }) => !process.isDead && end === undefined);
+  if (late.length > 0) throw new Error("a process does not stop in time");
+  await timeline.advance(DEADLINE_MS_MAX);
+  const left = [
+    ...incarnations
+      .filter(({ process }) => process.timers > 0)
+      .map(({ process }) => `${process.timers} timers of ${process.name}`),
+    ...incarnations
+      .filter(({ kube, election, cloud }) => kube.size + election.size + cloud.size > 0)
+      .map(({ process }) => `connections of ${process.name}`),
+    ...(server.watches.count > 0 ? [`${server.watches.count} watches`] : []),
+    ...(cloud.events.size > 0 ? [`${cloud.events.size} streams`] : []),
+  ];
+  if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
 }
 
 /** Starts what has ended anew, as whoever runs the program does. */

@@ -48,6 +48,11 @@ export class Timeline implements Clock {
     });
   }
 
+  /** Resolves in `ms` milliseconds, whatever happens. */
+  pass(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.schedule(ms, resolve));
+  }
+
   /** Calls back in `ms` milliseconds. Returns what cancels that. */
   schedule(ms: number, ring: () => void): () => void {
     const alarm: Alarm = { dueMs: this.#nowMs + ms, serial: (this.#serial += 1), ring };

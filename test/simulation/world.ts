@@ -113,8 +113,13 @@ export class World {
 
   /** Gives the machine that all this runs on its own back. */
   leave(): void {
-    this.#giveBack();
+    // What was killed or never stopped is not to be remembered by signals that never abort.
+    for (const { process, stop } of this.incarnations) {
+      process.kill();
+      stop.abort(new Error("the simulation is over"));
+    }
     this.cloud.stop();
+    this.#giveBack();
   }
 
   #fetch(request: Request, signal: AbortSignal): Promise<Response> {
