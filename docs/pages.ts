@@ -1,5 +1,5 @@
 /**
- * Every generated page of docs/reference.
+ * Every generated page of docs/reference, and the generated parts of other pages.
  * @module
  */
 import { PROCESS_EVENTS } from "../lib/app/words.ts";
@@ -9,8 +9,10 @@ import { LABELS_COMPONENT, LABELS_EVENTS } from "../lib/controllers/node_labels/
 import { LIFECYCLE_COMPONENT, LIFECYCLE_EVENTS } from "../lib/controllers/node_lifecycle/mod.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../lib/kube/leader_words.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
+import { BREAK_GROUPS } from "../test/breaks/breaks.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";
+import { renderBreakList } from "./breaks_list.ts";
 import { renderConfigPage } from "./config_page.ts";
 import { type EventSource, renderEventsPage } from "./events_page.ts";
 import { renderFlagsPage } from "./flags_page.ts";
@@ -49,4 +51,9 @@ export function renderPages(): ReadonlyMap<string, string> {
     ["metrics.md", renderMetricsPage()],
     ["permissions.md", renderPermissionsPage()],
   ]);
+}
+
+/** Parts of pages that people write, by path from docs; each page has one. */
+export function renderParts(): ReadonlyMap<string, string> {
+  return new Map([["explanation/testing.md", renderBreakList(BREAK_GROUPS)]]);
 }

@@ -32,6 +32,7 @@ const FOREIGN_FLAGS = {
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",
   buildah: "build-arg platform tag",
+  "npm run breaks": "only",
 } as const;
 /** Words in the form of reasons that are other things' names. */
 const OTHER_WORDS = new Set(["InternalIP", "ExternalIP"]);
@@ -62,6 +63,7 @@ describe("pages for people", () => {
     const guides = written.map(([path]) => path).filter((path) => /^docs\/\w+\//.test(path));
     expect(guides.sort()).toEqual([
       "docs/explanation/deletion.md",
+      "docs/explanation/testing.md",
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",
       "docs/guides/install.md",

@@ -17,6 +17,17 @@ import { ManualClock } from "../support/manual_clock.ts";
 const SOON_MS = 100;
 const REFRESH_MS = 30_000;
 
+/** A cloud that was asked for one instance only, whatever else it shows. */
+class CaringProvider extends HintingProvider {
+  override async listInventory(
+    interest: readonly NodeIdentity[],
+    signal: AbortSignal,
+  ): Promise<Inventory> {
+    const inventory = await super.listInventory(interest, signal);
+    return { ...inventory, lookedFor: new Set(["vm1"]) };
+  }
+}
+
 class Bench implements AsyncDisposable {
   readonly clock = new ManualClock();
   readonly metrics = new MetricsRegistry();
@@ -236,15 +247,7 @@ describe("InventorySource, at a hint", () => {
   });
 
   test("passes over what no Node is looked up by", async () => {
-    const provider = new (class extends HintingProvider {
-      override async listInventory(
-        interest: readonly NodeIdentity[],
-        signal: AbortSignal,
-      ): Promise<Inventory> {
-        const inventory = await super.listInventory(interest, signal);
-        return { ...inventory, lookedFor: new Set(["vm1"]) };
-      }
-    })();
+    const provider = new CaringProvider();
     await using bench = await Bench.start(provider);
     bench.hint(...toIds(20).slice(2));
     await bench.clock.advance(5_000);
@@ -252,6 +255,19 @@ describe("InventorySource, at a hint", () => {
     bench.hint(...toIds(20));
     await bench.clock.advance(SOON_MS);
     expect([provider.fewReads, provider.lists]).toEqual([[["vm1"]], 1]);
+    expect(bench.metrics.render()).toContain('{kind="instances",provider="test"} 1\n');
+  });
+
+  test("passes over what no Node is looked up by where a few cannot be read by themselves", async () => {
+    const provider = new CaringProvider();
+    Object.assign(provider, { readInstances: undefined });
+    await using bench = await Bench.start(provider);
+    bench.hint("vm2");
+    await bench.clock.advance(5_000);
+    expect(provider.lists).toBe(1);
+    bench.hint("vm1");
+    await bench.clock.advance(5_000);
+    expect(provider.lists).toBe(2);
   });
 
   test("refreshes where a few cannot be read by themselves", async () => {

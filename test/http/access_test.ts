@@ -112,6 +112,13 @@ describe("guardAccess()", () => {
     expect(rig.asked).toEqual([...asked, ...asked.slice(0, 2)]);
   });
 
+  test("guardAccess() takes no token for another that begins or ends like it", async () => {
+    const rig = new Rig();
+    expect(await rig.status("/metrics", "Bearer t-reader")).toBe(200);
+    for (const token of ["t-reader2", "t-reade", "-reader", "T-READER"])
+      expect(await rig.status("/metrics", `Bearer ${token}`)).toBe(401);
+  });
+
   test("guardAccess() gives 503 while nobody can tell, says so once, and goes on when it can be told", async () => {
     const rig = new Rig();
     rig.failure = new Error("the API server is away");

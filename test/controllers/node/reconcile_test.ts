@@ -131,6 +131,29 @@ test("N-20 a Node that is deleted while its cloud is asked is forgotten", async 
   expect(rig.kubernetes.requests.count({ verb: "patch", name: "a" })).toBe(0);
 });
 
+test("a Node that comes again under its name while its cloud is asked gets nothing of the answer", async () => {
+  const provider = toProvider("last");
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  await using rig = await startRig({ provider });
+  const ids = ["old", "new"];
+  provider.readInstance = async () => {
+    const id = ids.shift() ?? "late";
+    if (id === "old") asked.resolve();
+    if (id === "old") await answer.promise;
+    return { kind: "present", instance: toInstance(id, INSTANCE), matchedBy: "name" };
+  };
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await asked.promise;
+  rig.kubernetes.objects.deleteNode("a");
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  rig.kubernetes.objects.createNode(toRegistration("last"));
+  await until("both were seen", () => isDone(rig.readNode("last")));
+  answer.resolve();
+  await until("it is initialised", () => isDone(rig.readNode("a")));
+  expect(rig.readNode("a")?.spec?.providerID).toBe("test://new");
+});
+
 test("N-22 a Node whose cloud call hangs holds up no other", async () => {
   const provider = toProvider("b", "c", "d");
   provider.readInstance = (_inventory, _node, signal) =>

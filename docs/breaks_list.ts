@@ -1,0 +1,20 @@
+/**
+ * The list of deliberate breaks in docs/explanation/testing.md, from the table that `npm run breaks` works by.
+ * @module
+ */
+import type { Break } from "../test/breaks/break.ts";
+import type { BreakGroup } from "../test/breaks/breaks.ts";
+import { toCode, toTable } from "./markdown.ts";
+
+/** Renders a heading and a table for each group. */
+export function renderBreakList(groups: readonly BreakGroup[]): string {
+  return groups
+    .map(({ title, breaks }) => `### ${title}\n\n${toTable(HEADER, breaks.map(toRow))}`)
+    .join("\n");
+}
+
+const HEADER = ["break", "what holds no longer", "caught by"] as const;
+
+function toRow({ id, invariant, tests }: Break): readonly string[] {
+  return [toCode(id), invariant, tests.map(toCode).join(", ")];
+}

@@ -1,0 +1,85 @@
+/**
+ * Breaks of who may look.
+ * @module
+ */
+import { type Break, edit } from "./break.ts";
+
+const ACCESS = "lib/http/access.ts";
+
+export const ACCESS_BREAKS: readonly Break[] = [
+  {
+    id: "ask-for-no-token",
+    invariant: "on the HTTPS port everything but the probes needs a token",
+    edits: edit(
+      ACCESS,
+      "options.alwaysAllowPaths.some((pattern) => isMatch(path, pattern));",
+      'options.alwaysAllowPaths.some((pattern) => pattern !== "");',
+    ),
+    tests: ["test/http/access_test.ts"],
+  },
+  {
+    id: "open-when-nobody-answers",
+    invariant: "who cannot be asked about is not let in",
+    edits: edit(ACCESS, 'return "unavailable";', 'return "allowed";'),
+    tests: ["test/http/access_test.ts"],
+  },
+  {
+    id: "token-by-prefix",
+    invariant: "an answer is remembered for the whole token",
+    edits: edit(
+      ACCESS,
+      "this.#users.ask(toHash(token), (signal)",
+      "this.#users.ask(toHash(token.slice(0, 8)), (signal)",
+    ),
+    tests: ["test/http/access_test.ts"],
+  },
+  {
+    id: "right-for-every-path",
+    invariant: "a right to one page is no right to another",
+    edits: edit(
+      ACCESS,
+      "toHash(JSON.stringify([user.value, access]));",
+      "toHash(JSON.stringify([user.value]));",
+    ),
+    tests: ["test/http/access_test.ts"],
+  },
+  {
+    id: "unclear-is-yes",
+    invariant: "an access review without a clear word lets nobody in",
+    edits: [
+      ...edit(
+        "lib/kube/delegated_review.ts",
+        'const isClear = typeof allowed === "boolean" && typeof denied === "boolean";',
+        "const isClear = denied !== undefined;",
+      ),
+      ...edit("lib/kube/delegated_review.ts", "return allowed;", "return allowed !== false;"),
+    ],
+    tests: ["test/kube/delegated_review_test.ts"],
+  },
+  {
+    id: "free-refusals",
+    invariant: "made-up tokens cost the API server two questions a second at most",
+    edits: edit("lib/http/review_cache.ts", "this.#budget.spend();", ""),
+    tests: ["test/http/review_cache_test.ts"],
+  },
+  {
+    id: "debug-for-everybody",
+    invariant: "the listener that asks for no token is on loopback or a unix socket",
+    edits: edit(
+      "lib/cli/listener_flags.ts",
+      'if (address.kind === "unix" || isLoopbackHost(address.host)) return address;',
+      'if (address.kind === "unix" || address.host !== "") return address;',
+    ),
+    tests: ["test/cli/flags_test.ts"],
+  },
+  {
+    id: "any-host-header",
+    invariant: "a web page cannot read the debug pages by a name of its own for this machine",
+    edits: edit(
+      "lib/http/guard.ts",
+      "if (host === undefined || !isLoopbackHost(host)) {",
+      "if (host === undefined) {",
+    ),
+    tests: ["test/http/guard_test.ts"],
+  },
+];

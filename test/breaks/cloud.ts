@@ -1,0 +1,160 @@
+/**
+ * Breaks of how a cloud is asked, and of what is kept of its answers.
+ * @module
+ */
+import { type Break, edit } from "./break.ts";
+
+const SOURCE = "lib/cloud/inventory_source.ts";
+const LIVE = "lib/providers/xenorchestra/live_provider.ts";
+const SESSION = "lib/providers/xenorchestra/session.ts";
+const EVENTS = "lib/providers/xenorchestra/events.ts";
+
+export const CLOUD_BREAKS: readonly Break[] = [
+  {
+    id: "drop-inventory-on-failure",
+    invariant: "a failed refresh changes nothing but the age",
+    edits: edit(
+      SOURCE,
+      "this.#failures += 1;",
+      "this.#failures += 1;\n      this.#current = undefined;",
+    ),
+    tests: ["test/cloud/inventory_source_test.ts"],
+  },
+  {
+    id: "hint-is-truth",
+    invariant: "an instance goes missing by a refresh, never because a hint's read lacks it",
+    edits: edit(
+      SOURCE,
+      "this.#current = inventory;\n      if (changed.size > 0)",
+      "const left = [...inventory.instances].filter(([id]) => !due.has(id) || shown.has(id));\n" +
+        "      this.#current = { ...inventory, instances: new Map(left) };\n" +
+        "      if (changed.size > 0)",
+    ),
+    tests: ["test/cloud/inventory_hints_test.ts"],
+  },
+  {
+    id: "hint-renews-age",
+    invariant: "what a hint reads makes the inventory no younger",
+    edits: edit(
+      SOURCE,
+      "this.#current = inventory;\n      if (changed.size > 0)",
+      "this.#current = { ...inventory, observedAtMs: clock.monotonic() };\n" +
+        "      if (changed.size > 0)",
+    ),
+    tests: ["test/cloud/inventory_hints_test.ts"],
+  },
+  {
+    id: "heed-hints-of-nobody",
+    invariant: "a hint at an instance that is no Node's costs nothing",
+    edits: edit(
+      SOURCE,
+      "if (!this.#hints.add(hint, isCaredFor)) return;",
+      "this.#hints.add(hint, isCaredFor);",
+    ),
+    tests: ["test/cloud/inventory_hints_test.ts"],
+  },
+  {
+    id: "hurry-cloud-in-trouble",
+    invariant: "a cloud in trouble is asked at the pace of the back-off, whoever is in a hurry",
+    edits: edit(
+      SOURCE,
+      "if (this.#lastError && !this.#isAnew) return Infinity;",
+      "if (this.#lastError && this.#isAnew) return Infinity;",
+    ),
+    tests: ["test/cloud/inventory_source_test.ts"],
+  },
+  {
+    id: "ask-at-once",
+    invariant: "a Node that is not listed waits for a refresh before the cloud is asked about it",
+    edits: edit(
+      "lib/cloud/instance_resolver.ts",
+      "if (sinceMs === undefined || (this.#source.lastAttemptMs ?? -Infinity) <= sinceMs) {",
+      "if (sinceMs !== undefined && (this.#source.lastAttemptMs ?? -Infinity) <= sinceMs) {",
+    ),
+    tests: ["test/cloud/instance_resolver_test.ts"],
+  },
+  {
+    id: "accept-old-answer",
+    invariant: "an answer that was asked for with old settings is thrown away",
+    edits: edit(
+      LIVE,
+      "if (asked === this.#now) {\n          this.#isSettled = true;",
+      "if (asked.settings) {\n          this.#isSettled = true;",
+    ),
+    tests: ["test/providers/xenorchestra/live_provider_test.ts"],
+  },
+  {
+    id: "settle-too-early",
+    invariant: "no direct answer is given before the first inventory under new settings",
+    edits: edit(LIVE, "this.#isSettled = false;", "this.#isSettled = true;"),
+    tests: ["test/providers/xenorchestra/live_provider_test.ts"],
+  },
+  {
+    id: "keep-memory-of-other-cloud",
+    invariant: "what was known of another Xen Orchestra is forgotten with its url",
+    edits: edit(
+      LIVE,
+      "isSameCloud ? memory : new Memory();",
+      "isSameCloud ? memory : (memory ?? new Memory());",
+    ),
+    tests: ["test/providers/xenorchestra/live_provider_test.ts"],
+  },
+  {
+    id: "etag-of-other-query",
+    invariant: "an ETag answers the question that it was given for and no other",
+    edits: edit(
+      "lib/providers/xenorchestra/api.ts",
+      "const knownEtag = known?.path === path ? known.etag : undefined;",
+      "const knownEtag = known?.etag;",
+    ),
+    tests: ["test/providers/xenorchestra/api_test.ts"],
+  },
+  {
+    id: "etag-of-cache",
+    invariant: "a 304 that names another answer than ours is none",
+    edits: edit(
+      "lib/providers/xenorchestra/api.ts",
+      'if (isSameEtag(reply.etag ?? knownEtag, knownEtag)) return "unchanged";',
+      'if (isSameEtag(knownEtag, knownEtag)) return "unchanged";',
+    ),
+    tests: ["test/providers/xenorchestra/api_test.ts"],
+  },
+  {
+    id: "cloud-without-deadline",
+    invariant: "a request to Xen Orchestra has a deadline",
+    edits: edit(
+      SESSION,
+      "const deadline = withDeadline(signal, timeoutMs, this.#deps.clock);",
+      "const deadline = AbortSignal.any([signal]);",
+    ),
+    tests: ["test/providers/xenorchestra/session_test.ts"],
+  },
+  {
+    id: "show-refused-token",
+    invariant: "a token that was refused is not shown again at once",
+    edits: edit(SESSION, "this.#deny(token, settings.refreshIntervalMs / 2);", ""),
+    tests: ["test/providers/xenorchestra/session_test.ts"],
+  },
+  {
+    id: "cookie-to-other-origin",
+    invariant: "a redirect to another origin does not get the token",
+    edits: edit(
+      "lib/providers/xenorchestra/http.ts",
+      "if (to === null || to.origin !== new URL(from).origin) {",
+      "if (to === null) {",
+    ),
+    tests: ["test/providers/xenorchestra/http_test.ts"],
+  },
+  {
+    id: "silent-stream",
+    invariant: "a stream of events that says nothing for too long is opened anew",
+    edits: edit(EVENTS, "guard.setLimit(SILENCE_MS);", "guard.setLimit(SILENCE_MS * 100);"),
+    tests: ["test/providers/xenorchestra/events_test.ts"],
+  },
+  {
+    id: "gap-between-streams",
+    invariant: "a new stream of events begins with a look at everything, for what it missed",
+    edits: edit(EVENTS, 'onHint("everything");', ""),
+    tests: ["test/providers/xenorchestra/events_test.ts"],
+  },
+];

@@ -1,0 +1,219 @@
+/**
+ * Breaks of what stands between a Node and its deletion.
+ * @module
+ */
+import { type Break, edit } from "./break.ts";
+
+const ABSENCE = "lib/providers/xenorchestra/absence.ts";
+const GUARD = "lib/cloud/deletion_guard.ts";
+const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
+const PROVIDER = "lib/providers/xenorchestra/provider.ts";
+
+export const DELETION_BREAKS: readonly Break[] = [
+  {
+    id: "trust-404",
+    invariant: "a 404 for a VM is no proof that it is gone",
+    edits: edit(
+      PROVIDER,
+      "return await proveAbsence(this.#options.api, this.#toQuestion(inventory, identity), signal);",
+      'return { kind: "absent", evidence: "404" };',
+    ),
+    tests: ["test/providers/xenorchestra/simulator_test.ts"],
+  },
+  {
+    id: "trust-any-404",
+    invariant: "a 404 that does not name the object (of a proxy, of a wrong path) is no answer",
+    edits: edit(
+      "lib/providers/xenorchestra/api.ts",
+      'if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };',
+      'if (reply.status === 404) return { kind: "missing" };',
+    ),
+    tests: ["test/providers/xenorchestra/api_test.ts"],
+  },
+  {
+    id: "trust-first-404",
+    invariant: "the 404 is asked for again once the pool is known to be loaded",
+    edits: edit(ABSENCE, 'if (again.kind !== "missing")', 'if (again.kind === "undecodable")'),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "trust-empty-pool",
+    invariant: "a pool that shows no machine at all proves nothing",
+    edits: edit(
+      ABSENCE,
+      "if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;",
+      "if (objects.every((vm) => vm.id !== vmId)) return undefined;",
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "forget-other-pools",
+    invariant: "a VM may be in another pool that is lost",
+    edits: edit(ABSENCE, "if (complete) continue;", "if (complete || reason) continue;"),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "forget-connections",
+    invariant: "a VM may be in a pool whose connection is down",
+    edits: edit(ABSENCE, 'const isUp = status === "connected";', "const isUp = true;"),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "ignore-coverage",
+    invariant: "a machine is not missed while its pool is not shown in full",
+    edits: edit(
+      "lib/providers/xenorchestra/observation.ts",
+      "if (pool?.complete) continue;",
+      "if (pool?.complete || poolId) continue;",
+    ),
+    tests: ["test/providers/xenorchestra/observation_test.ts"],
+  },
+  {
+    id: "pool-without-master",
+    invariant: "a pool without its master host is still loading",
+    edits: edit(
+      "lib/providers/xenorchestra/inventory.ts",
+      "const complete = master !== undefined && master !== null && hosts.has(master);",
+      "const complete = hosts.size >= 0;",
+    ),
+    tests: ["test/providers/xenorchestra/provider_test.ts"],
+  },
+  {
+    id: "forget-lost-pool",
+    invariant: "a pool that was seen once and is not shown is lost, not gone",
+    edits: edit(
+      "lib/providers/xenorchestra/inventory.ts",
+      "for (const id of [...known.keys(), ...vms.map(",
+      "for (const id of [...vms.map(",
+    ),
+    tests: ["test/providers/xenorchestra/inventory_test.ts"],
+  },
+  {
+    id: "forget-move",
+    invariant: "a VM that moved is looked for in the pool where it was seen last",
+    edits: edit(
+      PROVIDER,
+      "const all = [poolId, this.#memory.findMove(vmId), labelledPoolId];",
+      "const all = [poolId];",
+    ),
+    tests: ["test/providers/xenorchestra/provider_test.ts"],
+  },
+  {
+    id: "forget-migration",
+    invariant: "a VM that vanished while it was being migrated is not missed",
+    edits: edit(
+      "lib/providers/xenorchestra/migrations.ts",
+      "return seenMs !== undefined && atMs - seenMs < DOUBT_MS;",
+      "return seenMs !== undefined && atMs - seenMs < 0;",
+    ),
+    tests: ["test/providers/xenorchestra/migrations_test.ts"],
+  },
+  {
+    id: "miss-unasked",
+    invariant: "a VM that a list was not asked for is not missed",
+    edits: edit(
+      "lib/providers/xenorchestra/observation.ts",
+      "if (lookedFor?.has(vmId) === false) {",
+      "if (lookedFor?.size === -1) {",
+    ),
+    tests: ["test/providers/xenorchestra/observation_test.ts"],
+  },
+  {
+    id: "skip-hold-off",
+    invariant: "a machine is missing for as long as the hold-off before it counts",
+    edits: edit(GUARD, "lastMs - firstMs >= holdOffMs)) {", "lastMs - firstMs >= 0)) {"),
+    tests: ["test/cloud/deletion_guard_test.ts"],
+  },
+  {
+    id: "one-confirmation",
+    invariant: "as many inventories in a row lack a machine as the settings say",
+    edits: edit(GUARD, "const wanted = Math.max(1, settings.confirmations);", "const wanted = 1;"),
+    tests: ["test/cloud/deletion_guard_test.ts"],
+  },
+  {
+    id: "count-one-inventory-twice",
+    invariant: "one inventory is one observation, however often it is looked at",
+    edits: edit(
+      GUARD,
+      "const streak = isNew ? extendStreak(before?.streak, observedAtMs) : before?.streak;",
+      "const streak = extendStreak(before?.streak, observedAtMs);",
+    ),
+    tests: ["test/cloud/deletion_guard_test.ts"],
+  },
+  {
+    id: "count-over-failures",
+    invariant: "a failed refresh starts every count anew",
+    edits: edit(
+      "lib/controllers/node_lifecycle/fleet_watch.ts",
+      "if (source.lastError) this.#state = breakStreaks(this.#state);",
+      "",
+    ),
+    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
+    id: "count-over-ready",
+    invariant: "a Node that was Ready starts its count anew",
+    edits: edit(GUARD, "streak: isReady ? undefined : streak };", "streak };"),
+    tests: ["test/cloud/deletion_guard_test.ts"],
+  },
+  {
+    id: "ignore-never-seen",
+    invariant: "after a start, a machine that was never seen is not missed for ten minutes",
+    edits: edit(
+      "lib/cloud/first_sightings.ts",
+      "if (passedMs >= NEVER_SEEN_WAIT_MS || shown.has(uid)) return undefined;",
+      "if (passedMs >= 0 || shown.has(uid)) return undefined;",
+    ),
+    tests: ["test/cloud/first_sightings_test.ts"],
+  },
+  {
+    id: "limit-by-deletions-alone",
+    invariant: "the missing count against the fleet limit before any is deleted",
+    edits: edit("lib/cloud/fleet_limit.ts", "let affected = missing;", "let affected = 0;"),
+    tests: ["test/cloud/fleet_limit_test.ts"],
+  },
+  {
+    id: "limit-rounded-up",
+    invariant: "the fleet limit is never more than the share that was set, but for one Node",
+    edits: edit(
+      "lib/cloud/fleet_limit.ts",
+      "Math.floor(settings.fleetShare * sizeAtStart + 1e-9)",
+      "Math.ceil(settings.fleetShare * sizeAtStart + 1e-9)",
+    ),
+    tests: ["test/cloud/fleet_limit_test.ts"],
+  },
+  {
+    id: "limit-forgets-deletions",
+    invariant: "a deletion counts against the fleet limit for as long as the window lasts",
+    edits: edit(DELETER, "fleet.noteDeletion(node);", "fleet.read();"),
+    tests: ["test/controllers/node_lifecycle/fleet_limit_test.ts"],
+  },
+  {
+    id: "unknown-is-gone",
+    invariant: "only the answer that a machine is absent lets its Node be deleted",
+    edits: edit(DELETER, 'if (answer.kind !== "absent") {', 'if (answer.kind === "present") {'),
+    tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
+  },
+  {
+    id: "skip-last-read",
+    invariant: "a Node that is another one, on its way out, or Ready by now is not deleted",
+    edits: edit(DELETER, "!isSameNode(node, fresh) || isReady(fresh) ||", ""),
+    tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
+  },
+  {
+    id: "skip-last-judgement",
+    invariant: "what was seen while the cloud was asked counts",
+    edits: edit(DELETER, '|| fleet.judge(node).kind !== "confirm") {', ") {"),
+    tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
+  },
+  {
+    id: "delete-without-precondition",
+    invariant: "a deletion carries UID and resourceVersion",
+    edits: edit(
+      DELETER,
+      "client.delete(NODES, { name }, { uid, resourceVersion }, signal),",
+      "client.delete(NODES, { name }, {}, signal),",
+    ),
+    tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
+  },
+];

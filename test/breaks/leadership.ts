@@ -1,0 +1,187 @@
+/**
+ * Breaks of what keeps two processes from acting at once, and two workers from working on one Node.
+ * @module
+ */
+import { type Break, edit } from "./break.ts";
+
+const LOCK = "lib/kube/lease_lock.ts";
+const LEADER = "lib/kube/leader.ts";
+const FENCE = "lib/kube/fenced_client.ts";
+const QUEUE = "lib/core/work_queue.ts";
+
+export const LEADERSHIP_BREAKS: readonly Break[] = [
+  {
+    id: "write-without-lease",
+    invariant: "nothing is written by a process that does not hold the Lease",
+    edits: edit(
+      FENCE,
+      "if (this.#leadership.isHeld()) return;",
+      "if (this.#leadership.isHeld() || !signal.aborted) return;",
+    ),
+    tests: ["test/kube/fenced_client_test.ts"],
+  },
+  {
+    id: "write-after-pause",
+    invariant: "whether the Lease is held is asked again after each pause of a request",
+    edits: edit(FENCE, "{ beforeSend: () => this.#check() };", "{};"),
+    tests: ["test/kube/fenced_client_test.ts"],
+  },
+  {
+    id: "grace-after-loss",
+    invariant: "what is under way ends at once when the Lease is lost",
+    edits: edit(
+      "lib/controllers/controller.ts",
+      "if (stop.reason instanceof LeadershipLostError) return end();",
+      "",
+    ),
+    tests: ["test/controllers/controller_test.ts"],
+  },
+  {
+    id: "steal-lease",
+    invariant: "a Lease that is held is not taken before it runs out",
+    edits: edit(
+      LOCK,
+      "if (this.freeInMs > 0) return TAKEN;",
+      "if (this.freeInMs === Infinity) return TAKEN;",
+    ),
+    tests: ["test/kube/leader_test.ts"],
+  },
+  {
+    id: "compare-clocks",
+    invariant: "times in a Lease are never compared with our own clock",
+    edits: edit(
+      LOCK,
+      "else this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs);",
+      "else\n      this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs) -\n" +
+        '        (clock.now() - Date.parse(lease.spec?.renewTime ?? ""));',
+    ),
+    tests: ["test/kube/leader_test.ts", "test/kube/leader_property_test.ts"],
+  },
+  {
+    id: "take-deleted-lease",
+    invariant: "a Lease that was deleted by hand is taken when it would have run out",
+    edits: edit(
+      LOCK,
+      "this.#heldUntilMs = Math.min(this.#heldUntilMs, clock.monotonic() + durationMs);",
+      "this.#heldUntilMs = clock.monotonic() - durationMs;",
+    ),
+    tests: ["test/kube/leader_test.ts"],
+  },
+  {
+    id: "renew-over-other",
+    invariant: "a holder that finds another in its Lease stops",
+    edits: edit(LOCK, "if (findHolder(lease) !== identity) return TAKEN;\n      this.", "this."),
+    tests: ["test/kube/leader_test.ts"],
+  },
+  {
+    id: "age-by-wall-clock",
+    invariant: "a clock that is set back makes no renewal younger",
+    edits: edit(
+      LOCK,
+      "Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);",
+      "wallMs - this.#renewed.wallMs;",
+    ),
+    tests: ["test/kube/leader_test.ts"],
+  },
+  {
+    id: "age-by-monotonic-clock",
+    invariant: "a machine that was suspended makes no renewal younger",
+    edits: edit(
+      LOCK,
+      "Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);",
+      "monotonicMs - this.#renewed.monotonicMs;",
+    ),
+    tests: ["test/kube/leader_test.ts"],
+  },
+  {
+    id: "age-from-answer",
+    invariant: "a renewal counts from when it was sent, not from when it was answered",
+    edits: edit(LOCK, "this.#renewed = sent;", "this.#renewed = { ...sent, ...this.#now() };"),
+    tests: ["test/kube/leader_test.ts"],
+  },
+  {
+    id: "lead-too-long",
+    invariant: "a leader gives up before others may take the Lease",
+    edits: edit(LEADER, "this.#heldMs = Math.min(", "this.#heldMs = 2 * Math.min("),
+    tests: ["test/kube/leader_test.ts", "test/kube/leader_property_test.ts"],
+  },
+  {
+    id: "release-before-end",
+    invariant: "the Lease is given back when everything that was done in its name has ended",
+    edits: edit(
+      LEADER,
+      "await lead(AbortSignal.any([signal, this.signal]));",
+      "await Promise.race([\n" +
+        "          lead(AbortSignal.any([signal, this.signal])),\n" +
+        "          new Promise<void>((end) => signal.addEventListener('abort', () => end())),\n" +
+        "        ]);",
+    ),
+    tests: ["test/kube/leader_test.ts"],
+  },
+  {
+    id: "two-workers-one-key",
+    invariant: "two workers are never at work on one Node",
+    edits: [
+      ...edit(QUEUE, "if (!this.#processing.has(key)) this.#push(key);", "this.#push(key);"),
+      ...edit(
+        QUEUE,
+        "assert(!this.#processing.has(key), `Cannot hand out",
+        "assert(key !== undefined, `Cannot hand out",
+      ),
+      ...edit(
+        QUEUE,
+        "assert(startedMs !== undefined, `Cannot end work",
+        "if (!startedMs) return;\n    assert(true, `Cannot end work",
+      ),
+    ],
+    tests: ["test/core/work_queue_test.ts"],
+  },
+  {
+    id: "lose-key-while-working",
+    invariant: "a Node that changes while it is worked on is worked on again",
+    edits: edit(QUEUE, "if (this.#dirty.has(key)) this.#push(key);", "this.#dirty.delete(key);"),
+    tests: ["test/core/work_queue_test.ts"],
+  },
+  {
+    id: "later-delay-wins",
+    invariant: "of two delays of a Node the earlier counts",
+    edits: edit(
+      QUEUE,
+      "if (pendingMs !== undefined && pendingMs <= dueMs) return;",
+      "if (pendingMs !== undefined && pendingMs > dueMs) return;",
+    ),
+    tests: ["test/core/work_queue_test.ts"],
+  },
+  {
+    id: "never-forget-failures",
+    invariant: "a success ends the back-off",
+    edits: edit(QUEUE, "this.#failures.delete(key);", "this.#failures.get(key);"),
+    tests: ["test/core/work_queue_test.ts"],
+  },
+  {
+    id: "back-off-without-cap",
+    invariant: "a back-off never gets longer than its cap",
+    edits: edit(
+      "lib/core/backoff.ts",
+      "Math.min(capMs, baseMs * 2 ** Math.min(failures - 1, 52));",
+      "Math.max(capMs / capMs, baseMs * 2 ** Math.min(failures - 1, 52));",
+    ),
+    tests: ["test/core/backoff_test.ts"],
+  },
+  {
+    id: "back-off-without-jitter",
+    invariant: "those that fail together do not try again together",
+    edits: edit("lib/core/backoff.ts", "(1 + jitter * random());", "(1 + jitter * 0 * random());"),
+    tests: ["test/core/backoff_test.ts"],
+  },
+  {
+    id: "reconcile-without-end",
+    invariant: "work on a Node has a deadline",
+    edits: edit(
+      "lib/controllers/controller.ts",
+      "clock.sleep(reconcileTimeoutMs, ended.signal).then(expire, () => undefined);",
+      "void expire;",
+    ),
+    tests: ["test/controllers/controller_test.ts"],
+  },
+];

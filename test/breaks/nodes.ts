@@ -1,0 +1,195 @@
+/**
+ * Breaks of what is written on Nodes.
+ * @module
+ */
+import { type Break, edit } from "./break.ts";
+
+const PLAN = "lib/controllers/node/plan.ts";
+const LABELS_PLAN = "lib/controllers/node_labels/plan.ts";
+const LIFECYCLE_PLAN = "lib/controllers/node_lifecycle/plan.ts";
+
+export const NODE_BREAKS: readonly Break[] = [
+  {
+    id: "forget-beta-twin",
+    invariant: "every topology label is written with its beta twin",
+    edits: edit(
+      "lib/controllers/instance_labels.ts",
+      "for (const key of keys) topology[key] = value;",
+      "topology[keys[0]] = value;",
+    ),
+    tests: ["test/controllers/instance_labels_test.ts"],
+  },
+  {
+    id: "stable-ignores-beta",
+    invariant: "where the cloud tells nothing, a stable label follows its beta twin",
+    edits: edit(
+      LABELS_PLAN,
+      "if (actual[stable] !== value) set[stable] = value;",
+      "if (actual[stable] === value) set[stable] = value;",
+    ),
+    tests: ["test/controllers/node_labels/plan_test.ts"],
+  },
+  {
+    id: "write-equal-labels",
+    invariant: "labels are written only where they differ",
+    edits: edit(
+      LABELS_PLAN,
+      "filter(([key, value]) => actual[key] !== value));",
+      "filter(([key, value]) => actual[key] !== value || value !== undefined));",
+    ),
+    tests: ["test/controllers/node_labels/plan_test.ts"],
+  },
+  {
+    id: "write-equal-addresses",
+    invariant: "addresses are written only where they differ",
+    edits: edit(PLAN, '"wanted" || hasAddresses(node, plan.addresses)) return', '"wanted") return'),
+    tests: ["test/controllers/node/plan_test.ts"],
+  },
+  {
+    id: "write-twice-from-stale-store",
+    invariant: "a store that has not seen our own write yet causes no second one",
+    edits: edit(
+      "lib/controllers/superseded_versions.ts",
+      'if (versions?.has(node.metadata.resourceVersion ?? "")) return true;',
+      'if (versions?.has("")) return true;',
+    ),
+    tests: ["test/controllers/superseded_versions_test.ts"],
+  },
+  {
+    id: "change-provider-id",
+    invariant: "a provider ID that is set never changes",
+    edits: edit(
+      PLAN,
+      "...(node.spec?.providerID ? {} : { providerID: instance.providerId }),",
+      "providerID: instance.providerId,",
+    ),
+    tests: ["test/controllers/node/plan_test.ts"],
+  },
+  {
+    id: "drop-foreign-taints",
+    invariant: "taints of others stay when a Node is initialised",
+    edits: edit(
+      PLAN,
+      "filter(({ key }) => key !== UNINITIALIZED_TAINT);",
+      "filter(({ key }) => key === UNINITIALIZED_TAINT && key === undefined);",
+    ),
+    tests: ["test/controllers/node/plan_test.ts"],
+  },
+  {
+    id: "shutdown-drops-taints",
+    invariant: "taints of others stay when a machine is off",
+    edits: edit(
+      LIFECYCLE_PLAN,
+      "taints: [...taints, SHUTDOWN_TAINT], isOff",
+      "taints: [SHUTDOWN_TAINT], isOff",
+    ),
+    tests: ["test/controllers/node_lifecycle/plan_test.ts"],
+  },
+  {
+    id: "shutdown-when-unknown",
+    invariant: "only a machine that is known to be off brings the shutdown taint",
+    edits: edit(LIFECYCLE_PLAN, 'instance.state === "stopped";', 'instance.state !== "running";'),
+    tests: ["test/controllers/node_lifecycle/plan_test.ts"],
+  },
+  {
+    id: "untaint-foreign",
+    invariant: "the taint of another cloud's Node stays",
+    edits: edit(
+      PLAN,
+      'if (presence.kind === "foreign") return NOTHING;',
+      'if (presence.kind === "foreign")\n' +
+        "    return { ...NOTHING, initialises: true, patch: { metadata: {}, spec: { taints: null } } };",
+    ),
+    tests: ["test/controllers/node/plan_test.ts"],
+  },
+  {
+    id: "patch-without-version",
+    invariant: "the patch that takes the taint away carries the resourceVersion",
+    edits: edit(
+      "lib/controllers/node/reconcile.ts",
+      "{ ...patch.metadata, resourceVersion: node.metadata.resourceVersion };",
+      "{ ...patch.metadata };",
+    ),
+    tests: ["test/controllers/node/reconcile_test.ts"],
+  },
+  {
+    id: "taint-without-version",
+    invariant: "the patch that replaces the taints carries the resourceVersion",
+    edits: edit(
+      "lib/controllers/node_lifecycle/mod.ts",
+      "metadata: { resourceVersion },",
+      "metadata: { ...(resourceVersion === undefined && { resourceVersion }) },",
+    ),
+    tests: ["test/controllers/node_lifecycle/shutdown_taint_test.ts"],
+  },
+  {
+    id: "merge-addresses",
+    invariant: "the list of addresses is replaced whole",
+    edits: edit(
+      "lib/controllers/node/reconcile.ts",
+      '[...addresses, { $patch: "replace" }]',
+      "[...addresses]",
+    ),
+    tests: ["test/controllers/node/reconcile_test.ts"],
+  },
+  {
+    id: "overwrite-labels-of-others",
+    invariant: "additional labels never replace what is there when a Node is initialised",
+    edits: edit(
+      "lib/controllers/node/labels.ts",
+      "if (actual[key] === undefined) set[key] = value;",
+      "if (actual[key] !== value) set[key] = value;",
+    ),
+    tests: ["test/controllers/node/labels_test.ts"],
+  },
+  {
+    id: "edit-counts-as-move",
+    invariant: "whether a machine moved is told by what the cloud said, not by a label",
+    edits: edit(
+      LABELS_PLAN,
+      "const from = told[key] ?? findTrusted(key, actual, wanted, origins);",
+      "const from = actual[key] ?? findTrusted(key, actual, wanted, origins);",
+    ),
+    tests: ["test/controllers/node_labels/plan_test.ts"],
+  },
+  {
+    id: "swapped-uuid-unproven",
+    invariant: "a byte-swapped UUID counts only after a 404 for the one that was reported",
+    edits: edit(
+      "lib/providers/xenorchestra/provider.ts",
+      "if (swapped && this.#memory.isNoVm(id))",
+      "if (swapped)",
+    ),
+    tests: ["test/providers/xenorchestra/provider_test.ts"],
+  },
+  {
+    id: "two-nodes-one-machine",
+    invariant: "a machine that two Nodes claim initialises neither",
+    edits: edit(
+      "lib/controllers/node/reconcile.ts",
+      "isUninitialized(node) ? this.#refuseRival(node, resolved) : resolved;",
+      "resolved;",
+    ),
+    tests: ["test/controllers/node/reconcile_test.ts"],
+  },
+  {
+    id: "plan-on-old-node",
+    invariant: "a Node that came again while the cloud was asked is planned anew",
+    edits: edit(
+      "lib/controllers/node/reconcile.ts",
+      "if (current === undefined || current.metadata.uid !== node.metadata.uid) {",
+      "if (current === undefined) {",
+    ),
+    tests: ["test/controllers/node/reconcile_test.ts"],
+  },
+  {
+    id: "fight-without-end",
+    invariant: "a fight over labels or taints with somebody else goes on at a slow pace",
+    edits: edit(
+      "lib/controllers/contest.ts",
+      "recent.length < ROUNDS_MAX) return 0;",
+      "recent.length >= 0) return 0;",
+    ),
+    tests: ["test/controllers/contest_test.ts"],
+  },
+];
