@@ -26,7 +26,7 @@ export async function startListeners(
   parts: Parts,
   signal: AbortSignal,
 ): Promise<HttpServer[]> {
-  const { clock, log, metrics, debugAddress, secure, configz } = options;
+  const { clock, log, metrics, debugAddress, secure, configz, connectionsMax } = options;
   const probes = { checks: toChecks(parts), renderMetrics: () => metrics.render() };
   const debug = toDebugOptions(options, parts);
   const pages = createPages({ probes, debug, log, ...(configz && { configz }) });
@@ -34,7 +34,7 @@ export async function startListeners(
   try {
     if (debugAddress) {
       const flag = "--debug-address";
-      const place = { address: debugAddress, flag, clock, log, signal };
+      const place = { address: debugAddress, connectionsMax, flag, clock, log, signal };
       const server = await startHttpServer({ ...place, handler: pages });
       servers.push(server);
       log.info("Listening", { address: formatListenAddress(server.address), flag });

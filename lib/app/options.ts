@@ -60,6 +60,8 @@ export interface AppOptions {
   readonly debugAddress?: ListenAddress;
   /** The HTTPS port and who may look; absent: there is none. */
   readonly secure?: SecureSettings;
+  /** Most connections of each listener. @default {128} */
+  readonly connectionsMax?: number;
   /** What `/configz` shows: flags and their values, none of them a secret. Absent: there is no such page. */
   readonly configz?: Readonly<Record<string, string>>;
   /** How replicas agree on one that acts; absent: this process acts at once, and is the only one. */

@@ -18,7 +18,7 @@ const FLAG = "--secure-port";
  * @throws {ConfigError} when the address cannot be listened at, or the certificate cannot be used
  */
 export async function startSecureListener(
-  { client, clock, log, metrics, host }: AppOptions,
+  { client, clock, log, metrics, host, connectionsMax }: AppOptions,
   secure: SecureSettings,
   { pages, signal }: { readonly pages: Handler; readonly signal: AbortSignal },
 ): Promise<HttpServer> {
@@ -29,7 +29,7 @@ export async function startSecureListener(
   const access = { reviewer, alwaysAllowPaths, clock, log, signal: stopped.signal };
   const handler = guardAccess(pages, access);
   const { keyPair } = certificate;
-  const place = { address, flag: FLAG, clock, log, signal };
+  const place = { address, connectionsMax, flag: FLAG, clock, log, signal };
   const server = await startHttpServer({ ...place, handler, keyPair });
   log.info("Listening", { address: formatListenAddress(server.address), flag: FLAG });
   const watching = certificate.watch((fresh) => server.useKeyPair(fresh), stopped.signal);

@@ -13,6 +13,7 @@ import { formatConfigIssue } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import { exportProcess } from "../host/process_metrics.ts";
+import { readDescriptorLimit, toConnectionsMax } from "../host/descriptors.ts";
 import { createNotifier } from "../host/notify.ts";
 import { watchSignals } from "../host/signals.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
@@ -85,7 +86,9 @@ async function serve(
   const client = createKubeClient(shared);
   const elected = election && { ...election, client: createElectionClient(shared, election) };
   const notifier = createNotifier({ env, clock, log });
-  const parts = { ...cloud, client, clock, log, metrics, host: hostname() };
+  const descriptors = readDescriptorLimit();
+  const limits = descriptors && { connectionsMax: toConnectionsMax(descriptors) };
+  const parts = { ...cloud, ...limits, client, clock, log, metrics, host: hostname() };
   try {
     await runApp(
       {

@@ -34,6 +34,8 @@ export interface HttpServerOptions {
   readonly handler: Handler;
   /** Absent: it speaks plain HTTP. */
   readonly keyPair?: KeyPair;
+  /** Most connections at once, never more than 128. @default {128} */
+  readonly connectionsMax?: number | undefined;
   /** The flag that chose the address, for errors: `--debug-address`. */
   readonly flag: string;
   readonly clock: Clock;
@@ -109,7 +111,8 @@ class RunningServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    this.#connections = new Connections(options.clock, CONNECTIONS_MAX);
+    const { connectionsMax = CONNECTIONS_MAX } = options;
+    this.#connections = new Connections(options.clock, Math.min(connectionsMax, CONNECTIONS_MAX));
     // The interim answer 100 would invite a body.
     this.#http.on("checkContinue", (incoming, outgoing) => void this.#answer(incoming, outgoing));
     const { keyPair } = options;

@@ -9,11 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../lib/core/clock.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
-import { createLogger } from "../../lib/core/log.ts";
+import { createLogger, silentLogger } from "../../lib/core/log.ts";
 import type { ListenAddress } from "../../lib/http/listen_address.ts";
 import { startHttpServer } from "../../lib/http/server.ts";
 import type { Handler, HttpServer } from "../../lib/http/server.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { openRaw, type RawConnection } from "../support/raw_http.ts";
 
 const ANY_PORT: ListenAddress = { kind: "tcp", host: "127.0.0.1", port: 0 };
 const HELLO: Handler = { fetch: () => new Response("hello") };
@@ -72,6 +73,25 @@ describe("startHttpServer()", () => {
     expect(await (await fetch(toUrl(server))).text()).toBe("hello");
     await server.stop(1_000);
     await expect(fetch(toUrl(server))).rejects.toThrow();
+  });
+
+  test("startHttpServer() keeps to fewer connections where there is little room, and still answers", async () => {
+    const server = await startHttpServer({
+      address: ANY_PORT,
+      connectionsMax: 3,
+      handler: HELLO,
+      clock: systemClock,
+      flag: "--debug-address",
+      log: silentLogger,
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (server.address.kind !== "tcp") throw new Error("Cannot test: no port");
+    const held: RawConnection[] = [];
+    for (let at = 0; at < 8; at += 1) held.push(await openRaw({ port: server.address.port }));
+    expect(await (await fetch(toUrl(server), { keepalive: false })).text()).toBe("hello");
+    await Promise.all(held.slice(0, 6).map(({ closed }) => closed));
+    expect(held.filter(({ socket }) => !socket.destroyed).length).toBeLessThanOrEqual(3);
+    await server.stop(0);
   });
 
   test("startHttpServer() refuses other hosts and methods", async () => {
