@@ -15,6 +15,7 @@ import type { ServerProcess } from "./server_process.ts";
 
 const START_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+const AUDIT_EVENT_START = '{"kind":"Event","apiVersion":"audit.k8s.io/';
 
 /** Folder of kube-apiserver and etcd, or `undefined` when there is none. */
 export const kubeAssets: string | undefined = process.env["KUBEBUILDER_ASSETS"] || undefined;
@@ -64,14 +65,30 @@ export interface Cluster {
   /** Freezes the API server: connections stay open and silent. */
   pauseApiServer(): void;
   resumeApiServer(): void;
+  /** Ends etcd, by SIGKILL unless told otherwise; what it has stays. */
+  stopEtcd(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again at the same address and waits until it is well. */
+  startEtcd(): Promise<void>;
+  /** Freezes etcd: whoever asks the API server waits. */
+  pauseEtcd(): void;
+  resumeEtcd(): void;
   /** Makes etcd forget all changes so far: watches and pages from older versions get 410. */
   compact(): Promise<void>;
   /** Requests to delete a Node that the API server got, whoever sent them and whatever became of them. */
   listNodeDeletions(): Promise<readonly NodeDeletion[]>;
   /** Requests of service accounts that the API server got and answered, in the order of their ends. */
   listRequests(): Promise<readonly AuditedRequest[]>;
+  /** Everything in the audit log, in the order of the ends of requests. */
+  listAudit(): Promise<readonly AuditEvent[]>;
   /** Ends all processes and removes all files. */
   stop(): Promise<void>;
+}
+
+/** What a {@linkcode Cluster} may be started with. */
+export interface ClusterOptions {
+  readonly signal?: AbortSignal;
+  /** Rules of its audit log (`rules` of an audit.k8s.io/v1 Policy). @default {as the lists of requests need it} */
+  readonly auditRules?: readonly object[];
 }
 
 /** A request to delete a Node, as the audit log of the API server tells. */
@@ -105,24 +122,19 @@ export interface AuditedRequest {
 }
 
 /** Tells of requests to delete Nodes and of all that service accounts ask; of writes with their bodies. */
-const AUDIT_POLICY = {
-  apiVersion: "audit.k8s.io/v1",
-  kind: "Policy",
-  omitStages: ["RequestReceived"],
-  rules: [
-    { level: "Request", verbs: ["delete"], resources: [{ group: "", resources: ["nodes"] }] },
-    {
-      level: "Request",
-      userGroups: ["system:serviceaccounts"],
-      verbs: ["create", "update", "patch", "delete"],
-    },
-    { level: "Metadata", userGroups: ["system:serviceaccounts"] },
-    { level: "None" },
-  ],
-} as const;
+const AUDIT_RULES = [
+  { level: "Request", verbs: ["delete"], resources: [{ group: "", resources: ["nodes"] }] },
+  {
+    level: "Request",
+    userGroups: ["system:serviceaccounts"],
+    verbs: ["create", "update", "patch", "delete"],
+  },
+  { level: "Metadata", userGroups: ["system:serviceaccounts"] },
+  { level: "None" },
+] as const;
 
 /** The part of an audit Event that is read (audit.k8s.io/v1). */
-interface AuditEvent {
+export interface AuditEvent {
   readonly user: { readonly username: string };
   readonly verb: string;
   readonly requestURI: string;
@@ -133,6 +145,7 @@ interface AuditEvent {
     readonly name?: string;
   };
   readonly requestObject?: { readonly preconditions?: NodeDeletion["preconditions"] };
+  readonly responseObject?: unknown;
   readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;
   readonly responseStatus?: { readonly code?: number };
@@ -143,6 +156,7 @@ interface Parts {
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly etcdUrl: string;
+  readonly peerUrl: string;
   readonly port: number;
   readonly authority: CertificateFiles;
   readonly serving: CertificateFiles;
@@ -154,9 +168,7 @@ interface Parts {
  *
  * @throws Error when `KUBEBUILDER_ASSETS` is not set, or a server does not come up; its message ends with the log
  */
-export async function startCluster(
-  options: { readonly signal?: AbortSignal } = {},
-): Promise<Cluster> {
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   if (kubeAssets === undefined) throw new Error("Cannot start cluster: KUBEBUILDER_ASSETS not set");
   for (const name of ["etcd", "kube-apiserver"]) await access(join(kubeAssets, name));
   const signal = options.signal ?? new AbortController().signal;
@@ -169,10 +181,11 @@ export async function startCluster(
       findFreePort(),
     ]);
     const etcdUrl = `http://127.0.0.1:${etcdPort}`;
-    etcd = startEtcd(kubeAssets, { folder, etcdUrl, peerUrl: `http://127.0.0.1:${peerPort}` });
+    const peerUrl = `http://127.0.0.1:${peerPort}`;
+    etcd = startEtcd(kubeAssets, { folder, etcdUrl, peerUrl });
     const certificates = await createCertificates(folder);
-    await writeFile(toAuditPath(folder, "policy"), JSON.stringify(AUDIT_POLICY));
-    const parts = { assets: kubeAssets, folder, signal, etcdUrl, port, ...certificates };
+    await writeFile(toAuditPath(folder, "policy"), toAuditPolicy(options.auditRules));
+    const parts = { assets: kubeAssets, folder, signal, etcdUrl, peerUrl, port, ...certificates };
     return await RunningCluster.start(parts, etcd);
   } catch (error) {
     await etcd?.stop("SIGKILL");
@@ -226,7 +239,7 @@ class RunningCluster implements Cluster {
   readonly folder: string;
   readonly adminKubeconfigPath: string;
   readonly #parts: Parts;
-  readonly #etcd: ServerProcess;
+  #etcd: ServerProcess;
   readonly #tls: { readonly ca: string; readonly cert: string; readonly key: string };
   #apiServer: ServerProcess | undefined;
 
@@ -365,6 +378,32 @@ class RunningCluster implements Cluster {
     this.#apiServer?.signal("SIGCONT");
   }
 
+  async stopEtcd(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    await this.#etcd.stop(signal);
+  }
+
+  async startEtcd(): Promise<void> {
+    const { assets, etcdUrl, signal } = this.#parts;
+    this.#etcd = startEtcd(assets, this.#parts);
+    await waitUntilReady(this.#etcd, {
+      name: "etcd",
+      timeoutMs: START_TIMEOUT_MS,
+      signal,
+      isReady: async () => {
+        const deadline = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+        return (await fetch(`${etcdUrl}/health`, { signal: deadline })).ok;
+      },
+    });
+  }
+
+  pauseEtcd(): void {
+    this.#etcd.signal("SIGSTOP");
+  }
+
+  resumeEtcd(): void {
+    this.#etcd.signal("SIGCONT");
+  }
+
   async compact(): Promise<void> {
     const namespace = await this.adminFetch("/api/v1/namespaces");
     const list = await readJson<{ readonly metadata: { readonly resourceVersion: string } }>(
@@ -379,27 +418,27 @@ class RunningCluster implements Cluster {
   }
 
   async listNodeDeletions(): Promise<readonly NodeDeletion[]> {
-    const events = await this.#readAudit();
+    const events = await this.listAudit();
     return events.filter(isNodeDeletion).map(toNodeDeletion);
   }
 
   async listRequests(): Promise<readonly AuditedRequest[]> {
-    const events = await this.#readAudit();
+    const events = await this.listAudit();
     return events
       .filter(({ user }) => user.username.startsWith("system:serviceaccount:"))
       .map(toAuditedRequest);
   }
 
-  async #readAudit(): Promise<readonly AuditEvent[]> {
+  async listAudit(): Promise<readonly AuditEvent[]> {
     const log = await readFile(toAuditPath(this.folder, "log"), "utf8").catch(() => "");
     // The last line may be half written.
     const lines = log.slice(0, log.lastIndexOf("\n") + 1).split("\n");
-    return lines.filter(Boolean).map((line): AuditEvent => JSON.parse(line));
+    return lines.flatMap((line) => parseAuditLine(line));
   }
 
   async stop(): Promise<void> {
     await this.stopApiServer("SIGKILL");
-    await this.#etcd.stop("SIGKILL");
+    await this.stopEtcd();
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -448,12 +487,30 @@ function apiServerFlags(parts: Parts): readonly string[] {
     "cert-dir": join(parts.folder, "unused"),
     "audit-policy-file": toAuditPath(parts.folder, "policy"),
     "audit-log-path": toAuditPath(parts.folder, "log"),
+    // One file, whatever its size in MiB: another would have to be found.
+    "audit-log-maxsize": "4096",
   };
   return Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
 }
 
 function toAuditPath(folder: string, what: "policy" | "log"): string {
   return join(folder, `audit-${what}.json`);
+}
+
+function toAuditPolicy(rules: readonly object[] = AUDIT_RULES): string {
+  return JSON.stringify({
+    apiVersion: "audit.k8s.io/v1",
+    kind: "Policy",
+    omitStages: ["RequestReceived"],
+    omitManagedFields: true,
+    rules,
+  });
+}
+
+/** The Event of a line. One that an API server was killed at is cut short, and the next begins right behind it. */
+function parseAuditLine(line: string): AuditEvent[] {
+  const whole = line.slice(Math.max(0, line.lastIndexOf(AUDIT_EVENT_START)));
+  return whole.startsWith(AUDIT_EVENT_START) ? [JSON.parse(whole)] : [];
 }
 
 function isNodeDeletion({ verb, objectRef }: AuditEvent): boolean {
@@ -469,7 +526,8 @@ function toNodeDeletion(event: AuditEvent): NodeDeletion {
   };
 }
 
-function toAuditedRequest(event: AuditEvent): AuditedRequest {
+/** An Event of the audit log as a request. */
+export function toAuditedRequest(event: AuditEvent): AuditedRequest {
   const { resource, subresource, namespace, name } = event.objectRef ?? {};
   const full = subresource === undefined ? resource : `${resource}/${subresource}`;
   return {

@@ -215,24 +215,7 @@ export class ClusterRig {
 
   /** Registers a Node as its kubelet does. */
   async register(name: string, registration: Registration = {}): Promise<Node> {
-    const { systemUuid = toUuid(`vm/${name}`), providerID, nodeIp } = registration;
-    await this.cluster.create("/api/v1/nodes", {
-      metadata: {
-        name,
-        labels: { "kubernetes.io/hostname": name, ...registration.labels },
-        annotations: nodeIp === undefined ? {} : { "alpha.kubernetes.io/provided-node-ip": nodeIp },
-      },
-      spec: {
-        taints: registration.taints ?? [UNINITIALIZED],
-        ...(providerID !== undefined && { providerID }),
-        ...registration.spec,
-      },
-      status: {
-        addresses: [{ type: "Hostname", address: name }],
-        nodeInfo: toNodeInfo(systemUuid),
-        ...registration.status,
-      },
-    });
+    await this.cluster.create("/api/v1/nodes", toNodeObject(name, registration));
     return await this.readNode(name);
   }
 
@@ -316,6 +299,28 @@ export async function waitUntil<T>(
     }
     await Bun.sleep(POLL_MS);
   }
+}
+
+/** What a kubelet sends when it registers its Node. */
+export function toNodeObject(name: string, registration: Registration = {}): object {
+  const { systemUuid = toUuid(`vm/${name}`), providerID, nodeIp } = registration;
+  return {
+    metadata: {
+      name,
+      labels: { "kubernetes.io/hostname": name, ...registration.labels },
+      annotations: nodeIp === undefined ? {} : { "alpha.kubernetes.io/provided-node-ip": nodeIp },
+    },
+    spec: {
+      taints: registration.taints ?? [UNINITIALIZED],
+      ...(providerID !== undefined && { providerID }),
+      ...registration.spec,
+    },
+    status: {
+      addresses: [{ type: "Hostname", address: name }],
+      nodeInfo: toNodeInfo(systemUuid),
+      ...registration.status,
+    },
+  };
 }
 
 function toNodeInfo(systemUUID: string): Readonly<Record<string, string>> {

@@ -143,7 +143,8 @@ export function runLandfall(
   return startLandfall(program, args, env).ended;
 }
 
-function parseRecord(line: string): LogRecord | undefined {
+/** A line of the log as a record; absent when it is none. */
+export function parseRecord(line: string): LogRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? { ...value } : undefined;

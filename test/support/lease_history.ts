@@ -32,6 +32,12 @@ export function countHandOvers(requests: readonly AuditedRequest[]): number {
   return holders.filter(({ username }, at) => username !== holders[at - 1]?.username).length - 1;
 }
 
+/** Who held the Lease at a time in milliseconds since the epoch: whoever wrote it last, if it then named a holder. */
+export function findHolder(requests: readonly AuditedRequest[], atMs: number): string | undefined {
+  const last = listChanges(requests).findLast(({ at }) => toMs(at) <= atMs);
+  return last?.isHeld === true ? last.username : undefined;
+}
+
 /**
  * Writes of Nodes that are not proven to have been done while their writer held the Lease: begun after the request that
  * made it the holder, and ended before the next one that changes the holder and before the last renewal was worth

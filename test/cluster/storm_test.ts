@@ -1,0 +1,170 @@
+/**
+ * Ten minutes in which every process may be killed or stand still at any time, while Nodes come, change and go: what must
+ * never happen does not, and when it is over, all is true within a bounded time.
+ *
+ * `LANDFALL_STORM_SEED` replays a storm, as far as real time lets; `LANDFALL_STORM_MINUTES` is how long it lasts.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { skipsCluster } from "../support/cluster.ts";
+import { listPrograms } from "../support/landfall_process.ts";
+import { Storm } from "../support/storm.ts";
+import { planFaults } from "../support/storm_plan.ts";
+import type { Footprint, Replica } from "../support/storm_replica.ts";
+
+const isSkipped = skipsCluster();
+const program = listPrograms().at(-1);
+const seed = Number(process.env["LANDFALL_STORM_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+const minutes = Number(process.env["LANDFALL_STORM_MINUTES"] ?? 10);
+const JUDGE_MS = 60_000;
+/** Within so long after the last fault all is true. */
+const RECOVERY_MS = 60_000;
+/** A machine that goes in a calm has no Node after so long. */
+const DELETION_MS = 20_000;
+const REST_MS = 15_000;
+const POLL_MS = 250;
+/** What a process at rest may take more after a while. */
+const GROWTH = { descriptors: 2, residentMib: 4 } as const;
+
+test("planFaults() plans the same for the same seed, and something else for another", () => {
+  expect(planFaults(7, 10)).toEqual(planFaults(7, 10));
+  expect(planFaults(7, 10)).not.toEqual(planFaults(8, 10));
+  const all = planFaults(7, 600);
+  expect(new Set(all.map(({ target, kind }) => `${kind} ${target}`)).size).toBe(12);
+});
+
+describe.skipIf(isSkipped)(`${minutes} minutes, seed ${seed}, ${program?.name}`, () => {
+  let started: Storm | undefined;
+  const use = (): Storm => {
+    if (started === undefined) throw new Error("Cannot test: the storm is not up");
+    return started;
+  };
+  /** What is gone but was not seen by the leader before: it counts after ten minutes only, so a person takes over. */
+  let unseen = 0;
+
+  beforeAll(async () => {
+    if (program === undefined) throw new Error("Cannot test: there is no program");
+    console.log(`storm: LANDFALL_STORM_SEED=${seed} LANDFALL_STORM_MINUTES=${minutes}`);
+    started = await Storm.start({ program, seed, minutes });
+  }, 120_000);
+  afterAll(async () => {
+    await started?.stop();
+  }, 60_000);
+
+  test(
+    "nothing that must never happen does",
+    async () => {
+      const storm = use();
+      const failed = new AbortController();
+      const raging = storm.rage(minutes, failed.signal);
+      const isOver = raging.then(() => true);
+      while (!(await Promise.race([isOver, Bun.sleep(JUDGE_MS).then(() => false)]))) {
+        const { findings } = await storm.judge();
+        if (findings.length > 0) failed.abort();
+      }
+      await raging;
+      const { findings, ...counts } = await storm.judge();
+      console.log(`storm: ${storm.faults.length} faults, ${JSON.stringify(counts)}`);
+      for (const replica of Object.values(storm.replicas))
+        console.log(`storm: ${toSummary(replica)}`);
+      expect(findings.join("\n")).toBe("");
+      // Otherwise nothing was tried.
+      expect(counts.writes).toBeGreaterThan(minutes * 10);
+    },
+    minutes * 60_000 + 180_000,
+  );
+
+  test(
+    "after it, every Node is true",
+    async () => {
+      const storm = use();
+      const fromMs = performance.now();
+      let untruths: readonly string[] = [];
+      let leader: Replica | undefined;
+      for (;;) {
+        untruths = await storm.listUntruths();
+        leader = storm.findLeader();
+        if (leader !== undefined && (await isAllTrue(leader, untruths))) break;
+        if (performance.now() - fromMs > RECOVERY_MS) break;
+        await Bun.sleep(POLL_MS);
+      }
+      const tookMs = Math.round(performance.now() - fromMs);
+      unseen = untruths.length;
+      console.log(`storm: all was true after ${tookMs} ms, ${unseen} Nodes of machines never seen`);
+      expect(tookMs, `${untruths.join("\n")}\n${leader?.tail}`).toBeLessThan(RECOVERY_MS);
+      // Whoever leads counts what it has seen itself: none of these was there any more when it began.
+      const sinceMs = leader?.leadsSinceMs ?? 0;
+      const seen = storm.world.members.filter(
+        ({ name, goneAtMs = 0 }) =>
+          untruths.includes(`${name} is gone, but there`) && goneAtMs > sinceMs + SEEN_AFTER_MS,
+      );
+      expect(seen).toEqual([]);
+    },
+    RECOVERY_MS + 30_000,
+  );
+
+  test(
+    "machines that go then take their Nodes with them, and then all is at rest",
+    async () => {
+      const storm = use();
+      const [leader, ...more] = Object.values(storm.replicas).filter(
+        ({ leadsSinceMs }) => leadsSinceMs !== undefined,
+      );
+      if (leader === undefined) throw new Error("Cannot find the leader");
+      expect(more).toEqual([]);
+      const lost = storm.world.loseSome(3);
+      await storm.kubelets.settle();
+      const fromMs = performance.now();
+      while ((await storm.listUntruths()).length > unseen) {
+        expect(performance.now() - fromMs, leader.tail).toBeLessThan(DELETION_MS);
+        await Bun.sleep(POLL_MS);
+      }
+      const tookMs = Math.round(performance.now() - fromMs);
+      console.log(`storm: ${lost.length} Nodes went ${tookMs} ms after their machines`);
+      await expectRest(storm, leader);
+    },
+    DELETION_MS + 60_000,
+  );
+});
+
+/** A leader takes its first inventory into account within so long. */
+const SEEN_AFTER_MS = 5_000;
+
+/** Whether nothing is untrue but that some Nodes are kept, as machines that were never seen are not missed yet. */
+async function isAllTrue(leader: Replica, untruths: readonly string[]): Promise<boolean> {
+  if (!untruths.every((text) => text.endsWith("is gone, but there"))) return false;
+  const blocked = await leader.readMetric("landfall_node_deletions_blocked").catch(() => undefined);
+  return (blocked?.get('{reason="neverSeen"}') ?? 0) === untruths.length;
+}
+
+function toSummary(replica: Replica): string {
+  const records = replica.listRecords();
+  const count = (text: string): number => records.filter(({ message }) => message === text).length;
+  const pausesMs = records.map(({ pauseMs }) => (typeof pauseMs === "number" ? pauseMs : 0));
+  return (
+    `replica ${replica.name} led ${count("Became leader")} times, lost ${count("leaderelection lost")}, ` +
+    `its watch paused for ${Math.max(0, ...pausesMs)} ms at most`
+  );
+}
+
+async function expectRest(storm: Storm, leader: Replica): Promise<void> {
+  const replicas = Object.values(storm.replicas);
+  const readAll = (): Promise<Footprint[]> =>
+    Promise.all(replicas.map((replica) => replica.readFootprint()));
+  // What the last deletions left behind, such as connections, ends first.
+  await Bun.sleep(REST_MS);
+  const before = { ...(await storm.judge()), footprints: await readAll() };
+  await Bun.sleep(REST_MS);
+  const after = { ...(await storm.judge()), footprints: await readAll() };
+  expect(after.findings.join("\n")).toBe("");
+  expect(after.writes - before.writes).toBe(0);
+  expect([...(await leader.readMetric("workqueue_depth")).values()]).toEqual([0, 0, 0]);
+  for (const [at, { descriptors, residentMib }] of after.footprints.entries()) {
+    const first = before.footprints[at] ?? { descriptors: 0, residentMib: 0 };
+    console.log(
+      `storm: replica ${replicas[at]?.name} at rest: ${descriptors} descriptors, ${residentMib.toFixed(1)} MiB`,
+    );
+    expect(descriptors - first.descriptors).toBeLessThanOrEqual(GROWTH.descriptors);
+    expect(residentMib - first.residentMib).toBeLessThan(GROWTH.residentMib);
+  }
+}
