@@ -20,8 +20,19 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1 to a port there. */
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** How a proxy differs from a plain one. */
+export interface TcpProxyOptions {
+  /** Where it listens. @default {"127.0.0.1"} */
+  readonly host?: string;
+  /** How much later everything arrives, in either direction, in milliseconds. @default {0} */
+  readonly delayMs?: number;
+}
+
+/** Starts a proxy on a free port to a port of 127.0.0.1. */
+export async function startTcpProxy(
+  targetPort: number,
+  { host = "127.0.0.1", delayMs = 0 }: TcpProxyOptions = {},
+): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let accepted = 0;
   let target = targetPort;
@@ -32,11 +43,17 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     pairs.add(pair);
     for (const [from, to] of [pair, [upstream, client]] as const) {
       from.setNoDelay(true);
+      const later = (act: () => void): void => {
+        if (delayMs === 0) act();
+        else setTimeout(act, delayMs);
+      };
       from.on("data", (chunk) => {
-        if (!to.write(chunk)) from.pause();
+        later(() => {
+          if (!to.destroyed && !to.write(chunk)) from.pause();
+        });
       });
       to.on("drain", () => from.resume());
-      from.on("end", () => to.end());
+      from.on("end", () => later(() => to.end()));
       from.on("error", () => to.destroy());
       from.on("close", () => {
         to.destroy();
@@ -44,7 +61,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       });
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("Cannot find own port");
   const each = (act: (socket: Socket) => void): void => {
