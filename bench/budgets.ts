@@ -6,7 +6,7 @@
 /** One line of the table. */
 export interface Budget {
   readonly title: string;
-  readonly unit: "s" | "MiB" | "requests" | "writes" | "ms" | "KiB";
+  readonly unit: "s" | "MiB" | "requests" | "writes" | "ms" | "KiB" | "times";
   /** Most that it may be; absent: shown for information. */
   readonly max?: number;
   /** Figure of the Go controller (v1.2.0 on the same simulators), as text. */
@@ -19,32 +19,46 @@ export type BudgetName =
   | "ready"
   | "rest"
   | "restAnonymous"
+  | "settled100"
+  | "idleCloud100"
+  | "idleCpu100"
   | "initialise"
   | "cpu"
   | "cloudRequests"
   | "writes"
   | "peak1000"
-  | "settled100"
-  | "idleCloud100"
-  | "idleCpu100"
-  | "beatingCpu100"
   | "settled1000"
+  | "anonymous1000"
   | "idleCloud1000"
   | "idleRequests1000"
   | "idleCpu1000"
-  | "beatingCpu1000"
   | "migration"
   | "shutdown"
   | "deletion"
-  | "anonymous1000"
   | "initialise5000"
+  | "cpu5000"
+  | "cloudRequests5000"
+  | "writes5000"
   | "peak5000"
   | "settled5000"
   | "anonymous5000"
+  | "denied5000"
+  | "deniedAnonymous5000"
   | "idleCloud5000"
   | "idleRequests5000"
   | "idleCpu5000"
-  | "beatingCpu5000"
+  | "moveMedian"
+  | "moveSlowest"
+  | "moveCpu"
+  | "moveCloud"
+  | "moveCloudMiB"
+  | "moveRequests"
+  | "beats"
+  | "beatCpu"
+  | "beatCloud"
+  | "beatRequests"
+  | "beatMiB"
+  | "beatSettled"
   | "restartReady"
   | "restartPeak"
   | "restartSettled"
@@ -58,16 +72,20 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   ready: { title: "start to ready, median", unit: "s" },
   rest: { title: "resident, no Nodes", unit: "MiB", max: 45, reference: "55" },
   restAnonymous: { title: "  of it anonymous", unit: "MiB" },
-  settled100: { title: "resident, 100 Nodes settled", unit: "MiB" },
+  settled100: { title: "resident, 100 Nodes settled", unit: "MiB", max: 45 },
   idleCloud100: {
     title: "  a minute of rest: requests to Xen Orchestra",
     unit: "requests",
     max: 6,
   },
-  idleCpu100: { title: "  a minute of rest: processor time", unit: "s" },
-  beatingCpu100: { title: "  the same with kubelets' heartbeats", unit: "s" },
+  idleCpu100: {
+    title: "  a minute of rest: processor time",
+    unit: "s",
+    // 0.2 % of one core.
+    max: 0.12,
+  },
   initialise: {
-    title: "1,000 Nodes at once, until all are initialised",
+    title: "1,000 Nodes at once, until all are initialised, median",
     unit: "s",
     max: 5,
     reference: "148 (14.6 with raised limits)",
@@ -96,7 +114,6 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
     max: 0.25,
     reference: "0.5",
   },
-  beatingCpu1000: { title: "  the same with kubelets' heartbeats", unit: "s" },
   migration: {
     title: "live migration until the labels are right, slowest of 5",
     unit: "s",
@@ -116,10 +133,19 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
     max: 90,
     reference: "3.3",
   },
-  initialise5000: { title: "5,000 Nodes at once, until all are initialised", unit: "s" },
+  initialise5000: {
+    title: "5,000 Nodes at once, until all are initialised",
+    unit: "s",
+    max: 25,
+  },
+  cpu5000: { title: "  processor time of the controller", unit: "s" },
+  cloudRequests5000: { title: "  requests to Xen Orchestra", unit: "requests", max: 10 },
+  writes5000: { title: "  writes to Kubernetes per Node, Events included", unit: "writes", max: 3 },
   peak5000: { title: "  peak resident", unit: "MiB" },
   settled5000: { title: "resident, 5,000 Nodes settled", unit: "MiB", max: 90, reference: "144" },
   anonymous5000: { title: "  of it anonymous", unit: "MiB" },
+  denied5000: { title: "  the same under MemoryDenyWriteExecute", unit: "MiB", max: 60 },
+  deniedAnonymous5000: { title: "  of it anonymous", unit: "MiB" },
   idleCloud5000: {
     title: "  a minute of rest: requests to Xen Orchestra",
     unit: "requests",
@@ -127,8 +153,22 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   },
   idleRequests5000: { title: "  a minute of rest: requests to Kubernetes", unit: "requests" },
   idleCpu5000: { title: "  a minute of rest: processor time", unit: "s" },
-  beatingCpu5000: { title: "  the same with kubelets' heartbeats", unit: "s" },
-  restartReady: { title: "start on 5,000 initialised Nodes until ready", unit: "s" },
+  moveMedian: {
+    title: "1,000 live migrations in a minute, 5,000 Nodes: until the labels are right, median",
+    unit: "s",
+  },
+  moveSlowest: { title: "  slowest", unit: "s" },
+  moveCpu: { title: "  processor time of the controller", unit: "s" },
+  moveCloud: { title: "  requests to Xen Orchestra", unit: "requests" },
+  moveCloudMiB: { title: "  bytes with Xen Orchestra", unit: "MiB" },
+  moveRequests: { title: "  requests to Kubernetes", unit: "requests" },
+  beats: { title: "a minute in which 5,000 Nodes write their status every 10 s", unit: "times" },
+  beatCpu: { title: "  processor time of the controller", unit: "s" },
+  beatCloud: { title: "  requests to Xen Orchestra", unit: "requests", max: 6 },
+  beatRequests: { title: "  requests to Kubernetes", unit: "requests" },
+  beatMiB: { title: "  bytes with Kubernetes", unit: "MiB" },
+  beatSettled: { title: "  resident at its end", unit: "MiB" },
+  restartReady: { title: "start on 5,000 initialised Nodes until ready, median", unit: "s" },
   restartPeak: { title: "  peak resident", unit: "MiB" },
   restartSettled: { title: "  resident, settled", unit: "MiB", max: 90 },
   toInventory: { title: "toInventory() of 5,000 VMs, decoding included", unit: "ms" },
@@ -139,29 +179,45 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
 /** Figures that were measured. */
 export type Figures = Partial<Record<BudgetName, number>>;
 
+/** One figure beside its goal, as text. */
+export interface FigureRow {
+  readonly title: string;
+  readonly measured: string;
+  readonly goal: string;
+  /** `ok`, `OVER`, or `""` where there is no goal. */
+  readonly verdict: "ok" | "OVER" | "";
+  readonly reference: string;
+}
+
+/** What was measured, in the order of the budgets. */
+export function toFigureRows(figures: Figures): readonly FigureRow[] {
+  const values = new Map(Object.entries(figures));
+  return Object.entries(BUDGETS).flatMap(([name, { title, unit, max, reference = "" }]) => {
+    const value = values.get(name);
+    if (value === undefined) return [];
+    const verdict = max === undefined ? "" : value <= max ? "ok" : "OVER";
+    const goal = max === undefined ? "" : `<= ${max}`;
+    return [{ title, measured: `${formatNumber(value)} ${unit}`, goal, verdict, reference }];
+  });
+}
+
 /** The table, and whether a figure is over its budget. */
 export function formatFigures(figures: Figures): { readonly text: string; readonly over: boolean } {
-  const rows: string[][] = [["figure", "measured", "budget", "", "Go controller"]];
-  let over = false;
-  for (const [name, budget] of Object.entries(BUDGETS)) {
-    const value = Object.entries(figures).find(([key]) => key === name)?.[1];
-    if (value === undefined) continue;
-    const isOver = budget.max !== undefined && value > budget.max;
-    over ||= isOver;
-    const verdict = budget.max === undefined ? "" : isOver ? "OVER" : "ok";
-    const limit = budget.max === undefined ? "" : `<= ${budget.max}`;
-    const measured = `${formatNumber(value)} ${budget.unit}`;
-    rows.push([budget.title, measured, limit, verdict, budget.reference ?? ""]);
-  }
-  return { text: alignColumns(rows), over };
+  const rows = toFigureRows(figures);
+  const cells = rows.map((row) => [row.title, row.measured, row.goal, row.verdict, row.reference]);
+  return {
+    text: alignColumns([["figure", "measured", "budget", "", "Go controller"], ...cells]),
+    over: rows.some(({ verdict }) => verdict === "OVER"),
+  };
 }
 
 function formatNumber(value: number): string {
-  if (Number.isInteger(value)) return String(value);
+  if (Number.isInteger(value)) return value.toLocaleString("en");
   return value.toFixed(value < 1 ? 3 : value < 10 ? 2 : 1);
 }
 
-function alignColumns(rows: readonly (readonly string[])[]): string {
+/** Lines of text in which columns begin at the same place. */
+export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(...rows.map((row) => row[at]?.length ?? 0)),
   );

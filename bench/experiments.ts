@@ -2,8 +2,9 @@
  * What happens in the life of a fleet, and how long it takes until its Nodes show it.
  * @module
  */
-import type { KubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
-import type { DemoMachine, XenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
+import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
+import type { Stage } from "./stage.ts";
+import { toQuantile } from "./statistics.ts";
 
 /** Seconds each thing took; `NaN` when it did not happen in time. */
 export interface LifeFigures {
@@ -15,11 +16,10 @@ export interface LifeFigures {
   readonly deletion: number;
 }
 
-/** What experiments are made on. */
-export interface Stage {
-  readonly kubernetes: KubernetesSimulator;
-  readonly cloud: XenOrchestraSimulator;
-  readonly machines: readonly DemoMachine[];
+/** Seconds from migrations until zone labels are right; `NaN` when some never were. */
+export interface MoveFigures {
+  readonly median: number;
+  readonly slowest: number;
 }
 
 const MIGRATIONS = 5;
@@ -30,20 +30,6 @@ const GRACE_MS = 40_000;
 const TIMEOUT_MS = 180_000;
 const POLL_MS = 20;
 const SHUTDOWN_TAINT = "node.cloudprovider.kubernetes.io/shutdown";
-
-/** Lets every kubelet say once in `periodMs` that it is well. Ends with the process. */
-export function keepHeartbeats({ kubernetes, machines }: Stage, periodMs: number): void {
-  let at = 0;
-  const gapMs = periodMs / machines.length;
-  setInterval(
-    () => {
-      const machine = machines[at % machines.length];
-      at += 1;
-      if (machine) setReady(kubernetes, machine.nodeName, undefined);
-    },
-    Math.max(1, gapMs),
-  );
-}
 
 /** Makes things happen, all at the same time, and waits for the Nodes to show them. */
 export async function runExperiments(stage: Stage): Promise<LifeFigures> {
@@ -57,26 +43,43 @@ export async function runExperiments(stage: Stage): Promise<LifeFigures> {
   return { shutdown, deletion, migration: Math.max(...migrations) };
 }
 
+/** Moves so many machines, evenly over a time, each to another host of its pool. */
+export async function moveMany(stage: Stage, count: number, overMs: number): Promise<MoveFigures> {
+  // From the other end: those at the front may be gone.
+  const movers = stage.machines.slice(-count);
+  const pending = new Map<DemoMachine, number>();
+  const seconds: number[] = [];
+  const startMs = performance.now();
+  for (let moved = 0; moved < movers.length || pending.size > 0;) {
+    const nowMs = performance.now();
+    if (nowMs - startMs > overMs + TIMEOUT_MS) return { median: Number.NaN, slowest: Number.NaN };
+    for (; moved < Math.min(movers.length, ((nowMs - startMs) / overMs) * count); moved += 1) {
+      const mover = movers[moved];
+      if (mover === undefined) continue;
+      stage.moveLive(mover);
+      pending.set(mover, nowMs);
+    }
+    for (const [mover, sinceMs] of pending) {
+      if (!stage.isPlaced(mover)) continue;
+      seconds.push((performance.now() - sinceMs) / 1_000);
+      pending.delete(mover);
+    }
+    await Bun.sleep(POLL_MS);
+  }
+  return { median: toQuantile(seconds, 0.5), slowest: Math.max(...seconds) };
+}
+
 async function measureMigration(stage: Stage, machine: DemoMachine, at: number): Promise<number> {
-  const { kubernetes, cloud } = stage;
   await Bun.sleep(at * MIGRATION_GAP_MS);
-  const vm = cloud.state.read("vms", machine.vmId);
-  const target = cloud.state
-    .list("hosts")
-    .find((host) => host["$pool"] === vm?.["$pool"] && host.id !== vm?.["$container"]);
-  if (target === undefined) throw new Error("there is no second host in the pool");
-  cloud.state.migrateLive(machine.vmId, target.id);
-  return await waitFor(() => {
-    const text = JSON.stringify(kubernetes.objects.getNode(machine.nodeName)?.metadata ?? {});
-    return text.includes(`"topology.kubernetes.io/zone":"${target.id}"`);
-  });
+  stage.moveLive(machine);
+  return await waitFor(() => stage.isPlaced(machine));
 }
 
 async function measureShutdown(stage: Stage, machine: DemoMachine): Promise<number> {
   const { kubernetes, cloud } = stage;
   cloud.state.setPower(machine.vmId, "Halted");
   await Bun.sleep(GRACE_MS);
-  setReady(kubernetes, machine.nodeName, "Unknown");
+  stage.setReady(machine.nodeName, "Unknown");
   return await waitFor(() =>
     JSON.stringify(kubernetes.objects.getNode(machine.nodeName)?.["spec"]).includes(SHUTDOWN_TAINT),
   );
@@ -85,30 +88,9 @@ async function measureShutdown(stage: Stage, machine: DemoMachine): Promise<numb
 async function measureDeletion(stage: Stage, machine: DemoMachine): Promise<number> {
   const { kubernetes, cloud } = stage;
   cloud.state.removeVm(machine.vmId);
-  setReady(kubernetes, machine.nodeName, "Unknown");
+  stage.setReady(machine.nodeName, "Unknown");
   return await waitFor(() => kubernetes.objects.getNode(machine.nodeName) === undefined);
 }
-
-/** @param status Absent: the status that it has, with the time of now */
-function setReady(
-  kubernetes: KubernetesSimulator,
-  name: string,
-  status: "True" | "Unknown" | undefined,
-): void {
-  const node = kubernetes.objects.getNode(name);
-  if (node === undefined) return;
-  const { conditions = [] } = (node["status"] ?? {}) as { conditions?: Condition[] };
-  const now = `${new Date().toISOString().slice(0, 19)}Z`;
-  kubernetes.objects.patchNodeStatus(name, {
-    conditions: conditions.map((one) => ({
-      ...one,
-      lastHeartbeatTime: now,
-      ...(one["type"] === "Ready" && status !== undefined ? { status } : {}),
-    })),
-  });
-}
-
-type Condition = Record<string, string>;
 
 /** Seconds until it is so. */
 async function waitFor(isSo: () => boolean): Promise<number> {

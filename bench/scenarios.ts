@@ -2,65 +2,180 @@
  * What is done to the compiled controller, and what is read off it.
  * @module
  */
-import type { Figures } from "./budgets.ts";
-import type { LifeFigures } from "./experiments.ts";
-import { Controller, Simulators } from "./processes.ts";
+import { Controller } from "./controller.ts";
+import type { CurvePoint } from "./curve.ts";
+import type { LifeFigures, MoveFigures } from "./experiments.ts";
+import { Simulators } from "./processes.ts";
 import type { Progress } from "./simulators.ts";
+import { toQuantile } from "./statistics.ts";
 
-const READY_MS = 30_000;
+const READY_MS = 60_000;
 const DONE_MS = 120_000;
 /** Events come after; they are all there when nothing was written for a while. */
 const QUIET_MS = 1_500;
 const EVENTS_MS = 60_000;
 const POLL_MS = 25;
 const MINUTE_MS = 60_000;
-const STARTS = 10;
+/** How often a kubelet writes its status when it changes all the time. */
+const HEARTBEAT_MS = 10_000;
+const MOVES = 1_000;
 
-/** Starts it on an empty cluster, ten times. */
-export async function measureStart(binary: string): Promise<Figures> {
+/** Starts it on an empty cluster so many times; medians. */
+export async function measureStart(
+  binary: string,
+  times: number,
+): Promise<{ readonly start: number; readonly ready: number }> {
   await using simulators = await Simulators.start(12);
   const starts: number[] = [];
   const readies: number[] = [];
-  for (let run = 0; run < STARTS; run += 1) {
-    await using controller = await Controller.start(binary, simulators.places);
+  for (let run = 0; run < times; run += 1) {
+    await using controller = await Controller.start({ binary, places: simulators.places });
     starts.push(await controller.untilProbe("/livez", READY_MS));
     readies.push(await controller.untilProbe("/readyz", READY_MS));
   }
-  return { start: toMedian(starts), ready: toMedian(readies) };
+  return { start: toQuantile(starts, 0.5), ready: toQuantile(readies, 0.5) };
 }
 
 /** Lets it run without Nodes. */
-export async function measureRest(binary: string, settleMs: number): Promise<Figures> {
+export async function measureRest(
+  binary: string,
+  settleMs: number,
+): Promise<{ readonly rest: number; readonly restAnonymous: number }> {
   await using simulators = await Simulators.start(1_000);
-  await using controller = await Controller.start(binary, simulators.places);
+  await using controller = await Controller.start({ binary, places: simulators.places });
   await controller.untilProbe("/readyz", READY_MS);
   await Bun.sleep(settleMs);
-  const { resident, anonymous } = await controller.readMemory();
+  const { resident, anonymous } = await controller.readHoldings();
   return { rest: resident, restAnonymous: anonymous };
 }
 
-/** What a run of many Nodes shows. Memory in MiB. */
-export interface FleetFigures {
-  readonly seconds: number;
-  readonly cpuSeconds: number;
-  readonly cloudRequests: number;
-  readonly writesPerNode: number;
-  readonly peak: number;
-  readonly settled: number;
-  readonly anonymous: number;
-  /** What a minute costs in which nothing happens at all. */
-  readonly idle: IdleFigures;
-  /** The same with the heartbeats of all kubelets. */
-  readonly beating: IdleFigures;
-  /** Absent unless asked for. */
-  readonly life?: LifeFigures;
+/** How Nodes are initialised. */
+export interface FleetOptions {
+  readonly binary: string;
+  readonly count: number;
+  readonly settleMs: number;
+  /** How often it is done, each time from nothing; times are medians, the rest is of the last. @default {1} */
+  readonly times?: number;
+  /** Whether no memory may be both written and executed. @default {false} */
+  readonly denyWriteExecute?: boolean;
 }
 
-/** What a minute costs. */
-export interface IdleFigures {
+/** What the initialisation of many Nodes shows. Memory in MiB. */
+export interface FleetFigures extends CurvePoint {
+  readonly writesPerNode: number;
+  readonly anonymous: number;
+}
+
+/** A controller that has initialised its Nodes and is at rest. */
+export interface Fleet extends AsyncDisposable {
+  readonly simulators: Simulators;
+  readonly controller: Controller;
+  readonly figures: FleetFigures;
+}
+
+/** Registers all machines as Nodes at once, and lets it settle. */
+export async function startFleet(options: FleetOptions): Promise<Fleet> {
+  const { binary, count, settleMs, times = 1, denyWriteExecute = false } = options;
+  const seconds: number[] = [];
+  const cpuSeconds: number[] = [];
+  for (let run = 1; ; run += 1) {
+    await using stack = new AsyncDisposableStack();
+    const simulators = stack.use(await Simulators.start(count));
+    const { places } = simulators;
+    const controller = stack.use(await Controller.start({ binary, places, denyWriteExecute }));
+    const once = await initialise(simulators, controller, count);
+    seconds.push(once.seconds);
+    cpuSeconds.push(once.cpuSeconds);
+    if (run < times) continue;
+    await Bun.sleep(settleMs);
+    const { resident, anonymous, peak } = await controller.readHoldings();
+    const figures = {
+      ...once,
+      nodes: count,
+      seconds: toQuantile(seconds, 0.5),
+      cpuSeconds: toQuantile(cpuSeconds, 0.5),
+      peak,
+      settled: resident,
+      anonymous,
+    };
+    const kept = stack.move();
+    return { simulators, controller, figures, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  }
+}
+
+/** Times and costs until nothing is written any more. */
+async function initialise(simulators: Simulators, controller: Controller, count: number) {
+  await controller.untilProbe("/readyz", READY_MS);
+  // The Event that tells who leads is written before any Node is there.
+  const { writes: writesBefore } = await simulators.progress();
+  const startedAtMs = performance.now();
+  await simulators.register();
+  const done = await waitFor(simulators, ({ initialised }) => initialised === count, DONE_MS);
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  const { writes, ...quiet } = await waitForQuiet(simulators);
+  return {
+    seconds: done.initialised === count ? seconds : Infinity,
+    cpuSeconds: await controller.readCpu(),
+    cloudRequests: done.cloudRequests,
+    cloudBytes: done.cloudBytes,
+    requests: quiet.requests,
+    bytes: quiet.bytes,
+    writesPerNode: (writes - writesBefore) / count,
+  };
+}
+
+/** What a while costs. */
+export interface Cost {
   readonly cloudRequests: number;
+  readonly cloudBytes: number;
   readonly requests: number;
+  readonly bytes: number;
   readonly cpuSeconds: number;
+  readonly heartbeats: number;
+  /** Resident memory at its end, in MiB. */
+  readonly resident: number;
+}
+
+/** What a minute costs in which nothing happens at all. */
+export async function measureMinute(fleet: Fleet): Promise<Cost> {
+  return (await measureCost(fleet, () => Bun.sleep(MINUTE_MS))).cost;
+}
+
+/** What a minute costs in which every Node's status changes every ten seconds. */
+export async function measureHeartbeats(fleet: Fleet): Promise<Cost> {
+  await fleet.simulators.startHeartbeats(HEARTBEAT_MS);
+  return await measureMinute(fleet);
+}
+
+/** What 1,000 live migrations in a minute cost, and how soon labels are right. */
+export async function measureMoves(fleet: Fleet): Promise<MoveFigures & { readonly cost: Cost }> {
+  const { cost, result } = await measureCost(fleet, () => fleet.simulators.move(MOVES, MINUTE_MS));
+  return { ...result, cost };
+}
+
+/** How soon Nodes show what happens to their machines. */
+export async function measureLife({ simulators }: Fleet): Promise<LifeFigures> {
+  await simulators.startHeartbeats(HEARTBEAT_MS * 30);
+  return await simulators.experiment();
+}
+
+async function measureCost<T>(
+  { simulators, controller }: Fleet,
+  work: () => Promise<T>,
+): Promise<{ readonly cost: Cost; readonly result: T }> {
+  const before = { ...(await simulators.progress()), cpu: await controller.readCpu() };
+  const result = await work();
+  const after = { ...(await simulators.progress()), cpu: await controller.readCpu() };
+  const cost = {
+    cloudRequests: after.cloudRequests - before.cloudRequests,
+    cloudBytes: after.cloudBytes - before.cloudBytes,
+    requests: after.requests - before.requests,
+    bytes: after.bytes - before.bytes,
+    cpuSeconds: after.cpu - before.cpu,
+    heartbeats: after.heartbeats - before.heartbeats,
+    resident: (await controller.readHoldings()).resident,
+  };
+  return { cost, result };
 }
 
 /** What a start on a cluster that is done already shows. Memory in MiB. */
@@ -70,67 +185,21 @@ export interface RestartFigures {
   readonly settled: number;
 }
 
-/** Registers all machines as Nodes at once, and lets it settle. */
-export async function measureFleet(
-  binary: string,
-  simulators: Simulators,
-  options: { readonly count: number; readonly settleMs: number; readonly withLife?: boolean },
-): Promise<FleetFigures> {
-  const { count, settleMs, withLife = false } = options;
-  await using controller = await Controller.start(binary, simulators.places);
-  await controller.untilProbe("/readyz", READY_MS);
-  const cpuBefore = await controller.readCpu();
-  // The Event that tells who leads is written before any Node is there.
-  const { writes: writesBefore } = await simulators.progress();
-  const startedAtMs = performance.now();
-  await simulators.register();
-  const done = await waitFor(simulators, ({ initialised }) => initialised === count, DONE_MS);
-  const seconds = (performance.now() - startedAtMs) / 1_000;
-  const { writes } = await waitForQuiet(simulators);
-  const cpuSeconds = (await controller.readCpu()) - cpuBefore;
-  await Bun.sleep(settleMs);
-  const { resident, anonymous, peak } = await controller.readMemory();
-  const idle = await measureIdle(simulators, controller);
-  await simulators.startHeartbeats();
-  const beating = await measureIdle(simulators, controller);
-  const life = withLife ? { life: await simulators.experiment() } : {};
-  return {
-    idle,
-    beating,
-    ...life,
-    seconds: done.initialised === count ? seconds : Infinity,
-    cpuSeconds,
-    cloudRequests: done.cloudRequests,
-    writesPerNode: (writes - writesBefore) / count,
-    peak,
-    settled: resident,
-    anonymous,
-  };
-}
-
-/** Starts it on Nodes that are initialised already, and lets it settle. */
+/** Starts it on Nodes that are initialised already, so many times (median), and lets the last settle. */
 export async function measureRestart(
   binary: string,
   simulators: Simulators,
-  settleMs: number,
+  options: { readonly settleMs: number; readonly times: number },
 ): Promise<RestartFigures> {
-  await using controller = await Controller.start(binary, simulators.places);
-  const ready = await controller.untilProbe("/readyz", READY_MS);
-  await Bun.sleep(settleMs);
-  const { resident, peak } = await controller.readMemory();
-  return { ready, peak, settled: resident };
-}
-
-/** One minute of rest, by the counters before and after. */
-async function measureIdle(simulators: Simulators, controller: Controller): Promise<IdleFigures> {
-  const before = { ...(await simulators.progress()), cpu: await controller.readCpu() };
-  await Bun.sleep(MINUTE_MS);
-  const after = { ...(await simulators.progress()), cpu: await controller.readCpu() };
-  return {
-    cloudRequests: after.cloudRequests - before.cloudRequests,
-    requests: after.requests - before.requests,
-    cpuSeconds: after.cpu - before.cpu,
-  };
+  const readies: number[] = [];
+  for (let run = 1; ; run += 1) {
+    await using controller = await Controller.start({ binary, places: simulators.places });
+    readies.push(await controller.untilProbe("/readyz", READY_MS));
+    if (run < options.times) continue;
+    await Bun.sleep(options.settleMs);
+    const { resident, peak } = await controller.readHoldings();
+    return { ready: toQuantile(readies, 0.5), peak, settled: resident };
+  }
 }
 
 /** Asks until it is so; the last answer if it never is. */
@@ -143,7 +212,8 @@ async function waitFor(
   for (;;) {
     const progress = await simulators.progress();
     if (isSo(progress) || performance.now() > endMs) return progress;
-    await Bun.sleep(POLL_MS);
+    // A look costs the simulators time that the controller needs them for.
+    await Bun.sleep(POLL_MS + progress.initialised / 50);
   }
 }
 
@@ -156,9 +226,4 @@ async function waitForQuiet(simulators: Simulators): Promise<Progress> {
     return performance.now() - sinceMs > QUIET_MS;
   };
   return await waitFor(simulators, isQuiet, EVENTS_MS);
-}
-
-function toMedian(values: readonly number[]): number {
-  const sorted = [...values].sort((left, right) => left - right);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

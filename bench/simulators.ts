@@ -1,16 +1,18 @@
 /**
  * The process beside the controller: the simulated Kubernetes API and Xen Orchestra, steered by messages.
  *
- * Arguments: how many machines there are. The first message out says where to connect; each `register`,
- * `heartbeats` or `progress` that comes in is answered with the state of things, `experiments` with what they gave. It
- * ends when its parent goes.
+ * Arguments: how many machines there are. The first message out says where to connect; each question
+ * that comes in (`Question`) is answered in turn. It ends when its parent goes.
  * @module
  */
 import { systemClock } from "../lib/core/clock.ts";
-import { startKubernetesSimulator, type ApiObject } from "../lib/simulator/kubernetes/mod.ts";
+import { startKubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
 import { createFleet, startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
-import { keepHeartbeats, runExperiments } from "./experiments.ts";
-import { toFullNode } from "./fleet.ts";
+import { act, ADMIN } from "./acts.ts";
+import { moveMany, runExperiments } from "./experiments.ts";
+import { type Meter, startMeter } from "./meter.ts";
+import type { Question } from "./processes.ts";
+import { isInitialised, Stage } from "./stage.ts";
 
 /** Where to connect. */
 export interface Places {
@@ -25,61 +27,77 @@ export interface Progress {
   readonly initialised: number;
   /** Requests to Xen Orchestra so far. */
   readonly cloudRequests: number;
+  /** Bytes between Xen Orchestra and the controller so far, both ways. */
+  readonly cloudBytes: number;
   /** Requests to Kubernetes so far, but for those that keep the leadership. */
   readonly requests: number;
   /** Of those, the ones that write. */
   readonly writes: number;
+  /** Bytes between Kubernetes and the controller so far, both ways. */
+  readonly bytes: number;
+  /** How often a kubelet said that it is well, so far. */
+  readonly heartbeats: number;
+}
+
+interface Meters {
+  readonly kubernetes: Meter;
+  readonly cloud: Meter;
 }
 
 const WRITE = /^(create|update|patch|delete) /;
 const ELECTION = / leases\b/;
-/** How often a kubelet reports that nothing changed (`nodeStatusReportFrequency`). */
-const HEARTBEAT_PERIOD_MS = 300_000;
 
 async function serve(count: number): Promise<void> {
   const clock = systemClock;
   const { world, machines } = createFleet(count);
   const kubernetes = startKubernetesSimulator({ clock });
-  const cloud = await startXenOrchestraSimulator({ clock, world });
-
-  const stage = { kubernetes, cloud, machines: [...machines.values()] };
-  const toProgress = (): Progress => {
-    const counts = [...kubernetes.requests.counts].filter(([key]) => !ELECTION.test(key));
-    return {
-      requests: counts.reduce((sum, [, times]) => sum + times, 0),
-      initialised: kubernetes.objects.list("nodes").filter(isInitialised).length,
-      cloudRequests: cloud.requests.total,
-      writes: counts.reduce((sum, [key, times]) => sum + (WRITE.test(key) ? times : 0), 0),
-    };
+  const cloud = await startXenOrchestraSimulator({ clock, world, users: [ADMIN] });
+  const meters = {
+    kubernetes: await startMeter(kubernetes.url),
+    cloud: await startMeter(cloud.url),
   };
-  process.on("message", (message) => {
-    if (message === "register") {
-      const now = `${new Date().toISOString().slice(0, 19)}Z`;
-      for (const machine of machines.values()) {
-        kubernetes.objects.createNode({ ...toFullNode(machine, now) });
-      }
-    }
-    if (message === "heartbeats") keepHeartbeats(stage, HEARTBEAT_PERIOD_MS);
-    if (message === "experiments") {
-      void runExperiments(stage).then((figures) => process.send?.(figures));
-    } else process.send?.(toProgress());
+  const stage = new Stage(kubernetes, cloud, [...machines.values()]);
+  process.on("message", (question: Question) => {
+    void answer(stage, meters, question).then((reply) => process.send?.(reply));
   });
   process.on("disconnect", () => process.exit(0));
-  const { url: kubernetesUrl } = kubernetes;
-  process.send?.({ kubernetesUrl, cloudUrl: cloud.url, token: cloud.token } satisfies Places);
+  process.send?.({
+    kubernetesUrl: meters.kubernetes.url,
+    cloudUrl: meters.cloud.url,
+    token: cloud.token,
+  } satisfies Places);
 }
 
-function isInitialised({ spec, status }: ApiObject): boolean {
-  const text = JSON.stringify([spec, has(status, "addresses") && status.addresses]);
-  return (
-    text.includes('"providerID"') &&
-    text.includes('"InternalIP"') &&
-    !text.includes("/uninitialized")
-  );
+async function answer(stage: Stage, meters: Meters, question: Question): Promise<object> {
+  switch (question.ask) {
+    case "experiments":
+      return await runExperiments(stage);
+    case "move":
+      return await moveMany(stage, question.count, question.overMs);
+    case "act":
+      return act(stage, question.act, question.pick);
+    case "register":
+      for (const machine of stage.machines) stage.register(machine);
+      return toProgress(stage, meters);
+    case "heartbeats":
+      stage.keepHeartbeats(question.periodMs);
+      return toProgress(stage, meters);
+    case "progress":
+      return toProgress(stage, meters);
+  }
 }
 
-function has<K extends string>(value: unknown, key: K): value is { readonly [key in K]: unknown } {
-  return typeof value === "object" && value !== null && key in value;
+function toProgress({ kubernetes, cloud, heartbeats }: Stage, meters: Meters): Progress {
+  const counts = [...kubernetes.requests.counts].filter(([key]) => !ELECTION.test(key));
+  return {
+    heartbeats,
+    initialised: kubernetes.objects.list("nodes").filter(isInitialised).length,
+    cloudRequests: cloud.requests.total,
+    cloudBytes: meters.cloud.bytes,
+    requests: counts.reduce((sum, [, times]) => sum + times, 0),
+    writes: counts.reduce((sum, [key, times]) => sum + (WRITE.test(key) ? times : 0), 0),
+    bytes: meters.kubernetes.bytes,
+  };
 }
 
 if (import.meta.main) await serve(Number(process.argv[2]));

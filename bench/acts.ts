@@ -1,0 +1,167 @@
+/**
+ * Things that happen to a cluster over the weeks, each on its own, for the soak.
+ * @module
+ */
+import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
+import { isInitialised, type Stage } from "./stage.ts";
+
+/** What came of an act. */
+export interface ActResult {
+  /** What it was about, or `""`. */
+  readonly about: string;
+}
+
+type Act = (stage: Stage, pick: number) => string;
+
+const POOL_GONE_MS_MAX = 60_000;
+const HALT_MS_MAX = 20_000;
+
+/** Acts by name: they change the world and say what they were about. */
+const ACTS: Readonly<Record<ActName, Act>> = {
+  move: (stage, pick) => withMachine(stage, pick, (machine) => stage.moveLive(machine)),
+  moveAcrossPools: (stage, pick) =>
+    withMachine(stage, pick, ({ vmId }) => {
+      const { state } = stage.cloud;
+      const here = state.read("vms", vmId)?.["$pool"];
+      const there = state.list("pools").find(({ id }) => id !== here);
+      if (there !== undefined) state.migratePool(vmId, there.id, { gapMs: pick * 5_000 });
+    }),
+  join: (stage, pick) => join(stage, pick),
+  leave: (stage, pick) =>
+    withMachine(stage, pick, (machine) => {
+      stage.machines.splice(stage.machines.indexOf(machine), 1);
+      stage.cloud.state.removeVm(machine.vmId);
+      stage.setReady(machine.nodeName, "Unknown");
+    }),
+  halt: (stage, pick) =>
+    withMachine(stage, pick, (machine) => {
+      const { state } = stage.cloud;
+      const host = String(state.read("vms", machine.vmId)?.["$container"]);
+      state.setPower(machine.vmId, "Halted");
+      stage.setReady(machine.nodeName, "Unknown");
+      const start = (): void => {
+        if (!state.read("vms", machine.vmId)) return;
+        state.setPower(machine.vmId, "Running", host);
+        stage.setReady(machine.nodeName, "True");
+      };
+      setTimeout(start, 5_000 + pick * HALT_MS_MAX);
+    }),
+  editLabel: (stage, pick) =>
+    withMachine(stage, pick, ({ nodeName }) => {
+      const labels = { "topology.kubernetes.io/zone": "elsewhere" };
+      if (stage.kubernetes.objects.getNode(nodeName)) {
+        stage.kubernetes.objects.patchNode(nodeName, { metadata: { labels } });
+      }
+    }),
+  dropPool: (stage, pick) => {
+    const pools = stage.cloud.state.list("pools");
+    const pool = pools[Math.floor(pick * pools.length)];
+    if (pool === undefined) return "";
+    stage.cloud.state.dropPool(pool.id, 1_000 + pick * POOL_GONE_MS_MAX);
+    return pool.id;
+  },
+  restartCloud: (stage, pick) => {
+    void stage.cloud.restart({ loadedAfterMs: 1_000 + pick * 10_000 });
+    return "";
+  },
+  failCloud: (stage, pick) => {
+    const faults = [
+      { kind: "status", status: 500 },
+      { kind: "html", status: 502 },
+      { kind: "halfBody" },
+      { kind: "reset" },
+      { kind: "hang" },
+    ] as const;
+    const fault = faults[Math.floor(pick * faults.length)] ?? faults[0];
+    stage.cloud.faults.set(fault, { times: 3 });
+    return fault.kind;
+  },
+  dropWatches: ({ kubernetes }) => {
+    kubernetes.dropWatches();
+    return "";
+  },
+  expireWatches: ({ kubernetes }) => {
+    kubernetes.expireWatches();
+    return "";
+  },
+  /** Every token but the newest ceases to be valid, and a new one is there: what it is about. */
+  renewToken: ({ cloud }, pick) => {
+    const [first, ...old] = [...cloud.auth.tokens.values()].toReversed();
+    for (const { id } of old) cloud.auth.revoke(id);
+    const token = `token-${pick}-${first?.id.length}`.padEnd(43, "x");
+    cloud.auth.addToken(token, ADMIN, 365 * 86_400_000);
+    return token;
+  },
+  /** Nothing but a look: names of machines whose Nodes are not what they should be. */
+  findWrong: (stage) => {
+    const { objects } = stage.kubernetes;
+    const wrong = stage.machines.filter((machine) => {
+      const node = objects.getNode(machine.nodeName);
+      return node === undefined || !isInitialised(node) || !stage.isPlaced(machine);
+    });
+    const known = new Set(stage.machines.map(({ nodeName }) => nodeName));
+    const left = objects.list("nodes").filter(({ metadata }) => !known.has(`${metadata.name}`));
+    return [
+      ...wrong.map(({ nodeName }) => nodeName),
+      ...left.map(({ metadata }) => `${metadata.name} (gone)`),
+    ].join(" ");
+  },
+};
+
+/** Name of something that can happen, or be looked at. */
+export type ActName =
+  | "move"
+  | "moveAcrossPools"
+  | "join"
+  | "leave"
+  | "halt"
+  | "editLabel"
+  | "dropPool"
+  | "restartCloud"
+  | "failCloud"
+  | "dropWatches"
+  | "expireWatches"
+  | "renewToken"
+  | "findWrong";
+
+/** Who owns the tokens. */
+export const ADMIN: { readonly id: string; readonly username: string; readonly password: string } =
+  {
+    id: "3b0c2f2e-7d51-5c61-9a53-5f0d7f0c2b11",
+    username: "admin@admin.net",
+    password: "admin",
+  };
+
+/** Lets one thing happen. @param pick From 0 up to 1 */
+export function act(stage: Stage, name: ActName, pick: number): ActResult {
+  return { about: ACTS[name](stage, pick) };
+}
+
+function withMachine(stage: Stage, pick: number, change: (machine: DemoMachine) => void): string {
+  const machine = stage.machines[Math.floor(pick * stage.machines.length)];
+  // What a pool that is lost holds cannot be changed either.
+  if (machine === undefined || !stage.cloud.state.read("vms", machine.vmId)) return "";
+  change(machine);
+  return machine.nodeName;
+}
+
+/** A machine is created and its kubelet registers. Names never come again. */
+function join(stage: Stage, pick: number): string {
+  const { state } = stage.cloud;
+  const hosts = state.list("hosts");
+  const host = hosts[Math.floor(pick * hosts.length)];
+  if (host === undefined) return "";
+  const nodeName = `soak-${Math.floor(pick * 1e9)}`;
+  const octets = [1, 250, 62_500].map((unit) => Math.floor((pick * 1e9) / unit) % 250);
+  const address = `10.${octets.join(".")}`;
+  const vmId = state.addVm({
+    name: nodeName,
+    poolId: String(host["$pool"]),
+    hostId: host.id,
+    addresses: { "0/ipv4/0": address },
+  });
+  const machine = { nodeName, vmId, systemUuid: vmId, address };
+  stage.machines.push(machine);
+  stage.register(machine);
+  return nodeName;
+}

@@ -1,0 +1,151 @@
+/**
+ * The compiled controller as a process.
+ * @module
+ */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findFreePort } from "../test/support/server_process.ts";
+import { type Holdings, readCpu, readHoldings } from "./proc.ts";
+import { endChild } from "./processes.ts";
+import type { Places } from "./simulators.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const PROBE_GAP_MS = 1;
+const STOP_MS = 15_000;
+/**
+ * Runs a program as systemd does with `MemoryDenyWriteExecute`: prctl(PR_SET_MDWE,
+ * PR_MDWE_REFUSE_EXEC_GAIN), which children inherit.
+ */
+const DENY = ["perl", "-e", "syscall(157, 65, 1, 0, 0, 0) == 0 or die $!; exec @ARGV or die $!"];
+
+/** As in deploy/systemd: the program could not set it by starting itself anew, since it does not start otherwise. */
+const UNIT_ENVIRONMENT = { BUN_JSC_useJIT: "0", BUN_GC_TIMER_DISABLE: "1" };
+
+/** How it is started. */
+export interface ControllerOptions {
+  readonly binary: string;
+  readonly places: Places;
+  /** Whether no memory may be both written and executed. @default {false} */
+  readonly denyWriteExecute?: boolean;
+  /** More flags. */
+  readonly flags?: readonly string[];
+}
+
+/** The compiled controller, running. */
+export class Controller implements AsyncDisposable {
+  /** When it was started, by `performance.now()`. */
+  readonly startedAtMs: number = performance.now();
+  readonly #child: Bun.Subprocess;
+  readonly #folder: string;
+
+  private constructor(child: Bun.Subprocess, folder: string) {
+    this.#child = child;
+    this.#folder = folder;
+  }
+
+  /** Starts `binary run` against simulators. */
+  static async start(options: ControllerOptions): Promise<Controller> {
+    const { binary, places, denyWriteExecute = false, flags: more = [] } = options;
+    const folder = await mkdtemp(join(tmpdir(), "landfall-bench-"));
+    await writeFile(join(folder, "kubeconfig"), toKubeconfig(places.kubernetesUrl));
+    await writeFile(join(folder, "token"), places.token);
+    await writeFile(join(folder, "cloud.yaml"), toCloudConfig(folder, places));
+    const flags = [
+      `--kubeconfig=${join(folder, "kubeconfig")}`,
+      "--cloud-provider=xenorchestra",
+      `--cloud-config=${join(folder, "cloud.yaml")}`,
+      `--debug-address=${join(folder, "socket")}`,
+      "--bind-address=127.0.0.1",
+      `--secure-port=${await findFreePort()}`,
+      "--logging-format=json",
+      ...more,
+    ];
+    const command = [...(denyWriteExecute ? DENY : []), binary, "run", ...flags];
+    const child = Bun.spawn(command, {
+      cwd: ROOT,
+      env: { ...process.env, ...(denyWriteExecute ? UNIT_ENVIRONMENT : {}) },
+      stdio: ["ignore", "ignore", Bun.file(join(folder, "log"))],
+    });
+    return new Controller(child, folder);
+  }
+
+  /** Exit code; `null` while it runs. */
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
+  /** Resolves with the seconds from the start until a probe says yes. */
+  async untilProbe(path: "/livez" | "/readyz", timeoutMs: number): Promise<number> {
+    while (performance.now() - this.startedAtMs < timeoutMs) {
+      if (this.#child.exitCode !== null) break;
+      const reply = await this.get(path);
+      if (reply !== undefined) return (performance.now() - this.startedAtMs) / 1_000;
+      await Bun.sleep(PROBE_GAP_MS);
+    }
+    const log = await this.readLog();
+    throw new Error(`the controller does not answer ${path}: ${log.slice(-2_000)}`);
+  }
+
+  /** The text at a path of its debug listener; `undefined` when it does not say yes. */
+  async get(path: string): Promise<string | undefined> {
+    try {
+      const unix = join(this.#folder, "socket");
+      const reply = await fetch(`http://localhost${path}`, { unix, keepalive: false });
+      const text = await reply.text();
+      return reply.ok ? text : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** All that it logged, one JSON record a line. */
+  async readLog(): Promise<string> {
+    return await readFile(join(this.#folder, "log"), "utf8").catch(() => "");
+  }
+
+  /** What it holds now. */
+  readHoldings(): Promise<Holdings> {
+    return readHoldings(this.#child.pid);
+  }
+
+  /** Processor time so far in seconds, user and system. */
+  readCpu(): Promise<number> {
+    return readCpu(this.#child.pid);
+  }
+
+  /** Gives it other settings of the cloud. @param lines More lines of YAML */
+  async configure(places: Places, lines: string): Promise<void> {
+    const text = `${toCloudConfig(this.#folder, places)}${lines}`;
+    await writeFile(join(this.#folder, "cloud.yaml"), text);
+  }
+
+  /** Gives it another token of Xen Orchestra. */
+  async giveToken(token: string): Promise<void> {
+    await writeFile(join(this.#folder, "token"), token);
+  }
+
+  /** Ends it with SIGTERM; the exit code, or `undefined` when it had to be killed. */
+  async stop(): Promise<number | undefined> {
+    return await endChild(this.#child, STOP_MS);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function toCloudConfig(folder: string, { cloudUrl }: Places): string {
+  return `url: ${cloudUrl}\ntokenFile: ${join(folder, "token")}\n`;
+}
+
+function toKubeconfig(server: string): string {
+  return `apiVersion: v1
+kind: Config
+current-context: bench
+clusters: [{ name: bench, cluster: { server: "${server}" } }]
+users: [{ name: bench, user: {} }]
+contexts: [{ name: bench, context: { cluster: bench, user: bench } }]
+`;
+}

@@ -1,0 +1,54 @@
+/**
+ * What the kernel tells about a process.
+ * @module
+ */
+import { readdir, readFile } from "node:fs/promises";
+
+/** Memory of a process in MiB. */
+export interface Memory {
+  readonly resident: number;
+  readonly anonymous: number;
+  /** Most that was resident so far. */
+  readonly peak: number;
+}
+
+/** What a process holds. */
+export interface Holdings extends Memory {
+  /** Open file descriptors. */
+  readonly descriptors: number;
+  readonly threads: number;
+}
+
+/** Clock ticks in a second, as `getconf CLK_TCK` says on every Linux. */
+const TICKS = 100;
+
+/** Processor time so far in seconds, user and system. */
+export async function readCpu(pid: number): Promise<number> {
+  return parseCpu(await readFile(`/proc/${pid}/stat`, "utf8"));
+}
+
+/** @throws Error when the process is gone */
+export async function readHoldings(pid: number): Promise<Holdings> {
+  const text = await readFile(`/proc/${pid}/status`, "utf8");
+  const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
+  return { ...parseStatus(text), descriptors };
+}
+
+/** Seconds from the text of `/proc/PID/stat`. */
+export function parseCpu(stat: string): number {
+  // After the name in brackets, which may hold blanks and brackets: fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
+
+/** Memory and threads from the text of `/proc/PID/status`; `NaN` for what is not there. */
+export function parseStatus(status: string): Memory & { readonly threads: number } {
+  const read = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? Number.NaN);
+  return {
+    resident: read("VmRSS") / 1_024,
+    anonymous: read("RssAnon") / 1_024,
+    peak: read("VmHWM") / 1_024,
+    threads: read("Threads"),
+  };
+}

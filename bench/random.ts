@@ -1,0 +1,15 @@
+/**
+ * Chance that a seed decides.
+ * @module
+ */
+
+/** A small generator (mulberry32) of numbers from 0 up to 1. */
+export function toRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * What was measured last, in a file from which the page and its charts are made.
+ * @module
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Figures } from "./budgets.ts";
+import type { CurvePoint } from "./curve.ts";
+
+/** What measurements gave. */
+export interface Results {
+  /** Day of the last measurement, `2026-11-21`. */
+  readonly date: string;
+  /** What measured, in words. */
+  readonly machine: string;
+  readonly figures: Figures;
+  /** By number of Nodes, ascending. */
+  readonly curve: readonly CurvePoint[];
+  /** Load of the machine (1, 5, 15 minutes) before and after each measurement, by its name. */
+  readonly loads: Readonly<Record<string, { readonly before: string; readonly after: string }>>;
+}
+
+/** What one measurement gave. */
+export interface Measured {
+  readonly figures: Figures;
+  readonly curve?: readonly CurvePoint[];
+}
+
+const FILE = join(import.meta.dir, "..", "docs", "benchmark", "results.json");
+
+/** Nothing yet. */
+export const NO_RESULTS: Results = { date: "", machine: "", figures: {}, curve: [], loads: {} };
+
+/** What was saved. @throws Error when there is nothing, or it cannot be read */
+export async function readResults(): Promise<Results> {
+  const text = await readFile(FILE, "utf8");
+  return { ...NO_RESULTS, ...(JSON.parse(text) as Partial<Results>) };
+}
+
+/** Puts new results over what was saved before: what was not measured now stays. */
+export async function saveResults(results: Results): Promise<void> {
+  const saved = await readResults().catch(() => NO_RESULTS);
+  await mkdir(dirname(FILE), { recursive: true });
+  await writeFile(FILE, `${JSON.stringify(mergeResults(saved, results), undefined, 2)}\n`);
+}
+
+/** The newer over the older, figure by figure and point by point. */
+export function mergeResults(older: Results, newer: Results): Results {
+  const points = new Map(
+    [...older.curve, ...newer.curve].map((point): [number, CurvePoint] => [point.nodes, point]),
+  );
+  return {
+    date: newer.date,
+    machine: newer.machine,
+    figures: { ...older.figures, ...newer.figures },
+    curve: [...points.values()].sort((left, right) => left.nodes - right.nodes),
+    loads: { ...older.loads, ...newer.loads },
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * `npm run soak`: the compiled controller for a long time, while everything happens that happens to a cluster.
+ *
+ * Flags: `--minutes=N` (default 30), `--nodes=N` (default 500), `--seed=N` (default: the time),
+ * `--binary=FILE` (default dist/landfall), `--samples=FILE` (samples as they come, and the log beside
+ * them). What follows `--` goes to Landfall: on a busy machine, longer times of the Lease. Exit code 1
+ * when the verdict is bad.
+ * @module
+ */
+import { existsSync } from "node:fs";
+import { appendFile, writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import type { ActName } from "./acts.ts";
+import { Controller } from "./controller.ts";
+import { describeMachine } from "./machine.ts";
+import { Simulators } from "./processes.ts";
+import { toRandom } from "./random.ts";
+import { judge, type Sample } from "./soak_verdict.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: "string", default: "30" },
+    nodes: { type: "string", default: "500" },
+    seed: { type: "string", default: `${Date.now() % 1_000_000}` },
+    binary: { type: "string", default: "dist/landfall" },
+    samples: { type: "string", default: "" },
+  },
+});
+
+/** How often each thing happens, of all that happens. */
+const WEIGHTS: readonly (readonly [ActName | "configure", weight: number])[] = [
+  ["move", 400],
+  ["join", 100],
+  ["leave", 100],
+  ["editLabel", 60],
+  ["halt", 40],
+  ["moveAcrossPools", 40],
+  ["dropWatches", 20],
+  ["failCloud", 10],
+  ["expireWatches", 8],
+  ["dropPool", 8],
+  ["renewToken", 6],
+  ["configure", 6],
+  ["restartCloud", 2],
+];
+const ACT_GAP_MS = 1_000;
+const SAMPLE_GAP_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
+const READY_MS = 30_000;
+/** Longer than what is gone is waited for before its Node is deleted. */
+const QUIET_MS = 240_000;
+const QUIET_POLL_MS = 5_000;
+const HOUR_MS = 3_600_000;
+
+interface Run {
+  readonly simulators: Simulators;
+  readonly controller: Controller;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Lets things happen until the end. */
+async function play({ simulators, controller, endMs }: Run, seed: number): Promise<void> {
+  const random = toRandom(seed);
+  while (performance.now() < endMs && controller.exitCode === null) {
+    await Bun.sleep(ACT_GAP_MS * 2 * random());
+    const name = chooseAct(random());
+    const pick = random();
+    if (name === "configure") {
+      const holdOff = `deletion:\n  holdOff: ${60 + Math.floor(pick * 5)}s\n`;
+      await controller.configure(simulators.places, holdOff);
+      continue;
+    }
+    const { about } = await simulators.act(name, pick);
+    if (name === "renewToken") await controller.giveToken(about);
+  }
+}
+
+function chooseAct(at: number): ActName | "configure" {
+  const total = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
+  let left = at * total;
+  for (const [name, weight] of WEIGHTS) {
+    left -= weight;
+    if (left < 0) return name;
+  }
+  return "move";
+}
+
+/** Reads everything now and then, and scrapes the metrics as Prometheus does. */
+async function sample(run: Run, samples: Sample[]): Promise<void> {
+  const { simulators, controller, startMs, endMs } = run;
+  while (performance.now() < endMs && controller.exitCode === null) {
+    await Bun.sleep(SAMPLE_GAP_MS);
+    await controller.get("/metrics");
+    if (controller.exitCode !== null) return;
+    const { resident, anonymous, descriptors, threads } = await controller.readHoldings();
+    const { cloudRequests, requests } = await simulators.progress();
+    const one: Sample = {
+      hours: (performance.now() - startMs) / HOUR_MS,
+      resident,
+      anonymous,
+      descriptors,
+      threads,
+      cpuSeconds: await controller.readCpu(),
+      cloudRequests,
+      requests,
+    };
+    samples.push(one);
+    if (values.samples !== "") await appendFile(values.samples, `${JSON.stringify(one)}\n`);
+    if (samples.length % 6 === 0) console.error(describe(one));
+  }
+}
+
+function describe({ hours, ...rest }: Sample): string {
+  const cells = Object.entries(rest).map(([name, value]) => `${name} ${Number(value.toFixed(1))}`);
+  return `${(hours * 60).toFixed(1)} min: ${cells.join(", ")}`;
+}
+
+/** Names of Nodes that are not right although nothing happens any more. */
+async function settle({ simulators }: Run): Promise<string> {
+  const endMs = performance.now() + QUIET_MS;
+  for (;;) {
+    const { about } = await simulators.act("findWrong", 0);
+    if (about === "" || performance.now() > endMs) return about;
+    await Bun.sleep(QUIET_POLL_MS);
+  }
+}
+
+async function soak(): Promise<boolean> {
+  const seed = Number(values.seed);
+  console.log(`${describeMachine()}, ${values.binary}, ${values.nodes} Nodes, seed ${seed}`);
+  await using simulators = await Simulators.start(Number(values.nodes));
+  await using controller = await Controller.start({
+    binary: values.binary,
+    places: simulators.places,
+    flags: positionals,
+  });
+  await controller.untilProbe("/readyz", READY_MS);
+  await simulators.register();
+  await simulators.startHeartbeats(HEARTBEAT_MS);
+  const startMs = performance.now();
+  const run = { simulators, controller, startMs, endMs: startMs + Number(values.minutes) * 60_000 };
+  const samples: Sample[] = [];
+  await Promise.all([play(run, seed), sample(run, samples)]);
+  const died = controller.exitCode;
+  const wrong = died === null ? await settle(run) : `(it ended by itself with code ${died})`;
+  const exitCode = died === null ? await controller.stop() : undefined;
+  const log = await controller.readLog();
+  if (values.samples !== "") await writeFile(`${values.samples}.log`, log);
+  const findings = judge({ samples, log, exitCode, wrong });
+  for (const { title, measured, isFine } of findings) {
+    console.log(`${isFine ? "ok " : "BAD"}  ${title}: ${measured}`);
+  }
+  return findings.every(({ isFine }) => isFine);
+}
+
+if (!existsSync(values.binary)) {
+  console.error(`Cannot find ${values.binary}: run "npm run build" first`);
+  process.exit(2);
+}
+process.exit((await soak()) ? 0 : 1);

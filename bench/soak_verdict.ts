@@ -1,0 +1,112 @@
+/**
+ * Whether a process that ran for long is as well as it was: what was sampled, judged.
+ * @module
+ */
+import { toQuantile, toTrend, type Trend } from "./statistics.ts";
+
+/** What was read at one moment. */
+export interface Sample {
+  /** Hours since the start. */
+  readonly hours: number;
+  /** MiB. */
+  readonly resident: number;
+  /** MiB. */
+  readonly anonymous: number;
+  readonly descriptors: number;
+  readonly threads: number;
+  /** Processor time so far, in seconds. */
+  readonly cpuSeconds: number;
+  readonly cloudRequests: number;
+  readonly requests: number;
+}
+
+/** What is known at the end. */
+export interface Outcome {
+  readonly samples: readonly Sample[];
+  /** All that was logged, one JSON record a line. */
+  readonly log: string;
+  /** Absent: it had to be killed, or had ended before it was asked to. */
+  readonly exitCode: number | undefined;
+  /** Names of Nodes that were not right when all had been quiet for a while. */
+  readonly wrong: string;
+}
+
+/** One line of the verdict. */
+export interface Finding {
+  readonly title: string;
+  readonly measured: string;
+  readonly isFine: boolean;
+}
+
+/** What grows slower than this is no matter, MiB an hour. */
+const SLOPE_MAX = 1;
+/** A slope is real when it is so many standard errors above zero. */
+const ERRORS = 2;
+/** A request or two may be under way in one half and not in the other. */
+const DESCRIPTORS_MORE_MAX = 2;
+
+/** Judges. What the first third shows counts as warming up. */
+export function judge({ samples, log, exitCode, wrong }: Outcome): readonly Finding[] {
+  const later = samples.slice(Math.ceil(samples.length / 3));
+  const resident = toTrend(later.map(({ hours, resident }) => [hours, resident]));
+  const bad = findBadRecords(log);
+  return [
+    toSlopeFinding("resident memory", resident),
+    toHoldFinding("descriptors", later, ({ descriptors }) => descriptors),
+    toHoldFinding("threads", later, ({ threads }) => threads),
+    {
+      title: "error records and unhandled rejections",
+      measured: bad.length === 0 ? "none" : `${bad.length}, first: ${bad[0]}`,
+      isFine: bad.length === 0,
+    },
+    {
+      title: "Nodes that are not right at the end",
+      measured: wrong === "" ? "none" : wrong,
+      isFine: wrong === "",
+    },
+    {
+      title: "exit code after SIGTERM",
+      measured: exitCode === undefined ? "none" : `${exitCode}`,
+      isFine: exitCode === 0,
+    },
+  ];
+}
+
+function toSlopeFinding(what: string, { slope, error }: Trend): Finding {
+  // Without a standard error nothing is shown to grow.
+  const isReal = slope > ERRORS * error;
+  return {
+    title: `${what}: slope over the later two thirds`,
+    measured: `${slope.toFixed(2)} ± ${error.toFixed(2)} MiB/h`,
+    isFine: !isReal || slope < SLOPE_MAX,
+  };
+}
+
+function toHoldFinding(
+  what: string,
+  later: readonly Sample[],
+  read: (sample: Sample) => number,
+): Finding {
+  const half = Math.floor(later.length / 2);
+  const before = toQuantile(later.slice(0, half).map(read), 0.5);
+  const after = toQuantile(later.slice(half).map(read), 0.5);
+  return {
+    title: `${what}: median of the middle and of the last third`,
+    measured: `${before} and ${after}`,
+    isFine: after - before <= DESCRIPTORS_MORE_MAX,
+  };
+}
+
+/** Lines that should not be there; what is no JSON was written by the runtime. */
+function findBadRecords(log: string): readonly string[] {
+  return log.split("\n").filter((line) => {
+    if (line === "") return false;
+    try {
+      const record: unknown = JSON.parse(line);
+      const text = JSON.stringify(record);
+      return /"level":"error"/.test(text) || /unhandled|uncaught/i.test(text);
+    } catch {
+      return true;
+    }
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * What happens is played on this: both simulators, the machines that are Nodes, and their kubelets.
+ * @module
+ */
+import type { ApiObject, KubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
+import type { DemoMachine, XenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
+import { toFullNode } from "./fleet.ts";
+
+type Condition = Record<string, string>;
+
+const TICK_MS = 20;
+const ZONE = "topology.kubernetes.io/zone";
+
+/** Simulators and machines in one hand. */
+export class Stage {
+  readonly kubernetes: KubernetesSimulator;
+  readonly cloud: XenOrchestraSimulator;
+  /** The machines that are Nodes, or are to be; may be added to and taken from. */
+  readonly machines: DemoMachine[];
+  #heartbeats = 0;
+  #timer: Timer | undefined;
+
+  constructor(
+    kubernetes: KubernetesSimulator,
+    cloud: XenOrchestraSimulator,
+    machines: readonly DemoMachine[],
+  ) {
+    this.kubernetes = kubernetes;
+    this.cloud = cloud;
+    this.machines = [...machines];
+  }
+
+  /** How often a kubelet said that it is well, so far. */
+  get heartbeats(): number {
+    return this.#heartbeats;
+  }
+
+  /** A kubelet registers its Node. */
+  register(machine: DemoMachine): void {
+    this.kubernetes.objects.createNode({ ...toFullNode(machine, toNow()) });
+  }
+
+  /** Lets every kubelet say once in `periodMs` that it is well, from now on; absent: none says so. */
+  keepHeartbeats(periodMs: number | undefined): void {
+    clearInterval(this.#timer);
+    if (periodMs === undefined) return;
+    const startMs = performance.now();
+    let beaten = 0;
+    let at = 0;
+    this.#timer = setInterval(() => {
+      const due = ((performance.now() - startMs) / periodMs) * this.machines.length;
+      for (; beaten < due; beaten += 1) {
+        const machine = this.machines[at % this.machines.length];
+        at += 1;
+        if (machine) this.setReady(machine.nodeName);
+        this.#heartbeats += 1;
+      }
+    }, TICK_MS);
+  }
+
+  /**
+   * Writes the conditions of a Node, if there is one.
+   *
+   * @param status Of `Ready`; absent: what it is
+   */
+  setReady(name: string, status?: "True" | "Unknown"): void {
+    const node = this.kubernetes.objects.getNode(name);
+    if (node === undefined) return;
+    const { conditions = [] } = (node["status"] ?? {}) as { conditions?: Condition[] };
+    const now = toNow();
+    this.kubernetes.objects.patchNodeStatus(name, {
+      conditions: conditions.map((one) => ({
+        ...one,
+        lastHeartbeatTime: now,
+        ...(one["type"] === "Ready" && status !== undefined ? { status } : {}),
+      })),
+    });
+  }
+
+  /** Moves a running machine to another host of its pool. */
+  moveLive({ vmId }: DemoMachine): void {
+    const { state } = this.cloud;
+    const vm = state.read("vms", vmId);
+    const target = state
+      .list("hosts")
+      .find((host) => host["$pool"] === vm?.["$pool"] && host.id !== vm?.["$container"]);
+    if (target === undefined) throw new Error("there is no second host in the pool");
+    state.migrateLive(vmId, target.id);
+  }
+
+  /** Whether the zone of a Node is the host on which its machine is now. */
+  isPlaced({ nodeName, vmId }: DemoMachine): boolean {
+    const host = this.cloud.state.read("vms", vmId)?.["$container"];
+    const labels = this.kubernetes.objects.getNode(nodeName)?.metadata["labels"];
+    return typeof host === "string" && JSON.stringify(labels ?? {}).includes(`"${ZONE}":"${host}"`);
+  }
+}
+
+/** Without the taint, with a provider ID and an address. */
+export function isInitialised({ spec, status }: ApiObject): boolean {
+  const text = JSON.stringify([spec, has(status, "addresses") && status.addresses]);
+  return (
+    text.includes('"providerID"') &&
+    text.includes('"InternalIP"') &&
+    !text.includes("/uninitialized")
+  );
+}
+
+function has<K extends string>(value: unknown, key: K): value is { readonly [key in K]: unknown } {
+  return typeof value === "object" && value !== null && key in value;
+}
+
+function toNow(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`;
+}
