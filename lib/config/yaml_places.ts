@@ -5,7 +5,7 @@
  * @module
  */
 import type { ConfigIssue } from "../core/errors.ts";
-import type { ErrorCode, LineCounter, Node } from "yaml";
+import type { Document, ErrorCode, LineCounter, Node, YAMLError } from "yaml";
 
 /** A place in a text, both from 1. */
 export interface Place {
@@ -25,6 +25,9 @@ export interface YamlPlaces {
 }
 
 const ISSUES_MAX = 10;
+/** Of open collections and texts, as the parser counts them; settings have six. */
+const PARSER_DEPTH_MAX = 250;
+const TOO_DEEP: ConfigIssue = { message: "brackets or lists are nested too deeply" };
 
 const MESSAGES: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: "an alias (*name) refers to no anchor; quote the text if it is not meant as one",
@@ -42,9 +45,12 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
 
 /** Reads a text a second time, to say where things stand. */
 export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
-  const { LineCounter, parseDocument, isMap, isSeq, isScalar, visit } = await import("yaml");
+  if (await isNestedTooDeeply(text)) return { issues: [TOO_DEEP], find: () => undefined };
+  const { LineCounter, parseDocument, isMap, isSeq, isScalar } = await import("yaml");
   const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
+  // Its own search for repeated keys compares each key with all others: 90,000 of them took more than a minute.
+  const settings = { lineCounter: counter, prettyErrors: false, uniqueKeys: false };
+  const document = parseDocument(text, settings);
   const find = (path: string): Place | undefined => {
     let found: number | undefined;
     const walk = (node: unknown, keys: readonly string[]): void => {
@@ -69,13 +75,8 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
     walk(document.contents, path.split("."));
     return found === undefined ? undefined : toPlace(counter, found);
   };
-  const problems: Problem[] = document.errors.map(({ code, pos }) => ({ code, offset: pos[0] }));
-  visit(document, {
-    Alias: (_key, alias) => {
-      if (alias.resolve(document) !== undefined) return;
-      problems.push({ code: "BAD_ALIAS", offset: alias.range?.[0] ?? 0 });
-    },
-  });
+  const problems = [...document.errors.map(toSyntaxProblem), ...(await listProblems(document))];
+  problems.sort((one, other) => one.offset - other.offset);
   return {
     issues: problems.slice(0, ISSUES_MAX).map((problem) => toIssue(problem, counter)),
     find,
@@ -85,6 +86,50 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
 interface Problem {
   readonly code: ErrorCode;
   readonly offset: number;
+}
+
+/** Asked first, since the parser's time grows so fast with the depth that 8 KiB of `a: a: a: …` took 10 s. */
+async function isNestedTooDeeply(text: string): Promise<boolean> {
+  const { Lexer, Parser } = await import("yaml");
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _token of parser.next(lexeme)) {
+      // Only how deep it is by now counts.
+    }
+    if (parser.stack.length > PARSER_DEPTH_MAX) return true;
+  }
+  return false;
+}
+
+/** What the parser was not asked for, or would look for by walking through the whole document for each alias. */
+async function listProblems(document: Document.Parsed): Promise<Problem[]> {
+  const { isMap, isScalar, visit } = await import("yaml");
+  const problems: Problem[] = [];
+  const anchors = new Set<string>();
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (!anchors.has(alias.source)) problems.push(toProblem("BAD_ALIAS", alias));
+    },
+    Value: (_key, node) => {
+      if (node.anchor !== undefined) anchors.add(node.anchor);
+      if (!isMap<unknown>(node)) return;
+      const keys = new Set<unknown>();
+      for (const { key } of node.items) {
+        if (!isScalar(key)) continue;
+        if (keys.has(key.value)) problems.push(toProblem("DUPLICATE_KEY", key));
+        keys.add(key.value);
+      }
+    },
+  });
+  return problems;
+}
+
+function toSyntaxProblem({ code, pos: [offset] }: YAMLError): Problem {
+  return { code, offset };
+}
+
+function toProblem(code: ErrorCode, { range }: Pick<Node, "range">): Problem {
+  return { code, offset: range?.[0] ?? 0 };
 }
 
 function toIssue({ code, offset }: Problem, counter: LineCounter): ConfigIssue {

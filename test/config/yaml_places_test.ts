@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { findYamlPlaces } from "../../lib/config/yaml_places.ts";
+import { measureCpuMs } from "../support/hostile.ts";
 
 const TEXT = `url: x
 addresses:
@@ -40,5 +41,31 @@ describe("findYamlPlaces()", () => {
     const { issues } = await findYamlPlaces(text);
     expect(issues).toHaveLength(10);
     expect(issues[0]).toEqual({ message: "the key is given twice", line: 2, column: 1 });
+  });
+
+  test("findYamlPlaces() finds each repeated key and each alias of nothing, in order", async () => {
+    const text = "a: &x [*x, *y]\nb: {c: 1, c: 2}\nb: *x\n? [k]\n: *z\n";
+    const { issues } = await findYamlPlaces(text);
+    expect(issues.map(({ line, column }) => [line, column])).toEqual([
+      [1, 12],
+      [2, 11],
+      [3, 1],
+      [5, 3],
+    ]);
+  });
+
+  // Each of these took from ten seconds to more than a minute.
+  const large: readonly [string, string][] = [
+    ["thousands of keys", Array.from({ length: 30_000 }, (_, at) => `k${at}: 1`).join("\n")],
+    ["thousands of aliases", `a: &x 1\nb: [${"*x,".repeat(60_000)}]`],
+    ["keys within keys on a line", "x: ".repeat(3_000)],
+    ["lists within lists on a line", "- ".repeat(3_000)],
+    ["keys of keys", "? ".repeat(3_000)],
+    ["colons alone", ": ".repeat(3_000)],
+    ["brackets", "[: ".repeat(3_000)],
+    ["tags and keys", "!a : ".repeat(3_000)],
+  ];
+  test.each(large)("findYamlPlaces() is done with %s in time", async (_what, text) => {
+    expect(await measureCpuMs(() => findYamlPlaces(text))).toBeLessThan(5_000);
   });
 });

@@ -1,0 +1,85 @@
+/**
+ * What tests of bad input share: how often they try, secrets to look for, names that break things, a clock for work.
+ * @module
+ */
+import process from "node:process";
+import fc from "fast-check";
+
+/** How many times as often every property is tried as usual. */
+const FACTOR = Number(process.env["LANDFALL_RUNS"] ?? "1");
+
+/** Settings of a property that is tried `runs` times, or a multiple of that in a long run (`LANDFALL_RUNS=20`). */
+export function tries(runs: number): { readonly numRuns: number } {
+  return { numRuns: Math.max(1, Math.round(runs * FACTOR)) };
+}
+
+/** Processor time of this process while something runs, in milliseconds: a busy machine does not change it. */
+export async function measureCpuMs(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** Texts that mean something to a terminal, a page, a path, an object, a parser or a reader. */
+export const HOSTILE_TEXTS: readonly string[] = [
+  "",
+  " ",
+  "__proto__",
+  "constructor",
+  "toString",
+  "hasOwnProperty",
+  "<script>alert(1)</script>",
+  `"><img src=x onerror=alert(1)>`,
+  "&lt;b&gt;",
+  "\u001b[31mred\u001b[0m\u001b]0;title\u0007",
+  "\u009b31m",
+  "a\nlevel=error b\r\nc\0d",
+  "\u202egnp.exe\u202c\u2066x\u2069\u200f",
+  "\u2028\u2029\ufeff",
+  "\ud800 alone \udc00",
+  "../../../etc/passwd",
+  "%00%2e%2e/%ff",
+  "null",
+  "[object Object]",
+  "-1e999",
+  "\u0000",
+  "é".repeat(300),
+  "a".repeat(253),
+  "x".repeat(20_000),
+  "\t\v\f",
+  "${jndi:ldap://a}",
+  "{{7*7}}",
+  "'; DROP TABLE nodes; --",
+];
+
+/** Hostile texts, and any others. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(...HOSTILE_TEXTS),
+  fc.string({ unit: "binary", maxLength: 40 }),
+);
+
+/** What may stand anywhere by mistake or malice: any JSON, with keys that objects have already. */
+export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
+  anyText,
+  fc.constantFrom<unknown>(null, true, false, 0, -1, 1e308, [], {}, [null], [[]], { "": null }),
+  fc.constantFrom<unknown>({ length: 3 }, [{}], JSON.parse('{"__proto__": {"polluted": true}}')),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+/** A secret as tools make them: no part of it occurs by chance. */
+export const anySecret: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.constantFrom("eyJhbGciOiJSUzI1NiJ9.", "", "glpat-", "AKIA", "s3cr3t-"),
+    fc.array(fc.constantFrom(..."ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnopqrstuvwxyz23456789_-"), {
+      minLength: 32,
+      maxLength: 43,
+    }),
+  )
+  .map(([head, tail]) => `${head}Zq${tail.join("")}`);
+
+/** Whether anything that every object has was changed. */
+export function isPolluted(): boolean {
+  const plain: object = {};
+  return "polluted" in plain || Object.keys(Object.prototype).length > 0;
+}
