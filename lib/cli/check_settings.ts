@@ -2,10 +2,9 @@
  * The first step of `landfall check`: whether the settings can be used, and the cloud that they describe.
  * @module
  */
-import { readFile } from "node:fs/promises";
 import type { Provider } from "../cloud/provider.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
-import { loadProviderConfig } from "../config/provider_config.ts";
+import { loadProviderConfig, readConfigText } from "../config/provider_config.ts";
 import { findYamlPlaces } from "../config/yaml_places.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
@@ -106,7 +105,7 @@ async function placeIssues(
   source: string | undefined,
 ): Promise<readonly ConfigIssue[]> {
   if (source === undefined || issues.every((issue) => issue.source !== undefined)) return issues;
-  const { find } = await findYamlPlaces(await readFile(source, "utf8"));
+  const { find } = await findYamlPlaces(await readConfigText(source));
   return issues.map((issue) => {
     if (issue.source !== undefined || issue.path === undefined) return issue;
     const place = find(issue.path);

@@ -3,12 +3,12 @@
  * with its place.
  * @module
  */
-import { readFile, stat } from "node:fs/promises";
 import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { describeFileProblem } from "../core/file_problem.ts";
+import { readSmallFile } from "../core/small_file.ts";
 import { splitConfig } from "./deletion_settings.ts";
 import type { YamlPlaces } from "./yaml_places.ts";
 
@@ -46,9 +46,6 @@ export interface ProviderConfig<S> {
   readonly deletion: DeletionSettings;
   readonly warnings: readonly ConfigIssue[];
 }
-
-/** No sane file comes near; it keeps a wrong path (a log, a disk image) out of memory. */
-const FILE_BYTES_MAX = 1024 * 1024;
 
 /** Nobody reads more at once, and each one's place has to be looked up. */
 const ISSUES_MAX = 50;
@@ -122,11 +119,7 @@ const DEPTH_MAX = 100;
  */
 export async function readConfigText(path: string): Promise<string> {
   try {
-    const status = await stat(path);
-    // A pipe or a device could keep the start waiting for ever.
-    if (!status.isFile()) throw toReadError(path, "it is not a file");
-    if (status.size > FILE_BYTES_MAX) throw toReadError(path, "it is larger than 1 MiB");
-    const text = decode(await readFile(path));
+    const text = decode(await readSmallFile(path));
     if (text === undefined || text.includes("\0")) {
       throw toReadError(path, "it is not text in UTF-8");
     }

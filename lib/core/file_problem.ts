@@ -3,11 +3,15 @@
  * @module
  */
 import { findErrorCode } from "./connection_problem.ts";
+import { UnfitFileError } from "./small_file.ts";
 
 const WORDS: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "there is no such file"],
   ["ENOTDIR", "there is no such file"],
   ["EISDIR", "it is a folder"],
+  ["ENXIO", "it is not a file"],
+  ["ELOOP", "its links go round in a circle"],
+  ["ERR_INVALID_ARG_VALUE", "the path holds a zero byte"],
   ["EACCES", "this process may not read it"],
   ["EPERM", "this process may not read it"],
   ["ENAMETOOLONG", "the path is too long"],
@@ -15,6 +19,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 
 /** What a failed read of a file means, to follow its name and a colon. */
 export function describeFileProblem(error: unknown): string {
+  if (error instanceof UnfitFileError) return error.message;
   const code = findErrorCode(error);
   return WORDS.get(code) ?? `reading it failed${code === "" ? "" : ` (${code})`}`;
 }

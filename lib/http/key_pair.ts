@@ -3,12 +3,12 @@
  * @module
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue, describeError } from "../core/errors.ts";
 import { describeFileProblem } from "../core/file_problem.ts";
 import type { Logger } from "../core/log.ts";
+import { readSmallText } from "../core/small_file.ts";
 import type { KeyPair } from "./server.ts";
 
 /** Where certificate and key are. */
@@ -44,7 +44,7 @@ async function readFiles({ certFile, keyFile }: KeyPairFiles): Promise<KeyPair> 
 }
 
 function readText(source: string, file: string): Promise<string | ConfigIssue> {
-  return readFile(file, "utf8").catch((error: unknown) => ({
+  return readSmallText(file).catch((error: unknown) => ({
     source,
     message: `${file}: ${describeFileProblem(error)}`,
   }));

@@ -279,7 +279,7 @@ describe("P-05 loadProviderConfig()", () => {
       [binary, "it is not text in UTF-8"],
       [latin, "it is not text in UTF-8"],
       [join(folder, "absent.yaml"), "there is no such file"],
-      [sub, "it is not a file"],
+      [sub, "it is a folder"],
       ["/dev/null", "it is not a file"],
       [large, "it is larger than 1 MiB"],
     ];

@@ -2,10 +2,10 @@
  * Finds the credentials for the API server: a kubeconfig, or the service account of the pod.
  * @module
  */
-import { readFile as readFileOfNode } from "node:fs/promises";
 import { delimiter } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { type Logger, silentLogger } from "../../core/log.ts";
+import { readSmallText } from "../../core/small_file.ts";
 import { createCredentials, type Credentials, type LoadedCredential } from "./credentials.ts";
 import { checkExecCommand } from "./exec_command.ts";
 import { ExecPlugin } from "./exec_plugin.ts";
@@ -43,7 +43,7 @@ export interface CredentialsSource {
  */
 export async function loadCredentials(source: CredentialsSource): Promise<Credentials> {
   const { kubeconfig, master, env, clock, log = silentLogger } = source;
-  const readFile = source.readFile ?? ((path: string) => readFileOfNode(path, "utf8"));
+  const readFile = source.readFile ?? readSmallText;
   const files = kubeconfig ? [kubeconfig] : (env["KUBECONFIG"] ?? "").split(delimiter);
   const named = files.filter((file) => file !== "");
   if (named.length > 0) return loadKubeconfig(named, readFile, source);

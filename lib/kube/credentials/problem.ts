@@ -3,6 +3,7 @@
  * @module
  */
 import { ConfigError } from "../../core/errors.ts";
+import { describeFileProblem } from "../../core/file_problem.ts";
 
 /** Reads a text file; rejects as `node:fs/promises` does. */
 export type ReadFile = (path: string) => Promise<string>;
@@ -50,5 +51,5 @@ function toReason(error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === "EACCES") {
     return "permission denied";
   }
-  return error instanceof Error ? error.message : String(error);
+  return describeFileProblem(error);
 }

@@ -2,7 +2,6 @@
  * A cloud that is an inventory file, read again when it changes.
  * @module
  */
-import { readFile } from "node:fs/promises";
 import { CloudError } from "../../cloud/errors.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
@@ -15,6 +14,7 @@ import type {
 import { abortable } from "../../core/abortable.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
+import { readSmallText } from "../../core/small_file.ts";
 import type { StaticFile } from "./config_schema.ts";
 import { inspectStatic } from "./inspect.ts";
 import { toInstances } from "./inventory.ts";
@@ -146,7 +146,7 @@ export class StaticProvider implements Provider {
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readSmallText(path);
   } catch (error) {
     const problem = describeFileProblem(error);
     throw new CloudError("unreachable", `Cannot read the inventory file "${path}": ${problem}`);

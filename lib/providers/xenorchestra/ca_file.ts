@@ -3,12 +3,11 @@
  * @module
  */
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import type { Clock } from "../../core/clock.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
+import { readSmallText, readSmallTextSync } from "../../core/small_file.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -37,7 +36,7 @@ export class CaFile {
     this.#log = log;
     this.#readAtMs = clock.monotonic();
     try {
-      this.#pem = toCertificates(path, readFileSync(path, "utf8"));
+      this.#pem = toCertificates(path, readSmallTextSync(path));
     } catch (error) {
       throw error instanceof ConfigError ? error : toUnreadable(path, error);
     }
@@ -53,7 +52,7 @@ export class CaFile {
   async reload(): Promise<void> {
     this.#readAtMs = this.#clock.monotonic();
     try {
-      const text = await readFile(this.#path, "utf8").catch((error: unknown) => {
+      const text = await readSmallText(this.#path).catch((error: unknown) => {
         throw toUnreadable(this.#path, error);
       });
       const pem = toCertificates(this.#path, text);

@@ -2,8 +2,6 @@
  * Tokens: as given, from a file that changes, or minted with a user's password and renewed.
  * @module
  */
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { CloudError } from "../../cloud/errors.ts";
 import { abortable } from "../../core/abortable.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
@@ -11,6 +9,7 @@ import type { Clock } from "../../core/clock.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
+import { readSmallText, readSmallTextSync } from "../../core/small_file.ts";
 import { explainToken } from "./text_forms.ts";
 
 /** Where the token of a request comes from. */
@@ -61,7 +60,7 @@ export class FileToken implements TokenSource {
     this.#log = log;
     let text: string;
     try {
-      text = readFileSync(path, "utf8").trim();
+      text = readSmallTextSync(path).trim();
     } catch (cause) {
       throw toFileError(path, `cannot be read: ${describeFileProblem(cause)}`, cause);
     }
@@ -99,7 +98,7 @@ export class FileToken implements TokenSource {
 /** What a file holds, and what is wrong with that; an empty text when it is away or holds nothing. */
 async function readTokenFile(path: string): Promise<{ text: string; problem: string }> {
   try {
-    const text = (await readFile(path, "utf8")).trim();
+    const text = (await readSmallText(path)).trim();
     return { text, problem: text === "" ? "is empty" : (explainToken(text) ?? "") };
   } catch (error) {
     return { text: "", problem: `cannot be read: ${describeFileProblem(error)}` };
@@ -141,7 +140,7 @@ const RENEW_MS_MIN = 60_000;
  */
 export class MintedToken implements TokenSource {
   readonly #options: MintOptions;
-  #current: (Minted & { readonly renewAtMs: number }) | undefined;
+  #current: (Required<Minted> & { readonly renewAtMs: number }) | undefined;
   #minting: Promise<string> | undefined;
   #failures = 0;
   #nextTryMs = -Infinity;
@@ -154,7 +153,7 @@ export class MintedToken implements TokenSource {
   async read(signal: AbortSignal): Promise<string> {
     const current = this.#current;
     const now = this.#options.clock.now();
-    if (current && now < (current.expiresAtMs ?? Infinity)) {
+    if (current && now < current.expiresAtMs) {
       // Renewal goes on behind the request; its failure is logged there.
       if (now >= current.renewAtMs && this.#mayTry()) this.#start().catch(() => {});
       return current.token;
@@ -186,14 +185,17 @@ export class MintedToken implements TokenSource {
     const { mint, clock, log } = this.#options;
     this.#nextTryMs = clock.monotonic() + MINT_BACKOFF.baseMs;
     try {
-      const minted = await mint();
+      const { token, expiresAtMs = Infinity } = await mint();
       const now = clock.now();
-      const lifeMs = (minted.expiresAtMs ?? Infinity) - now;
-      this.#current = { ...minted, renewAtMs: now + Math.max(RENEW_MS_MIN, (lifeMs * 2) / 3) };
+      // What was just given is good: if it ended before now, one of the two clocks is wrong. Then a refusal tells.
+      const endsAtMs = expiresAtMs > now ? expiresAtMs : Infinity;
+      const lifeMs = endsAtMs - now;
+      const renewAtMs = now + Math.max(RENEW_MS_MIN, (lifeMs * 2) / 3);
+      this.#current = { token, expiresAtMs: endsAtMs, renewAtMs };
       this.#failures = 0;
       this.#lastError = undefined;
       log.info("Got a token from Xen Orchestra", { lifeSeconds: Math.round(lifeMs / 1_000) });
-      return minted.token;
+      return token;
     } catch (error) {
       this.#failures += 1;
       if (error instanceof CloudError) this.#lastError = error;

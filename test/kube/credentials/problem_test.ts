@@ -10,7 +10,7 @@ import {
 } from "../../../lib/kube/credentials/problem.ts";
 
 function failWith(code: string): () => Promise<string> {
-  return () => Promise.reject(Object.assign(new Error("EXYZ: thing"), { code }));
+  return () => Promise.reject(Object.assign(new Error("reading it failed (EIO)"), { code }));
 }
 
 describe("toConfigError()", () => {
@@ -25,7 +25,7 @@ describe("readNamedFile()", () => {
   test.each([
     ["ENOENT", '/f: a: cannot read the file "/x": it does not exist'],
     ["EACCES", '/f: a: cannot read the file "/x": permission denied'],
-    ["EIO", '/f: a: cannot read the file "/x": EXYZ: thing'],
+    ["EIO", '/f: a: cannot read the file "/x": reading it failed (EIO)'],
   ])("explains %s", async (code, message) => {
     const reading = readNamedFile(failWith(code), "/x", { source: "/f", path: "a" });
     await expect(reading).rejects.toThrow(message);

@@ -1,0 +1,80 @@
+/**
+ * Reads files that settings name, and that may be anything: a pipe that nobody writes to, a device without an end.
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+
+/** No settings, certificates or tokens come near; it keeps a wrong path (a log, a disk image) out of memory. */
+const BYTES_MAX = 1024 * 1024;
+/** To open a pipe waits for its writer otherwise, which may be for ever. */
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** A path that leads to something that is not read. The message follows the path and a colon. */
+export class UnfitFileError extends Error {
+  override readonly name = "UnfitFileError";
+}
+
+/**
+ * Reads a whole file of at most 1 MiB. Never waits for a writer, and never takes in more than that.
+ *
+ * @throws {UnfitFileError} when it is no plain file, or larger; otherwise as `node:fs` does
+ */
+export async function readSmallFile(path: string): Promise<Buffer> {
+  const file = await open(path, FLAGS);
+  try {
+    checkStats(await file.stat());
+    return await readBounded(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The same as text in UTF-8. */
+export async function readSmallText(path: string): Promise<string> {
+  return (await readSmallFile(path)).toString("utf8");
+}
+
+/** The same at once, for what must be there before anything else can begin. */
+export function readSmallTextSync(path: string): string {
+  const file = openSync(path, FLAGS);
+  try {
+    checkStats(fstatSync(file));
+    const bytes = Buffer.alloc(BYTES_MAX + 1);
+    let length = 0;
+    for (let count = -1; count !== 0 && length <= BYTES_MAX; length += count) {
+      count = readSync(file, bytes, length, bytes.length - length, null);
+    }
+    checkLength(length);
+    return bytes.toString("utf8", 0, length);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** By what comes, not by the size that is told: a file may grow meanwhile, and those of `/proc` tell none. */
+async function readBounded(file: FileHandle): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, null);
+    if (bytesRead === 0) return Buffer.concat(chunks, length);
+    chunks.push(chunk.subarray(0, bytesRead));
+    length += bytesRead;
+    checkLength(length);
+  }
+}
+
+const CHUNK_BYTES = 16 * 1024;
+
+function checkStats(stats: Stats): void {
+  if (stats.isDirectory()) throw new UnfitFileError("it is a folder");
+  if (!stats.isFile()) throw new UnfitFileError("it is not a file");
+  checkLength(stats.size);
+}
+
+function checkLength(bytes: number): void {
+  if (bytes > BYTES_MAX) throw new UnfitFileError("it is larger than 1 MiB");
+}

@@ -1,0 +1,77 @@
+/**
+ * Files that may be anything.
+ * @module
+ */
+import { afterAll, describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeFileProblem } from "../../lib/core/file_problem.ts";
+import { readSmallFile, readSmallText, readSmallTextSync } from "../../lib/core/small_file.ts";
+
+const MIB = 1024 * 1024;
+const folder = mkdtempSync(join(tmpdir(), "landfall-files-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function make(name: string, create: (path: string) => void): string {
+  const path = join(folder, name);
+  create(path);
+  return path;
+}
+
+const UNFIT: readonly [string, string, string][] = [
+  ["a pipe without a writer", make("pipe", (path) => execFileSync("mkfifo", [path])), "not a file"],
+  ["a device without an end", "/dev/zero", "it is not a file"],
+  ["a device that is empty", "/dev/null", "it is not a file"],
+  ["a folder", folder, "it is a folder"],
+  [
+    "a file that is too large",
+    make("large", (at) => writeFileSync(at, "x".repeat(MIB + 1))),
+    "1 MiB",
+  ],
+  ["links in a circle", make("circle", (path) => symlinkSync(path, path)), "in a circle"],
+  ["a path with a zero byte", "a\0b", "zero byte"],
+  ["no file", join(folder, "absent"), "there is no such file"],
+];
+
+describe("readSmallFile()", () => {
+  test.each(UNFIT)("readSmallFile() refuses %s", async (_what, path, problem) => {
+    const error: unknown = await readSmallFile(path).catch((thrown: unknown) => thrown);
+    expect(describeFileProblem(error)).toContain(problem);
+  });
+
+  test("readSmallFile() refuses a socket", async () => {
+    const path = join(folder, "socket");
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    const error: unknown = await readSmallFile(path).catch((thrown: unknown) => thrown);
+    server.close();
+    expect(describeFileProblem(error)).toBe("it is not a file");
+  });
+
+  test("readSmallFile() reads every byte of the largest file", async () => {
+    const path = make("full", (at) => writeFileSync(at, `é${"x".repeat(MIB - 2)}`));
+    expect(await readSmallFile(path)).toHaveLength(MIB);
+    expect(await readSmallText(path)).toBe(readSmallTextSync(path));
+    expect(readSmallTextSync(path)).toHaveLength(MIB - 1);
+  });
+
+  test("readSmallFile() reads a file that tells no size", async () => {
+    expect(await readSmallText("/proc/self/status")).toContain("VmRSS");
+    expect(readSmallTextSync("/proc/self/status")).toContain("VmRSS");
+  });
+});
+
+describe("readSmallTextSync()", () => {
+  test.each(UNFIT)("readSmallTextSync() refuses %s", (_what, path, problem) => {
+    let error: unknown;
+    try {
+      readSmallTextSync(path);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(describeFileProblem(error)).toContain(problem);
+  });
+});
