@@ -9,7 +9,7 @@
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { XenOrchestraApi } from "./api.ts";
-import type { Host } from "./schema.ts";
+import { findNameless, type Host } from "./schema.ts";
 
 /** Whose absence is to be proven. */
 export interface AbsenceQuestion {
@@ -115,6 +115,14 @@ async function doubtVms(
 function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined {
   if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) {
     return toUnknown("notListed", vmId, "the last list still shows it");
+  }
+  const nameless = findNameless(inventory.undecodable);
+  if (nameless !== undefined) {
+    return toUnknown(
+      "undecodable",
+      vmId,
+      `the last list shows one that cannot be read: ${nameless}`,
+    );
   }
   for (const [id, { complete, name = id, reason = "" }] of inventory.coverage) {
     if (complete) continue;

@@ -138,12 +138,13 @@ export class XenOrchestraApi {
   /**
    * Lists the connections to pools; empty when the user may not see them.
    *
-   * @returns `undefined` when the list is refused for good (403), or the server is too old to have it (404)
+   * @returns `undefined` when the list is refused for good (403 in JSON), or the server is too old to have it (404)
    */
   async listServers(signal: AbortSignal): Promise<ListReply<Server> | undefined> {
     const path = toListPath("servers", { fields: SERVER_FIELDS });
     const reply = await this.#getList("servers", path, signal);
-    if (reply.status === 403 || reply.status === 404) return undefined;
+    const isRefused = reply.status === 403 && reply.json !== undefined;
+    if (isRefused || reply.status === 404) return undefined;
     return this.#toList("servers", SCHEMAS.server, reply);
   }
 
@@ -193,7 +194,11 @@ export class XenOrchestraApi {
     return this.#session.get({ operation, path, isList: true, etag }, signal);
   }
 
-  #toList<T>(collection: string, schema: GenericSchema<unknown, T>, reply: Reply): ListReply<T> {
+  #toList<T extends { readonly id: string }>(
+    collection: string,
+    schema: GenericSchema<unknown, T>,
+    reply: Reply,
+  ): ListReply<T> {
     const body = reply.json?.value;
     if (reply.status !== 200 || body === undefined) throw toReplyError(reply, `GET /${collection}`);
     if (!Array.isArray(body)) {

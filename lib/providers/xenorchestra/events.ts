@@ -11,6 +11,7 @@ import type { Gauge, MetricsRegistry } from "../../core/metrics.ts";
 import { openStream, sendRequest, toReplyError, type Reply } from "./http.ts";
 import type { Session } from "./session.ts";
 import { type ServerSentEvent, SseParser } from "./sse.ts";
+import { parseUuid } from "./uuid.ts";
 
 /** What an {@linkcode EventFeed} lives on. */
 export interface EventFeedOptions {
@@ -240,8 +241,9 @@ function toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined {
     if (!CHANGES.has(event)) continue;
     const { $subscription: type, id } = parseData(data);
     // Every VM may be on a host, or in a pool, that changed. The same goes for what cannot be read.
-    if (type !== "VM" || typeof id !== "string") return "everything";
-    ids.add(id.toLowerCase());
+    const vmId = typeof id === "string" ? parseUuid(id) : undefined;
+    if (type !== "VM" || vmId === undefined) return "everything";
+    ids.add(vmId);
   }
   return ids.size > 0 ? ids : undefined;
 }

@@ -3,12 +3,15 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
+import { BodyError, ERROR_BYTES_MAX, readText } from "../../core/body.ts";
 import { findConnectionFault } from "../../core/connection_fault.ts";
 import {
   findErrorCode,
   formatHostPort,
   toConnectionProblem,
 } from "../../core/connection_problem.ts";
+import { listSecrets, redact } from "../../core/redact.ts";
+import { shorten } from "../../core/shorten.ts";
 import type { FetchTls } from "./tls.ts";
 
 /** What is sent. */
@@ -40,6 +43,9 @@ const ETAG = /^(?:W\/)?"[!#-~\u0080-\u00ff]*"$/;
 /** The server takes 16 KiB of request head, of which the IDs in a filter take most. Its own have 40 characters. */
 const ETAG_LENGTH_MAX = 128;
 const RETRY_AFTER_MS_MAX = 300_000;
+/** As much as is shown of a content type. */
+const TYPE_CHARS_MAX = 100;
+const JSON_TYPE = /^application\/json\b/i;
 
 /** Codes of connections that the other side dropped: its keep-alive ends after five idle seconds. */
 const RESET_CODES = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed", "ConnectionReset"]);
@@ -110,10 +116,10 @@ async function sendOnce({ url, ...request }: Request): Promise<Reply> {
   const redirectUrl = toRedirectUrl(response, url);
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
   const etag = toEtag(headers.get("etag") ?? "");
-  const isJson = /^application\/json\b/i.test(contentType);
+  const isJson = JSON_TYPE.test(contentType);
   // A body that nobody reads keeps its connection busy.
-  const text = isJson ? await response.text() : await response.body?.cancel();
-  const json = isJson ? parseJson(text ?? "") : undefined;
+  if (!isJson) await response.body?.cancel();
+  const json = isJson ? parseJson(await readReply(response, request.headers)) : undefined;
   return {
     status,
     contentType,
@@ -122,6 +128,13 @@ async function sendOnce({ url, ...request }: Request): Promise<Reply> {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(etag === undefined ? {} : { etag }),
   };
+}
+
+/** A refusal is only for people, and may repeat what it refuses. */
+async function readReply(response: Response, sent: Request["headers"]): Promise<string> {
+  if (response.status < 400) return await readText(response);
+  const text = await readText(response, { bytesMax: ERROR_BYTES_MAX, isCut: true });
+  return redact(text, listSecrets(sent));
 }
 
 function toRedirectUrl({ status, headers }: Response, from: string): string | undefined {
@@ -174,6 +187,10 @@ export function isUntrusted(error: unknown): boolean {
  */
 export function toConnectionError(error: unknown, url: string): CloudError {
   if (error instanceof CloudError) return error;
+  if (error instanceof BodyError) {
+    const what = `Cannot read what Xen Orchestra sent from ${formatHostPort(url)}`;
+    return new CloudError("protocol", `${what}: ${error.message}`, { cause: error });
+  }
   const cause = toConnectionProblem(error);
   const isTrust = UNTRUSTED.test(cause.code);
   const trust =
@@ -212,8 +229,12 @@ export function toReplyError(reply: Reply, what: string): CloudError {
       "something between here and there, such as a proxy, adds an Authorization header";
     return new CloudError("protocol", `${answered}: ${advice}`, options);
   }
+  if (reply.json === undefined && JSON_TYPE.test(reply.contentType)) {
+    const advice = "something in between may have cut it off";
+    return new CloudError("protocol", `${answered} with damaged JSON: ${advice}`, options);
+  }
   if (reply.json === undefined) {
-    const type = reply.contentType === "" ? "nothing" : reply.contentType;
+    const type = shorten(reply.contentType || "nothing", TYPE_CHARS_MAX);
     const advice = "something else answers at url, or Xen Orchestra is too old";
     const message = `${answered} with ${type} instead of JSON: ${advice}`;
     return new CloudError("protocol", message, options);

@@ -31,6 +31,8 @@ export type InstanceSettings = Pick<
 /** What surrounds VMs. */
 export interface Surroundings {
   readonly pools: ReadonlyMap<string, Pool>;
+  /** Pools that are there but cannot be read, and why, as in {@linkcode ListReply}. */
+  readonly damagedPools?: ReadonlyMap<string, string>;
   readonly hosts: ReadonlyMap<string, Host>;
   /** IDs of the networks whose addresses count; all when absent. */
   readonly networkIds?: ReadonlySet<string>;
@@ -53,7 +55,11 @@ export function toSurroundings(
   { hosts, pools, networks, vifs }: Omit<Replies, "vms">,
   network: string | undefined,
 ): Surroundings {
-  const base = { pools: byId(pools.objects), hosts: byId(hosts.objects) };
+  const base = {
+    pools: byId(pools.objects),
+    damagedPools: pools.undecodable,
+    hosts: byId(hosts.objects),
+  };
   if (network === undefined || networks === undefined || vifs === undefined) return base;
   const networkIds = new Set(findNetworks(networks.objects, network).map(({ id }) => id));
   return { ...base, networkIds, devices: toDevices(vifs.objects, networkIds) };
@@ -65,17 +71,27 @@ export function findNetworks(networks: readonly Network[], wanted: string): Netw
   return networks.filter((one) => one.id === id || one.name_label === wanted);
 }
 
-/** Numbers of the devices in certain networks, by VM. */
+/**
+ * Numbers of the devices in certain networks, by VM. None for a VM of which an interface does not tell its number or its
+ * network: then none of its addresses is known to be the right one, and what its Node has stays.
+ */
 export function toDevices(
   vifs: readonly Vif[],
   networkIds: ReadonlySet<string>,
 ): Map<string, Set<number>> {
   const devices = new Map<string, Set<number>>();
+  const unclear = new Set<string>();
   for (const { $VM, $network, device } of vifs) {
-    if (!$VM || !$network || !networkIds.has($network) || device === undefined) continue;
-    const ofVm = devices.get($VM) ?? new Set();
-    devices.set($VM, ofVm.add(Number(device)));
+    if (!$VM) continue;
+    const number = typeof device === "number" ? String(device) : device;
+    const isClear = typeof $network === "string" && typeof number === "string";
+    if (!isClear || !/^\d{1,4}$/.test(number)) unclear.add($VM);
+    else if (networkIds.has($network)) {
+      const ofVm = devices.get($VM) ?? new Set();
+      devices.set($VM, ofVm.add(Number(number)));
+    }
   }
+  for (const vmId of unclear) devices.delete(vmId);
   return devices;
 }
 
@@ -186,13 +202,17 @@ function findInstanceType(vm: Vm, { instanceTypeTag }: InstanceSettings): string
   if (tagged) return toLabelValue(tagged) || undefined;
   const cpus = vm.CPUs?.max ?? undefined;
   const memoryBytes = vm.memory?.static?.[1];
-  if (cpus === undefined || memoryBytes === undefined) return undefined;
-  return formatInstanceType(cpus, memoryBytes);
+  return isCount(cpus) && isCount(memoryBytes) ? formatInstanceType(cpus, memoryBytes) : undefined;
+}
+
+/** Whether something can be so many: 1e308 and -4 are numbers, too. */
+function isCount(value: number | undefined): value is number {
+  return value !== undefined && Number.isSafeInteger(value) && value > 0;
 }
 
 function toCoverage(
   vms: readonly Vm[],
-  { pools, hosts }: Surroundings,
+  { pools, damagedPools, hosts }: Surroundings,
   known: ReadonlyMap<string, string>,
 ): Map<string, Coverage> {
   const coverage = new Map<string, Coverage>();
@@ -201,6 +221,10 @@ function toCoverage(
     const complete = master !== undefined && master !== null && hosts.has(master);
     const reason = "its master host is not shown: it is not loaded yet, or the user may not see it";
     coverage.set(id, complete ? { complete, ...name } : { complete, ...name, reason });
+  }
+  for (const [id, problem] of damagedPools ?? []) {
+    const reason = `the pool cannot be read: ${problem}`;
+    coverage.set(id, { complete: false, ...optional("name", known.get(id)), reason });
   }
   const lost = "the pool is not shown: its connection is down, or the user may not see it";
   for (const id of [...known.keys(), ...vms.map(({ $pool }) => $pool)]) {

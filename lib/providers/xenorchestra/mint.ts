@@ -10,9 +10,13 @@ import type { Credentials, XenOrchestraSettings } from "./config.ts";
 import type { Minted } from "./credentials.ts";
 import { toReplyError, type Reply } from "./http.ts";
 import { decode, SCHEMAS } from "./schema.ts";
+import { explainToken } from "./text_forms.ts";
 
 /** How the `client.id` of every token begins that Landfall makes, and may renew. */
 export const OWN_CLIENT: string = "landfall-";
+
+/** The end of the calendar of ECMAScript. */
+const TIME_MS_MAX = 8.64e15;
 
 /** What minting works with. */
 export interface MintOptions {
@@ -72,7 +76,19 @@ export function toMinted(reply: Reply): Minted {
     throw toReplyError(reply, "the request for a token");
   }
   const { id: token, expiration } = decoded.value.token;
-  return typeof expiration === "number" ? { token, expiresAtMs: expiration } : { token };
+  const problem = explainToken(token);
+  if (problem !== undefined) {
+    throw new CloudError(
+      "protocol",
+      `Xen Orchestra gave a token that cannot be used: it ${problem}`,
+    );
+  }
+  return isTime(expiration) ? { token, expiresAtMs: expiration } : { token };
+}
+
+/** Whether a number is a time in milliseconds that a calendar knows. */
+export function isTime(ms: unknown): ms is number {
+  return typeof ms === "number" && ms > 0 && ms <= TIME_MS_MAX;
 }
 
 /** What HTTP Basic shows. */

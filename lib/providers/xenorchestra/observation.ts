@@ -4,6 +4,7 @@
  */
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import { type AbsenceQuestion, MOVING } from "./absence.ts";
+import { findNameless } from "./schema.ts";
 
 /**
  * Says why the VM of a provider ID is not in an inventory. It is `notListed`, one observation of absence, only if the
@@ -30,8 +31,7 @@ export function judgeUnlisted({ vmId, poolIds, inventory, isMoving }: AbsenceQue
     return say("notCovered", `and its pool ${name} is not shown in full: ${reason}; ${advice}`);
   }
   if (isMoving) return say("notCovered", `but ${MOVING}`);
-  // The key of an object whose ID cannot be read either is its place in the list.
-  const nameless = [...undecodable].find(([key]) => key.startsWith("#"));
-  if (nameless) return say("undecodable", `but one that cannot be read is: ${nameless[1]}`);
+  const nameless = findNameless(undecodable);
+  if (nameless) return say("undecodable", `but one that cannot be read is: ${nameless}`);
   return say("notListed", "which alone proves nothing");
 }

@@ -2,7 +2,10 @@
  * Replies of Xen Orchestra, reduced to the fields that are used. Fields as xo-server 5.207 and older ones write them.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import { shorten } from "../../core/shorten.ts";
+import { parseUuid } from "./uuid.ts";
 
 /** A virtual machine. */
 export interface Vm {
@@ -51,9 +54,11 @@ export interface Network {
 /** A network interface of a VM. */
 export interface Vif {
   readonly id: string;
-  readonly device?: string | number | null | undefined;
+  /** Its number at the VM, as text or as a number. */
+  readonly device?: unknown;
   readonly $VM?: string | null | undefined;
-  readonly $network?: string | null | undefined;
+  /** ID of its network. */
+  readonly $network?: unknown;
 }
 
 /** A connection of Xen Orchestra to a pool. */
@@ -82,6 +87,13 @@ const id = v.pipe(
   v.nonEmpty(),
   v.transform((text) => text.toLowerCase()),
 );
+const isUuid = (text: string): boolean => parseUuid(text) === text;
+const uuid = v.pipe(id, v.check(isUuid, "a UUID"));
+const uuidOrNone = v.pipe(
+  v.string(),
+  v.transform((text) => text.toLowerCase()),
+  v.check((text) => text === "" || isUuid(text), "a UUID"),
+);
 const text = v.nullish(v.string());
 const texts = v.nullish(v.array(v.string()));
 
@@ -97,11 +109,13 @@ export const SCHEMAS: {
   readonly mintedToken: v.GenericSchema<unknown, MintedToken>;
 } = {
   vm: v.object({
-    id,
-    $pool: id,
+    // Both become the provider ID, which is written for good.
+    id: uuid,
+    $pool: uuid,
     name_label: text,
     power_state: text,
-    $container: text,
+    // It becomes the zone of those who ask for that. Some say "" for none.
+    $container: v.nullish(uuidOrNone),
     CPUs: v.nullish(v.object({ max: v.nullish(v.number()) })),
     memory: v.nullish(v.object({ static: v.nullish(v.array(v.number())) })),
     addresses: v.nullish(v.record(v.string(), v.string())),
@@ -110,14 +124,15 @@ export const SCHEMAS: {
     // Only a hint: a VM is not to be given up for it.
     current_operations: v.nullish(v.fallback(v.record(v.string(), v.unknown()), {})),
   }),
-  host: v.object({ id, $pool: text, name_label: text, tags: texts, controlDomain: text }),
-  pool: v.object({ id, name_label: text, master: text }),
+  host: v.object({ id: uuid, $pool: text, name_label: text, tags: texts, controlDomain: text }),
+  pool: v.object({ id: uuid, name_label: text, master: text }),
   network: v.object({ id, name_label: text }),
   vif: v.object({
     id,
-    device: v.nullish(v.union([v.string(), v.number()])),
+    // What is wrong with these concerns its VM alone: see toDevices().
+    device: v.unknown(),
     $VM: text,
-    $network: text,
+    $network: v.unknown(),
   }),
   server: v.object({
     id,
@@ -136,7 +151,7 @@ export const SCHEMAS: {
 /** A list of which each object was read by itself. */
 export interface ListReply<T> {
   readonly objects: readonly T[];
-  /** What could not be read, by ID (as far as there is one), and why. */
+  /** What could not be read, by ID (`#` and its place in the list without one), and why. */
   readonly undecodable: ReadonlyMap<string, string>;
 }
 
@@ -153,30 +168,49 @@ export function decode<T>(
   if (result.success) return { value: result.output };
   // The first is enough to see what is going on; the value itself is not shown.
   const [issue] = result.issues;
-  const path = v.getDotPath(issue) ?? "the object itself";
-  return { problem: `${path}: wanted ${issue.expected ?? "something else"}` };
+  const path = shorten(v.getDotPath(issue) ?? "the object itself", PATH_CHARS_MAX);
+  const wanted = issue.type === "check" ? issue.message : (issue.expected ?? "something else");
+  return { problem: `${path}: wanted ${wanted}` };
 }
 
-/** Reads a list; objects that cannot be read are set apart, by the ID of their `id` or `href`. */
-export function decodeList<T>(
+/** A path may hold keys of any length. */
+const PATH_CHARS_MAX = 100;
+
+/**
+ * Reads a list; objects that cannot be read are set apart, by the ID of their `id` or `href`. So are those that are
+ * listed more than once, unless they say the same each time: nobody knows which of them is true.
+ */
+export function decodeList<T extends { readonly id: string }>(
   schema: v.GenericSchema<unknown, T>,
   body: readonly unknown[],
 ): ListReply<T> {
-  const objects: T[] = [];
+  const objects = new Map<string, T>();
   const undecodable = new Map<string, string>();
   for (const [at, one] of body.entries()) {
     const decoded = decode(schema, one);
-    if ("value" in decoded) objects.push(decoded.value);
-    else undecodable.set(findId(one) ?? `#${at}`, decoded.problem);
+    if ("problem" in decoded) {
+      undecodable.set(findId(one) ?? `#${at}`, decoded.problem);
+      continue;
+    }
+    const { value } = decoded;
+    const other = objects.get(value.id);
+    if (other === undefined) objects.set(value.id, value);
+    else if (!isDeepStrictEqual(other, value)) undecodable.set(value.id, "it is listed twice");
   }
-  return { objects, undecodable };
+  for (const key of undecodable.keys()) objects.delete(key);
+  return { objects: [...objects.values()], undecodable };
 }
 
+/** What is wrong with an object of which not even the ID can be read, if there is one in a list. */
+export function findNameless(undecodable: ListReply<unknown>["undecodable"]): string | undefined {
+  for (const [key, problem] of undecodable) if (key.startsWith("#")) return problem;
+  return undefined;
+}
+
+/** An ID that is damaged may be anybody's: only a whole one tells whose it is. */
 function findId(object: unknown): string | undefined {
   if (typeof object !== "object" || object === null) return undefined;
-  if ("id" in object && typeof object.id === "string") return object.id.toLowerCase();
-  if ("href" in object && typeof object.href === "string") {
-    return object.href.split("/").at(-1)?.toLowerCase();
-  }
-  return undefined;
+  const href = "href" in object && typeof object.href === "string" ? object.href : "";
+  const id = "id" in object && typeof object.id === "string" ? object.id : href.split("/").at(-1);
+  return parseUuid(id ?? "");
 }

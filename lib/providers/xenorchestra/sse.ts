@@ -20,7 +20,9 @@ const CHARS_MAX = 1024 * 1024;
 export class SseParser {
   /** What came of a line so far, in pieces: searching it again at each piece would take quadratic time. */
   #pieces: string[] = [];
-  /** Characters that are kept, of the line and of the event. */
+  /** Characters in them. */
+  #pending = 0;
+  /** Characters of the lines of an event so far. */
   #kept = 0;
   #event = "";
   #data: string[] = [];
@@ -45,18 +47,22 @@ export class SseParser {
     const rest = lines.pop() ?? "";
     const events: ServerSentEvent[] = [];
     for (const line of lines) {
-      const event = this.#take(this.#pieces.join("") + line);
+      const whole = this.#pieces.join("") + line;
       this.#pieces = [];
+      this.#pending = 0;
+      const event = this.#take(whole);
       if (event) events.push(event);
     }
     if (rest !== "") this.#pieces.push(rest);
-    this.#keep(rest.length);
+    this.#pending += rest.length;
+    this.#checkLength();
     return events;
   }
 
   #take(line: string): ServerSentEvent | undefined {
     if (line === "") return this.#dispatch();
-    this.#keep(line.length);
+    this.#kept += line.length;
+    this.#checkLength();
     const colon = line.indexOf(":");
     // A comment.
     if (colon === 0) return undefined;
@@ -76,8 +82,8 @@ export class SseParser {
     return isEmpty ? undefined : event;
   }
 
-  #keep(chars: number): void {
-    this.#kept += chars;
-    if (this.#kept > CHARS_MAX) throw new RangeError(`an event is longer than ${CHARS_MAX}`);
+  #checkLength(): void {
+    if (this.#kept + this.#pending <= CHARS_MAX) return;
+    throw new RangeError(`an event is longer than ${CHARS_MAX} characters`);
   }
 }

@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import { CloudError } from "../../cloud/errors.ts";
 import { sendRequest, toReplyError, type Reply } from "./http.ts";
-import { OWN_CLIENT, toMinted } from "./mint.ts";
+import { isTime, OWN_CLIENT, toMinted } from "./mint.ts";
 import type { Session } from "./session.ts";
 
 /** How long a token lives. */
@@ -26,7 +26,7 @@ type Asker = Pick<Session, "get" | "exchange" | "readToken">;
 
 const LISTED = v.object({
   id: v.string(),
-  expiration: v.number(),
+  expiration: v.custom<number>(isTime),
   user_id: v.nullish(v.string()),
   client: v.nullish(v.object({ id: v.nullish(v.string()) })),
 });

@@ -232,6 +232,25 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown notListed");
   });
 
+  test("is unsure while the last list shows a VM, or a pool, that nobody can tell which it is", async () => {
+    fake.list("vms").push({ id: WORKER_1.slice(0, 20) });
+    inventory = await provider.listInventory([], signal);
+    expect(await read()).toBe("unknown undecodable");
+    fake.list("vms").pop();
+    fake.list("pools").push({ id: "" });
+    inventory = await provider.listInventory([], signal);
+    expect(await read()).toBe("unknown notCovered");
+    fake.list("pools").pop();
+    inventory = await provider.listInventory([], signal);
+    expect(await read()).toBe("absent");
+  });
+
+  test("is unsure while a page says that the connections may not be seen", async () => {
+    fake.answer = ({ path }) =>
+      path.startsWith("/servers") ? new Response("<html>", { status: 403 }) : undefined;
+    expect(await read()).toBe("unknown denied");
+  });
+
   test("is unsure while another pool that was seen before is lost: the VM may have moved there", async () => {
     fake.dropPool(POOL_LYON);
     fake.collections["servers"] = [];

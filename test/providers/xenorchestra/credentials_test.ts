@@ -155,6 +155,15 @@ describe("MintedToken", () => {
     expect(tries).toBe(2);
   });
 
+  test("read() uses a token that had ended when it was given: a clock is wrong, not the token", async () => {
+    next = () => Promise.resolve({ token: "t", expiresAtMs: clock.now() - 86_400_000 });
+    for (let times = 0; times < 3; times += 1) {
+      expect(await source.read(signal)).toBe("t");
+      await clock.advance(3_600_000);
+    }
+    expect(tries).toBe(1);
+  });
+
   test("read() waits longer after each failure", async () => {
     next = () => Promise.reject(new CloudError("denied", "wrong password"));
     for (let at = 0; at < 60; at += 1) {

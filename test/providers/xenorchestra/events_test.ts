@@ -420,17 +420,18 @@ describe("EventFeed, of a server that sends anything,", () => {
     ["no object", "event: update\ndata: 1\n\n", ["everything"]],
     ["null", "event: remove\ndata: null\n\n", ["everything"]],
     ["a VM without ID", 'event: add\ndata: {"$subscription":"VM"}\n\n', ["everything"]],
+    ["half an ID", 'event: add\ndata: {"$subscription":"VM","id":"cf91"}\n\n', ["everything"]],
     ["another type", 'event: add\ndata: {"$subscription":"x","id":"1"}\n\n', ["everything"]],
     [
       "an ID in upper case",
-      'event: add\ndata: {"$subscription":"VM","id":"A"}\n\n',
-      [new Set(["a"])],
+      `event: add\ndata: {"$subscription":"VM","id":"${VM.toUpperCase()}"}\n\n`,
+      [new Set([VM])],
     ],
     [
       "several at once",
-      'event: add\ndata: {"$subscription":"VM","id":"a"}\n\n'.repeat(2) +
-        'event: remove\ndata: {"$subscription":"VM","id":"b"}\n\n',
-      [new Set(["a", "b"])],
+      `event: add\ndata: {"$subscription":"VM","id":"${VM}"}\n\n`.repeat(2) +
+        `event: remove\ndata: {"$subscription":"VM","id":"${OTHER_VM}"}\n\n`,
+      [new Set([VM, OTHER_VM])],
     ],
     [
       "an unknown event, and then a known one",
@@ -445,9 +446,9 @@ describe("EventFeed, of a server that sends anything,", () => {
 
   test("subscribes once, however often a stream says that it begins", async () => {
     send('event: init\ndata: {"id":"other"}\n\n'.repeat(100));
-    send('event: add\ndata: {"$subscription":"VM","id":"a"}\n\n');
+    send(`event: add\ndata: {"$subscription":"VM","id":"${VM}"}\n\n`);
     await until("what follows is hinted at", () => follower.hints.length > 1);
-    expect(follower.hints).toEqual(["everything", new Set(["a"])]);
+    expect(follower.hints).toEqual(["everything", new Set([VM])]);
     expect(fake.seen.filter(({ method }) => method === "POST")).toHaveLength(3);
   });
 

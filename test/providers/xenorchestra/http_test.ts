@@ -39,6 +39,57 @@ describe("sendRequest()", () => {
     expect((await send("/pools")).json).toBeUndefined();
   });
 
+  test("reads an endless answer to a bound only, and little of a refusal", async () => {
+    const endless = (status: number): Response => {
+      let sent = 0;
+      const body = new ReadableStream({
+        pull: (controller) => {
+          sent += 1;
+          // As much as nobody should read, so that a failure ends, too.
+          if (sent > 400) controller.close();
+          else controller.enqueue(new Uint8Array(1024 * 1024).fill(32));
+        },
+      });
+      return new Response(body, { status, headers: { "content-type": "application/json" } });
+    };
+    const { signal } = new AbortController();
+    using answered = spyOn(globalThis, "fetch");
+    const answer = (response: Response): void =>
+      void answered.mockImplementation(
+        Object.assign(() => Promise.resolve(response), { preconnect: () => {} }),
+      );
+    answer(endless(200));
+    const url = "https://xo.example.org/rest/v0/vms";
+    const request = { method: "GET", url, headers: {}, tls: {}, signal } as const;
+    const error = await sendRequest(request).catch((caught: unknown) => caught);
+    expect(toConnectionError(error, url)).toMatchObject({
+      kind: "protocol",
+      message:
+        "Cannot read what Xen Orchestra sent from xo.example.org:443: " +
+        "the answer is longer than 256 MiB",
+    });
+    answer(endless(500));
+    expect(await sendRequest(request)).toMatchObject({ status: 500 });
+  });
+
+  test("takes what is no UTF-8 for no answer", async () => {
+    const body = Buffer.from('[{"name_label":"Grüße"}]', "latin1");
+    fake.answer = () => new Response(body, { headers: { "content-type": "application/json" } });
+    await expect(send("/pools")).rejects.toThrow("the answer is not UTF-8");
+  });
+
+  test("keeps out of an error what a server repeats of the request", async () => {
+    fake.answer = ({ headers }) =>
+      Response.json({ error: `no such session: ${headers.get("cookie")}` }, { status: 500 });
+    const { signal } = new AbortController();
+    const headers = { cookie: "authenticationToken=geheim" };
+    const url = `${fake.url}/rest/v0/vms`;
+    const reply = await sendRequest({ method: "GET", url, headers, tls: {}, signal });
+    expect(toReplyError(reply, "GET /vms").message).toContain(
+      "(no such session: authenticationToken=(secret)) to GET /vms",
+    );
+  });
+
   test.each([
     ['W/"3f2-abc"', true],
     ['"abc"', true],

@@ -11,7 +11,7 @@ import {
   type InstanceSettings,
 } from "../../../lib/providers/xenorchestra/inventory.ts";
 import { decodeList, SCHEMAS, type Vm } from "../../../lib/providers/xenorchestra/schema.ts";
-import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_PARIS } from "./fake_server.ts";
+import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_LYON, POOL_PARIS } from "./fake_server.ts";
 
 function list(name: string): unknown[] {
   const { body } = loadCapture(name);
@@ -157,5 +157,64 @@ describe("toDevices()", () => {
     const vif = (device: string, $network: string) => ({ id: device, device, $VM: "v", $network });
     const devices = toDevices([vif("0", "a"), vif("10", "b"), vif("2", "b")], new Set(["b"]));
     expect(devices).toEqual(new Map([["v", new Set([10, 2])]]));
+  });
+});
+
+describe("records that are damaged", () => {
+  test.each([
+    [1e308, 8 * 2 ** 30],
+    [Infinity, 8 * 2 ** 30],
+    [-4, 8 * 2 ** 30],
+    [0, 8 * 2 ** 30],
+    [2.5, 8 * 2 ** 30],
+    [4, -1],
+    [4, 1e300],
+    [4, 0],
+  ])("%p processors and %p bytes make no instance type", (max, memory) => {
+    const vm = { ...VM, CPUs: { max }, memory: { static: [0, memory] } };
+    expect("instanceType" in toInstance(vm, surroundings, SETTINGS)).toBe(false);
+  });
+
+  test.each<[unknown, unknown]>([
+    [null, "b"],
+    [undefined, "b"],
+    ["", "b"],
+    [" ", "b"],
+    ["1e0", "b"],
+    ["-1", "b"],
+    [0.5, "b"],
+    [{}, "b"],
+    ["1", null],
+    ["1", undefined],
+    ["1", 7],
+  ])(
+    "an interface with the number %j in the network %j leaves its VM without addresses",
+    (device, $network) => {
+      const good = { id: "v", device: "3", $VM: "vm", $network: "b" };
+      const other = { ...good, $VM: "other" };
+      const vifs = [good, { ...good, device, $network }, other, { ...good, device: 4 }];
+      expect(toDevices(vifs, new Set(["b"]))).toEqual(new Map([["other", new Set([3])]]));
+    },
+  );
+
+  test("a pool that cannot be read is a part that is not known", () => {
+    const pools = decodeList(SCHEMAS.pool, [
+      ...list("pools-all-fields").filter((one) => Object(one).id === POOL_PARIS),
+      { id: POOL_LYON, master: 5 },
+      "pool",
+    ]);
+    const hosts = decodeList(SCHEMAS.host, list("hosts-all-fields"));
+    const none = { objects: [], undecodable: new Map() };
+    const { coverage } = toInventory(none, toSurroundings({ hosts, pools }, undefined), {
+      settings: SETTINGS,
+      known: new Map([[POOL_LYON, "Lyon"]]),
+      observedAtMs: 0,
+    });
+    expect([...coverage].map(([id, { complete, name }]) => [id, complete, name])).toEqual([
+      [POOL_PARIS, true, expect.any(String)],
+      [POOL_LYON, false, "Lyon"],
+      ["#2", false, undefined],
+    ]);
+    expect(coverage.get("#2")?.reason).toStartWith("the pool cannot be read: ");
   });
 });

@@ -62,6 +62,19 @@ describe("toMinted()", () => {
     expect(() => toMinted(json({ token: { id: "a" } }, 403))).toThrow("403");
     expect(() => toMinted(json({ id: "a" }))).toThrow("was not expected");
   });
+
+  test.each(["", "geheim\r\nx: y", "geheim;x", "gehe im", "geheimé", '"geheim"'])(
+    "refuses %j, which no header could carry, without showing it",
+    (id) => {
+      const error = (): unknown => toMinted(json({ token: { id } }));
+      expect(error).toThrow("Xen Orchestra gave a token that cannot be used");
+      expect(error).not.toThrow(/gehe/);
+    },
+  );
+
+  test.each([1e308, Infinity, -1, 0, null])("takes an end of %p for none", (expiration) => {
+    expect(toMinted(json({ token: { id: "a", expiration } }))).toEqual({ token: "a" });
+  });
 });
 
 describe("toBasic()", () => {

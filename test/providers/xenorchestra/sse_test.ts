@@ -85,6 +85,14 @@ describe("SseParser", () => {
     }).toThrow(RangeError);
   });
 
+  test("counts the characters of an event once, however it is cut", () => {
+    const parser = new SseParser();
+    const piece = "x".repeat(100_000);
+    parser.push("data: ");
+    for (let at = 0; at < 10; at += 1) expect(parser.push(piece)).toEqual([]);
+    expect(parser.push("\n\n")).toHaveLength(1);
+  });
+
   test("goes on for ever when events end", () => {
     const parser = new SseParser();
     const event = `data: ${"x".repeat(500_000)}\n\n`;

@@ -2,7 +2,7 @@
  * When a token ends and how it is renewed, on the simulated Xen Orchestra.
  * @module
  */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { OWN_CLIENT } from "../../../lib/providers/xenorchestra/mint.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session.ts";
@@ -67,6 +67,11 @@ describe("readTokenLife()", () => {
     await fake.stop();
   });
 
+  test.each([1e308, Infinity, -5, "soon", null])("knows no end of %p", async (expiration) => {
+    using _fetch = answerWith([{ id: "one", expiration, user_id: ANN.id }]);
+    expect(await readTokenLife(open("one"), signal)).toBeUndefined();
+  });
+
   test("takes HTML, 5xx and a refused token for no answer, and shows no token", async () => {
     cloud.auth.addToken("canary", ANN);
     const session = open("canary");
@@ -129,3 +134,11 @@ describe("renewToken()", () => {
     await expect(renewed).rejects.not.toThrow("canary");
   });
 });
+
+/** Answers everything with this, until it is disposed of. */
+function answerWith(value: unknown): Disposable {
+  const answered = spyOn(globalThis, "fetch").mockImplementation(
+    Object.assign(() => Promise.resolve(Response.json(value)), { preconnect: () => {} }),
+  );
+  return { [Symbol.dispose]: () => answered.mockRestore() };
+}
