@@ -68,8 +68,9 @@ describe("readTokenLife()", () => {
   });
 
   test.each([1e308, Infinity, -5, "soon", null])("knows no end of %p", async (expiration) => {
-    using _fetch = answerWith([{ id: "one", expiration, user_id: ANN.id }]);
+    using answered = answerWith([{ id: "one", expiration, user_id: ANN.id }]);
     expect(await readTokenLife(open("one"), signal)).toBeUndefined();
+    expect(answered.fetch).toHaveBeenCalledTimes(1);
   });
 
   test("takes HTML, 5xx and a refused token for no answer, and shows no token", async () => {
@@ -136,9 +137,9 @@ describe("renewToken()", () => {
 });
 
 /** Answers everything with this, until it is disposed of. */
-function answerWith(value: unknown): Disposable {
+function answerWith(value: unknown): Disposable & { readonly fetch: typeof fetch } {
   const answered = spyOn(globalThis, "fetch").mockImplementation(
     Object.assign(() => Promise.resolve(Response.json(value)), { preconnect: () => {} }),
   );
-  return { [Symbol.dispose]: () => answered.mockRestore() };
+  return { fetch: answered, [Symbol.dispose]: () => answered.mockRestore() };
 }
