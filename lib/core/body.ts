@@ -25,7 +25,8 @@ export interface ReadBodyOptions {
 }
 
 /**
- * Reads a body as UTF-8, without a byte order mark. What is not read to its end is cancelled, which ends the connection.
+ * Reads a body as UTF-8, without a byte order mark. What is not read to its end is cancelled, which ends the
+ * connection.
  *
  * @returns The text; empty when there is no body
  * @throws {BodyError} when it is too long, or no UTF-8

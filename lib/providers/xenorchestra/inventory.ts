@@ -72,8 +72,8 @@ export function findNetworks(networks: readonly Network[], wanted: string): Netw
 }
 
 /**
- * Numbers of the devices in certain networks, by VM. None for a VM of which an interface does not tell its number or its
- * network: then none of its addresses is known to be the right one, and what its Node has stays.
+ * Numbers of the devices in certain networks, by VM. None for a VM of which an interface does not tell its number or
+ * its network: then none of its addresses is known to be the right one, and what its Node has stays.
  */
 export function toDevices(
   vifs: readonly Vif[],

@@ -137,7 +137,7 @@ describe("renewToken()", () => {
 });
 
 /** Answers everything with this, until it is disposed of. */
-function answerWith(value: unknown): Disposable & { readonly fetch: typeof fetch } {
+function answerWith(value: unknown): Disposable & { readonly fetch: unknown } {
   const answered = spyOn(globalThis, "fetch").mockImplementation(
     Object.assign(() => Promise.resolve(Response.json(value)), { preconnect: () => {} }),
   );
