@@ -61,14 +61,22 @@ async function runBackground(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, clock, log, metrics, announcer, configuration, provider } = options;
-  const { nodes, source, events, lifecycle } = parts;
+  const { nodes, source, events, lifecycle, recovery } = parts;
   if (announcer) announceFirstFailure(source, announcer, provider.name);
   const success = createReloadMetric(metrics);
   const shared = { provider, source, lifecycle, announcer, clock, log, success };
   await Promise.all([
     configuration && runReload({ ...shared, configuration }, signal),
     runWatcher(
-      { client, resource: NODES, store: nodes, clock, log, metrics: createWatcherMetrics(metrics) },
+      {
+        client,
+        resource: NODES,
+        store: nodes,
+        clock,
+        log,
+        recovery,
+        metrics: createWatcherMetrics(metrics),
+      },
       signal,
     ),
     source.run(signal),

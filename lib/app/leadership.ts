@@ -9,13 +9,14 @@ import type { EventSender } from "../kube/events.ts";
 import { createFencedClient } from "../kube/fenced_client.ts";
 import { createIdentity, LeaderElector } from "../kube/leader.ts";
 import { LEADER_COMPONENT } from "../kube/leader_words.ts";
+import type { Recovery } from "../kube/recovery.ts";
 import type { Check } from "../http/probes.ts";
 import type { AppOptions } from "./options.ts";
 
 /** Who stands for election; absent when there is none. */
 export function createElector(
   { election, host, clock, log, metrics }: AppOptions,
-  events: EventSender,
+  { events, recovery }: { readonly events: EventSender; readonly recovery: Recovery },
 ): LeaderElector | undefined {
   if (election === undefined) return undefined;
   const { client, namespace, name, ...times } = election;
@@ -28,6 +29,7 @@ export function createElector(
     metrics: createLeaderMetrics(metrics),
     clock,
     log,
+    recovery,
   });
 }
 

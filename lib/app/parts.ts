@@ -22,6 +22,7 @@ import {
 } from "../controllers/mod.ts";
 import { createWorkQueueMetrics } from "../core/work_queue_metrics.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events.ts";
+import { Recovery } from "../kube/recovery.ts";
 import { type Node, NODES } from "../kube/resource.ts";
 import { Store } from "../kube/store.ts";
 import type { LeaderElector } from "../kube/leader.ts";
@@ -34,6 +35,8 @@ export interface Parts {
   readonly source: InventorySource;
   readonly presences: NodePresences;
   readonly events: EventSender;
+  /** What the election learns of the API server, for the watch. */
+  readonly recovery: Recovery;
   /** Absent: nobody is elected, the controllers run at once. */
   readonly elector?: LeaderElector;
   readonly node: NodeController;
@@ -57,7 +60,8 @@ export function createParts(options: AppOptions): Parts {
     metrics: createEventMetrics(metrics),
   });
   options.announcer?.connect(events.speakAs(provider.name));
-  const elector = createElector(options, events);
+  const recovery = new Recovery();
+  const elector = createElector(options, { events, recovery });
   const shared = {
     client: toControllerClient(client, elector),
     nodes,
@@ -92,6 +96,6 @@ export function createParts(options: AppOptions): Parts {
     metrics: createLifecycleMetrics(metrics),
     monitorPeriodMs: options.nodeMonitorPeriodMs,
   });
-  const parts = { nodes, source, presences, events, node, labels, lifecycle };
+  const parts = { nodes, source, presences, events, recovery, node, labels, lifecycle };
   return elector === undefined ? parts : { ...parts, elector };
 }

@@ -10,6 +10,7 @@ import { isKubeError, KubeError } from "./errors.ts";
 import type { EventRecorder } from "./events.ts";
 import { LEADER_EVENTS } from "./leader_words.ts";
 import { type Lease, LEASES } from "./lease.ts";
+import type { Recovery } from "./recovery.ts";
 import type { LeaseName } from "./rights.ts";
 
 /** Metrics of leader election, with the names that Kubernetes components use. */
@@ -26,6 +27,8 @@ export interface ElectionNarratorOptions {
   readonly metrics: LeaderMetrics;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Told when the Lease can be used again, and when leadership begins: then the API server surely answers. */
+  readonly recovery?: Recovery;
 }
 
 /** How often the same trouble is told. */
@@ -78,6 +81,7 @@ export class ElectionNarrator {
     this.noteAnswer();
     this.#setLeader(1);
     this.#log.info("Became leader");
+    this.#options.recovery?.tell();
     this.#record(lease, "became leader");
   }
 
@@ -95,6 +99,7 @@ export class ElectionNarrator {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
     this.#log.info("The Lease can be used again");
+    this.#options.recovery?.tell();
   }
 
   /** The Lease could not be read or written; told when the trouble is new, and every minute. */

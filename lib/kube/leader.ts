@@ -18,6 +18,7 @@ import type { EventRecorder } from "./events.ts";
 import type { Leadership } from "./fenced_client.ts";
 import { findHolder } from "./lease.ts";
 import { type Attempt, LeaseLock } from "./lease_lock.ts";
+import type { Recovery } from "./recovery.ts";
 import type { LeaseName } from "./rights.ts";
 
 /** Times in milliseconds: `leaseDurationMs` > `renewDeadlineMs` > 1.2 × `retryPeriodMs` > 0. */
@@ -43,6 +44,8 @@ export interface LeaderElectorOptions {
   readonly log: Logger;
   /** Spreads tries; in [0, 1). @default {Math.random} */
   readonly random?: () => number;
+  /** Told when the Lease can be used again, and when leadership begins. */
+  readonly recovery?: Recovery;
 }
 
 /** A pause may be so much longer than its period, to be spread, and the deadline must leave room; so in client-go. */

@@ -8,6 +8,7 @@ import type { Counter, Gauge, MetricsRegistry } from "../core/metrics.ts";
 import type { KubeClient, WatchEvent } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import { listAll } from "./list_all.ts";
+import type { Recovery } from "./recovery.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { findDamage, isFields } from "./shape.ts";
 import { parseStatus, toKubeError } from "./status.ts";
@@ -35,6 +36,8 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly random?: () => number;
   /** Watches one namespace only. */
   readonly namespace?: string;
+  /** Ends pauses after failures, but for those that the server asked for. */
+  readonly recovery?: Recovery;
 }
 
 /** Metrics that all watchers of a process share; the label `resource` tells them apart. */
@@ -63,7 +66,8 @@ export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics 
 
 /**
  * Runs until the signal aborts; then returns. No failure of the API server ends it, and none makes it
- * spin: a watch is opened at most once a second, and after failures 0.8 s to 60 s apart.
+ * spin: a watch is opened at most once a second, and after failures 0.8 s to 60 s apart, or as soon as somebody else
+ * finds that the server is back.
  *
  * Semantics are those of client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
  */
@@ -84,8 +88,8 @@ export async function runWatcher<T extends KubeObject>(
     );
     report(options, state, step, outcome, pauseMs);
     state = step.state;
-    // Only the signal can reject this, and then the loop ends.
-    await clock.sleep(pauseMs, signal).catch(() => undefined);
+    const isOver = await pause(options, { pauseMs, isAsked: toAskedMs(outcome) > 0 }, signal);
+    if (isOver) backoff.reset();
   }
 }
 
@@ -179,11 +183,33 @@ function toPauseMs(
 ): number {
   if (pause === "none") return 0;
   if (pause === "gap") return Math.max(0, WATCH_GAP_MS - sinceOpenedMs);
-  const asked =
-    outcome.kind === "failed" && outcome.error instanceof KubeError
-      ? (outcome.error.retryAfterMs ?? 0)
-      : 0;
-  return Math.max(toBackoff(), asked);
+  return Math.max(toBackoff(), toAskedMs(outcome));
+}
+
+/** The pause that the server asked for; 0 when it did not. */
+function toAskedMs(outcome: WatcherOutcome): number {
+  if (outcome.kind !== "failed" || !(outcome.error instanceof KubeError)) return 0;
+  return outcome.error.retryAfterMs ?? 0;
+}
+
+/**
+ * Ends after that time, when the signal aborts, or when the server is back unless it asked for the pause.
+ *
+ * @returns Whether the server is back
+ */
+async function pause<T extends KubeObject>(
+  { clock, recovery }: WatcherOptions<T>,
+  { pauseMs, isAsked }: { readonly pauseMs: number; readonly isAsked: boolean },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const woken = new AbortController();
+  const end = (): void => woken.abort();
+  // Never more often than a watch may be opened.
+  const unsubscribe = pauseMs > WATCH_GAP_MS && !isAsked ? recovery?.subscribe(end) : undefined;
+  // Only the two signals can reject this.
+  await clock.sleep(pauseMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+  unsubscribe?.();
+  return woken.signal.aborted;
 }
 
 function report<T extends KubeObject>(

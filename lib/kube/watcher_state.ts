@@ -159,6 +159,11 @@ export class RestartBackoff {
     this.#random = random;
   }
 
+  /** The failures so far had a cause that is over. */
+  reset(): void {
+    this.#failures = 0;
+  }
+
   /** Counts a failure at this monotonic time and tells how many milliseconds to wait. */
   next(nowMs: number): number {
     if (nowMs - this.#lastMs > BACKOFF_RESET_MS) this.#failures = 0;

@@ -17,6 +17,7 @@ import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { LeadershipLostError } from "../../lib/kube/errors.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/leader.ts";
+import { Recovery } from "../../lib/kube/recovery.ts";
 import { createRequestMetrics } from "../../lib/kube/request.ts";
 import type { Node } from "../../lib/kube/resource.ts";
 import {
@@ -211,11 +212,31 @@ test("runApp() gives controllers a client that asks for leadership right before 
   expect(nodes.every(([, isFenced]) => isFenced)).toBe(true);
 });
 
+test("runApp() watches again as soon as the Lease tells that the API server is back", async () => {
+  const options = await toOptions("h", new FakeProvider());
+  const stopping = new AbortController();
+  const countLists = (): number =>
+    kubernetes.requests.entries.filter(
+      ({ verb, resource }) => verb === "list" && resource === "nodes",
+    ).length;
+  const back = kubernetes.faults.refuse({ status: 500 });
+  const ended = runApp(options, stopping.signal);
+  await until("two tries", () => countLists() === 2);
+  // The next one would be 1.6 s later at least.
+  back();
+  const fromMs = performance.now();
+  await until("the third", () => countLists() === 3);
+  expect(performance.now() - fromMs).toBeLessThan(1_000);
+  stopping.abort();
+  await ended;
+});
+
 describe("createElector() and what stands on it", () => {
   test("there is none without an election: work runs at once, with the client as it is", async () => {
     const provider = new FakeProvider();
     const { election: _none, ...options } = await toOptions("h", provider);
-    const elector = createElector(options, { speakAs: () => ({ record() {} }), async run() {} });
+    const events = { speakAs: () => ({ record() {} }), async run() {} };
+    const elector = createElector(options, { events, recovery: new Recovery() });
     expect(elector).toBeUndefined();
     expect(toControllerClient(options.client, elector)).toBe(options.client);
     expect(toElectionChecks(elector)).toEqual([]);
@@ -228,10 +249,11 @@ describe("createElector() and what stands on it", () => {
   test("an elector is named after its host, and fences the client", async () => {
     const options = await toOptions("h", new FakeProvider());
     const said: string[] = [];
-    const elector = createElector(options, {
-      speakAs: (component) => (said.push(component), { record() {} }),
+    const events = {
+      speakAs: (component: string) => (said.push(component), { record() {} }),
       async run() {},
-    });
+    };
+    const elector = createElector(options, { events, recovery: new Recovery() });
     if (elector === undefined) throw new Error("no elector");
     expect(said).toEqual(["cloud-controller-manager"]);
     expect(elector.identity).toMatch(/^h_[0-9a-f-]{36}$/);

@@ -3,6 +3,7 @@ import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { createLeaderMetrics, ElectionNarrator } from "../../lib/kube/election_narrator.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
+import { Recovery } from "../../lib/kube/recovery.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 interface Stage {
@@ -11,6 +12,8 @@ interface Stage {
   readonly narrator: ElectionNarrator;
   readonly lines: string[];
   readonly events: string[];
+  /** How often it was told that the API server answers again. */
+  readonly recoveries: () => number;
 }
 
 function setStage(): Stage {
@@ -18,6 +21,9 @@ function setStage(): Stage {
   const metrics = new MetricsRegistry();
   const lines: string[] = [];
   const events: string[] = [];
+  let recoveries = 0;
+  const recovery = new Recovery();
+  recovery.subscribe(() => (recoveries += 1));
   const write = (line: string): void => void lines.push(line.trim().slice(25));
   const narrator = new ElectionNarrator({
     lease: { namespace: "n", name: "l" },
@@ -26,8 +32,9 @@ function setStage(): Stage {
     metrics: createLeaderMetrics(metrics),
     clock,
     log: createLogger({ format: "text", write, now: () => clock.now() }),
+    recovery,
   });
-  return { clock, metrics, narrator, lines, events };
+  return { clock, metrics, narrator, lines, events, recoveries: () => recoveries };
 }
 
 describe("createLeaderMetrics()", () => {
@@ -61,6 +68,22 @@ describe("ElectionNarrator", () => {
       "INFO  Waits: the Lease was taken from its holder, who may not know yet lease=n/l identity=me_1",
       "INFO  Stands by: another process leads lease=n/l identity=me_1 holder=a",
     ]);
+  });
+
+  test("tells that the API server answers again when trouble is over, and when it leads", () => {
+    const { narrator, recoveries } = setStage();
+    narrator.tellStandby("a");
+    narrator.noteAnswer();
+    narrator.tellTrouble(new KubeError("conflict", "somebody else was faster"));
+    narrator.noteAnswer();
+    expect(recoveries()).toBe(0);
+    narrator.tellTrouble(new KubeError("unavailable", "nobody answers"));
+    expect(recoveries()).toBe(0);
+    narrator.tellStandby("a");
+    narrator.noteAnswer();
+    expect(recoveries()).toBe(1);
+    narrator.tellLeading(undefined);
+    expect(recoveries()).toBe(2);
   });
 
   test("says that leadership was lost in the words of the Go controllers", () => {

@@ -313,3 +313,33 @@ test.each([
   expect(client.requests.length).toBe(before);
   expect(clock.pending).toBe(0);
 });
+
+test("runWatcher() tries again at once when the server is known to be back", async () => {
+  const fails = Array.from({ length: 7 }, () => ({ fail: refused }));
+  const { client, clock, recovery, stop } = startWatcher([...fails, list("a", "900")]);
+  // 0.8, 1.6, 3.2, 6.4, 12.8 s, and then 25.6.
+  await clock.advance(25_000);
+  expect(client.requests).toHaveLength(6);
+  recovery.tell();
+  await clock.advance(0);
+  expect(client.requests).toHaveLength(7);
+  await clock.advance(800);
+  expect(client.requests.slice(-2)).toEqual(["list rv=0 limit=500", "watch rv=900"]);
+  await stop();
+});
+
+test("runWatcher() keeps to a pause that the server asked for, and to the least one", async () => {
+  const busy = new KubeError("throttled", "too many requests", { code: 429, retryAfterMs: 20_000 });
+  const { client, clock, recovery, stop } = startWatcher([{ fail: refused }, { fail: busy }]);
+  recovery.tell();
+  await clock.advance(799);
+  expect(client.requests).toHaveLength(1);
+  await clock.advance(1);
+  expect(client.requests).toHaveLength(2);
+  recovery.tell();
+  await clock.advance(19_999);
+  expect(client.requests).toHaveLength(2);
+  await clock.advance(1);
+  expect(client.requests).toHaveLength(3);
+  await stop();
+});

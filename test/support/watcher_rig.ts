@@ -6,6 +6,7 @@ import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { WatchEvent } from "../../lib/kube/client.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
+import { Recovery } from "../../lib/kube/recovery.ts";
 import { NODES, type Node } from "../../lib/kube/resource.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { createWatcherMetrics, runWatcher, type WatcherMetrics } from "../../lib/kube/watcher.ts";
@@ -54,6 +55,7 @@ export interface WatcherRig {
   readonly clock: ManualClock;
   readonly store: Store<Node>;
   readonly metrics: WatcherMetrics;
+  readonly recovery: Recovery;
   /** What a listener heard, as `+name`, `~name`, `-name@version of the last state`. */
   readonly told: string[];
   stop(): Promise<void>;
@@ -71,12 +73,13 @@ export function startWatcher(script: readonly ScriptStep[], namespace?: string):
   });
   const metrics = createWatcherMetrics(new MetricsRegistry());
   const controller = new AbortController();
-  const options = { client, resource: NODES, store, clock, log: silentLogger, metrics };
+  const recovery = new Recovery();
+  const options = { client, resource: NODES, store, clock, log: silentLogger, metrics, recovery };
   const scope = namespace === undefined ? {} : { namespace };
   const running = runWatcher({ ...options, ...scope, random: () => 0 }, controller.signal);
   const stop = (): Promise<void> => {
     controller.abort(new Error("stop"));
     return running;
   };
-  return { client, clock, store, metrics, told, stop };
+  return { client, clock, store, metrics, recovery, told, stop };
 }
