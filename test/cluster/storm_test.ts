@@ -1,6 +1,6 @@
 /**
- * Ten minutes in which every process may be killed or stand still at any time, while Nodes come, change and go: what must
- * never happen does not, and when it is over, all is true within a bounded time.
+ * Ten minutes in which every process may be killed or stand still at any time, while Nodes come, change and go: what
+ * must never happen does not, and when it is over, all is true within a bounded time.
  *
  * `LANDFALL_STORM_SEED` replays a storm, as far as real time lets; `LANDFALL_STORM_MINUTES` is how long it lasts.
  * @module

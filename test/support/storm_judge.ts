@@ -46,8 +46,11 @@ export interface Judgement {
 /** How long an API server that thaws still finds requests that came while it stood still. */
 const THAW_MS = 2_000;
 const OUR_TAINTS = /^node\.cloudprovider\.kubernetes\.io\/(uninitialized|shutdown)$/;
-const OUR_LABELS =
-  /^(topology\.kubernetes\.io\/(zone|region)|failure-domain\.beta\.kubernetes\.io\/(zone|region)|(node|beta)\.kubernetes\.io\/instance-type|(vm|topology)\.k8s\.xenorchestra\/.+)$/;
+const OUR_LABELS = [
+  /^(topology|failure-domain\.beta)\.kubernetes\.io\/(zone|region)$/,
+  /^(node|beta)\.kubernetes\.io\/instance-type$/,
+  /^(vm|topology)\.k8s\.xenorchestra\//,
+] as const;
 
 interface NodeWrite {
   readonly request: AuditedRequest;
@@ -137,6 +140,10 @@ function comparePatch(
   return { findings, isKnown: true };
 }
 
+function isOurLabel(key: string): boolean {
+  return OUR_LABELS.some((pattern) => pattern.test(key));
+}
+
 /** All of a Node that Landfall may not change. */
 function toForeign({ metadata, spec, status }: Node): unknown {
   const {
@@ -152,7 +159,7 @@ function toForeign({ metadata, spec, status }: Node): unknown {
   const { addresses: _addresses, ...otherStatus } = { ...status };
   return {
     metadata: rest,
-    labels: Object.fromEntries(Object.entries(labels).filter(([key]) => !OUR_LABELS.test(key))),
+    labels: Object.fromEntries(Object.entries(labels).filter(([key]) => !isOurLabel(key))),
     taints: taints.filter(({ key }) => !OUR_TAINTS.test(key)),
     spec: otherSpec,
     status: otherStatus,

@@ -1,5 +1,5 @@
 /**
- * The process of a simulated Xen Orchestra, steered by messages of its parent: the world first, then what happens in it.
+ * The process of a simulated Xen Orchestra, steered by its parent: the world first, then what happens in it.
  *
  * It says where it listens once it does, and ends when its parent goes.
  * @module
