@@ -46,6 +46,7 @@ export interface Node extends KubeObject {
   readonly spec?: Pick<Raw<V1NodeSpec>, "providerID" | "taints">;
   readonly status?: {
     readonly addresses?: Raw<V1NodeStatus>["addresses"];
+    /** In the store, `Ready` alone. */
     readonly conditions?: readonly Pick<Raw<V1NodeCondition>, "type" | "status">[];
     readonly nodeInfo?: Pick<Raw<V1NodeSystemInfo>, "systemUUID">;
   };

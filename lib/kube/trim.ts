@@ -31,11 +31,25 @@ function toKept({ spec, status }: Node): Pick<Node, "spec" | "status"> {
     ...(status && {
       status: {
         ...(addresses && { addresses }),
-        ...(conditions && { conditions: conditions.map((one) => pick(one, ["type", "status"])) }),
+        ...(conditions && { conditions: toKeptConditions(conditions) }),
         ...(nodeInfo && { nodeInfo: pick(nodeInfo, ["systemUUID"]) }),
       },
     }),
   };
+}
+
+type Conditions = NonNullable<NonNullable<Node["status"]>["conditions"]>;
+
+/** `Ready` in each of its states: the same few lists for thousands of Nodes. */
+const READY_CONDITIONS: ReadonlyMap<string, Conditions> = new Map(
+  ["True", "False", "Unknown"].map((status) => [status, freezeDeep([{ type: "Ready", status }])]),
+);
+
+/** Whether a Node is ready is all that is read of its conditions, of which there are four or more. */
+function toKeptConditions(conditions: Conditions): Conditions {
+  const ready = conditions.find(({ type }) => type === "Ready");
+  if (ready === undefined) return [];
+  return READY_CONDITIONS.get(ready.status) ?? [pick(ready, ["type", "status"])];
 }
 
 function trimMetadata(metadata: ObjectMeta, isKept: (annotation: string) => boolean): ObjectMeta {

@@ -20,7 +20,7 @@ const spec = {
 };
 const status = {
   addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
-  conditions: [condition],
+  conditions: [{ ...condition, type: "MemoryPressure", status: "False" }, condition],
   nodeInfo: { systemUUID: "U", kernelVersion: "6.12.0" },
   capacity: { cpu: "4" },
   images: [{ names: ["registry/image"], sizeBytes: 1 }],
@@ -60,6 +60,30 @@ test("trimObject() keeps of a Node what is read, and nothing else", () => {
       nodeInfo: { systemUUID: "U" },
     },
   });
+});
+
+test.each([
+  ["True", true],
+  ["False", true],
+  ["Unknown", true],
+  ["Perhaps", false],
+])("trimObject() keeps whether a Node is ready (%s), once for all Nodes", (word, isShared) => {
+  const take = () => {
+    const node = { ...raw(), status: { conditions: [{ ...condition, status: word }] } };
+    return trimObject(NODES, node).status?.conditions;
+  };
+  expect(take()).toEqual([{ type: "Ready", status: word }]);
+  expect(take() === take()).toBe(isShared);
+});
+
+test("trimObject() keeps of conditions without Ready that there were some", () => {
+  const { status, ...rest } = raw();
+  const conditions = status?.conditions?.slice(0, 1) ?? [];
+  expect<object | undefined>(trimObject(NODES, { ...rest, status: { conditions } }).status).toEqual(
+    {
+      conditions: [],
+    },
+  );
 });
 
 test("trimObject() adds nothing to a Node that is bare", () => {
