@@ -22,11 +22,13 @@ interface Call {
 
 /** How soon what waits in the network finds out that it is whole again. */
 const HEAL_POLL_MS = 250;
+const NEVER = new Promise<never>(() => undefined);
 
 /** One way. What a server did stays done, whether or not the answer arrives. */
 export class Link {
   readonly #options: LinkOptions;
   readonly #calls = new Set<Call>();
+  #stalls = 0;
   /** How long a request takes each way, at least and at most, in milliseconds. */
   delayMs: readonly [number, number] = [1, 4];
   /** How much later the pieces of a stream arrive, in milliseconds. */
@@ -52,10 +54,20 @@ export class Link {
     for (const call of [...this.#calls]) call.cut(toFault("ECONNRESET"));
   }
 
-  /** Ends what goes wrong. */
-  heal(): void {
+  /** Streams that are open deliver nothing from now on, and nobody says so. */
+  stall(): void {
+    this.#stalls += 1;
+  }
+
+  /** Is as fast again as it was. */
+  calm(): void {
     this.delayMs = [1, 4];
     this.lagMs = 0;
+  }
+
+  /** Ends what goes wrong. A stream that stalled stays so: its connection is lost. */
+  heal(): void {
+    this.calm();
     this.lossShare = 0;
     this.isSevered = false;
     this.isRefused = false;
@@ -72,19 +84,16 @@ export class Link {
     const { process } = this.#options;
     return new Promise((resolve, reject) => {
       const fail = (error: unknown): void => {
-        this.#calls.delete(call);
-        signal.removeEventListener("abort", abort);
-        process.enter(() => reject(error));
+        if (this.#calls.delete(call)) process.enter(() => reject(error));
       };
-      const abort = (): void => fail(signal.reason);
       const call: Call = { cut: fail };
       this.#calls.add(call);
-      signal.addEventListener("abort", abort, { once: true });
+      // Never removed: that costs more than a listener that does nothing, and every request's signal ends soon.
+      signal.addEventListener("abort", () => fail(signal.reason), { once: true });
       const arrive = (outcome: Outcome): void => {
         if (outcome.kind === "hang") return;
         if (outcome.kind === "reset") return fail(toFault("ECONNRESET"));
         if (!this.#calls.delete(call)) return void outcome.response.body?.cancel();
-        signal.removeEventListener("abort", abort);
         const response = this.#toArriving(outcome, signal);
         process.enter(() => resolve(response));
       };
@@ -102,9 +111,11 @@ export class Link {
     if (isLost && !isLostBack) throw toFault("ECONNRESET");
     const outcome = await serve();
     await this.#wait();
+    if (!this.isSevered && !isLostBack) return outcome;
+    // The server finds out that nobody reads.
+    if (outcome.kind === "reply") void outcome.response.body?.cancel();
     if (this.isSevered) return { kind: "hang" };
-    if (isLostBack) throw toFault("ECONNRESET");
-    return outcome;
+    throw toFault("ECONNRESET");
   }
 
   async #wait(): Promise<void> {
@@ -123,6 +134,7 @@ export class Link {
   #carry(body: ReadableStream<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
     const { process, timeline } = this.#options;
     const reader = body.getReader();
+    const stalls = this.#stalls;
     let end: (error?: unknown) => void = () => undefined;
     const call: Call = { cut: (error) => end(error) };
     const abort = (): void => end(signal.reason);
@@ -143,8 +155,10 @@ export class Link {
           };
         },
         pull: async (controller) => {
+          if (this.#stalls > stalls) return await NEVER;
           const piece = await reader.read().catch((error: unknown) => ({ error }));
           if (this.lagMs > 0) await timeline.pass(this.lagMs);
+          if (this.#stalls > stalls) return await NEVER;
           while (this.isSevered) await timeline.pass(HEAL_POLL_MS);
           await new Promise<void>((resolve) => process.enter(resolve));
           if (!this.#calls.has(call)) return;

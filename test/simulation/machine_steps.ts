@@ -2,70 +2,120 @@
  * What people and hypervisors do to virtual machines.
  * @module
  */
-import type { Step } from "./steps.ts";
+import { later, type Step } from "./steps.ts";
 import type { World } from "./world.ts";
 
-/** Deletes the machine of a Node, which then falls silent. */
-const remove: Step = {
-  name: "delete VM",
-  weight: 2,
-  act: (world) => {
-    const name = pickLive(world);
-    if (name === undefined) return undefined;
-    world.cloud.state.removeVm(world.machines.get(name) ?? "");
-    if (world.findNode(name)) world.setReady(name, false);
-    return name;
-  },
-};
-
-const power: Step = {
-  name: "switch VM",
-  weight: 3,
-  act: (world) => {
-    const name = pickLive(world);
-    const vmId = world.machines.get(name ?? "");
-    if (name === undefined || vmId === undefined) return undefined;
-    const { state } = world.cloud;
-    const isOff = world.truth.isRunning(vmId);
-    if (isOff) state.setPower(vmId, "Halted");
-    else state.setPower(vmId, "Running");
-    if (world.findNode(name)) world.setReady(name, !isOff);
-    return `${name} ${isOff ? "off" : "on"}`;
-  },
-};
-
-const rename: Step = {
-  name: "rename VM",
-  weight: 2,
-  act: (world) => {
-    const name = pickLive(world);
-    if (name === undefined) return undefined;
-    const label = `${name}-${world.random.between(1, 9)}`;
-    world.cloud.state.setVm(world.machines.get(name) ?? "", { name_label: label });
-    return label;
-  },
-};
-
-const migrate: Step = {
-  name: "migrate VM",
-  weight: 3,
-  act: (world) => {
-    const { random, cloud, truth } = world;
-    const name = pickLive(world);
-    const vmId = world.machines.get(name ?? "") ?? "";
-    if (!truth.isRunning(vmId)) return undefined;
-    const poolId = truth.find(vmId)?.["$pool"];
-    const pool = cloud.pools.find(({ id }) => id === poolId);
-    if (pool === undefined) return undefined;
-    cloud.state.migrateLive(vmId, random.pick(pool.hostIds));
-    return name;
-  },
-};
-
-/** The name of a Node, joined or not, whose machine exists. */
-function pickLive({ random, machines, truth }: World): string | undefined {
-  const live = [...machines].filter(([, vmId]) => truth.find(vmId)).map(([name]) => name);
-  return live.length === 0 ? undefined : random.pick(live);
+interface Machine {
+  /** Of the Node that it is, or may become. */
+  readonly name: string;
+  readonly vmId: string;
 }
 
-export const MACHINE_STEPS: readonly Step[] = [remove, power, rename, migrate];
+const GIB = 2 ** 30;
+/** The longest time for which a machine shows as being migrated. */
+const MIGRATION_MS_MAX = 60_000;
+
+/** Deleted for good; its kubelet falls silent, sooner or later. */
+const remove = step("VM deleted", 2, (world, { name, vmId }) => {
+  world.cloud.state.removeVm(vmId);
+  fall(world, name);
+  return name;
+});
+
+const halt = step("VM halted", 2, (world, { name, vmId }) => {
+  const power = world.random.pick(["Halted", "Halted", "Suspended"] as const);
+  world.cloud.state.setPower(vmId, power);
+  fall(world, name);
+  return `${name} ${power}`;
+});
+
+const start = step("VM started", 4, (world, { name, vmId }) => {
+  if (world.truth.isRunning(vmId)) return undefined;
+  const { state } = world.cloud;
+  const pool = world.cloud.pools.find(({ id }) => id === world.truth.find(vmId)?.["$pool"]);
+  state.setPower(vmId, "Running", world.random.pick(pool?.hostIds ?? []));
+  // The guest tools report once the guest is up.
+  later(world, world.random.between(0, 20_000), () => {
+    if (!world.truth.isRunning(vmId)) return;
+    world.giveAddress(vmId);
+    if (world.findNode(name)) world.setReady(name, true);
+  });
+  return name;
+});
+
+const rename = step("VM renamed", 2, (world, { name, vmId }) => {
+  const label = `${name}-${world.random.between(1, 9)}`;
+  world.cloud.state.setVm(vmId, { name_label: label });
+  return label;
+});
+
+const resize = step("VM resized", 1, (world, { name, vmId }) => {
+  const [cpus, gib] = [world.random.between(1, 8), world.random.between(2, 16)];
+  const memory = { dynamic: [gib * GIB, gib * GIB], static: [GIB, gib * GIB], size: gib * GIB };
+  world.cloud.state.setVm(vmId, { CPUs: { max: cpus, number: cpus }, memory });
+  return `${name} to ${cpus} CPUs and ${gib} GiB`;
+});
+
+const migrate = step("VM migrated", 3, (world, { name, vmId }) => {
+  const { random, cloud, truth } = world;
+  const pool = cloud.pools.find(({ id }) => id === truth.find(vmId)?.["$pool"]);
+  if (!truth.isRunning(vmId) || pool === undefined) return undefined;
+  cloud.state.migrateLive(vmId, random.pick(pool.hostIds));
+  return name;
+});
+
+/**
+ * To another pool, which may leave the machine in neither for a while. That no list happens to show it on its way is
+ * what only time can tell from a deletion: so the gap is shorter than the hold-off (docs/explanation/deletion.md).
+ */
+const emigrate = step("VM moves to another pool", 3, (world, { name, vmId }) => {
+  const { random, cloud, truth, settings } = world;
+  if (!truth.isRunning(vmId)) return undefined;
+  const pool = random.pick(cloud.pools);
+  const gapMs = random.chance(0.5) ? 0 : random.between(0, settings.deletion.holdOffMs * 0.9);
+  const tookMs = random.between(0, MIGRATION_MS_MAX);
+  cloud.state.beginMigration(vmId);
+  later(world, tookMs, () => {
+    if (!truth.isRunning(vmId)) return;
+    cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds), gapMs });
+  });
+  return `${name} in ${tookMs} ms, with a gap of ${gapMs} ms`;
+});
+
+/** Everything that may happen to a machine. */
+export const MACHINE_STEPS: readonly Step[] = [
+  remove,
+  halt,
+  start,
+  rename,
+  resize,
+  migrate,
+  emigrate,
+];
+
+function step(
+  name: string,
+  weight: number,
+  act: (world: World, machine: Machine) => string | undefined,
+): Step {
+  return {
+    name,
+    weight,
+    act: (world) => {
+      const live = [...world.machines].filter(([, vmId]) => world.truth.find(vmId));
+      if (live.length === 0) return undefined;
+      const [node, vmId] = world.random.pick(live);
+      return act(world, { name: node, vmId });
+    },
+  };
+}
+
+/** As long as the node monitor of Kubernetes takes to miss a kubelet, or longer than anybody thinks. */
+function fall(world: World, name: string): void {
+  const uid = world.findNode(name)?.metadata.uid;
+  if (uid === undefined) return;
+  later(world, world.random.between(0, 50_000), () => {
+    const isSame = world.findNode(name)?.metadata.uid === uid;
+    if (isSame && !world.isRunning(name)) world.setReady(name, false);
+  });
+}

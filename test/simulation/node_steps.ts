@@ -2,50 +2,126 @@
  * What kubelets and people do to Nodes.
  * @module
  */
+import type { Node } from "../../lib/kube/resource.ts";
 import type { Step } from "./steps.ts";
+import { EDITED_LABELS } from "./truth.ts";
 import type { World } from "./world.ts";
 
+const THEIR_TAINT = "example.com/maintenance";
+
+/** A kubelet registers: for the first time, or because somebody deleted its Node. */
 const join: Step = {
   name: "Node joins",
-  weight: 4,
+  weight: 5,
   act: (world) => {
-    const { random, settings } = world;
+    const { random, settings, truth } = world;
     const name = `n${random.between(1, settings.nodes)}`;
     if (world.findNode(name)) return undefined;
     const vmId = world.machines.get(name);
-    if (vmId === undefined || !world.truth.find(vmId)) world.addMachine(name);
-    else if (!world.truth.isRunning(vmId)) return undefined;
+    if (vmId === undefined || !truth.find(vmId)) world.addMachine(name);
+    else if (!truth.isRunning(vmId)) return undefined;
     world.join(name);
     return name;
   },
 };
 
-const fall: Step = {
-  name: "Node ceases to be Ready",
-  weight: 3,
-  act: (world) => {
-    const name = pickNode(world);
-    if (name !== undefined) world.setReady(name, false);
-    return name;
-  },
-};
+const leave = step("Node deleted by a person", 1, (world, { metadata }) => {
+  world.server.objects.deleteNode(metadata.name);
+  return metadata.name;
+});
 
-const recover: Step = {
-  name: "Node is Ready again",
-  weight: 3,
-  act: (world) => {
-    const name = pickNode(world);
-    const isRunning = world.truth.isRunning(world.machines.get(name ?? "") ?? "");
-    if (name === undefined || !isRunning) return undefined;
-    world.setReady(name, true);
-    return name;
-  },
-};
+/** A machine is made anew, and its Node joins under the old name. */
+const rebuild = step("Node rebuilt", 1, (world, { metadata: { name } }) => {
+  const { machines, truth, cloud, server } = world;
+  const vmId = machines.get(name) ?? "";
+  if (truth.find(vmId)) cloud.state.removeVm(vmId);
+  server.objects.deleteNode(name);
+  world.addMachine(name);
+  world.join(name);
+  return name;
+});
 
-/** The name of a Node that is there. */
-function pickNode({ random, server }: World): string | undefined {
-  const { nodes } = server;
-  return nodes.length === 0 ? undefined : random.pick(nodes).metadata.name;
+const fall = step("Node not Ready", 3, (world, { metadata: { name } }) => {
+  world.setReady(name, false);
+  return name;
+});
+
+const recover = step("Node Ready", 3, (world, { metadata: { name } }) => {
+  if (!world.isRunning(name)) return undefined;
+  world.setReady(name, true);
+  return name;
+});
+
+/** What kubelets write all the time. */
+const beat = step("heartbeat", 3, (world, { metadata: { name } }) => {
+  const isReady = isReadyNode(world.findNode(name));
+  if (!isReady) return undefined;
+  world.setReady(name, true);
+  return name;
+});
+
+const labelOurs = step("label of ours edited", 3, ({ random, server }, { metadata: { name } }) => {
+  const key = random.pick(EDITED_LABELS);
+  const value = random.chance(0.3) ? null : `edited-${random.between(1, 1e6)}`;
+  server.objects.patchNode(name, { metadata: { labels: { [key]: value } } });
+  return `${name} ${key}=${value}`;
+});
+
+/** A label, an annotation, cordon, or a field that Landfall has never heard of. */
+const editTheirs = step("Node edited", 3, ({ random, server }, { metadata: { name } }) => {
+  const value = `v${random.between(1, 1e6)}`;
+  const edit = random.pick([
+    { metadata: { labels: { "example.com/theirs": value } } },
+    { metadata: { annotations: { "example.com/note": value } } },
+    { spec: { unschedulable: random.chance(0.5) } },
+    { metadata: { finalizers: null, labels: { [`example.com/${value}`]: "" } } },
+  ]);
+  server.objects.patchNode(name, edit);
+  return `${name} ${JSON.stringify(edit)}`;
+});
+
+const taint = step("taint edited", 2, ({ random, server }, { metadata: { name }, spec }) => {
+  const others = (spec?.taints ?? []).filter(({ key }) => key !== THEIR_TAINT);
+  const mine = { key: THEIR_TAINT, effect: "NoExecute", value: `v${random.between(1, 99)}` };
+  const taints = random.chance(0.5) ? [...others, mine] : others;
+  server.objects.patchNode(name, { spec: { taints: taints.map((one) => toJson(one)) } });
+  return `${name} to ${taints.length} taints`;
+});
+
+/** Everything that may happen to a Node. */
+export const NODE_STEPS: readonly Step[] = [
+  join,
+  leave,
+  rebuild,
+  fall,
+  recover,
+  beat,
+  labelOurs,
+  editTheirs,
+  taint,
+];
+
+function step(
+  name: string,
+  weight: number,
+  act: (world: World, node: Node) => string | undefined,
+): Step {
+  return {
+    name,
+    weight,
+    act: (world) => {
+      const { nodes } = world.server;
+      return nodes.length === 0 ? undefined : act(world, world.random.pick(nodes));
+    },
+  };
 }
 
-export const NODE_STEPS: readonly Step[] = [join, fall, recover];
+function isReadyNode(node: Node | undefined): boolean {
+  return (
+    node?.status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false
+  );
+}
+
+function toJson(value: object): Record<string, string> {
+  return JSON.parse(JSON.stringify(value));
+}

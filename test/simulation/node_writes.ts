@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../lib/kube/resource.ts";
-import { OUR_LABELS } from "./truth.ts";
+import { findBetaTwin, OUR_LABELS } from "./truth.ts";
 
 const OUR_TAINTS: ReadonlySet<string> = new Set([
   "node.cloudprovider.kubernetes.io/uninitialized",
@@ -23,15 +23,18 @@ export function listTrespasses(
 ): string[] {
   const trespasses: string[] = [];
   if (!isDeepStrictEqual(toTheirs(before), toTheirs(after))) trespasses.push("what is not ours");
-  const [old, fresh] = [before.spec?.providerID, after.spec?.providerID];
-  if (old !== undefined && old !== fresh) trespasses.push(`its provider ID ${old} to ${fresh}`);
+  const providerId = before.spec?.providerID;
+  if (providerId !== undefined && providerId !== after.spec?.providerID)
+    trespasses.push(`its provider ID was ${providerId}`);
   const labels = after.metadata.labels ?? {};
+  const old = before.metadata.labels ?? {};
   for (const key of OUR_LABELS) {
     const value = labels[key];
-    if (value === before.metadata.labels?.[key]) continue;
+    if (value === old[key]) continue;
+    const isTwin = value === old[findBetaTwin(key) ?? ""];
     if (value === undefined) trespasses.push(`it loses label ${key}`);
-    else if (!wasTrue(key, value))
-      trespasses.push(`label ${key} to ${value}, which was never true`);
+    else if (!isTwin && !wasTrue(key, value))
+      trespasses.push(`label ${key}=${value} was never true`);
   }
   return trespasses;
 }

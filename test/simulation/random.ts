@@ -32,9 +32,8 @@ export class Random {
 
   /** One of several. @throws RangeError when there is none */
   pick<T>(choices: readonly T[]): T {
-    const choice = choices[this.between(0, choices.length - 1)];
-    if (choice === undefined) throw new RangeError("Cannot pick one of none");
-    return choice;
+    if (choices.length === 0) throw new RangeError("Cannot pick one of none");
+    return choices[this.between(0, choices.length - 1)] as T;
   }
 
   /** One of several, each as often as its weight says against the others'. @throws RangeError when there is none */

@@ -5,11 +5,13 @@
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import type { KubeEvent } from "../../lib/kube/resource.ts";
 import { listUntrue } from "./calm.ts";
-import { FAULT_STEPS } from "./fault_steps.ts";
+import { CLOUD_STEPS } from "./cloud_steps.ts";
 import { MACHINE_STEPS } from "./machine_steps.ts";
 import { NODE_STEPS } from "./node_steps.ts";
+import { PROCESS_STEPS } from "./process_steps.ts";
 import type { Random } from "./random.ts";
-import type { Step } from "./steps.ts";
+import { SERVER_STEPS } from "./server_steps.ts";
+import { type Step, takeStep } from "./steps.ts";
 import { World, type WorldSettings } from "./world.ts";
 
 /** How a seed ended. */
@@ -23,13 +25,22 @@ export interface Ending {
   readonly virtualMs: number;
 }
 
-const STEPS: readonly Step[] = [...NODE_STEPS, ...MACHINE_STEPS, ...FAULT_STEPS];
-const TROUBLE_MS = 600_000;
-const PAUSE_MS_MAX = 12_000;
+const STEPS: readonly Step[] = [
+  ...NODE_STEPS,
+  ...MACHINE_STEPS,
+  ...CLOUD_STEPS,
+  ...SERVER_STEPS,
+  ...PROCESS_STEPS,
+];
+const TROUBLE_MS = 300_000;
+const PAUSE_MS_MAX = 6_000;
 /** How often it is looked whether all came right. */
 const LOOK_MS = 5_000;
 const CALM_MS_MAX = 1_800_000;
 const START_MS = 20_000;
+const SKEW_MS_MAX = 3_600_000;
+/** Clocks go up to one in a hundred too fast or too slow. */
+const RATE_SPREAD = 0.02;
 /** A supervisor waits longer before it kills. */
 const STOP_MS_MAX = 15_000;
 /** Deadlines of requests that are over end by themselves. */
@@ -76,24 +87,20 @@ function toSettings(random: Random): WorldSettings {
 }
 
 async function begin(world: World): Promise<void> {
-  for (const replica of world.replicas) replica.start({ rate: 1, skewMs: 0 });
+  supervise(world);
   for (let at = 1; at <= world.settings.nodes; at += 1) {
     world.addMachine(`n${at}`);
     if (world.random.chance(0.7)) world.join(`n${at}`);
   }
-  world.truth.note();
+  world.noteChange();
   await world.timeline.advance(START_MS);
 }
 
 async function trouble(world: World): Promise<void> {
-  const { random, timeline, trace } = world;
+  const { random, timeline, invariants } = world;
   const endMs = timeline.monotonic() + TROUBLE_MS;
-  while (timeline.monotonic() < endMs && world.invariants.violations.length === 0) {
-    const step = random.weigh(STEPS);
-    const what = step.act(world);
-    if (what !== undefined) trace.note("STEP", `${step.name}: ${what}`);
-    world.truth.note();
-    world.invariants.proofs.noteSize();
+  while (timeline.monotonic() < endMs && invariants.violations.length === 0) {
+    takeStep(world, STEPS);
     supervise(world);
     await timeline.advance(random.between(100, PAUSE_MS_MAX));
   }
@@ -102,8 +109,7 @@ async function trouble(world: World): Promise<void> {
 async function calm(world: World): Promise<void> {
   const { timeline, trace } = world;
   trace.note("STORY", "all faults end");
-  world.cloud.faults.clear();
-  world.server.faults.clear();
+  endFaults(world);
   settleNodes(world);
   const endMs = timeline.monotonic() + CALM_MS_MAX;
   for (;;) {
@@ -139,10 +145,26 @@ async function end(world: World): Promise<void> {
   if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
 }
 
-/** Starts what has ended anew, as whoever runs the program does. */
-function supervise({ replicas }: World): void {
+function endFaults({ cloud, server, incarnations }: World): void {
+  cloud.faults.clear();
+  cloud.events.mode = "right";
+  server.faults.clear();
+  for (const { id } of cloud.pools) {
+    cloud.state.restorePool(id);
+    cloud.state.hideVms(id, false);
+  }
+  for (const { process, kube, election, cloud: toCloud } of incarnations) {
+    process.resume();
+    for (const link of [kube, election, toCloud]) link.heal();
+  }
+}
+
+/** Starts what has ended anew, as whoever runs the program does, on a machine whose clocks are a little off. */
+function supervise({ replicas, random }: World): void {
   for (const replica of replicas) {
-    if (replica.current === undefined) replica.start({ rate: 1, skewMs: 0 });
+    if (replica.current !== undefined) continue;
+    const skewMs = random.chance(0.2) ? random.between(-SKEW_MS_MAX, SKEW_MS_MAX) : 0;
+    replica.start({ rate: 1 + (random.next() - 0.5) * RATE_SPREAD, skewMs });
   }
 }
 

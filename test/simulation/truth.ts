@@ -32,6 +32,14 @@ export const OUR_LABELS: ReadonlySet<string> = new Set([
   ...Object.keys(ORIGINS),
 ]);
 
+/** Labels of ours that people edit: those that follow the machine. What was before the first move is never put right. */
+export const EDITED_LABELS: readonly string[] = [...OUR_LABELS].filter((key) => !ORIGINS[key]);
+
+/** The twin of a label that goes before it where the cloud is silent; contract of `k8s.io/cloud-provider`. */
+export function findBetaTwin(key: string): string | undefined {
+  return [REGION, ZONE, TYPE].find(([stable]) => stable === key)?.[1];
+}
+
 /** What is true now, and what ever was. */
 export class Truth {
   readonly #cloud: Cloud;

@@ -39,6 +39,7 @@ export class World {
   readonly machines: Map<string, string> = new Map();
   readonly #giveBack: () => void;
   #machineCount = 0;
+  #addressCount = 0;
 
   constructor(seed: number, toSettings: (random: Random) => WorldSettings) {
     const { timeline, trace, server } = this;
@@ -95,6 +96,24 @@ export class World {
     });
     this.machines.set(name, id);
     return id;
+  }
+
+  /** Lets a machine report an address, as its guest tools do. */
+  giveAddress(vmId: string): void {
+    this.#addressCount += 1;
+    const address = `10.1.1.${this.#addressCount % 250}`;
+    this.cloud.state.setVm(vmId, { addresses: { "0/ipv4/0": address }, mainIpAddress: address });
+  }
+
+  /** Whether the machine of a Node runs. */
+  isRunning(name: string): boolean {
+    return this.truth.isRunning(this.machines.get(name) ?? "");
+  }
+
+  /** Takes in that something is different now: what is true, and how many Nodes there are. */
+  noteChange(): void {
+    this.truth.note();
+    this.invariants.proofs.noteSize();
   }
 
   /** Registers a Node for its machine, as a kubelet does with `--cloud-provider=external`. */

@@ -1,0 +1,121 @@
+/**
+ * What goes wrong with Xen Orchestra, and between it and its pools.
+ * @module
+ */
+import type { Fault } from "../../lib/simulator/xenorchestra/mod.ts";
+import type { Random } from "./random.ts";
+import { later, type Step } from "./steps.ts";
+
+/** Everything, or one kind of question alone. */
+const ROUTES = [
+  undefined,
+  undefined,
+  "GET /vms",
+  "GET /pools",
+  "GET /hosts",
+  "GET /vms/{id}",
+  "GET /pools/{id}",
+  "GET /servers",
+  "GET /events",
+] as const;
+
+/** Answers that are wrong, late, cut off, or never come. */
+const answers: Step = {
+  name: "cloud answers wrongly",
+  weight: 5,
+  act: (world) => {
+    const { random, cloud, timeline } = world;
+    const fault = drawFault(random);
+    const route = random.pick(ROUTES);
+    const ms = random.between(1_000, fault.kind === "hang" ? 40_000 : 90_000);
+    timeline.schedule(ms, cloud.faults.set(fault, route === undefined ? {} : { route }));
+    return `${JSON.stringify(fault)} to ${route ?? "everything"} for ${ms} ms`;
+  },
+};
+
+function drawFault(random: Random): Fault {
+  const fault = random.pick<Fault>([
+    { kind: "status", status: random.pick([401, 403, 500, 503]) },
+    { kind: "status", status: 429, retryAfterSeconds: random.between(1, 20) },
+    { kind: "html", status: random.pick([200, 404, 502]) },
+    { kind: "json", body: random.pick([[], {}, null, "text"]) },
+    { kind: "json", status: 404, body: { error: "not found" } },
+    { kind: "delay", ms: random.between(1_000, 40_000) },
+    { kind: "hang" },
+    { kind: "halfBody" },
+    { kind: "reset" },
+    { kind: "nonAdmin" },
+  ]);
+  return fault;
+}
+
+/** Its connection to a pool breaks: all machines there look as if they were deleted. */
+const drop: Step = {
+  name: "pool lost",
+  weight: 4,
+  act: ({ random, cloud }) => {
+    const { id } = random.pick(cloud.pools);
+    const forMs = random.chance(0.8)
+      ? random.between(1_000, 60_000)
+      : random.between(1_000, 600_000);
+    const lingerMs = random.pick([0, 0, 5_000, 60_000]);
+    cloud.state.dropPool(id, forMs, lingerMs);
+    return `${id} for ${forMs} ms, and ${lingerMs} ms until it is loaded`;
+  },
+};
+
+const hide: Step = {
+  name: "VMs of a pool hidden",
+  weight: 1,
+  act: (world) => {
+    const { random, cloud } = world;
+    const { id } = random.pick(cloud.pools);
+    const ms = random.between(1_000, 90_000);
+    cloud.state.hideVms(id);
+    later(world, ms, () => cloud.state.hideVms(id, false));
+    return `${id} for ${ms} ms`;
+  },
+};
+
+/** Connections are cut, then nobody listens, then the first answers are wrong, then the pools load. */
+const restart: Step = {
+  name: "cloud restarts",
+  weight: 2,
+  act: (world) => {
+    const { random, cloud, incarnations } = world;
+    const downMs = random.between(500, 15_000);
+    const connectedAfterMs = downMs + random.between(0, 5_000);
+    const loadedAfterMs = connectedAfterMs + random.between(0, 30_000);
+    for (const { cloud: link } of incarnations) {
+      link.isRefused = true;
+      link.reset();
+    }
+    cloud.events.end();
+    cloud.state.restart({ connectedAfterMs, loadedAfterMs });
+    cloud.faults.set({ kind: "status", status: 401 }, { times: 1 });
+    later(world, downMs, () => {
+      for (const { cloud: link } of world.incarnations) link.isRefused = false;
+    });
+    return `back after ${downMs} ms, loaded after ${loadedAfterMs} ms`;
+  },
+};
+
+const events: Step = {
+  name: "events go wrong",
+  weight: 2,
+  act: (world) => {
+    const { random, cloud } = world;
+    const mode = random.pick(["silent", "doubled", "lossy", "cut", "end"] as const);
+    const ms = random.between(1_000, 200_000);
+    if (mode === "cut") cloud.events.drop();
+    else if (mode === "end") cloud.events.end();
+    else {
+      cloud.events.mode = mode;
+      later(world, ms, () => (cloud.events.mode = "right"));
+    }
+    return `${mode} for ${ms} ms`;
+  },
+};
+
+/** Everything that goes wrong there. */
+export const CLOUD_STEPS: readonly Step[] = [answers, drop, hide, restart, events];
