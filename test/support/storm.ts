@@ -34,11 +34,14 @@ const ELECTION = [
   "--leader-elect-renew-deadline=5s",
   "--leader-elect-retry-period=1s",
 ] as const;
-/** So little care that nothing but the proof of absence stands between a Node and its deletion. */
+/**
+ * So little care that nothing but the proof of absence stands between a Node and its deletion, and the time that a move
+ * to another pool takes: of a move that no list showed, only time tells.
+ */
 const SETTINGS = [
   "refreshInterval: 1s",
   "clientTimeout: 3s",
-  "deletion: {confirmations: 3, holdOff: 2s, fleetShare: 1}",
+  "deletion: {confirmations: 3, holdOff: 5s, fleetShare: 1}",
 ] as const;
 
 /** All that a storm needs and hits. */

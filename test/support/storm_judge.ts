@@ -104,10 +104,11 @@ function judgeDeletions(events: readonly AuditEvent[], members: readonly Member[
     const name = objectRef.name ?? "";
     const { uid, resourceVersion } = requestObject?.preconditions ?? {};
     if (!uid || !resourceVersion) findings.push(`${name} was to be deleted whatever it is`);
-    const { goneAtMs = Infinity } = byName.get(name) ?? {};
-    if (toMs(event.requestReceivedTimestamp) < goneAtMs) {
-      findings.push(`${name} was to be deleted, but has a machine (${user.username})`);
-    }
+    const { goneAtMs = Infinity, history = [] } = byName.get(name) ?? {};
+    const at = event.requestReceivedTimestamp;
+    if (toMs(at) >= goneAtMs) continue;
+    const what = `${name} was to be deleted by ${user.username} at ${at}, but has a machine`;
+    findings.push([what, ...history].join("\n  "));
   }
   return findings;
 }

@@ -28,6 +28,8 @@ export interface Member {
   /** What others put on the Node. */
   readonly labels: Map<string, string>;
   readonly taints: Set<string>;
+  /** What happened to its machine, each with its time. */
+  readonly history: string[];
 }
 
 /** What a storm changes beside Landfall. */
@@ -42,7 +44,8 @@ const MEMBERS_MAX = 40;
 const FIRST_MEMBERS = 24;
 const OUTAGE_MS_MAX = 15_000;
 const MOVE_MS_MAX = 3_000;
-const GAP_MS_MAX = 4_000;
+/** For how long a machine on its way to another pool is in neither: with a time-out, less than the hold-off. */
+const GAP_MS_MAX = 1_500;
 const ORIGINAL_LABELS = { "example.com/owner": "storm" } as const;
 const FOREIGN_LABELS = ["example.com/rack", "example.com/team", "storm"] as const;
 const FOREIGN_TAINTS = ["example.com/maintenance", "dedicated"] as const;
@@ -136,6 +139,7 @@ export class StormWorld {
       isBusy: false,
       labels,
       taints: new Set(),
+      history: [],
     });
     cloud.happen("addVm", { name, ...place, addresses: { "0/ipv4/0": address } });
     kubelets.register(name, ORIGINAL_LABELS);
@@ -147,6 +151,7 @@ export class StormWorld {
     if (member === undefined) return;
     const { kubelets, cloud, dice } = this.#options;
     kubelets.remove(member.name);
+    note(member, "deleted by a person");
     if (dice.next() < 0.5) {
       member.state = "left";
       member.goneAtMs = Date.now();
@@ -164,6 +169,7 @@ export class StormWorld {
     if (member === undefined) return;
     member.state = "gone";
     member.goneAtMs = Date.now();
+    note(member, "machine deleted");
     this.#options.cloud.happen("removeVm", member.vmId);
     this.#setReady(member, false);
   }
@@ -175,6 +181,7 @@ export class StormWorld {
   #halt(member: Member | undefined): void {
     if (member === undefined) return;
     member.state = "halted";
+    note(member, "halted");
     this.#options.cloud.happen("setPower", member.vmId, "Halted");
     this.#setReady(member, false);
   }
@@ -184,6 +191,7 @@ export class StormWorld {
     const { cloud } = this.#options;
     const addresses = { "0/ipv4/0": member.address };
     member.state = "running";
+    note(member, "booted");
     cloud.happen("setPower", member.vmId, "Running", member.hostId);
     cloud.happen("setVm", member.vmId, { addresses, mainIpAddress: member.address });
     this.#setReady(member, true);
@@ -204,9 +212,11 @@ export class StormWorld {
     const gapMs = dice.between(0, GAP_MS_MAX);
     if (member === undefined || place === undefined) return;
     member.isBusy = true;
+    note(member, "moves to another pool");
     cloud.happen("beginMigration", member.vmId);
     this.#later(forMs, () => {
       Object.assign(member, { ...place, isBusy: false });
+      note(member, `arrives there, to be seen ${Math.round(gapMs)} ms later`);
       cloud.happen("migratePool", member.vmId, place.poolId, { hostId: place.hostId, gapMs });
     });
   }
@@ -263,6 +273,10 @@ export class StormWorld {
     this.#pending.add(pending);
     void pending.finally(() => this.#pending.delete(pending));
   }
+}
+
+function note({ history }: Member, what: string): void {
+  history.push(`${new Date().toISOString()} ${what}`);
 }
 
 /** What of a Node is not as it should be, in words; nothing when all is. */
