@@ -9,8 +9,16 @@ import type { World } from "./world.ts";
 interface Absence {
   /** When each list was asked for that lacked it, since the last that showed it; monotonic milliseconds. */
   lists: number[];
-  /** When it was answered 404 by the cloud itself, while that showed everything it has. */
-  proofs: number[];
+  proofs: Proof[];
+}
+
+/** The cloud itself answered 404. */
+interface Proof {
+  readonly atMs: number;
+  /** The pools of which it knew all machines then. */
+  readonly loaded: ReadonlySet<string>;
+  /** Whether it was connected to every pool. */
+  readonly isConnected: boolean;
 }
 
 /** Longest time between the first 404 of a proof and the deletion: that of one reconcile. */
@@ -39,7 +47,7 @@ export class DeletionProofs {
     if (pathname === "/rest/v0/vms") this.#noteList(asker, response);
     const vmId = VM_PATH.exec(pathname)?.[1];
     if (vmId === undefined || response.status !== 404 || !isJson(response)) return;
-    if (this.#isWhole() && !this.#isShown(vmId)) this.#find(asker, vmId).proofs.push(this.#nowMs);
+    if (!this.#isShown(vmId)) this.#find(asker, vmId).proofs.push(this.#toProof());
   }
 
   /** Takes in how many Nodes there are. To be called after each change. */
@@ -55,9 +63,12 @@ export class DeletionProofs {
     const { lists, proofs } = this.#find(author, vmId);
     const doubts: string[] = [];
     const nowMs = this.#nowMs;
-    if (proofs.filter((atMs) => nowMs - atMs <= RECONCILE_MS).length < 2) {
-      doubts.push("the cloud did not say twice that it has no such VM");
-    }
+    const [, poolId = ""] = /^xenorchestra:\/\/([^/]+)\//.exec(node.spec?.providerID ?? "") ?? [];
+    const fitting = proofs.filter(
+      ({ atMs, loaded }) => nowMs - atMs <= RECONCILE_MS && loaded.has(poolId),
+    );
+    if (fitting.length < 2) doubts.push("its pool did not say twice that it has no such VM");
+    if (!fitting.some(({ isConnected }) => isConnected)) doubts.push("a pool was not connected");
     if (lists.length < confirmations) doubts.push(`only ${lists.length} lists lacked the VM`);
     const spanMs = nowMs - (lists[0] ?? nowMs);
     if (spanMs < holdOffMs * (1 - RATE_ERROR)) doubts.push(`it is missing for ${spanMs} ms only`);
@@ -92,14 +103,14 @@ export class DeletionProofs {
     }
   }
 
-  /** Whether the cloud shows everything it has. */
-  #isWhole(): boolean {
+  #toProof(): Proof {
     const { state, pools } = this.#world.cloud;
-    return (
-      pools.every(({ id }) => state.read("pools", id) !== undefined) &&
-      state.list("servers").every(({ status }) => status === "connected") &&
-      [...state.all("vms").keys()].every((id) => this.#isShown(id))
-    );
+    const loaded = pools.filter(({ hostIds: [masterId = ""] }) => {
+      const dom0 = state.read("hosts", masterId)?.["controlDomain"];
+      return state.read("vm-controllers", String(dom0)) !== undefined;
+    });
+    const isConnected = state.list("servers").every(({ status }) => status === "connected");
+    return { atMs: this.#nowMs, loaded: new Set(loaded.map(({ id }) => id)), isConnected };
   }
 
   #isShown(vmId: string): boolean {

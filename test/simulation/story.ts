@@ -130,7 +130,8 @@ async function end(world: World): Promise<void> {
   for (const replica of replicas) replica.stop();
   await timeline.advance(STOP_MS_MAX);
   const late = incarnations.filter(({ process, end }) => !process.isDead && end === undefined);
-  if (late.length > 0) throw new Error("a process does not stop in time");
+  if (late.length > 0)
+    throw new Error(`not stopped in time: ${late.map(({ process }) => process.name).join(", ")}`);
   await timeline.advance(DEADLINE_MS_MAX);
   const left = [
     ...incarnations
