@@ -3,6 +3,9 @@
  * @module
  */
 
+/** What is longer than twice any word was not meant as one, and takes long to compare. */
+const WRITTEN_LENGTH_MAX = 100;
+
 /**
  * Finds the word that is closest to what was written, if one is close enough to be meant: at most a third of its
  * letters differ, or it starts with what was written.
@@ -11,6 +14,7 @@
  * @param words What may stand there
  */
 export function findClosest(written: string, words: readonly string[]): string | undefined {
+  if (written.length > WRITTEN_LENGTH_MAX) return undefined;
   let closest: string | undefined;
   let least = Math.max(1, Math.floor(written.length / 3)) + 1;
   for (const word of words) {

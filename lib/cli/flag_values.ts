@@ -43,7 +43,7 @@ export function findValueProblem(spec: FlagSpec, value: string): string | undefi
     case "int":
       return isInt(value, spec.least) ? undefined : toWantedInt(spec.least);
     case "number":
-      return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(value) ? undefined : "wanted a number";
+      return /^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(value) ? undefined : "wanted a number";
     case "duration":
       return isDuration(value) ? undefined : 'wanted a duration such as "30s" or "5m0s"';
     case "string":

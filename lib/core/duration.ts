@@ -30,7 +30,7 @@ const DURATION_MS_MAX = 2 ** 63 / 1e6;
 export function parseDuration(text: string): number {
   const [, sign = "", body = ""] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (body === "0") return 0;
-  const term = /(\d+\.?\d*|\.\d+)([a-z\u00b5\u03bc]+)/y;
+  const term = /(\d+(?:\.\d*)?|\.\d+)([a-z\u00b5\u03bc]+)/y;
   let total = 0;
   let end = 0;
   while (end < body.length) {

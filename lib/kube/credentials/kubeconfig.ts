@@ -4,6 +4,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { describeError } from "../../core/errors.ts";
+import { trimSlashes } from "../../core/trim_slashes.ts";
 import type { LoadedCredential, TlsSettings } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
 import { checkToken, readToken } from "./in_cluster.ts";
@@ -86,7 +87,7 @@ export function checkServer(server: string, place: Place): string {
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw toConfigError(place, "the address must not hold a user, a query or a fragment");
   }
-  return url.href.replace(/\/+$/, "");
+  return trimSlashes(url.href);
 }
 
 async function readClusterTls(cluster: Section, readFile: ReadFile): Promise<TlsSettings> {

@@ -3,12 +3,17 @@
  * @module
  */
 
+import { trimSlashes } from "../../core/trim_slashes.ts";
+
+const API = "/rest/v0";
+
 /** Origin and path of an address, without slash or `/rest/v0` at the end; `undefined` when it has another form. */
 export function parseUrl(text: string): string | undefined {
   const url = URL.parse(text.trim());
   if (url === null || explainUrl(text) !== undefined) return undefined;
   // People copy the address of the REST API, of which the path is added anyway.
-  return url.origin + url.pathname.replace(/\/+$/, "").replace(/\/+rest\/v0$/, "");
+  const path = trimSlashes(url.pathname);
+  return url.origin + (path.endsWith(API) ? trimSlashes(path.slice(0, -API.length)) : path);
 }
 
 /** What is wrong with an address; `undefined` when nothing is. */

@@ -1,0 +1,96 @@
+/**
+ * Every reader of outside text that is an expression or a loop: long rows of what it looks for take no time.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { parseFlags } from "../../lib/cli/flags.ts";
+import { findValueProblem } from "../../lib/cli/flag_values.ts";
+import { parseDuration } from "../../lib/core/duration.ts";
+import { parseCidr, parseIp } from "../../lib/core/ip.ts";
+import { isLabelKey, isLabelValue, toLabelValue } from "../../lib/core/label.ts";
+import { isSubdomain } from "../../lib/core/subdomain.ts";
+import { parseListenAddress } from "../../lib/http/listen_address.ts";
+import { toPlainText } from "../../lib/http/text_table.ts";
+import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
+import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";
+import { parseFile } from "../../lib/providers/static/config_schema.ts";
+import { parseProviderId as parseStaticId } from "../../lib/providers/static/provider_id.ts";
+import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
+import { parseProviderId } from "../../lib/providers/xenorchestra/provider_id.ts";
+import { explainToken, parseUrl } from "../../lib/providers/xenorchestra/text_forms.ts";
+import { parseUuid } from "../../lib/providers/xenorchestra/uuid.ts";
+import { measureCpuMs } from "../support/hostile.ts";
+
+/** A quadratic reader needs seconds for so many characters, and minutes for a file as long as files may be. */
+const LENGTH = 100_000;
+/** Rows of these, with something at the end that makes what was found so far useless. */
+const UNITS =
+  '1|1.|1:|a|a.|a-|/|//|-|_|:|::|,|.|=|\\|[|(| |\n|\0|é|{|f|0|"|<|%|@|1s|-----BEGIN CERTIFICATE-----';
+const ENDS = ["", "!", "x", "\n"];
+
+const place = { source: "f" };
+const entry = (over: object): object => ({ instances: [{ id: "a", name: "a", ...over }] });
+const number = { name: "n", type: "number", default: "", help: "", effect: "applies" } as const;
+
+const READERS: readonly [string, (text: string) => unknown][] = [
+  ["parseDuration()", parseDuration],
+  ["parseIp()", parseIp],
+  ["parseCidr()", parseCidr],
+  ["isLabelKey()", isLabelKey],
+  ["isLabelKey() of a prefix", (text) => isLabelKey(`${text}/a`)],
+  ["isLabelValue()", isLabelValue],
+  ["toLabelValue()", toLabelValue],
+  ["isSubdomain()", isSubdomain],
+  ["parseListenAddress()", parseListenAddress],
+  ["toPlainText()", toPlainText],
+  ["checkServer()", (text) => checkServer(`https://a/${text}`, place)],
+  ["checkCertificates()", (pem) => checkCertificates({ pem, place })],
+  ["decodePem()", (text) => decodePem(text, place)],
+  ["parseFlags() of a flag", (text) => parseFlags([`--${text}`])],
+  ["parseFlags() of a value", (text) => parseFlags([`--master=${text}`, "--v", text])],
+  ["parseFlags() of a list", (text) => parseFlags([`--controllers=${text}`])],
+  ["findValueProblem() of a number", (text) => findValueProblem(number, text)],
+  ["parseUuid()", parseUuid],
+  ["parseUuid() of a braced one", (text) => parseUuid(`{${text}}`)],
+  ["parseProviderId()", (text) => parseProviderId(`xenorchestra://${text}`)],
+  ["parseProviderId() of a scheme", parseProviderId],
+  ["parseProviderId() of an inventory", (text) => parseStaticId("static", `static://${text}`)],
+  ["explainToken()", explainToken],
+  ["parseUrl()", (text) => parseUrl(`https://a/${text}`)],
+  ["parseUrl() of a host", (text) => parseUrl(`https://${text}`)],
+  ...["url", "token", "clientTimeout", "certificateFingerprint", "zoneLabelFrom"].map(
+    (key): [string, (text: string) => unknown] => [
+      `parseXenOrchestraConfig() of ${key}`,
+      (text) => parseXenOrchestraConfig({ [key]: text }, {}),
+    ],
+  ),
+  ["parseFile() of an ID", (id) => parseFile(entry({ id }))],
+  ["parseFile() of a scheme", (scheme) => parseFile({ scheme, instances: [] })],
+  ["parseFile() of a label", (text) => parseFile(entry({ labels: { [text]: text } }))],
+  [
+    "parseFile() of an address",
+    (address) => parseFile(entry({ addresses: [{ type: "Hostname", address }] })),
+  ],
+];
+
+describe("readers of outside text", () => {
+  test.each(READERS)("%s reads a long row of anything in time", async (_name, read) => {
+    const worst = { ms: 0, what: "" };
+    for (const unit of UNITS.split("|")) {
+      for (const end of ENDS) {
+        const text = unit.repeat(Math.ceil(LENGTH / unit.length)) + end;
+        const ms = await measureCpuMs(() => attempt(read, text));
+        if (ms > worst.ms) Object.assign(worst, { ms, what: `${unit} … ${end}` });
+      }
+    }
+    expect(worst.ms, worst.what).toBeLessThan(400);
+  });
+});
+
+function attempt(read: (text: string) => unknown, text: string): void {
+  try {
+    read(text);
+  } catch {
+    // To refuse it is one way to be done with it.
+  }
+}
