@@ -16,6 +16,7 @@ import type {
 } from "./client.ts";
 import type { Credentials } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
+import { type ListReading, readListBody } from "./list_body.ts";
 import { Limiter } from "./limiter.ts";
 import {
   createRequestMetrics,
@@ -77,6 +78,7 @@ interface Call {
   readonly contentType?: string;
   readonly repeatable: boolean;
   readonly beforeSend?: WriteOptions["beforeSend"];
+  readonly read?: (reply: Response, reading: ListReading) => Promise<unknown>;
 }
 
 class HttpKubeClient implements KubeClient {
@@ -119,7 +121,8 @@ class HttpKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<ListPage<T>> {
     const path = toPath(resource, toCollection(query.namespace));
-    const call = { ...GET, verb: "list", path: `${path}${toListSearch(query)}` };
+    const read: Call["read"] = (reply, reading) => readListBody(reply, resource, reading);
+    const call = { ...GET, verb: "list", path: `${path}${toListSearch(query)}`, read };
     return toPage(await this.#call(call, signal, this.#listDeadlineMs), resource, path);
   }
 
@@ -248,8 +251,8 @@ class HttpKubeClient implements KubeClient {
     const request = this.#toRequest(call, deadlineMs);
     const { what } = request;
     try {
-      const send = () => this.#requester.send(request, (reply) => readBody(reply, what), stopped);
-      return await this.#limiter.run(send, stopped);
+      const read = (reply: Response) => readBody(reply, what, { isList: call.verb === "list" });
+      return await this.#limiter.run(() => this.#requester.send(request, read, stopped), stopped);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof KubeError || !stopped.aborted) throw error;

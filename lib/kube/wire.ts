@@ -3,11 +3,14 @@
  * @module
  */
 import { arch, platform } from "node:os";
-import { BodyError, readText } from "../core/body.ts";
+import { BODY_BYTES_MAX, BodyError, readText } from "../core/body.ts";
 import type { DeleteOptions, ListPage, ListQuery, PatchType, WatchQuery } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { findDamage, isFields } from "./shape.ts";
+
+/** Longest answer that is no list, unpacked: etcd takes no object beyond 2 MiB. */
+const OBJECT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** How each kind of patch is announced. */
 export const PATCH_CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
@@ -29,8 +32,13 @@ export function toUserAgent(version: string, component: string | undefined): str
  *
  * @throws {KubeError} `unavailable` when it says it is JSON and is not, or is longer than anything good
  */
-export async function readBody(reply: Response, what: string): Promise<unknown> {
-  const text = await readText(reply).catch((cause: unknown) => {
+export async function readBody(
+  reply: Response,
+  what: string,
+  { isList = false }: { readonly isList?: boolean } = {},
+): Promise<unknown> {
+  const bytesMax = isList ? BODY_BYTES_MAX : OBJECT_BYTES_MAX;
+  const text = await readText(reply, { bytesMax }).catch((cause: unknown) => {
     if (!(cause instanceof BodyError)) throw cause;
     throw new KubeError("unavailable", `Cannot ${what}: ${cause.message}`, { cause });
   });

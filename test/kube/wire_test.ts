@@ -167,3 +167,21 @@ describe("readBody()", () => {
     });
   });
 });
+
+test("readBody() reads to a bound, which is higher for lists", async () => {
+  const create = (mebibytes: number): Response => {
+    let left = mebibytes;
+    const body = new ReadableStream({
+      pull(controller) {
+        if (left === 0) controller.close();
+        else controller.enqueue(new Uint8Array(1024 * 1024).fill(32));
+        left -= 1;
+      },
+    });
+    return new Response(body);
+  };
+  await expect(readBody(create(17), 'read "/x"')).rejects.toThrow(
+    'Cannot read "/x": the answer is longer than 16 MiB',
+  );
+  expect(await readBody(create(17), 'list "/x"', { isList: true })).toHaveLength(17 * 1024 * 1024);
+});

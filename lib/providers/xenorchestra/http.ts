@@ -43,6 +43,8 @@ const ETAG = /^(?:W\/)?"[!#-~\u0080-\u00ff]*"$/;
 /** The server takes 16 KiB of request head, of which the IDs in a filter take most. Its own have 40 characters. */
 const ETAG_LENGTH_MAX = 128;
 const RETRY_AFTER_MS_MAX = 300_000;
+/** Longest answer, unpacked: 80,000 VMs. */
+const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 /** As much as is shown of a content type. */
 const TYPE_CHARS_MAX = 100;
 const JSON_TYPE = /^application\/json\b/i;
@@ -132,7 +134,7 @@ async function sendOnce({ url, ...request }: Request): Promise<Reply> {
 
 /** A refusal is only for people, and may repeat what it refuses. */
 async function readReply(response: Response, sent: Request["headers"]): Promise<string> {
-  if (response.status < 400) return await readText(response);
+  if (response.status < 400) return await readText(response, { bytesMax: REPLY_BYTES_MAX });
   const text = await readText(response, { bytesMax: ERROR_BYTES_MAX, isCut: true });
   return redact(text, listSecrets(sent));
 }
