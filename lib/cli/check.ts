@@ -8,6 +8,7 @@ import { inspectInventory, type Inspection } from "../cloud/inspection.ts";
 import type { Inventory } from "../cloud/inventory.ts";
 import type { Provider } from "../cloud/provider.ts";
 import { withDeadline } from "../core/clock.ts";
+import { escapeInvisible } from "../core/printable.ts";
 import { watchSignals } from "../host/signals.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { KubeError } from "../kube/errors.ts";
@@ -57,7 +58,9 @@ export async function check(argv: readonly string[], context: CommandContext): P
   using stop = watchSignals();
   const report = await inspect(flags, context.env, stop.signal);
   const isJson = output === "json";
-  context.print(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : formatReport(report));
+  context.print(
+    isJson ? `${escapeInvisible(JSON.stringify(report, undefined, 2))}\n` : formatReport(report),
+  );
   return report.status === "failure" ? 1 : 0;
 }
 

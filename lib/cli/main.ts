@@ -3,8 +3,10 @@
  * @module
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
+import { quote } from "../core/printable.ts";
 import { CERTIFICATE_COMMAND } from "../host/self.ts";
 import { tuneRuntime } from "../host/runtime.ts";
+import { toPlainText } from "../http/text_table.ts";
 import type { CommandContext } from "./command.ts";
 import { formatHelp } from "./help.ts";
 import { VERSION } from "./version.ts";
@@ -23,14 +25,15 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   const [first = "run", ...rest] = argv;
   const isCommand = !first.startsWith("-");
   const flags = isCommand ? rest : argv;
+  const complain = (text: string): void => context.complain(`landfall: ${toPlainText(text)}\n`);
   try {
     return await runCommand(isCommand ? first : "run", flags, context);
   } catch (error) {
     if (error instanceof ConfigError) {
-      for (const issue of error.issues) context.complain(`landfall: ${formatConfigIssue(issue)}\n`);
+      for (const issue of error.issues) complain(formatConfigIssue(issue));
       return EXIT_MISUSED;
     }
-    context.complain(`landfall: ${describeError(error)}\n`);
+    complain(describeError(error));
     return EXIT_FAILED;
   }
 }
@@ -68,7 +71,9 @@ async function runCommand(
       return EXIT_OK;
     default:
       throw new ConfigError([
-        { message: `there is no command "${command}": give run, check, demo, version or help` },
+        {
+          message: `there is no command ${quote(command)}: give run, check, demo, version or help`,
+        },
       ]);
   }
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { describeError } from "./errors.ts";
+import { escapeInvisible } from "./printable.ts";
 
 /** What a record may carry besides its message. An Error is shown with its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -45,8 +46,8 @@ export function createLogger(options: LoggerOptions, fields: LogFields = {}): Lo
     const shown = toShown({ ...fields, ...extra });
     options.write(
       options.format === "json"
-        ? `${JSON.stringify({ time, level, message, ...shown })}\n`
-        : `${time} ${level.toUpperCase().padEnd(5)} ${message}${toText(shown)}\n`,
+        ? `${escapeInvisible(JSON.stringify({ time, level, message, ...shown }))}\n`
+        : `${time} ${level.toUpperCase().padEnd(5)} ${message}${escapeInvisible(toText(shown))}\n`,
     );
   };
   return {

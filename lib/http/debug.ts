@@ -4,6 +4,7 @@
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
+import { escapeInvisible } from "../core/printable.ts";
 import { inPieces } from "./pieces.ts";
 import { formatSpan, toMs } from "./span.ts";
 import { formatTable } from "./text_table.ts";
@@ -91,7 +92,7 @@ function showView(context: Context, view: object, toText: Formats["toText"]): Pr
 
 /** Indented, since it is read with curl more often than by a program. */
 function formatJson(view: object): string {
-  return JSON.stringify(view, undefined, JSON_INDENT);
+  return escapeInvisible(JSON.stringify(view, undefined, JSON_INDENT));
 }
 
 /** `{"nodes": […]}` in pieces: of a large fleet it is many megabytes. */

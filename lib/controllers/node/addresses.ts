@@ -6,6 +6,7 @@
  */
 import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
 import { type IpAddress, isHostAddress, parseIp } from "../../core/ip.ts";
+import { quote } from "../../core/printable.ts";
 import type { Node } from "../../kube/resource.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 
@@ -38,7 +39,7 @@ export function planAddresses(
   if (typeof nodeIps === "string") {
     return {
       kind: "invalid",
-      message: `Cannot use annotation ${PROVIDED_NODE_IP} "${annotation}": ${nodeIps}`,
+      message: `Cannot use annotation ${PROVIDED_NODE_IP} ${quote(annotation ?? "")}: ${nodeIps}`,
     };
   }
   const cloud =
@@ -82,7 +83,7 @@ function parseNodeIps(annotation: string): string[] | string {
   const ips: IpAddress[] = [];
   for (const part of annotation.split(",")) {
     const ip = parseIp(part.trim());
-    if (ip === undefined) return `"${part.trim()}" is not an IP address`;
+    if (ip === undefined) return `${quote(part.trim())} is not an IP address`;
     ips.push(ip);
   }
   const texts = ips.map(({ text }) => text);

@@ -23,7 +23,7 @@ export function planLabels(node: Node, instance: Instance): LabelPlan {
   const set: Record<string, string> = {};
   for (const [key, value] of Object.entries(topology)) if (actual[key] !== value) set[key] = value;
   for (const [key, value] of Object.entries(additional)) {
-    if (actual[key] === undefined) set[key] = value;
+    if (!Object.hasOwn(actual, key)) set[key] = value;
   }
   return { set, refused };
 }

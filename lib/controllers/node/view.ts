@@ -59,7 +59,9 @@ export function describeNode(
     instance: instance ? toInstanceView(instance) : null,
     labels: {
       ...(wantedLabels ? { wanted: wantedLabels } : {}),
-      actual: Object.fromEntries(labels.filter(([key]) => wantedLabels && key in wantedLabels)),
+      actual: Object.fromEntries(
+        labels.filter(([key]) => wantedLabels && Object.hasOwn(wantedLabels, key)),
+      ),
     },
     addresses: {
       ...toWantedAddresses(node, instance, provider.providedNodeIps),
@@ -83,10 +85,12 @@ function toPresenceView(presence: Presence): NodeState["presence"] {
 
 /** Another cloud's Node is described by the labels that every cloud writes. */
 function toPlaces(
-  { metadata: { labels = {} } }: Node,
+  { metadata }: Node,
   presence: Presence,
   provider: Pick<Provider, "toPlaces">,
 ): readonly Place[] {
+  // Absent on the wire may also be null.
+  const labels = metadata.labels ?? {};
   const instance = presence.kind === "present" ? presence.instance : undefined;
   if (provider.toPlaces && presence.kind !== "foreign") return provider.toPlaces(instance, labels);
   const places: Place[] = [];

@@ -20,12 +20,9 @@ const WRONG: ReadonlySet<LineState> = new Set(["missing", "differs", "extra"]);
 
 /** The labels that Landfall wants to own. */
 export function compareLabels({ labels: { wanted, actual } }: NodeView): Line[] {
-  const keys = Object.keys({ ...wanted, ...actual }).sort();
-  return keys.map((key) => {
-    const want = wanted?.[key];
-    const have = actual[key];
-    return toLine(key, want, have);
-  });
+  const [want, have] = [new Map(Object.entries(wanted ?? {})), new Map(Object.entries(actual))];
+  const keys = [...new Set([...want.keys(), ...have.keys()])].sort();
+  return keys.map((key) => toLine(key, want.get(key), have.get(key)));
 }
 
 /** The addresses in the order that is wanted, then those that should not be there. */

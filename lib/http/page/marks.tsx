@@ -85,7 +85,7 @@ export function Tiles({
  * @param base Path to `/debug/` from the page that links
  */
 export function toNodePath(base: string, name: string): string {
-  return `${base}nodes/${encodeURIComponent(name)}`;
+  return `${base}nodes/${encodeURIComponent(name.toWellFormed())}`;
 }
 
 /** A number with the noun that it counts. */

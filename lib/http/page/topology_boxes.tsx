@@ -60,7 +60,7 @@ function BoxView({
 }): JSX.Element {
   const { kind, id, name, problem, boxes, cards, total, counts } = box;
   const isTop = path === "";
-  const own = `${path}-${encodeURIComponent(id)}`;
+  const own = `${path}-${encodeURIComponent(id.toWellFormed())}`;
   return (
     <details class="box" id={`box${own}`} open={isSmall || total <= OPEN_BOX_MAX}>
       <summary>

@@ -237,7 +237,7 @@ function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {
     else
       issues.push({
         path: `instances.${index}.${key}`,
-        message: `"${value}" is that of instances.${first} too`,
+        message: `is that of instances.${first} too`,
       });
   }
   return issues;

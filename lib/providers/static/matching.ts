@@ -3,6 +3,7 @@
  * @module
  */
 import type { Instance, NodeIdentity, Presence, UnknownReason } from "../../cloud/provider.ts";
+import { quote } from "../../core/printable.ts";
 import { parseProviderId } from "./provider_id.ts";
 
 /**
@@ -47,7 +48,7 @@ function findByMachine(instances: ReadonlyMap<string, Instance>, node: NodeIdent
   const [instance] = named;
   if (instance === undefined) {
     const tried = systemUuid
-      ? `the name "${name}" or the system UUID ${systemUuid}`
+      ? `the name "${name}" or the system UUID ${quote(systemUuid)}`
       : `the name "${name}"`;
     return toUnknown(
       "notListed",
@@ -64,7 +65,7 @@ function findByMachine(instances: ReadonlyMap<string, Instance>, node: NodeIdent
   }
   // A name alone proves little; a UUID that says otherwise proves that this is another machine.
   if (systemUuid && instance.systemUuid !== undefined) {
-    const uuids = `the inventory says ${instance.systemUuid}, the Node ${systemUuid}`;
+    const uuids = `the inventory says ${instance.systemUuid}, the Node ${quote(systemUuid)}`;
     return toUnknown(
       "ambiguous",
       `Cannot match "${name}" by name: its system UUID differs: ${uuids}`,

@@ -2,6 +2,7 @@
  * The provider ID of the static provider. MUST NOT CHANGE: it is written into clusters for good.
  * @module
  */
+import { quote } from "../../core/printable.ts";
 
 /** What a provider ID says. */
 export type ParsedProviderId =
@@ -40,7 +41,7 @@ export function parseProviderId(scheme: string, text: string): ParsedProviderId 
   const id = once.startsWith(prefix) ? once.slice(prefix.length) : once;
   if (isInstanceId(id)) return { kind: "ours", id };
   const message =
-    `Cannot read provider ID "${text}": wanted ${prefix}<id>; ` +
+    `Cannot read provider ID ${quote(text)}: wanted ${prefix}<id>; ` +
     "provider IDs cannot be changed, so delete the Node and let the kubelet register it again";
   return { kind: "malformed", message };
 }

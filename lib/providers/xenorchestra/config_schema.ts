@@ -198,9 +198,9 @@ export function listUnknownKeys(raw: object): string[] {
   const nested = "addresses" in raw ? raw.addresses : undefined;
   const inner = typeof nested === "object" && nested !== null ? Object.keys(nested) : [];
   return [
-    ...Object.keys(raw).filter((key) => !(key in SCHEMA.entries)),
+    ...Object.keys(raw).filter((key) => !Object.hasOwn(SCHEMA.entries, key)),
     ...inner
-      .filter((key) => !(key in SCHEMA.entries.addresses.wrapped.entries))
+      .filter((key) => !Object.hasOwn(SCHEMA.entries.addresses.wrapped.entries, key))
       .map((key) => `addresses.${key}`),
   ];
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import type { NodeIdentity, Presence } from "../../cloud/provider.ts";
+import { quote } from "../../core/printable.ts";
 import { parseProviderId } from "./provider_id.ts";
 import { parseUuid, swapUuid } from "./uuid.ts";
 
@@ -49,7 +50,8 @@ export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentit
     };
   }
   if (direct !== undefined) return { kind: "systemUuid", direct, swapped: swapUuid(direct) };
-  const shown = systemUuid === undefined ? "no system UUID" : `"${systemUuid}" as its system UUID`;
+  const shown =
+    systemUuid === undefined ? "no system UUID" : `${quote(systemUuid)} as its system UUID`;
   const message =
     `Node "${name}" reports ${shown}, so its VM cannot be looked up; ` +
     "start its kubelet with --provider-id=xenorchestra://<pool UUID>/<VM UUID>";

@@ -2,6 +2,7 @@
  * The provider ID. MUST NOT CHANGE: it is written into clusters for good, and the CSI driver of Xen Orchestra reads it.
  * @module
  */
+import { quote } from "../../core/printable.ts";
 import { parseUuid } from "./uuid.ts";
 
 const SCHEME = "xenorchestra";
@@ -34,10 +35,10 @@ export function parseProviderId(text: string): ParsedProviderId {
   const [pool = "", vm, ...more] = rest.split("/");
   if (vm === undefined || more.length > 0) return toMalformed(text, `wanted ${FORMAT}`);
   const vmId = parseUuid(vm);
-  if (vmId === undefined) return toMalformed(text, `the VM "${vm}" is not a UUID`);
+  if (vmId === undefined) return toMalformed(text, `the VM ${quote(vm)} is not a UUID`);
   if (pool === "") return { kind: "ours", vmId };
   const poolId = parseUuid(pool);
-  if (poolId === undefined) return toMalformed(text, `the pool "${pool}" is not a UUID`);
+  if (poolId === undefined) return toMalformed(text, `the pool ${quote(pool)} is not a UUID`);
   return { kind: "ours", vmId, poolId };
 }
 
@@ -45,7 +46,7 @@ function toMalformed(text: string, problem: string): ParsedProviderId {
   return {
     kind: "malformed",
     message:
-      `Cannot read provider ID "${text}": ${problem}; ` +
+      `Cannot read provider ID ${quote(text)}: ${problem}; ` +
       "provider IDs cannot be changed, so delete the Node and let the kubelet register it again with a right one",
   };
 }

@@ -1,0 +1,34 @@
+/**
+ * Texts of others.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { escapeInvisible, quote } from "../../lib/core/printable.ts";
+
+describe("escapeInvisible()", () => {
+  test.each([
+    ["plain é 漢 🙂", "plain é 漢 🙂"],
+    ["\u009b31m\u007f", "\\u009b31m\\u007f"],
+    ["\u202eabc\u2066\u200f\ufeff", "\\u202eabc\\u2066\\u200f\\ufeff"],
+    ["\u2028\u2029", "\\u2028\\u2029"],
+    ["\ud800x", "\\ud800x"],
+    ["\u{e0001}", "\\udb40\\udc01"],
+  ])("escapeInvisible() makes of %j %j", (text, escaped) => {
+    expect(escapeInvisible(text)).toBe(escaped);
+    expect(JSON.parse(escapeInvisible(JSON.stringify(text)))).toBe(text);
+  });
+});
+
+describe("quote()", () => {
+  test("quote() leaves a plain text as it is", () => {
+    expect(quote("xenorchestra://a/b")).toBe('"xenorchestra://a/b"');
+  });
+
+  test("quote() keeps a text within one line and one pair of quotes", () => {
+    expect(quote('a\n"b\u001b[31m\u202e')).toBe('"a\\n\\"b\\u001b[31m\\u202e"');
+  });
+
+  test("quote() cuts a long text and says how long it is", () => {
+    expect(quote("x".repeat(1_000_000))).toBe(`"${"x".repeat(160)}…" (1000000 characters)`);
+  });
+});
