@@ -9,6 +9,8 @@ import { createServer } from "node:net";
 
 const STOP_GRACE_MS = 5000;
 const POLL_MS = 50;
+/** Linux gives from 32,768 on (`net.ipv4.ip_local_port_range`). */
+const PORTS = { least: 20_000, most: 32_768 } as const;
 
 /** A running process. */
 export interface ServerProcess {
@@ -64,16 +66,22 @@ export function startProcess(
   };
 }
 
-/** A loopback port that is free now. */
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * A loopback port that is free now. It is none of those that a system gives to whoever takes any, such as the client of
+ * a connection: so it stays free while its server starts, and starts again.
+ */
+export async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = Math.floor(PORTS.least + Math.random() * (PORTS.most - PORTS.least));
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 

@@ -23,7 +23,6 @@ export type Happening =
 /** What a parent says first. */
 export interface Beginning {
   readonly world: World;
-  /** 0: a free one. */
   readonly port: number;
   /** How slowly its pools load; absent: they are there at once. */
   readonly loading?: RestartOptions;

@@ -17,6 +17,7 @@ import {
   type Happening,
   type Listening,
 } from "./xen_orchestra_main.ts";
+import { findFreePort } from "./server_process.ts";
 
 const START_MS = 30_000;
 
@@ -24,18 +25,20 @@ const START_MS = 30_000;
 export class XenOrchestraProcess {
   /** What is true, whatever the process shows or whether there is one. */
   readonly #truth: XenOrchestraState;
+  readonly #port: number;
   #child: Bun.Subprocess | undefined;
-  #listening: Listening = { url: "http://127.0.0.1:0", token: "" };
+  #listening: Listening = { url: "", token: "" };
   readonly #kill = (): void => this.#child?.kill("SIGKILL");
 
-  private constructor(world: World) {
+  private constructor(world: World, port: number) {
+    this.#port = port;
     this.#truth = new XenOrchestraState(systemClock, world);
     process.once("exit", this.#kill);
   }
 
   /** Resolves once it answers. */
   static async start(world: World): Promise<XenOrchestraProcess> {
-    const made = new XenOrchestraProcess(world);
+    const made = new XenOrchestraProcess(world, await findFreePort());
     await made.start();
     return made;
   }
@@ -67,7 +70,7 @@ export class XenOrchestraProcess {
       stdio: ["ignore", "inherit", "inherit"],
       ipc: (message: Listening) => resolve(message),
     });
-    const port = Number(new URL(this.url).port);
+    const port = this.#port;
     // From here on it is told of what happens, in order.
     child.send({ world: this.#toWorld(), port, ...(loading && { loading }) } satisfies Beginning);
     this.#child = child;
