@@ -99,9 +99,10 @@ export class Storm {
       this.#outages,
     );
     const told = [this.replicas.one, this.replicas.two].flatMap(({ findings }) => findings);
+    const explained = judgement.findings.map((text) => `${text}\n${this.#explain(text)}`);
     return {
       ...judgement,
-      findings: [...judgement.findings, ...told, ...this.kubelets.findings, ...this.#findings],
+      findings: [...explained, ...told, ...this.kubelets.findings, ...this.#findings],
     };
   }
 
@@ -137,6 +138,18 @@ export class Storm {
     this.#over.abort();
     await Promise.all(Object.values(this.replicas).map((replica) => replica.stop()));
     await Promise.all([this.#cluster.stop(), this.#cloud.stop()]);
+  }
+
+  /** What replicas said of the Node that a finding begins with. */
+  #explain(finding: string): string {
+    const [name] = /storm-\d+/.exec(finding) ?? [];
+    const said = Object.values(this.replicas).flatMap((replica) =>
+      replica
+        .listRecords()
+        .filter(({ node, key }) => node === name || key === name)
+        .map((record) => `  ${JSON.stringify(record)} (${replica.name})`),
+    );
+    return said.toSorted().slice(-20).join("\n");
   }
 
   #hit(fault: Fault): void {
