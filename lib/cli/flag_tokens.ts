@@ -54,6 +54,8 @@ export function readFlagTokens(argv: readonly string[], specs: readonly FlagSpec
     const spec = findSpec(written, specs);
     if (spec === undefined) {
       issues.push(toUnknownIssue(written, specs));
+      // What follows is its value, and may be a secret: it is passed over, not repeated.
+      if (written.value === undefined && /^[^-]/.test(argv[at + 1] ?? "")) at += 1;
       continue;
     }
     const next = argv[at + 1];

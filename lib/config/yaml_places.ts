@@ -93,9 +93,7 @@ async function isNestedTooDeeply(text: string): Promise<boolean> {
   const { Lexer, Parser } = await import("yaml");
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
-    for (const _token of parser.next(lexeme)) {
-      // Only how deep it is by now counts.
-    }
+    Array.from(parser.next(lexeme));
     if (parser.stack.length > PARSER_DEPTH_MAX) return true;
   }
   return false;

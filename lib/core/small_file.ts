@@ -16,6 +16,14 @@ export class UnfitFileError extends Error {
   override readonly name = "UnfitFileError";
 }
 
+/** Longest path that does not begin like one and is one all the same. Tokens, and keys in base64, are longer. */
+const RELATIVE_LENGTH_MAX = 31;
+
+/** Whether a text is a path at first sight. What is not is never repeated: people write the secret itself there. */
+export function isPathLike(text: string): boolean {
+  return /^(\.{0,2}|~)\//.test(text) || (text.length <= RELATIVE_LENGTH_MAX && /[./]/.test(text));
+}
+
 /**
  * Reads a whole file of at most 1 MiB. Never waits for a writer, and never takes in more than that.
  *

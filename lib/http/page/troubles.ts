@@ -25,7 +25,8 @@ export interface Reason {
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
 /** Whole words only: a Node may be called `a`. */
-const WORD = /[^\s"'(),;]*[^\s"'(),;:.]/g;
+const WORD = /[^\s"'(),;]+/g;
+const STOPS = /[:.]{1,3}$/;
 const DURATION = /\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b/g;
 
 /** Groups troubled Nodes, the worst state first. A lost pool of 500 machines is one reason, not 500. */
@@ -63,7 +64,10 @@ function toPattern({ node, condition }: Card): string {
   return condition.why
     .replaceAll(UUID, "…")
     .replaceAll(DURATION, "…")
-    .replaceAll(WORD, (word) => (names.has(word) ? "…" : word));
+    .replaceAll(WORD, (word) => {
+      const [stops = ""] = STOPS.exec(word) ?? [];
+      return names.has(word.slice(0, word.length - stops.length)) ? `…${stops}` : word;
+    });
 }
 
 function listNames({ name, providerId = "", instance }: NodeView): Set<string> {

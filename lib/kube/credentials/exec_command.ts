@@ -4,7 +4,7 @@
  */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, resolve } from "node:path";
-import type { ExecSpec } from "./exec_spec.ts";
+import { type ExecSpec, quoteCommand } from "./exec_spec.ts";
 import { toConfigError } from "./problem.ts";
 
 /**
@@ -31,7 +31,7 @@ export async function checkExecCommand(
   const hint = installHint === undefined ? "" : ` (${installHint.trim()})`;
   throw toConfigError(
     { ...place, path: [place.path, "command"].filter((part) => part).join(".") },
-    `command "${command}" ${found}${where}${hint}`,
+    `command ${quoteCommand(command)} ${found}${where}${hint}`,
   );
 }
 

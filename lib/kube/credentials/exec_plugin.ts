@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import type { LoadedCredential } from "./credentials.ts";
-import type { ExecSpec } from "./exec_spec.ts";
+import { type ExecSpec, quoteCommand } from "./exec_spec.ts";
 import { checkToken } from "./in_cluster.ts";
 import { toConfigError } from "./problem.ts";
 import { Section } from "./section.ts";
@@ -73,7 +73,10 @@ export class ExecPlugin {
       return (await pending).stdout;
     } catch (error) {
       const hint = installHint === undefined ? "" : ` (${installHint.trim()})`;
-      throw toConfigError(place, `command "${command}" ${toFailure(error, timeoutMs)}${hint}`);
+      throw toConfigError(
+        place,
+        `command ${quoteCommand(command)} ${toFailure(error, timeoutMs)}${hint}`,
+      );
     }
   }
 }
@@ -123,7 +126,7 @@ function readExpiry(status: Section): number | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
   if (Number.isNaN(time)) {
-    throw toConfigError(status.place("expirationTimestamp"), `"${text}" is no time`);
+    throw toConfigError(status.place("expirationTimestamp"), "wanted a time of RFC 3339");
   }
   return time;
 }

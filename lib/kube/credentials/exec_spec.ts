@@ -4,6 +4,7 @@
  * @module
  */
 import { dirname, resolve } from "node:path";
+import { quote } from "../../core/printable.ts";
 import { type Place, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 
@@ -23,6 +24,12 @@ export interface ExecSpec {
   readonly place: Place;
 }
 
+/** A command as messages name it: what stands after a blank belongs into `args`, and may be a secret. */
+export function quoteCommand(command: string): string {
+  const [name = "", ...more] = command.split(/\s/);
+  return quote(more.length === 0 ? name : `${name} …`);
+}
+
 /** The cluster a plugin is asked for. */
 export interface ExecTarget {
   readonly cluster: Section;
@@ -30,8 +37,9 @@ export interface ExecTarget {
   readonly ca?: string | undefined;
 }
 
-const API_VERSIONS = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
-const EXTENSION = "client.authentication.k8s.io/exec";
+const GROUP = "client.authentication.k8s.io/";
+const API_VERSIONS = [`${GROUP}v1`, `${GROUP}v1beta1`];
+const EXTENSION = `${GROUP}exec`;
 
 /**
  * Reads an `exec` section.
@@ -44,15 +52,12 @@ export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
     const known = API_VERSIONS.join(" and ");
     throw toConfigError(
       exec.place("apiVersion"),
-      `"${apiVersion}" is not supported (known: ${known})`,
+      `${apiVersion.startsWith(GROUP) ? quote(apiVersion) : "what is given"} is not supported (known: ${known})`,
     );
   }
   const mode = exec.string("interactiveMode") ?? "IfAvailable";
   if (!["Never", "IfAvailable", "Always"].includes(mode)) {
-    throw toConfigError(
-      exec.place("interactiveMode"),
-      `"${mode}" is none of Never, IfAvailable, Always`,
-    );
+    throw toConfigError(exec.place("interactiveMode"), "wanted Never, IfAvailable or Always");
   }
   if (mode === "Always") {
     throw toConfigError(

@@ -3,7 +3,8 @@
  * @module
  */
 import { dirname, resolve } from "node:path";
-import { describeError } from "../../core/errors.ts";
+import { quote } from "../../core/printable.ts";
+import { isPathLike } from "../../core/small_file.ts";
 import { trimSlashes } from "../../core/trim_slashes.ts";
 import type { LoadedCredential, TlsSettings } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
@@ -31,8 +32,8 @@ const UNSUPPORTED_USER_FIELDS = {
   "as-user-extra": "impersonation is not supported",
 } as const;
 
-/** Longest file name without a folder that is shown in a message. Tokens are longer. */
-const BARE_NAME_LENGTH_MAX = 31;
+/** Of an address that cannot be used. Tokens are longer. */
+const SHOWN_LENGTH_MAX = 31;
 
 /**
  * Reads every file that a context names and checks what they hold.
@@ -80,8 +81,9 @@ export async function resolveContext(
 export function checkServer(server: string, place: Place): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
-    // What stands before an @ may be a password.
-    const shown = server.includes("@") ? "what is given" : `"${server}"`;
+    // What stands before an @ may be a password, what is long a token on the wrong line.
+    const isHarmless = server.length <= SHOWN_LENGTH_MAX && !server.includes("@");
+    const shown = isHarmless ? quote(server) : "what is given";
     throw toConfigError(place, `${shown} is no address like https://host:6443`);
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
@@ -132,7 +134,13 @@ async function readPem(
   if (file === undefined) return undefined;
   const place = section.place(field);
   const path = toAbsolute(section, file);
-  return { pem: await readNamedFile(readFile, path, place), place: withFile(place, path) };
+  if (isPathLike(file)) {
+    return { pem: await readNamedFile(readFile, path, place), place: withFile(place, path) };
+  }
+  const pem = await readFile(path).catch(() => {
+    throw toConfigError(place, `cannot read the file it names; data belongs into ${field}-data`);
+  });
+  return { pem, place };
 }
 
 /** The field, with the file that it names: what is wrong is in the latter. */
@@ -161,16 +169,14 @@ async function readAuthorization(
   return { authorization: `Basic ${pair}` };
 }
 
-/** A long name without a folder is not repeated: people write the token itself there. */
 async function readTokenFile(user: Section, file: string, readFile: ReadFile): Promise<string> {
   const place = user.place("tokenFile");
-  try {
-    return await readToken(readFile, toAbsolute(user, file), place);
-  } catch (error) {
-    const isName = file.includes("/") || file.length <= BARE_NAME_LENGTH_MAX;
-    if (isName || !describeError(error).includes(file)) throw error;
+  const path = toAbsolute(user, file);
+  if (isPathLike(file)) return readToken(readFile, path, place);
+  const text = await readFile(path).catch(() => {
     throw toConfigError(place, "cannot read the file it names; a token itself belongs into token");
-  }
+  });
+  return checkToken(text.trim(), place);
 }
 
 /** As client-go does: one of the two would be left unused without a word. */

@@ -12,8 +12,8 @@ export interface KubeconfigContext {
   readonly user: Section;
 }
 
-/** Each line costs one more reading of the text. */
-const LINES_SEARCHED_MAX = 500;
+/** Each line costs one more reading of the text: so many characters in all take about a second. */
+const SEARCHED_LENGTH_MAX = 20_000_000;
 
 /**
  * Reads the files in order and finds the current context.
@@ -52,8 +52,9 @@ async function readRoot(
   try {
     value = Bun.YAML.parse(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "not YAML";
-    const line = findBadLine(text);
+    const isTooDeep = error instanceof RangeError;
+    const reason = isTooDeep ? "it is nested too deeply" : "it is not YAML";
+    const line = isTooDeep ? undefined : findBadLine(text);
     throw toConfigError(
       { source: file, ...(line !== undefined && { line }) },
       `cannot be read as a kubeconfig: ${reason}`,
@@ -65,7 +66,7 @@ async function readRoot(
 /** The line up to which the text is good YAML, for the parser's error has no place; a long text is not searched. */
 function findBadLine(text: string): number | undefined {
   const lines = text.split("\n");
-  if (lines.length > LINES_SEARCHED_MAX) return undefined;
+  if (lines.length * text.length > SEARCHED_LENGTH_MAX) return undefined;
   for (let good = lines.length - 1; good > 0; good -= 1) {
     if (isYaml(lines.slice(0, good).join("\n"))) return good + 1;
   }

@@ -49,8 +49,11 @@ export async function loadCredentials(source: CredentialsSource): Promise<Creden
   if (named.length > 0) return loadKubeconfig(named, readFile, source);
 
   const inCluster = findInClusterServer(env);
-  const server = master ? checkServer(master, { source: "--master" }) : inCluster;
-  if (server === undefined) {
+  const place = { source: master ? "--master" : "KUBERNETES_SERVICE_HOST and …_PORT" };
+  const given = master || inCluster;
+  const checked = given && checkServer(given, place);
+  const server = master ? checked : inCluster;
+  if (!server) {
     throw toConfigError(
       { source: "Kubernetes credentials" },
       "none found: give --kubeconfig, set KUBECONFIG, or run in a pod with a service account",

@@ -7,7 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
-import { readSmallText, readSmallTextSync } from "../../core/small_file.ts";
+import { isPathLike, readSmallText, readSmallTextSync } from "../../core/small_file.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -92,5 +92,6 @@ function toUnreadable(path: string, cause: unknown): ConfigError {
 }
 
 function toProblem(path: string, message: string, cause?: unknown): ConfigError {
-  return new ConfigError([{ path: "caFile", message: `${path}: ${message}` }], { cause });
+  const shown = isPathLike(path) ? `${path}: ${message}` : `what it names ${message}`;
+  return new ConfigError([{ path: "caFile", message: shown }], { cause });
 }

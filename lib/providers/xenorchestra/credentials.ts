@@ -9,7 +9,7 @@ import type { Clock } from "../../core/clock.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
-import { readSmallText, readSmallTextSync } from "../../core/small_file.ts";
+import { isPathLike, readSmallText, readSmallTextSync } from "../../core/small_file.ts";
 import { explainToken } from "./text_forms.ts";
 
 /** Where the token of a request comes from. */
@@ -107,7 +107,7 @@ async function readTokenFile(path: string): Promise<{ text: string; problem: str
 
 /** What is no path at first sight is not repeated: people write the token itself there. */
 function toFileError(path: string, problem: string, cause?: unknown): ConfigError {
-  const message = path.includes("/")
+  const message = isPathLike(path)
     ? `${path}: ${problem}`
     : `${problem}; give the path of a file, or write the token itself into token`;
   return new ConfigError([{ path: "tokenFile", message }], { cause });

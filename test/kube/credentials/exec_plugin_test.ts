@@ -102,7 +102,11 @@ describe("ExecPlugin", () => {
   const ANSWERS: [string, object, string][] = [
     ["nothing", {}, "gave neither a token nor a client certificate"],
     ["a certificate alone", { clientCertificateData: "x" }, "a certificate without its key"],
-    ["a time that is none", { token: "t", expirationTimestamp: "soon" }, '"soon" is no time'],
+    [
+      "a time that is none",
+      { token: "t", expirationTimestamp: "soon" },
+      "wanted a time of RFC 3339",
+    ],
     [
       "a key of another certificate",
       { clientCertificateData: readTls("client.crt"), clientKeyData: readTls("server.key") },

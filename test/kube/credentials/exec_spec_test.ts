@@ -70,7 +70,7 @@ describe("toExecSpec()", () => {
       { interactiveMode: "Always" },
       "exec.interactiveMode: the plugin needs a terminal, and there is none",
     ],
-    [{ interactiveMode: "never" }, 'exec.interactiveMode: "never" is none of Never'],
+    [{ interactiveMode: "never" }, "exec.interactiveMode: wanted Never, IfAvailable or Always"],
     [{ env: [{ value: "x" }] }, "exec.env.0.name: is missing"],
     [{ args: "a b" }, "exec.args: must be a list"],
   ];

@@ -140,7 +140,7 @@ describe("resolveContext()", () => {
     [
       "a missing token file",
       {},
-      { tokenFile: "no" },
+      { tokenFile: "./no" },
       'users.u.user.tokenFile: cannot read the file "/etc/kube/no"',
     ],
     [
