@@ -16,8 +16,8 @@ import type {
 } from "./client.ts";
 import type { Credentials } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
-import { type ListReading, readListBody } from "./list_body.ts";
 import { Limiter } from "./limiter.ts";
+import { readListBody } from "./list_body.ts";
 import {
   createRequestMetrics,
   type KubeRequest,
@@ -78,7 +78,7 @@ interface Call {
   readonly contentType?: string;
   readonly repeatable: boolean;
   readonly beforeSend?: WriteOptions["beforeSend"];
-  readonly read?: (reply: Response, reading: ListReading) => Promise<unknown>;
+  readonly read?: (reply: Response, what: string, signal: AbortSignal) => Promise<unknown>;
 }
 
 class HttpKubeClient implements KubeClient {
@@ -121,7 +121,7 @@ class HttpKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<ListPage<T>> {
     const path = toPath(resource, toCollection(query.namespace));
-    const read: Call["read"] = (reply, reading) => readListBody(reply, resource, reading);
+    const read: Call["read"] = (...reading) => readListBody(resource, ...reading);
     const call = { ...GET, verb: "list", path: `${path}${toListSearch(query)}`, read };
     return toPage(await this.#call(call, signal, this.#listDeadlineMs), resource, path);
   }
@@ -250,9 +250,10 @@ class HttpKubeClient implements KubeClient {
     const stopped = withDeadline(signal, deadlineMs, this.#clock);
     const request = this.#toRequest(call, deadlineMs);
     const { what } = request;
+    const { read = readBody } = call;
     try {
-      const read = (reply: Response) => readBody(reply, what, { isList: call.verb === "list" });
-      return await this.#limiter.run(() => this.#requester.send(request, read, stopped), stopped);
+      const take = (reply: Response): Promise<unknown> => read(reply, what, stopped);
+      return await this.#limiter.run(() => this.#requester.send(request, take, stopped), stopped);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof KubeError || !stopped.aborted) throw error;

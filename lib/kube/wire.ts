@@ -3,7 +3,7 @@
  * @module
  */
 import { arch, platform } from "node:os";
-import { BODY_BYTES_MAX, BodyError, readText } from "../core/body.ts";
+import { BodyError, readText } from "../core/body.ts";
 import type { DeleteOptions, ListPage, ListQuery, PatchType, WatchQuery } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import type { KubeObject, Resource } from "./resource.ts";
@@ -32,13 +32,8 @@ export function toUserAgent(version: string, component: string | undefined): str
  *
  * @throws {KubeError} `unavailable` when it says it is JSON and is not, or is longer than anything good
  */
-export async function readBody(
-  reply: Response,
-  what: string,
-  { isList = false }: { readonly isList?: boolean } = {},
-): Promise<unknown> {
-  const bytesMax = isList ? BODY_BYTES_MAX : OBJECT_BYTES_MAX;
-  const text = await readText(reply, { bytesMax }).catch((cause: unknown) => {
+export async function readBody(reply: Response, what: string): Promise<unknown> {
+  const text = await readText(reply, { bytesMax: OBJECT_BYTES_MAX }).catch((cause: unknown) => {
     if (!(cause instanceof BodyError)) throw cause;
     throw new KubeError("unavailable", `Cannot ${what}: ${cause.message}`, { cause });
   });

@@ -168,7 +168,7 @@ describe("readBody()", () => {
   });
 });
 
-test("readBody() reads to a bound, which is higher for lists", async () => {
+test("readBody() reads to a bound", async () => {
   const create = (mebibytes: number): Response => {
     let left = mebibytes;
     const body = new ReadableStream({
@@ -183,5 +183,4 @@ test("readBody() reads to a bound, which is higher for lists", async () => {
   await expect(readBody(create(17), 'read "/x"')).rejects.toThrow(
     'Cannot read "/x": the answer is longer than 16 MiB',
   );
-  expect(await readBody(create(17), 'list "/x"', { isList: true })).toHaveLength(17 * 1024 * 1024);
 });
