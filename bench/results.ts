@@ -37,11 +37,22 @@ export async function readResults(): Promise<Results> {
   return { ...NO_RESULTS, ...(JSON.parse(text) as Partial<Results>) };
 }
 
-/** Puts new results over what was saved before: what was not measured now stays. */
+/**
+ * Puts new results over what was saved before: what was not measured now stays.
+ *
+ * @throws RangeError when something never happened: that is no figure
+ */
 export async function saveResults(results: Results): Promise<void> {
   const saved = await readResults().catch(() => NO_RESULTS);
   await mkdir(dirname(FILE), { recursive: true });
-  await writeFile(FILE, `${JSON.stringify(mergeResults(saved, results), undefined, 2)}\n`);
+  await writeFile(FILE, `${JSON.stringify(mergeResults(saved, results), toFinite, 2)}\n`);
+}
+
+/** Three digits after the point are enough, and JSON has no word for what is no number. */
+function toFinite(key: string, value: unknown): unknown {
+  if (typeof value !== "number") return value;
+  if (!Number.isFinite(value)) throw new RangeError(`Cannot save ${key}: it is ${value}`);
+  return Math.round(value * 1_000) / 1_000;
 }
 
 /** The newer over the older, figure by figure and point by point. */

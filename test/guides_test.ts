@@ -63,6 +63,7 @@ describe("pages for people", () => {
     const guides = written.map(([path]) => path).filter((path) => /^docs\/\w+\//.test(path));
     expect(guides.sort()).toEqual([
       "docs/explanation/deletion.md",
+      "docs/explanation/performance.md",
       "docs/explanation/testing.md",
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { mergeResults, NO_RESULTS, type Results } from "../../bench/results.ts";
+
+const POINT = {
+  nodes: 100,
+  seconds: 1,
+  cpuSeconds: 1,
+  cloudRequests: 1,
+  cloudBytes: 1,
+  requests: 1,
+  bytes: 1,
+  peak: 1,
+  settled: 1,
+};
+
+test("mergeResults() puts the new over the old, and keeps what was not measured now", () => {
+  const older: Results = {
+    date: "2026-01-01",
+    machine: "old",
+    figures: { start: 1, ready: 2 },
+    curve: [POINT, { ...POINT, nodes: 1_000 }],
+    loads: { start: { before: "a", after: "b" } },
+  };
+  const newer: Results = {
+    date: "2026-01-02",
+    machine: "new",
+    figures: { start: 3 },
+    curve: [
+      { ...POINT, nodes: 300 },
+      { ...POINT, seconds: 9 },
+    ],
+    loads: { small: { before: "c", after: "d" } },
+  };
+  const merged = mergeResults(older, newer);
+  expect(merged).toMatchObject({ date: "2026-01-02", machine: "new" });
+  expect(merged.figures).toEqual({ start: 3, ready: 2 });
+  expect(merged.curve.map(({ nodes, seconds }) => [nodes, seconds])).toEqual([
+    [100, 9],
+    [300, 1],
+    [1_000, 1],
+  ]);
+  expect(Object.keys(merged.loads)).toEqual(["start", "small"]);
+  expect(mergeResults(NO_RESULTS, newer)).toMatchObject({ figures: newer.figures });
+});

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { toRandom } from "../../bench/random.ts";
+import { judge, type Outcome, type Sample } from "../../bench/soak_verdict.ts";
+
+/** Half an hour, every ten seconds. @param change What differs from a process that is well, by hours */
+function toSamples(change: (hours: number) => Partial<Sample> = () => ({})): Sample[] {
+  const random = toRandom(7);
+  return Array.from({ length: 180 }, (_, at) => {
+    const hours = at / 360;
+    return {
+      hours,
+      resident: 60 + random(),
+      anonymous: 20,
+      descriptors: 30 + Math.floor(random() * 4),
+      threads: 6,
+      cpuSeconds: at,
+      cloudRequests: at,
+      requests: at,
+      ...change(hours),
+    };
+  });
+}
+
+function listBad(outcome: Partial<Outcome>): string[] {
+  const well = { samples: toSamples(), log: '{"level":"info"}\n', exitCode: 0, wrong: "" };
+  return judge({ ...well, ...outcome })
+    .filter(({ isFine }) => !isFine)
+    .map(({ title, measured }) => `${title}: ${measured}`);
+}
+
+test("judge() finds nothing in a process that is well", () => {
+  expect(listBad({})).toEqual([]);
+});
+
+test("judge() finds memory that grows by 10 MiB an hour under noise", () => {
+  const samples = toSamples().map((one) => ({ ...one, resident: one.resident + one.hours * 10 }));
+  expect(listBad({ samples })).toEqual([expect.stringContaining("resident memory: slope")]);
+});
+
+test("judge() lets memory grow while it warms up", () => {
+  const samples = toSamples((hours) => (hours < 1 / 6 ? { resident: 40 + hours * 100 } : {}));
+  expect(listBad({ samples })).toEqual([]);
+});
+
+test("judge() finds descriptors and threads that become more", () => {
+  const samples = toSamples((hours) => ({
+    descriptors: 30 + Math.floor(hours * 40),
+    threads: hours > 0.4 ? 12 : 6,
+  }));
+  expect(listBad({ samples })).toEqual([
+    expect.stringContaining("descriptors"),
+    expect.stringContaining("threads"),
+  ]);
+});
+
+const LOGS: readonly (readonly [string, string])[] = [
+  ["an error record", '{"level":"error","message":"Cannot"}'],
+  ["an unhandled rejection", '{"level":"warn","message":"Unhandled rejection"}'],
+  ["what the runtime wrote", "TypeError: undefined is not an object"],
+];
+for (const [what, line] of LOGS) {
+  test(`judge() finds ${what} in the log`, () => {
+    expect(listBad({ log: `{"level":"info"}\n${line}\n` })).toEqual([
+      `error records and unhandled rejections: 1, first: ${line}`,
+    ]);
+  });
+}
+
+test("judge() finds wrong Nodes, and an end that was no clean one", () => {
+  expect(listBad({ wrong: "fleet-00001", exitCode: undefined })).toEqual([
+    "Nodes that are not right at the end: fleet-00001",
+    "exit code after SIGTERM: none",
+  ]);
+  expect(listBad({ exitCode: 1 })).toEqual(["exit code after SIGTERM: 1"]);
+});
