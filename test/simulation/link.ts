@@ -124,10 +124,10 @@ export class Link {
   }
 
   #toArriving({ response, isHalf }: Outcome & { kind: "reply" }, signal: AbortSignal): Response {
-    if (isHalf) return toHalf(response);
     const { status, headers, body } = response;
-    const isStream = body !== null && !headers.has("content-length") && isEndless(response);
-    return isStream ? new Response(this.#carry(body, signal), { status, headers }) : response;
+    // Half of what never ends is all of it.
+    if (body === null || !isEndless(response)) return isHalf ? toHalf(response) : response;
+    return new Response(this.#carry(body, signal), { status, headers });
   }
 
   /** Hands on a stream piece by piece, as far as both ends and the way between them allow. */
