@@ -5,6 +5,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { quote } from "../../core/printable.ts";
+import { isPathLike } from "../../core/small_file.ts";
 import { type Place, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 
@@ -27,6 +28,8 @@ export interface ExecSpec {
 /** A command as messages name it: what stands after a blank belongs into `args`, and may be a secret. */
 export function quoteCommand(command: string): string {
   const [name = "", ...more] = command.split(/\s/);
+  const isOdd = /[?@=]/.test(name) || (name.length > NAME_LENGTH_MAX && !isPathLike(name));
+  if (isOdd) return "what is given";
   return quote(more.length === 0 ? name : `${name} …`);
 }
 
@@ -39,6 +42,8 @@ export interface ExecTarget {
 
 const GROUP = "client.authentication.k8s.io/";
 const API_VERSIONS = [`${GROUP}v1`, `${GROUP}v1beta1`];
+/** Of a command that is no path. Tokens are longer. */
+const NAME_LENGTH_MAX = 31;
 const EXTENSION = `${GROUP}exec`;
 
 /**
@@ -81,6 +86,15 @@ export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
   };
 }
 
+/** Aliases of YAML may make a value that holds itself, which the plugin cannot be told. */
+function checkJson(value: unknown, place: Place): void {
+  try {
+    JSON.stringify(value);
+  } catch {
+    throw toConfigError(place, "the extension for the plugin cannot be written as JSON");
+  }
+}
+
 function toClusterInfo({ cluster, server, ca }: ExecTarget): Record<string, unknown> {
   const serverName = cluster.string("tls-server-name");
   const proxy = cluster.string("proxy-url");
@@ -88,6 +102,7 @@ function toClusterInfo({ cluster, server, ca }: ExecTarget): Record<string, unkn
     .sections("extensions")
     .find((one) => one.string("name") === EXTENSION)
     ?.raw("extension");
+  checkJson(config, cluster.place("extensions"));
   return {
     server,
     ...(serverName !== undefined && { "tls-server-name": serverName }),
