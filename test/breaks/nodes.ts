@@ -137,7 +137,7 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "additional labels never replace what is there when a Node is initialised",
     edits: edit(
       "lib/controllers/node/labels.ts",
-      "if (actual[key] === undefined) set[key] = value;",
+      "if (!Object.hasOwn(actual, key)) set[key] = value;",
       "if (actual[key] !== value) set[key] = value;",
     ),
     tests: ["test/controllers/node/labels_test.ts"],
