@@ -16,12 +16,11 @@ function listWrongs({ machines, truth }: World, node: Node): string[] {
   const vmId = machines.get(node.metadata.name) ?? "";
   const vm = truth.find(vmId);
   if (vm === undefined) return node.spec?.providerID ? ["has no machine"] : [];
-  const keys = (node.spec?.taints ?? []).map(({ key }) => key.split("/")[1]);
+  const keys = new Set((node.spec?.taints ?? []).map(({ key }) => key.split("/")[1]));
   const wrongs: string[] = [];
-  if (keys.includes("uninitialized")) wrongs.push("is not initialised");
+  if (keys.has("uninitialized")) wrongs.push("is not initialised");
   if (!node.spec?.providerID?.endsWith(`/${vmId}`)) wrongs.push("has a wrong provider ID");
-  if (keys.includes("shutdown") === truth.isRunning(vmId))
-    wrongs.push("has a wrong shutdown taint");
+  if (keys.has("shutdown") === truth.isRunning(vmId)) wrongs.push("has a wrong shutdown taint");
   for (const [key, value] of Object.entries(truth.toLabels(vmId))) {
     if (node.metadata.labels?.[key] !== value) wrongs.push(`has a wrong label ${key}`);
   }

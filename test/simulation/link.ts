@@ -51,7 +51,7 @@ export class Link {
 
   /** Breaks off everything that is under way or open. */
   reset(): void {
-    for (const call of [...this.#calls]) call.cut(toFault("ECONNRESET"));
+    for (const call of this.#calls) call.cut(toFault("ECONNRESET"));
   }
 
   /** Streams that are open deliver nothing from now on, and nobody says so. */

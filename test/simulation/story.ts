@@ -69,7 +69,7 @@ function toEnding(seed: number, world: World, more: readonly string[]): Ending {
   return {
     seed,
     violations,
-    trace: trace.lines,
+    trace: [...trace.lines],
     hash: trace.toHash(),
     virtualMs: timeline.monotonic(),
   };

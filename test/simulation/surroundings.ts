@@ -1,15 +1,21 @@
 /**
- * What code takes from the machine that it runs on, in the hands of a simulation: chance, and the global `fetch`.
+ * What code takes from the machine that it runs on, in the hands of a simulation: chance, UUIDs, the global `fetch`.
  * @module
  */
+import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import type { Random } from "./random.ts";
 
 /** Answers what is fetched, by the name of the host in the URL. */
 export type Fetcher = (request: Request, signal: AbortSignal) => Promise<Response>;
 
-/** Puts both in place. Returns what puts the machine's own back. */
+/** Whether a simulation runs: it tells its own `fetch` by this. */
+const SIMULATED = Symbol.for("landfall.simulation");
+
+/** Puts all in place. Returns what puts the machine's own back. */
 export function takeOver(random: Random, fetcher: Fetcher): () => void {
   const { fetch } = globalThis;
+  // Two at a time would draw from each other's chance, and neither could be told again.
+  if (SIMULATED in fetch) throw new Error("Cannot simulate: another simulation runs");
   const { random: chance } = Math;
   const never = new AbortController().signal;
   const fetched = (
@@ -21,10 +27,13 @@ export function takeOver(random: Random, fetcher: Fetcher): () => void {
     const request = new Request(String(url), { method, ...(headers && { headers }), body });
     return fetcher(request, signal ?? never);
   };
-  globalThis.fetch = Object.assign(fetched, { preconnect: fetch.preconnect });
+  const { randomUUID } = crypto;
+  globalThis.fetch = Object.assign(fetched, { preconnect: fetch.preconnect, [SIMULATED]: true });
   Math.random = random.next;
+  crypto.randomUUID = () => toUuid(`drawn/${random.next()}`) as ReturnType<typeof randomUUID>;
   return () => {
     globalThis.fetch = fetch;
     Math.random = chance;
+    crypto.randomUUID = randomUUID;
   };
 }

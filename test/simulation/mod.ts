@@ -1,0 +1,20 @@
+/**
+ * The deterministic simulation: the whole program, twice, in a world made of one seed.
+ *
+ * Everything is real from the composition root to the edge of the sockets: the controllers, the election, the clients,
+ * the provider. In the place of the outside stand an API server, a Xen Orchestra and a network in memory, on one
+ * timeline, with one source of chance. A seed draws what happens; {@linkcode Invariants} judges each request as it is
+ * sent and each change as it is made; in the end all faults stop, and everything must come right within a bounded time.
+ *
+ * | file | what it is |
+ * |---|---|
+ * | story.ts | one seed from its beginning to its end |
+ * | world.ts | everything a story happens to |
+ * | *_steps.ts | what may happen: to machines, Nodes, the cloud, the API server, processes and networks |
+ * | invariants.ts, node_writes.ts, deletion_proofs.ts | what must never happen |
+ * | calm.ts, truth.ts | what must be true in the end |
+ * | timeline.ts, process.ts, link.ts, surroundings.ts | time, an operating system, a network, chance |
+ * @module
+ */
+export { type Ending, runStory } from "./story.ts";
+export { describeSeeds } from "./seeds.ts";
