@@ -87,7 +87,7 @@ export class FakeXenOrchestra {
     this.#server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: (request) => this.#handle(request),
+      fetch: (request) => this.handle(request),
     });
   }
 
@@ -130,7 +130,8 @@ export class FakeXenOrchestra {
     await this.#server.stop(true);
   }
 
-  async #handle(request: Request): Promise<Response> {
+  /** Answers a request, wherever it came from. */
+  async handle(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const path = url.pathname.replace("/rest/v0", "") + url.search;
     const { method, headers } = request;
