@@ -207,7 +207,8 @@ function toPlaced(issue: ConfigIssue, source: string, places: YamlPlaces | undef
   if (issue.source !== undefined) return issue;
   if (issue.path === undefined) return { ...issue, source };
   // A colon without a blank after it makes the value, perhaps a secret, a part of an unknown key.
-  const path = issue.path.replace(/:.*$/s, ":…");
+  // What is longer than any setting's name may be a secret, too.
+  const path = issue.path.replace(/:.*$/s, ":…").replaceAll(/[^./]{32,}/g, "…");
   return { ...issue, path, source, ...places?.find(issue.path) };
 }
 

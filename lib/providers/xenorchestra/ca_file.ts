@@ -93,5 +93,6 @@ function toUnreadable(path: string, cause: unknown): ConfigError {
 
 function toProblem(path: string, message: string, cause?: unknown): ConfigError {
   const shown = isPathLike(path) ? `${path}: ${message}` : `what it names ${message}`;
-  return new ConfigError([{ path: "caFile", message: shown }], { cause });
+  // The system repeats the path.
+  return new ConfigError([{ path: "caFile", message: shown }], isPathLike(path) ? { cause } : {});
 }

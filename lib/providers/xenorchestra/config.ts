@@ -55,7 +55,7 @@ export function parseXenOrchestraConfig(
   raw: unknown,
   env: Environment,
 ): ParsedConfig<XenOrchestraSettings> {
-  const file = dropEmpty(raw ?? {});
+  const file = dropEmpty(raw ?? {}, NESTED_MAX);
   if (typeof file !== "object" || file === null || Array.isArray(file)) {
     return { issues: [{ message: "wanted settings (key: value)" }], warnings: [] };
   }
@@ -76,11 +76,15 @@ export function parseXenOrchestraConfig(
   return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
 }
 
+/** How many levels of settings are below the first. What is deeper is wrong, and may hold itself by an alias. */
+const NESTED_MAX = 1;
+
 /** Keys that are there but empty count as not set: templates leave such keys behind. */
-function dropEmpty(value: unknown): unknown {
+function dropEmpty(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const kept = Object.entries(value).filter(([, one]) => one !== null && one !== "");
-  return Object.fromEntries(kept.map(([key, one]) => [key, dropEmpty(one)]));
+  if (depth === 0) return Object.fromEntries(kept);
+  return Object.fromEntries(kept.map(([key, one]) => [key, dropEmpty(one, depth - 1)]));
 }
 
 interface FromEnvironment {

@@ -110,7 +110,8 @@ function toFileError(path: string, problem: string, cause?: unknown): ConfigErro
   const message = isPathLike(path)
     ? `${path}: ${problem}`
     : `${problem}; give the path of a file, or write the token itself into token`;
-  return new ConfigError([{ path: "tokenFile", message }], { cause });
+  // The system repeats the path.
+  return new ConfigError([{ path: "tokenFile", message }], isPathLike(path) ? { cause } : {});
 }
 
 /** A token and how long it lives, in wall-clock milliseconds. */
