@@ -19,7 +19,8 @@ export type Correlation =
   | { readonly kind: "drop" };
 
 interface Group {
-  readonly messages: Set<string>;
+  /** Different ones, the oldest first. */
+  readonly messages: string[];
   lastMs: number;
 }
 
@@ -67,18 +68,15 @@ export class EventCorrelator {
     const message = event.message ?? "";
     const known = this.#groups.get(groupKey);
     const fresh = known === undefined || nowMs - known.lastMs > GROUP_MS_MAX;
-    const group: Group = fresh ? { messages: new Set(), lastMs: nowMs } : known;
-    group.messages.add(message);
+    const group: Group = fresh ? { messages: [], lastMs: nowMs } : known;
+    if (!group.messages.includes(message)) group.messages.push(message);
     group.lastMs = nowMs;
     this.#groups.set(groupKey, group);
-    if (group.messages.size < GROUP_MESSAGES_MAX) {
-      return { key: JSON.stringify([groupKey, message]), event };
+    if (group.messages.length < GROUP_MESSAGES_MAX) {
+      return { key: `${groupKey}${message}`, event };
     }
     // One short of the limit is kept, so that the group stays full without growing.
-    for (const oldest of group.messages) {
-      group.messages.delete(oldest);
-      break;
-    }
+    group.messages.shift();
     return { key: groupKey, event: { ...event, message: `${AGGREGATE_PREFIX}${message}` } };
   }
 
@@ -121,7 +119,9 @@ function toGroupKey(event: KubeEvent): string {
 
 function toSubject({ source, involvedObject }: KubeEvent): (string | undefined)[] {
   const { kind, namespace, name, uid, apiVersion } = involvedObject;
-  return [source?.component, source?.host, kind, namespace, name, uid, apiVersion];
+  // A UID says what the rest would; these keys are most of what thousands of Events leave behind.
+  const object = uid === undefined ? [kind, namespace, name, apiVersion] : [uid];
+  return [source?.component, source?.host, ...object];
 }
 
 /** A map that forgets what was not used for the longest time. */
