@@ -14,9 +14,12 @@ const NODE_ANNOTATIONS: ReadonlySet<string> = new Set(["alpha.kubernetes.io/prov
  * names but for the annotation of `kubectl apply`, and frozen through and through. Of a Node only what
  * {@linkcode Node} names is kept, which is a small part: heartbeats, resources, volumes and images are most of it.
  *
- * The object handed in may share parts with the result, which are then frozen too: do not use it afterwards.
+ * The object handed in may share parts with the result, which are then frozen too: do not use it afterwards. One that
+ * was trimmed already is given back as it is.
  */
 export function trimObject<T extends KubeObject>(resource: Resource<T>, object: T): T {
+  // Nothing is frozen as it comes from the wire.
+  if (Object.isFrozen(object)) return object;
   const { apiVersion, kind } = resource;
   const kept = kind === "Node" ? { ...object, ...toKept(object) } : object;
   const metadata = trimMetadata(object.metadata, kind === "Node" ? isRead : isNoCopy);

@@ -86,6 +86,11 @@ test("trimObject() keeps of conditions without Ready that there were some", () =
   );
 });
 
+test("trimObject() gives back what it trimmed already", () => {
+  const node = trimObject(NODES, raw());
+  expect(trimObject(NODES, node)).toBe(node);
+});
+
 test("trimObject() adds nothing to a Node that is bare", () => {
   expect<object>(trimObject(NODES, { metadata: { name: "a" } })).toEqual({
     apiVersion: "v1",
