@@ -113,10 +113,10 @@ export class Kubelets {
 
   async #untilAnswered(name: string, send: () => Promise<Response>): Promise<void> {
     for (let tries = 0; !this.#signal.aborted; tries += 1) {
-      const answer = await send().then(
-        async (response) => ({ code: response.status, text: await response.text() }),
-        () => undefined,
-      );
+      // An answer may break off in its middle.
+      const answer = await send()
+        .then(async (response) => ({ code: response.status, text: await response.text() }))
+        .catch(() => undefined);
       if (answer !== undefined && this.#isSettled(name, answer, tries)) return;
       await Bun.sleep(PAUSE_MS);
     }
