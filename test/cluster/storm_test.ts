@@ -6,9 +6,10 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { skipsCluster } from "../support/cluster.ts";
+import { type AuditEvent, skipsCluster } from "../support/cluster.ts";
 import { listPrograms } from "../support/landfall_process.ts";
 import { Storm } from "../support/storm.ts";
+import { judgeAudit } from "../support/storm_judge.ts";
 import { planFaults } from "../support/storm_plan.ts";
 import type { Footprint, Replica } from "../support/storm_replica.ts";
 
@@ -31,6 +32,76 @@ test("planFaults() plans the same for the same seed, and something else for anot
   expect(planFaults(7, 10)).not.toEqual(planFaults(8, 10));
   const all = planFaults(7, 600);
   expect(new Set(all.map(({ target, kind }) => `${kind} ${target}`)).size).toBe(12);
+});
+
+describe("judgeAudit()", () => {
+  const at = (second: number): string => new Date(second * 1_000).toISOString();
+  const replica = "system:serviceaccount:kube-system:one";
+  const toNode = (resourceVersion: string, more: object = {}): object => ({
+    metadata: { name: "storm-1", uid: "u", resourceVersion },
+    spec: { taints: [{ key: "theirs", effect: "NoSchedule" }] },
+    ...more,
+  });
+  const toEvent = (second: number, more: Partial<AuditEvent>): AuditEvent => ({
+    user: { username: replica },
+    verb: "patch",
+    requestURI: "",
+    objectRef: { resource: "nodes", name: "storm-1" },
+    requestReceivedTimestamp: at(second),
+    stageTimestamp: at(second + 0.1),
+    responseStatus: { code: 200 },
+    ...more,
+  });
+  const lease = (second: number, username: string): AuditEvent => {
+    const spec = { holderIdentity: username, leaseDurationSeconds: 8 };
+    const [objectRef, requestObject] = [{ resource: "leases" }, { spec }];
+    return toEvent(second, { user: { username }, verb: "update", objectRef, requestObject });
+  };
+  const created = toEvent(0, {
+    user: { username: "admin" },
+    verb: "create",
+    responseObject: toNode("5"),
+  });
+  const toPatch = (version: string | undefined, after: object, second = 2): AuditEvent => {
+    const requestObject = { metadata: { resourceVersion: version } };
+    return toEvent(second, { requestObject, responseObject: after });
+  };
+  const deletion = toEvent(2, { verb: "delete", requestObject: {} });
+  const preconditions = { uid: "u", resourceVersion: "5" };
+  const guarded = toEvent(2, { verb: "delete", requestObject: { preconditions } });
+  const ours = { metadata: { name: "storm-1", uid: "u", resourceVersion: "6", labels: {} } };
+  const zone = { ...ours.metadata, labels: { "topology.kubernetes.io/zone": "z" } };
+  const rack = { ...ours.metadata, labels: { rack: "r" } };
+  const gone = { name: "storm-1", goneAtMs: 1_000, history: [] };
+  const cases: readonly (readonly [string, AuditEvent, string | undefined, object?])[] = [
+    ["a patch of a label of ours", toPatch("5", toNode("6", { metadata: zone })), undefined],
+    [
+      "a patch of a label of others",
+      toPatch("5", toNode("6", { metadata: rack })),
+      "of others changed",
+    ],
+    ["a patch of a taint of others", toPatch("5", toNode("6", { spec: {} })), "of others changed"],
+    ["a patch of nothing", toPatch("5", toNode("5")), "nothing differs"],
+    ["a patch without a precondition", toPatch(undefined, toNode("6")), "no precondition"],
+    ["a patch after the Lease", toPatch("5", toNode("6"), 20), "without the Lease"],
+    ["a deletion while the machine lives", guarded, "has a machine"],
+    ["a deletion after the machine", guarded, undefined, gone],
+    ["a deletion without preconditions", deletion, "whatever it is", gone],
+  ];
+  test.each(cases)("judges %s", (_what, event, finding, member = {}) => {
+    const members = [{ name: "storm-1", history: [], ...member }];
+    const { findings } = judgeAudit([created, lease(1, replica), event], members, []);
+    expect(findings).toEqual(finding === undefined ? [] : [expect.stringContaining(finding)]);
+  });
+
+  test("takes a write as late that was sent before the API server stood still, of the leader alone", () => {
+    const other = "system:serviceaccount:kube-system:two";
+    const events = [created, lease(1, replica), lease(20, other), toPatch("5", toNode("6"), 20.5)];
+    const outage = { fromMs: 3_000, toMs: 19_500 };
+    expect(judgeAudit(events, [], [outage])).toMatchObject({ findings: [], late: 1 });
+    const after = { ...outage, fromMs: 20_200 };
+    expect(judgeAudit(events, [], [after]).findings).toHaveLength(1);
+  });
 });
 
 describe.skipIf(isSkipped)(`${minutes} minutes, seed ${seed}, ${program?.name}`, () => {

@@ -144,7 +144,10 @@ export interface AuditEvent {
     readonly namespace?: string;
     readonly name?: string;
   };
-  readonly requestObject?: { readonly preconditions?: NodeDeletion["preconditions"] };
+  readonly requestObject?: {
+    readonly preconditions?: NodeDeletion["preconditions"];
+    readonly [field: string]: unknown;
+  };
   readonly responseObject?: unknown;
   readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;

@@ -60,7 +60,7 @@ interface NodeWrite {
 /** Judges all that happened so far. */
 export function judgeAudit(
   events: readonly AuditEvent[],
-  members: readonly Member[],
+  members: readonly Pick<Member, "name" | "goneAtMs" | "history">[],
   outages: readonly Outage[],
 ): Judgement {
   const requests = events.map(toAuditedRequest);
@@ -96,7 +96,10 @@ function isReplica(username: string): boolean {
 }
 
 /** Every request to delete a Node names the very object, and those that were done had no machine any more. */
-function judgeDeletions(events: readonly AuditEvent[], members: readonly Member[]): string[] {
+function judgeDeletions(
+  events: readonly AuditEvent[],
+  members: Parameters<typeof judgeAudit>[1],
+): string[] {
   const findings: string[] = [];
   const byName = new Map(members.map((member) => [member.name, member]));
   for (const { user, verb, objectRef, requestObject, ...event } of events) {
