@@ -87,6 +87,5 @@ const SPEC_SHAPES: Readonly<Record<string, Check>> = {
 const STATUS_SHAPES: Readonly<Record<string, Check>> = {
   addresses: isListWith("type", "address"),
   conditions: isListWith("type", "status"),
-  nodeInfo: (value) =>
-    isFields(value) && (value["systemUUID"] === undefined || isText(value["systemUUID"])),
+  nodeInfo: (value) => isFields(value) && isText(value["systemUUID"] ?? ""),
 };

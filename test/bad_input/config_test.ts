@@ -84,23 +84,17 @@ const STATIC_GOOD = {
 /** Paths of all settings, and some that are none. */
 const XO_PATHS = [
   ...XO.settings.map(({ path }) => path),
-  ...[
-    "addresses",
-    "deletion",
-    "deletion.enabled",
-    "deletion.holdOff",
-    "deletion.fleetShare",
-    "token.x",
-  ],
-  ...["constructor", "toString", "__proto__", "addresses.valueOf", "deletion.__proto__", ""],
+  ...(
+    "addresses deletion deletion.enabled deletion.holdOff deletion.fleetShare token.x constructor toString " +
+    "__proto__ addresses.valueOf deletion.__proto__ "
+  ).split(" "),
 ];
-const STATIC_PATHS = [
-  ...["scheme", "region", "zone", "refreshInterval", "instances", "instances.0", "instances.0.id"],
-  ...["instances.0.name", "instances.0.systemUUID", "instances.0.type", "instances.0.zone"],
-  ...["instances.0.state", "instances.0.addresses", "instances.0.addresses.0.address"],
-  ...["instances.0.addresses.0.type", "instances.0.labels", "instances.1", "deletion"],
-  ...["constructor", "instances.0.constructor", "instances.0.labels.constructor"],
-];
+const STATIC_PATHS = (
+  "scheme region zone refreshInterval instances instances.0 instances.0.id instances.0.name instances.0.systemUUID " +
+  "instances.0.type instances.0.zone instances.0.state instances.0.addresses instances.0.addresses.0.address " +
+  "instances.0.addresses.0.type instances.0.labels instances.1 deletion constructor instances.0.constructor " +
+  "instances.0.labels.constructor"
+).split(" ");
 
 /** A copy with this value at a path; what stands in the way gives way. */
 function put(target: unknown, path: string, value: unknown): unknown {
@@ -140,7 +134,7 @@ describe.each(CLOUDS)("settings of %s", (_name, definition, good, paths) => {
         expect(issues.length).toBeGreaterThan(0);
         for (const { message } of issues) expect(message).not.toBe("");
       }),
-      tries(100),
+      tries(60),
     );
     expect(isPolluted()).toBe(false);
   });
@@ -172,7 +166,7 @@ describe.each(CLOUDS)("settings of %s", (_name, definition, good, paths) => {
           expect(said).not.toContain(secret);
         }
       }),
-      tries(80),
+      tries(40),
     );
   });
 });
@@ -227,8 +221,8 @@ const CORPUS: readonly [string, string, RegExp][] = [
   ["what holds itself", "addresses: &a {exclude: *a}\ninstances: &i [*i]", /./],
   ["a megabyte of digits", `refreshInterval: "${"1".repeat(LARGE)}"`, /refreshInterval: wanted/],
   ["a megabyte of slashes", `url: "https://h/${"/".repeat(LARGE)}T"`, /required|unknown/],
-  ["30,000 keys", Array.from({ length: 30_000 }, (_, at) => `k${at}: 1`).join("\n"), /unknown key/],
-  ["a key 30,000 times", "k: 1\n".repeat(30_000), /given twice/],
+  ["3,000 keys", Array.from({ length: 3_000 }, (_, at) => `k${at}: 1`).join("\n"), /unknown key/],
+  ["a key 3,000 times", "k: 1\n".repeat(3_000), /given twice/],
   ["more than fits", "#".repeat(1_100_000), /larger than 1 MiB/],
   ["a zero byte", "token: T\0", /not text in UTF-8/],
 ];

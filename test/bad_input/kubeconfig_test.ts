@@ -70,14 +70,12 @@ const CLUSTER_FIELDS = [
   "proxy-url",
   "extensions",
 ];
-const USER_FIELDS = [
-  ...["token", "tokenFile", "username", "password", "client-certificate", "client-key"],
-  ...["client-certificate-data", "client-key-data", "exec", "auth-provider", "as"],
-];
-const EXEC_FIELDS = [
-  ...["apiVersion", "command", "args", "env", "interactiveMode", "installHint"],
-  "provideClusterInfo",
-];
+const USER_FIELDS = (
+  "token tokenFile username password client-certificate client-key client-certificate-data client-key-data " +
+  "exec auth-provider as"
+).split(" ");
+const EXEC_FIELDS =
+  "apiVersion command args env interactiveMode installHint provideClusterInfo".split(" ");
 const EXEC = { apiVersion: "client.authentication.k8s.io/v1", command: "/no/plugin" };
 
 /** A kubeconfig with this value in one of its fields, and perhaps under a wrong one. */

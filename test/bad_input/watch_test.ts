@@ -240,11 +240,15 @@ class World {
 
   answer(path: string, signal: AbortSignal): Response {
     const query = new URLSearchParams(path.split("?")[1]);
-    const now = this.mishaps.shift();
-    for (const number of now?.changes ?? []) this.change(number);
     const isWatch = query.has("watch");
-    if (now?.kind === "reply") return REPLIES[now.reply % REPLIES.length]?.() ?? new Response("");
-    if (now !== undefined && !isWatch) return this.#cutList();
+    // What is to happen to a stream waits for one.
+    const isDue = isWatch || this.mishaps[0]?.kind === "reply";
+    const now = isDue ? this.mishaps.shift() : undefined;
+    for (const number of now?.changes ?? []) this.change(number);
+    if (now?.kind === "reply") {
+      if (!isWatch && now.reply % 5 === 0) return this.#cutList();
+      return REPLIES[now.reply % REPLIES.length]?.() ?? new Response("");
+    }
     const version = query.get("resourceVersion") ?? "";
     if (version !== "" && !/^\d+$/.test(version)) {
       return Response.json({ kind: "Status", code: 400, reason: "BadRequest" }, { status: 400 });
@@ -265,8 +269,8 @@ class World {
     const lines = this.history.slice(from).map((event) => JSON.stringify(event));
     if (mishap instanceof AbortSignal) return toWatch(lines.join("\n"), mishap);
     for (const { at, what } of mishap.rubbish) {
-      // Rubbish, or something that was true once: the same again, or out of its order.
-      const old = this.history[what % this.history.length];
+      // Rubbish, or something that was true once. What is only to come nobody could tell from a watch that went on.
+      const old = this.history[what % Math.max(1, from)];
       const odd = what % 3 === 0 ? JSON.stringify(old) : LINES[what % LINES.length];
       lines.splice(Math.min(at, lines.length), 0, odd ?? "");
     }

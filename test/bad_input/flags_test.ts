@@ -1,0 +1,118 @@
+/**
+ * Command lines: anything but good ones ends with 2 and names each flag, in plain text and without what may be a secret.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseCheckFlags } from "../../lib/cli/check_flags.ts";
+import { FLAGS } from "../../lib/cli/flag_table.ts";
+import { parseFlags } from "../../lib/cli/flags.ts";
+import { main } from "../../lib/cli/main.ts";
+import { ConfigError } from "../../lib/core/errors.ts";
+import { anySecret, anyText, isPolluted, measureCpuMs, tries } from "../support/hostile.ts";
+
+const name = fc.oneof(fc.constantFrom(...FLAGS.map((flag) => flag.name)), anyText);
+const dashes = fc.constantFrom("--", "-", "", "---");
+const value = fc.oneof(
+  anyText,
+  fc.constantFrom(
+    "true",
+    "0",
+    "-1",
+    "1e9",
+    "99999999999999999999",
+    "1h",
+    "*,-",
+    ",,,",
+    "NaN",
+    "0x10",
+  ),
+);
+const argument = fc.oneof(
+  fc.tuple(dashes, name, value).map(([lead, flag, one]) => `${lead}${flag}=${one}`),
+  fc.tuple(dashes, name).map(([lead, flag]) => `${lead}${flag}`),
+  value,
+);
+
+test("parseFlags() and parseCheckFlags() give settings, or say what is wrong", () => {
+  fc.assert(
+    fc.property(fc.array(argument, { maxLength: 6 }), (argv) => {
+      for (const parse of [parseFlags, parseCheckFlags]) {
+        try {
+          const { settings } = parse(argv);
+          expect(Number.isFinite(settings.nodeMonitorPeriodMs)).toBe(true);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError);
+          expect((error as ConfigError).issues.length).toBeGreaterThan(0);
+        }
+      }
+    }),
+    tries(300),
+  );
+  expect(isPolluted()).toBe(false);
+});
+
+/** What it is, the arguments, what must be said; no argument is good. */
+const CORPUS: readonly [string, readonly string[], RegExp][] = [
+  ["a name that every object has", ["--constructor=1", "--__proto__=1"], /--constructor: unknown/],
+  ["a flag of 100,000 characters", [`--${"a".repeat(100_000)}`], /unknown flag/],
+  ["100,000 dashes", ["-".repeat(100_000)], /unknown flag/],
+  ["10,000 flags", Array.from({ length: 10_000 }, () => "--v=x"), /--v: wanted/],
+  ["10,000 controllers", [`--controllers=${"x,".repeat(10_000)}`], /is no controller/],
+  ["colours", ["--v=\u001b[31m\u202e"], /--v: wanted/],
+  ["another line", ["--v=1\nlandfall: all is well"], /--v: wanted/],
+  ["a command of colours", ["\u001b[31mrun"], /no command/],
+  ["a number that overflows", ["--concurrent-node-syncs=999999999999999"], /wanted 1 to/],
+  ["a negative duration", ["--node-monitor-period=-1h"], /wanted 100ms/],
+  ["a duration that overflows", ["--node-monitor-period=9999999999999h"], /wanted a duration/],
+  ["a port that is none", ["--secure-port=65536"], /wanted 0 to 65535/],
+  ["an address that is none", ["--bind-address=256.0.0.1"], /wanted an IP address/],
+  ["a debug address for everybody", ["--debug-address=0.0.0.0:1"], /wanted a loopback/],
+  ["a socket with a long path", [`--debug-address=/${"x".repeat(200)}`], /at most 107/],
+  ["a Lease that no server takes", ["--leader-elect-resource-name=A b"], /wanted a name/],
+  ["a provider that every object has", ["--cloud-provider=toString"], /no provider "toString"/],
+];
+
+describe("main()", () => {
+  test.each(CORPUS)(
+    "ends with 2 and a sentence in plain text for %s",
+    async (_what, argv, reason) => {
+      let said = "";
+      const write = (text: string): void => {
+        said += text;
+      };
+      let code = -1;
+      const ms = await measureCpuMs(async () => {
+        code = await main(argv, { env: {}, print: write, complain: write });
+      });
+      expect(code).toBe(2);
+      expect(said).toMatch(reason);
+      // oxlint-disable-next-line no-control-regex -- these are what is looked for
+      expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+      expect(said).not.toMatch(/^landfall: all is well/m);
+      expect(ms).toBeLessThan(3_000);
+    },
+  );
+
+  test("never repeats the value of a flag that it does not know", async () => {
+    const form = fc.constantFrom(
+      "--token=S",
+      "--token S",
+      "-token S",
+      "--xoa-token=S",
+      "--password S",
+    );
+    await fc.assert(
+      fc.asyncProperty(form, anySecret, async (words, secret) => {
+        let said = "";
+        const complain = (text: string): void => {
+          said += text;
+        };
+        const argv = words.replace("S", secret).split(" ");
+        expect(await main(argv, { env: {}, print: complain, complain })).toBe(2);
+        expect(said).not.toContain(secret);
+      }),
+      tries(20),
+    );
+  });
+});
