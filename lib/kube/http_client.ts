@@ -249,17 +249,16 @@ class HttpKubeClient implements KubeClient {
   async #call(call: Call, signal: AbortSignal, deadlineMs = this.#deadlineMs): Promise<unknown> {
     const stopped = withDeadline(signal, deadlineMs, this.#clock);
     const request = this.#toRequest(call, deadlineMs);
-    const { what } = request;
     const { read = readBody } = call;
     try {
-      const take = (reply: Response): Promise<unknown> => read(reply, what, stopped);
+      const take = (reply: Response): Promise<unknown> => read(reply, request.what, stopped);
       return await this.#limiter.run(() => this.#requester.send(request, take, stopped), stopped);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof KubeError || !stopped.aborted) throw error;
       throw new KubeError(
         "unavailable",
-        `Cannot ${what}: no answer of ${this.#transport.host} within ${deadlineMs / 1000} s`,
+        `Cannot ${request.what}: no answer of ${this.#transport.host} within ${deadlineMs / 1000} s`,
       );
     }
   }
@@ -297,6 +296,5 @@ function toWhat({ verb, path }: Pick<Call, "verb" | "path">): string {
   return `${verb} "${path.split("?")[0]}"`;
 }
 
-function toCollection(namespace: string | undefined): ObjectPath {
-  return namespace === undefined ? {} : { namespace };
-}
+const toCollection = (namespace: string | undefined): ObjectPath =>
+  namespace === undefined ? {} : { namespace };

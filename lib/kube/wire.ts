@@ -122,7 +122,8 @@ export function toPage<T extends KubeObject>(
   // An empty list is `null` in some versions.
   const objects: readonly unknown[] = items ?? [];
   for (const [at, object] of objects.entries()) {
-    const damage = findDamage(resource, object);
+    // What is frozen was looked at when it came.
+    const damage = Object.isFrozen(object) ? undefined : findDamage(resource, object);
     if (damage === undefined) continue;
     throw new KubeError("unavailable", `Cannot list "${path}": object ${at} is damaged: ${damage}`);
   }
