@@ -32,15 +32,21 @@ const STEPS: readonly Step[] = [
   ...SERVER_STEPS,
   ...PROCESS_STEPS,
 ];
-const TROUBLE_MS = 300_000;
-const PAUSE_MS_MAX = 6_000;
+/** How long trouble lasts: mostly short, for a thousand seeds in a minute, and now and then as long as an outage. */
+const TROUBLES = [
+  { weight: 36, ms: 120_000, pauseMs: 2_500 },
+  { weight: 3, ms: 300_000, pauseMs: 6_000 },
+  { weight: 1, ms: 900_000, pauseMs: 12_000 },
+] as const;
 /** How often it is looked whether all came right. */
 const LOOK_MS = 5_000;
 const CALM_MS_MAX = 1_800_000;
-const START_MS = 20_000;
+const START_MS = 10_000;
 const SKEW_MS_MAX = 3_600_000;
 /** Clocks go up to one in a hundred too fast or too slow. */
 const RATE_SPREAD = 0.02;
+/** How often the person in the story waits for what comes right by itself in ten minutes. */
+const PATIENT_SHARE = 0.1;
 /** A supervisor waits longer before it kills. */
 const STOP_MS_MAX = 15_000;
 /** Deadlines of requests that are over end by themselves. */
@@ -98,11 +104,12 @@ async function begin(world: World): Promise<void> {
 
 async function trouble(world: World): Promise<void> {
   const { random, timeline, invariants } = world;
-  const endMs = timeline.monotonic() + TROUBLE_MS;
+  const { ms, pauseMs } = random.weigh(TROUBLES);
+  const endMs = timeline.monotonic() + ms;
   while (timeline.monotonic() < endMs && invariants.violations.length === 0) {
     takeStep(world, STEPS);
     supervise(world);
-    await timeline.advance(random.between(100, PAUSE_MS_MAX));
+    await timeline.advance(random.between(100, pauseMs));
   }
 }
 
@@ -111,11 +118,12 @@ async function calm(world: World): Promise<void> {
   trace.note("STORY", "all faults end");
   endFaults(world);
   settleNodes(world);
+  const isPatient = world.random.chance(PATIENT_SHARE);
   const endMs = timeline.monotonic() + CALM_MS_MAX;
   for (;;) {
     await timeline.advance(LOOK_MS);
     supervise(world);
-    decide(world);
+    decide(world, isPatient);
     if (world.invariants.violations.length > 0) return;
     const untrue = listUntrue(world);
     if (untrue.length === 0) return;
@@ -180,13 +188,17 @@ function settleNodes(world: World): void {
   }
 }
 
-/** A person who is told that too many Nodes are gone at once looks, sees that it is so, and deletes them. */
-function decide(world: World): void {
+/**
+ * A person who is told that Nodes are not deleted looks, sees that their machines are gone, and deletes them: a patient
+ * one only if nobody else ever will, because too many are gone at once.
+ */
+function decide(world: World, isPatient: boolean): void {
   const { server, machines, truth, trace } = world;
   for (const event of server.objects.list("events", "default") as unknown as readonly KubeEvent[]) {
     const { uid, name = "" } = event.involvedObject;
-    const isTold = event.reason === "NodeDeletionBlocked" && event.message?.includes("fleetShare");
-    if (!isTold || world.findNode(name)?.metadata.uid !== uid) continue;
+    const isFinal = event.message?.includes("deletion.fleetShare") ?? false;
+    if (event.reason !== "NodeDeletionBlocked" || (isPatient && !isFinal)) continue;
+    if (world.findNode(name)?.metadata.uid !== uid) continue;
     if (truth.find(machines.get(name) ?? "")) continue;
     trace.note("STORY", `a person deletes Node ${name}`);
     server.objects.deleteNode(name);
