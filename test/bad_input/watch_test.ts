@@ -269,10 +269,12 @@ class World {
     const lines = this.history.slice(from).map((event) => JSON.stringify(event));
     if (mishap instanceof AbortSignal) return toWatch(lines.join("\n"), mishap);
     for (const { at, what } of mishap.rubbish) {
-      // Rubbish, or something that was true once. What is only to come nobody could tell from a watch that went on.
-      const old = this.history[what % Math.max(1, from)];
-      const odd = what % 3 === 0 ? JSON.stringify(old) : LINES[what % LINES.length];
-      lines.splice(Math.min(at, lines.length), 0, odd ?? "");
+      // Rubbish, or what was said last of a Node, once more: that is still true.
+      const again = this.history
+        .slice(0, from)
+        .findLast(({ object }) => object.metadata.name === `n${what % 5}`);
+      if (what % 3 === 0 && again) lines.unshift(JSON.stringify(again));
+      else lines.splice(Math.min(at, lines.length), 0, LINES[what % LINES.length] ?? "");
     }
     const text = lines.join("\n");
     if (mishap.end !== "cut") return toWatch(text, mishap.end);
