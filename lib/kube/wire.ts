@@ -123,7 +123,8 @@ export function toPage<T extends KubeObject>(
   const objects: readonly unknown[] = items ?? [];
   for (const [at, object] of objects.entries()) {
     // What is frozen was looked at when it came.
-    const damage = Object.isFrozen(object) ? undefined : findDamage(resource, object);
+    if (isFields(object) && Object.isFrozen(object)) continue;
+    const damage = findDamage(resource, object);
     if (damage === undefined) continue;
     throw new KubeError("unavailable", `Cannot list "${path}": object ${at} is damaged: ${damage}`);
   }
