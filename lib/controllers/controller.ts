@@ -49,6 +49,8 @@ export interface ControllerOptions {
   readonly graceMs?: number;
   /** Whether the object of a key is still there; what is known of other keys is dropped. @default {() => true} */
   readonly exists?: (key: string) => boolean;
+  /** Whether a success drops the outcome of its key: nobody asks when all was well. @default {false} */
+  readonly forgetsSuccesses?: boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: ControllerMetrics;
@@ -234,7 +236,7 @@ class QueueController implements Controller {
   }
 
   #settle(key: string, { outcome, retry, level, error }: Verdict): void {
-    const { name, queue, clock, exists, metrics } = this.#options;
+    const { name, queue, clock, exists, metrics, forgetsSuccesses } = this.#options;
     metrics?.reconciles.inc({ controller: name, outcome });
     if (outcome === "ok" || retry === "change") queue.forget(key);
     if (retry === "backoff") queue.addRateLimited(key);
@@ -248,7 +250,8 @@ class QueueController implements Controller {
       const failures = queue.failures(key);
       this.#log[known ? "debug" : level](MESSAGES[outcome], { key, failures, nextMs, error });
     }
-    if (outcome === "notFound" || exists?.(key) === false) return this.forgetKey(key);
+    const isNoNews = outcome === "notFound" || (outcome === "ok" && forgetsSuccesses);
+    if (isNoNews || exists?.(key) === false) return this.forgetKey(key);
     const at = clock.now();
     this.#outcomes.set(key, {
       at,

@@ -70,6 +70,8 @@ export interface NodeLoopOptions {
    * time that an idle process wakes up costs more than what it does. @default {() => false}
    */
   readonly isAtRest?: () => boolean;
+  /** Whether {@linkcode NodeLoop.outcomes} are of failures alone: of thousands of Nodes they are few. @default {false} */
+  readonly forgetsSuccesses?: boolean;
 }
 
 /** Longest time for one Node, the cloud's answer included. */
@@ -88,7 +90,7 @@ export class NodeLoop {
   #wake: (() => void) | undefined;
 
   constructor(options: NodeLoopOptions) {
-    const { context, name, queueName } = options;
+    const { context, name, queueName, forgetsSuccesses = false } = options;
     const { nodes, clock, log, queueMetrics, controllerMetrics, workers } = context;
     this.#options = options;
     this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics });
@@ -100,6 +102,7 @@ export class NodeLoop {
       reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
       graceMs: GRACE_MS,
       exists: (key) => nodes.get(key) !== undefined,
+      forgetsSuccesses,
       clock,
       log,
       metrics: controllerMetrics,

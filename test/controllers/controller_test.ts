@@ -286,6 +286,24 @@ test("createController() is done with a key that Kubernetes does not know", asyn
   await stop();
 });
 
+test("createController() remembers failures alone when successes are no news", async () => {
+  let isBroken = true;
+  const reconcile = async () => {
+    if (isBroken) throw new Error("broken");
+    return { requeueAfterMs: 60_000 };
+  };
+  const { clock, queue, controller, begun, stop } = start(reconcile, { forgetsSuccesses: true });
+  queue.add("a");
+  await clock.advance(0);
+  expect(controller.outcomes.get("a")?.error).toBe("broken");
+  isBroken = false;
+  await clock.advance(1_000);
+  expect(controller.outcomes.size).toBe(0);
+  await clock.advance(60_000);
+  expect(begun).toEqual(["a@0", "a@1000", "a@61000"]);
+  await stop();
+});
+
 test("createController() forgets keys whose object is gone, and those it is told to", async () => {
   const present = new Set(["a", "b"]);
   const { clock, queue, controller, stop } = start(async () => {}, {

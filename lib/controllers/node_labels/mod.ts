@@ -53,6 +53,7 @@ export class NodeLabelController {
       onRefresh: (changed) => this.#onRefresh(changed),
       onTick: () => this.#loop.enqueueAll(),
       tickIntervalMs: fullPassIntervalMs,
+      forgetsSuccesses: true,
     });
   }
 

@@ -87,6 +87,7 @@ export class NodeLifecycleController {
       onRefresh: () => void this.#look(),
       onTick: () => this.#pacer.tick(this.#look()),
       tickIntervalMs: monitorPeriodMs,
+      forgetsSuccesses: true,
       isAtRest: () => this.#isAtRest(),
     });
     metrics.readFrom({
