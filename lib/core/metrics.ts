@@ -59,7 +59,7 @@ export class MetricsRegistry {
   counter({ name, help }: MetricOptions): Counter {
     const series = this.#addValues(name, help, "counter");
     return {
-      inc: (labels = {}, by = 1) => series.set(labels, series.get(labels) + by),
+      inc: (labels = {}, by = 1) => series.add(labels, by),
       value: (labels = {}) => series.get(labels),
     };
   }
@@ -153,6 +153,10 @@ class ValueSeries {
   set(labels: Labels, value: number): void {
     this.#values.set(formatLabels(labels), value);
   }
+  add(labels: Labels, by: number): void {
+    const key = formatLabels(labels);
+    this.#values.set(key, (this.#values.get(key) ?? 0) + by);
+  }
   clear(): void {
     this.#values.clear();
   }
@@ -177,13 +181,17 @@ function renderDistribution(
   lines.push(`${name}_count${formatLabels(one.labels)} ${one.count}`);
 }
 
+/** Called several times for each reconcile and each request. */
 function formatLabels(labels: Labels): string {
-  const pairs = Object.keys(labels)
-    .sort()
-    .map((key) => `${key}="${escapeLabel(labels[key] ?? "")}"`);
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+  let pairs = "";
+  for (const key of Object.keys(labels).sort()) {
+    pairs += `${pairs === "" ? "" : ","}${key}="${escapeLabel(labels[key] ?? "")}"`;
+  }
+  return pairs === "" ? "" : `{${pairs}}`;
 }
 
 function escapeLabel(value: string): string {
+  const isPlain = !(value.includes("\\") || value.includes('"') || value.includes("\n"));
+  if (isPlain) return value;
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
