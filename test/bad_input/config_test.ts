@@ -3,7 +3,6 @@
  * @module
  */
 import { afterAll, describe, expect, test } from "bun:test";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,16 +13,19 @@ import { parseProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError, describeError, formatConfigIssue } from "../../lib/core/errors.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { readKeyPair } from "../../lib/http/key_pair.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";
 import {
   anyJson,
   anySecret,
   anyText,
   isPolluted,
+  makePipe,
   measureCpuMs,
   tries,
 } from "../support/hostile.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { startStaticCloud } from "../support/static_cloud.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-bad-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -260,7 +262,7 @@ describe.each(["xenorchestra", "static"])("the corpus as a file for %s", (cloud)
 
 describe("files that settings name", () => {
   const pipe = join(folder, "pipe");
-  execFileSync("mkfifo", [pipe]);
+  makePipe(pipe);
   test.each([pipe, "/dev/zero", "/dev/tty", folder, join(folder, "absent"), "/proc/kmsg", SECRET])(
     "%s is not waited for as tokenFile, caFile or a file of settings",
     async (path) => {
@@ -274,6 +276,10 @@ describe("files that settings name", () => {
         expect(said).toContain(key);
         expect(said).not.toContain(SECRET);
       }
+      const pair = await readKeyPair({ certFile: path, keyFile: path }).catch(
+        (error: unknown) => error,
+      );
+      expect(pair).toBeInstanceOf(ConfigError);
       let said = "";
       const complain = (text: string): void => {
         said += text;
@@ -283,4 +289,13 @@ describe("files that settings name", () => {
       expect(said).toContain(path);
     },
   );
+
+  test("an inventory that becomes a pipe is a cloud that cannot answer, and the last good one stays", async () => {
+    const cloud = await startStaticCloud(JSON.stringify(STATIC_GOOD));
+    rmSync(cloud.path);
+    makePipe(cloud.path);
+    const list = cloud.provider.listInventory([], new AbortController().signal);
+    await expect(list).rejects.toThrow("it is not a file");
+    await cloud.stop();
+  });
 });

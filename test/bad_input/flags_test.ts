@@ -1,5 +1,5 @@
 /**
- * Command lines: anything but good ones ends with 2 and names each flag, in plain text and without what may be a secret.
+ * Command lines: anything but good ones ends with 2 and names each flag, in plain text and without a secret.
  * @module
  */
 import { describe, expect, test } from "bun:test";

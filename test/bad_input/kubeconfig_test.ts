@@ -1,9 +1,8 @@
 /**
- * Kubeconfigs, and what they name: anything but a good one is refused with the file and the field, and without a secret.
+ * Kubeconfigs, and what they name: anything but a good one is refused by file and field, and without a secret.
  * @module
  */
 import { afterAll, describe, expect, test } from "bun:test";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +11,14 @@ import { systemClock } from "../../lib/core/clock.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { type CredentialsSource, loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import { anyJson, anySecret, isPolluted, measureCpuMs, tries } from "../support/hostile.ts";
+import {
+  anyJson,
+  anySecret,
+  isPolluted,
+  makePipe,
+  measureCpuMs,
+  tries,
+} from "../support/hostile.ts";
 import { MemoryDisk } from "../support/memory_disk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-kubeconfig-"));
@@ -204,7 +210,8 @@ describe("loadCredentials() by the corpus", () => {
   });
 
   test("takes a cluster that holds itself, and a plugin that is told of it fails with a reason", async () => {
-    const user = `users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/true, provideClusterInfo: true}}}]`;
+    const exec = { ...EXEC, command: "/bin/true", provideClusterInfo: true };
+    const user = `users: ${JSON.stringify([{ name: "u", user: { exec } }])}`;
     const text = `${CYCLE.replace("{cluster: c}", "{cluster: c, user: u}")}${user}`;
     const { error } = await attempt(fromMemory(text));
     expect(error).toBeInstanceOf(ConfigError);
@@ -212,7 +219,7 @@ describe("loadCredentials() by the corpus", () => {
   });
 
   const pipe = join(folder, "pipe");
-  execFileSync("mkfifo", [pipe]);
+  makePipe(pipe);
   const paths = [
     pipe,
     "/dev/zero",

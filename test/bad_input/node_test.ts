@@ -279,6 +279,34 @@ describe("pages of Nodes", () => {
     );
   });
 
+  test("show a place of half a character, and no label that only every object has", async () => {
+    const labels = {
+      "topology.k8s.xenorchestra/pool_id": "\ud800",
+      constructor: "x",
+      toString: "x",
+    };
+    const node = keep(toNode("a", { labels }));
+    const plain: Presence = {
+      ...(PRESENCES[0] as Presence & { kind: "present" }),
+      instance: toInstance("a"),
+    };
+    expect(toView(node, plain).labels.actual).toEqual({});
+    const view = toView(node, PRESENCES[3] as Presence);
+    const pages = createPages({
+      probes: { checks: [], renderMetrics: () => "" },
+      debug: {
+        listNodes: () => [view],
+        findNode: () => view,
+        readInventory: () => toInventoryView(),
+        now: () => PAGE_NOW,
+      },
+      log: silentLogger,
+    });
+    const reply = await pages.request("/debug/", { headers: { accept: "text/html" } });
+    expect(reply.status).toBe(200);
+    expect(await reply.text()).toContain('id="box-%EF%BF%BD"');
+  });
+
   test("landfall check tells of them in plain text, a line for each thing", async () => {
     const nodes = fc.array(anyNode, { minLength: 1, maxLength: 4 });
     const sources = { provider: createStatic(), inventory: toInventory([INSTANCE]) };

@@ -3,12 +3,12 @@
  * @module
  */
 import { afterAll, describe, expect, test } from "bun:test";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeFileProblem } from "../../lib/core/file_problem.ts";
+import { makePipe } from "../support/hostile.ts";
 import { readSmallFile, readSmallText, readSmallTextSync } from "../../lib/core/small_file.ts";
 
 const MIB = 1024 * 1024;
@@ -22,7 +22,7 @@ function make(name: string, create: (path: string) => void): string {
 }
 
 const UNFIT: readonly [string, string, string][] = [
-  ["a pipe without a writer", make("pipe", (path) => execFileSync("mkfifo", [path])), "not a file"],
+  ["a pipe without a writer", make("pipe", makePipe), "not a file"],
   ["a device without an end", "/dev/zero", "it is not a file"],
   ["a device that is empty", "/dev/null", "it is not a file"],
   ["a folder", folder, "it is a folder"],

@@ -83,3 +83,10 @@ export function isPolluted(): boolean {
   const plain: object = {};
   return "polluted" in plain || Object.keys(Object.prototype).length > 0;
 }
+
+/** Makes a pipe that nobody writes to: to open it waits for ever. @returns its path */
+export function makePipe(path: string): string {
+  const { success, stderr } = Bun.spawnSync(["mkfifo", path]);
+  if (!success) throw new Error(`Cannot make a pipe: ${stderr.toString()}`);
+  return path;
+}
