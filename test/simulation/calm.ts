@@ -29,3 +29,14 @@ function listWrongs({ machines, truth }: World, node: Node): string[] {
   if (address !== undefined && !isTold) wrongs.push(`lacks address ${address}`);
   return wrongs;
 }
+
+/** How often processes that run have put a Node off until later, and how many wait in their queues now. */
+export function countRetries({ replicas }: World): number {
+  let count = 0;
+  for (const { current } of replicas) {
+    for (const line of current?.metrics.render().split("\n") ?? []) {
+      if (/^workqueue_(retries_total|depth)\b/.test(line)) count += Number(line.split(" ").at(-1));
+    }
+  }
+  return count;
+}

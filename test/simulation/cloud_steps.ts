@@ -5,6 +5,7 @@
 import type { Fault } from "../../lib/simulator/xenorchestra/mod.ts";
 import type { Random } from "./random.ts";
 import { later, type Step } from "./steps.ts";
+import type { World } from "./world.ts";
 
 /** Everything, or one kind of question alone. */
 const ROUTES = [
@@ -53,16 +54,26 @@ function drawFault(random: Random): Fault {
 const drop: Step = {
   name: "pool lost",
   weight: 4,
-  act: ({ random, cloud }) => {
+  act: (world) => {
+    const { random, cloud } = world;
     const { id } = random.pick(cloud.pools);
     const forMs = random.chance(0.8)
       ? random.between(1_000, 60_000)
       : random.between(1_000, 600_000);
     const lingerMs = random.pick([0, 0, 5_000, 60_000]);
     cloud.state.dropPool(id, forMs, lingerMs);
+    // The network that fails between the two often is the one that the Nodes of the pool are on.
+    if (random.chance(0.5)) silenceNodes(world, id);
     return `${id} for ${forMs} ms, and ${lingerMs} ms until it is loaded`;
   },
 };
+
+function silenceNodes(world: World, poolId: string): void {
+  for (const [name, vmId] of world.machines) {
+    const isThere = world.truth.find(vmId)?.["$pool"] === poolId;
+    if (isThere && world.findNode(name)) world.setReady(name, false);
+  }
+}
 
 const hide: Step = {
   name: "VMs of a pool hidden",

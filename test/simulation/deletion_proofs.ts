@@ -75,6 +75,17 @@ export class DeletionProofs {
     return [...doubts, ...this.#listExcess(author, node.metadata.uid ?? "")];
   }
 
+  /** Whether so many Nodes are gone or were lately deleted that the process that leads may delete none. */
+  isFleetAtLimit(gone: readonly string[]): boolean {
+    const { fleetShare, fleetWindowMs } = this.#world.settings.deletion;
+    const sinceMs = this.#nowMs - fleetWindowMs * (1 + RATE_ERROR);
+    const deletions = [...(this.#deletions.get(this.#world.server.holder ?? "")?.values() ?? [])];
+    const affected = gone.length + deletions.filter((atMs) => atMs >= sinceMs).length;
+    // Which of the sizes the process went by depends on when it started.
+    const least = Math.min(...this.#listSizes(sinceMs));
+    return affected > Math.max(1, Math.floor(fleetShare * least + 1e-9));
+  }
+
   /** The fleet limit is a promise of each process: what another one deleted before it started, it does not know. */
   #listExcess(author: string, uid: string): string[] {
     const { fleetShare, fleetWindowMs } = this.#world.settings.deletion;
@@ -82,7 +93,7 @@ export class DeletionProofs {
     const deletions = this.#deletions.get(author) ?? new Map<string, number>();
     this.#deletions.set(author, deletions.set(uid, this.#nowMs));
     const count = [...deletions.values()].filter(
-      (atMs) => atMs >= sinceMs * (1 + RATE_ERROR),
+      (atMs) => atMs >= sinceMs + fleetWindowMs * RATE_ERROR,
     ).length;
     const first = Math.max(
       0,
@@ -91,6 +102,14 @@ export class DeletionProofs {
     const size = Math.max(0, ...this.#sizes.slice(first).map((sample) => sample.size));
     const limit = Math.max(1, Math.floor(fleetShare * size + 1e-9));
     return count > limit ? [`${count} Nodes go within the window, of ${size}`] : [];
+  }
+
+  #listSizes(sinceMs: number): number[] {
+    const first = Math.max(
+      0,
+      this.#sizes.findLastIndex(({ atMs }) => atMs <= sinceMs),
+    );
+    return this.#sizes.slice(first).map(({ size }) => size);
   }
 
   #noteList(asker: string, response: Response): void {

@@ -22,6 +22,7 @@ export class Invariants {
   /** Writes under way, as `a1 n3 labels`. */
   readonly #writing = new Set<string>();
   readonly #violations: string[] = [];
+  #writes = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -33,10 +34,16 @@ export class Invariants {
     return this.#violations;
   }
 
+  /** How many writes to Nodes were sent. */
+  get writes(): number {
+    return this.#writes;
+  }
+
   /** Judges a request as a process sends it. Returns what tells that the process is done with it. */
   checkSent(process: Process, request: TransportRequest): () => void {
     const name = NODE_PATH.exec(request.path)?.[1];
     if (request.method === "GET" || name === undefined) return () => undefined;
+    this.#writes += 1;
     const { server, trace } = this.#world;
     trace.note(process.name, `sends ${request.method} ${request.path} ${request.body ?? ""}`);
     if (server.holder !== process.name) {

@@ -114,7 +114,8 @@ function step(
 function fall(world: World, name: string): void {
   const uid = world.findNode(name)?.metadata.uid;
   if (uid === undefined) return;
-  later(world, world.random.between(0, 50_000), () => {
+  const ms = world.random.chance(0.6) ? 0 : world.random.between(0, 50_000);
+  later(world, ms, () => {
     const isSame = world.findNode(name)?.metadata.uid === uid;
     if (isSame && !world.isRunning(name)) world.setReady(name, false);
   });

@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 const MINUTE_MS = 60_000;
 
-const kill = step("SIGKILL", 2, (world, { process }) => {
+const kill = step("SIGKILL", 1, (world, { process }) => {
   world.replicas.find(({ current }) => current?.process === process)?.kill();
   return "";
 });
@@ -20,7 +20,7 @@ const stop = step("SIGTERM", 1, (_world, { stop: controller }) => {
 });
 
 /** Frozen, such as by a hypervisor; its clocks go on. */
-const pause = step("SIGSTOP", 3, (world, { process }) => {
+const pause = step("SIGSTOP", 2, (world, { process }) => {
   const ms = world.random.between(1_000, 40_000);
   process.pause();
   later(world, ms, () => process.resume());
