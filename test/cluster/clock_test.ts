@@ -1,0 +1,137 @@
+/**
+ * Wall clocks that are hours off, run fast or are set, on real processes. What is promised: nobody's clock is compared
+ * with another's, so replicas agree whatever their clocks say; a clock that is set back changes nothing; one that is set
+ * forward costs the Lease, for it cannot be told from a machine that slept; and a clock that is before a certificate's
+ * beginning is named by that.
+ * @module
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { skipsCluster } from "../support/cluster.ts";
+import { ClusterRig, LEASE } from "../support/cluster_rig.ts";
+import { createFakeTime, type FakeTime, skipsFakeTime } from "../support/fake_time.ts";
+import { type LandfallProcess, type LogRecord, listPrograms } from "../support/landfall_process.ts";
+import { findForeignWrites } from "../support/lease_history.ts";
+import { placeLandfall, type PlacedLandfall } from "../support/placed_landfall.ts";
+import { WatchedFleet } from "../support/watched_fleet.ts";
+
+const program = listPrograms().at(-1);
+const isSkipped = skipsCluster() || skipsFakeTime();
+const HOUR_MS = 3_600_000;
+const LEASE_MS = 4_000;
+const RETRY_MS = 700;
+const ARGS = [
+  "--node-monitor-period=500ms",
+  "--leader-elect=true",
+  `--leader-elect-lease-duration=${LEASE_MS}ms`,
+  "--leader-elect-renew-deadline=3s",
+  `--leader-elect-retry-period=${RETRY_MS}ms`,
+] as const;
+
+/** One with a clock of its own. */
+interface Skewed extends PlacedLandfall {
+  readonly time: FakeTime;
+}
+
+describe.skipIf(isSkipped)(`with a wrong clock, ${program?.name}`, () => {
+  let rig: ClusterRig | undefined;
+  let fleet: WatchedFleet | undefined;
+  let running: LandfallProcess[] = [];
+  const use = (): { rig: ClusterRig; fleet: WatchedFleet } => {
+    if (rig === undefined || fleet === undefined) throw new Error("Cannot test: not up");
+    return { rig, fleet };
+  };
+  const place = async (name: string, offset: string): Promise<Skewed> => {
+    if (program === undefined) throw new Error("Cannot test: there is no program");
+    const { rig } = use();
+    const time = await createFakeTime(join(rig.cluster.folder, `${name}.clock`), offset);
+    const settings = ["deletion: {confirmations: 3, holdOff: 1s, fleetShare: 1}"];
+    const placed = await placeLandfall(rig, program, { name, env: time.env, args: ARGS, settings });
+    running.push(placed.landfall);
+    return { ...placed, time };
+  };
+
+  beforeAll(async () => {
+    rig = await ClusterRig.start();
+    fleet = new WatchedFleet(rig);
+    await fleet.add("stays-1", "stays-2", "stays-3");
+  }, 120_000);
+  afterEach(async () => {
+    for (const landfall of running) landfall.signal("SIGKILL");
+    await Promise.all(running.map(({ ended }) => ended));
+    running = [];
+    const lease = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
+    await rig?.cluster.adminFetch(lease, { method: "DELETE" });
+  });
+  afterAll(() => rig?.stop());
+
+  test("replicas agree on one although their clocks are hours apart and one runs fast", async () => {
+    const { rig, fleet } = use();
+    const asked = (await rig.cluster.listRequests()).length;
+    const first = await place("fast", "+5h x1.5");
+    await first.landfall.waitForRecord(isLeading);
+    const second = await place("ahead", "+11h");
+    await second.untilReady();
+    expect(await readFile(`/proc/${first.pid}/maps`, "utf8")).toContain("libfaketime");
+    const { time } = await first.landfall.waitForRecord(isLeading);
+    expect(Date.parse(String(time)) - Date.now()).toBeGreaterThan(4 * HOUR_MS);
+    await fleet.add("early");
+    await fleet.settle();
+    // Long enough for a Lease to run out, were clocks compared.
+    await Bun.sleep(2 * LEASE_MS);
+    await fleet.lose("early");
+    await fleet.settle();
+    expect(second.landfall.log).not.toContain("Became leader");
+    const killedMs = Date.now();
+    first.landfall.signal("SIGKILL");
+    await second.landfall.waitForRecord(isLeading);
+    const tookOverMs = Date.now() - killedMs;
+    expect(tookOverMs).toBeLessThan(LEASE_MS + 2 * RETRY_MS + 1_000);
+    await fleet.add("after");
+    await fleet.settleForGood();
+    console.log(`clocks 6 h apart: the other led ${tookOverMs} ms after the first was killed`);
+    expect(findForeignWrites((await rig.cluster.listRequests()).slice(asked))).toEqual([]);
+  }, 90_000);
+
+  test("a clock set back changes nothing, and one set forward costs the Lease and no more", async () => {
+    const { rig, fleet } = use();
+    const asked = (await rig.cluster.listRequests()).length;
+    const first = await place("jumps", "+5h");
+    await first.landfall.waitForRecord(isLeading);
+    const second = await place("steady", "+0");
+    await second.untilReady();
+    await first.time.set("+2h");
+    await Bun.sleep(2 * LEASE_MS);
+    await fleet.add("set-back");
+    await fleet.settle();
+    expect(first.landfall.log).not.toContain("leaderelection lost");
+    const setMs = Date.now();
+    await first.time.set("+8h");
+    const { code, stderr } = await first.landfall.ended;
+    expect(code, stderr.slice(-2_000)).toBe(1);
+    expect(stderr).toContain("leaderelection lost");
+    await second.landfall.waitForRecord(isLeading);
+    console.log(`a clock set forward: the other led ${Date.now() - setMs} ms later`);
+    await fleet.add("set-forward");
+    await fleet.settleForGood();
+    const requests = (await rig.cluster.listRequests()).slice(asked);
+    expect(findForeignWrites(requests)).toEqual([]);
+  }, 90_000);
+
+  test("a clock before the beginning of the API server's certificate is named, and nothing is written", async () => {
+    const { rig } = use();
+    const { landfall, username, time, untilReady } = await place("behind", "-7h");
+    const record = await landfall.waitForRecord(({ message }) => message === "Cannot list");
+    expect(String(record["error"])).toContain("certificate not trusted: it is not valid yet");
+    const requests = await rig.cluster.listRequests();
+    expect(requests.filter((one) => one.username === username)).toEqual([]);
+    // Once it is right, no restart is needed.
+    await time.set("+0");
+    await untilReady();
+  }, 60_000);
+});
+
+function isLeading({ message }: LogRecord): boolean {
+  return message === "Became leader";
+}
