@@ -47,7 +47,8 @@ export function createStage(
 export function checkReason(error: unknown): KubeError {
   if (!(error instanceof KubeError)) throw error;
   const text = describeError(error);
-  if (!/^Cannot \w+ "/.test(error.message)) throw new Error(`no words: ${text.slice(0, 500)}`);
+  if (!/^Cannot \w+ ("|for )/.test(error.message))
+    throw new Error(`no words: ${text.slice(0, 500)}`);
   if (text.length > 4_000) throw new Error(`too many words: ${text.length}`);
   if (text.includes(TOKEN)) throw new Error("a secret is shown");
   if ((error.retryAfterMs ?? 0) > 300_000) throw new Error(`a pause of ${error.retryAfterMs} ms`);

@@ -105,7 +105,7 @@ describe("XenOrchestraProvider.listInventory()", () => {
           expect([...result.instances.keys()].sort()).toEqual([...whole.instances.keys()].sort());
         },
       ),
-      toRuns(80),
+      toRuns(60),
     );
   });
 
@@ -128,7 +128,7 @@ describe("XenOrchestraProvider.listInventory()", () => {
           expect(await stage.list()).toMatchObject({ name: "CloudError", kind: "protocol" });
         },
       ),
-      toRuns(80),
+      toRuns(60),
     );
   });
 
@@ -318,7 +318,7 @@ describe("XenOrchestraProvider.readInstance()", () => {
           if (presence.kind === "unknown") checkWords(new Error(presence.message));
         },
       ),
-      toRuns(25),
+      toRuns(15),
     );
   });
 
