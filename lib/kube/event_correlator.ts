@@ -4,6 +4,7 @@
  * The rules are those of client-go's `tools/record` package: aggregation, then counting, then the spam filter.
  * @module
  */
+import { createHash } from "node:crypto";
 import type { KubeEvent } from "./resource.ts";
 
 /** What to do with one Event. */
@@ -19,7 +20,7 @@ export type Correlation =
   | { readonly kind: "drop" };
 
 interface Group {
-  /** Different ones, the oldest first. */
+  /** Digests of different ones, the oldest first. */
   readonly messages: string[];
   lastMs: number;
 }
@@ -44,11 +45,14 @@ const BURST_MAX = 25;
 const REFILL_MS = 300_000;
 const CACHE_SIZE_MAX = 4_096;
 
-/** Remembers recent Events. Memory is bounded: 4,096 groups, Events and objects; the longest unused go first. */
+/**
+ * Remembers recent Events. Memory is bounded: 4,096 groups, Events and objects; the longest unused go first, and before
+ * that what has no effect any more. Thousands of Nodes fill it, so texts are kept as digests.
+ */
 export class EventCorrelator {
-  readonly #groups = new LruCache<Group>(CACHE_SIZE_MAX);
-  readonly #observations = new LruCache<Observation>(CACHE_SIZE_MAX);
-  readonly #buckets = new LruCache<Bucket>(CACHE_SIZE_MAX);
+  readonly #groups = new LruCache<Group>(isOldGroup);
+  readonly #observations = new LruCache<Observation>(() => false);
+  readonly #buckets = new LruCache<Bucket>(isFullBucket);
 
   /**
    * Takes one Event in.
@@ -58,7 +62,7 @@ export class EventCorrelator {
    */
   correlate(event: KubeEvent, nowMs: number): Correlation {
     const { key, event: shown } = this.#aggregate(event, nowMs);
-    const correlation = this.#count(key, shown);
+    const correlation = this.#count(key, shown, nowMs);
     // Dropped Events count all the same: the next one that passes says how many there were.
     return this.#takeToken(event, nowMs) ? correlation : { kind: "drop" };
   }
@@ -66,28 +70,28 @@ export class EventCorrelator {
   #aggregate(event: KubeEvent, nowMs: number): { key: string; event: KubeEvent } {
     const groupKey = toGroupKey(event);
     const message = event.message ?? "";
+    const messageKey = toDigest(`${groupKey}${message}`);
     const known = this.#groups.get(groupKey);
-    const fresh = known === undefined || nowMs - known.lastMs > GROUP_MS_MAX;
+    const fresh = known === undefined || isOldGroup(known, nowMs);
     const group: Group = fresh ? { messages: [], lastMs: nowMs } : known;
-    if (!group.messages.includes(message)) group.messages.push(message);
+    if (!group.messages.includes(messageKey)) group.messages.push(messageKey);
     group.lastMs = nowMs;
-    this.#groups.set(groupKey, group);
-    if (group.messages.length < GROUP_MESSAGES_MAX) {
-      return { key: `${groupKey}${message}`, event };
-    }
+    this.#groups.set(groupKey, group, nowMs);
+    if (group.messages.length < GROUP_MESSAGES_MAX) return { key: messageKey, event };
     // One short of the limit is kept, so that the group stays full without growing.
     group.messages.shift();
     return { key: groupKey, event: { ...event, message: `${AGGREGATE_PREFIX}${message}` } };
   }
 
-  #count(key: string, event: KubeEvent): Correlation {
+  #count(key: string, event: KubeEvent, nowMs: number): Correlation {
     const known = this.#observations.get(key);
     if (known === undefined) {
       const { firstTimestamp } = event;
-      this.#observations.set(key, { name: event.metadata.name, firstTimestamp, count: 1 });
+      this.#observations.set(key, { name: event.metadata.name, firstTimestamp, count: 1 }, nowMs);
       return { kind: "create", event };
     }
     known.count += 1;
+    this.#observations.set(key, known, nowMs);
     const { lastTimestamp, message } = event;
     const patch = { count: known.count, lastTimestamp, message };
     const metadata = { ...event.metadata, name: known.name };
@@ -101,51 +105,66 @@ export class EventCorrelator {
   }
 
   #takeToken(event: KubeEvent, nowMs: number): boolean {
-    const key = JSON.stringify([...toSubject(event), event.type]);
+    const key = toDigest(JSON.stringify([...toSubject(event), event.type]));
     const known = this.#buckets.get(key) ?? { tokens: BURST_MAX, atMs: nowMs };
-    const refilled = known.tokens + (nowMs - known.atMs) / REFILL_MS;
-    const tokens = Math.min(BURST_MAX, refilled);
+    const tokens = readTokens(known, nowMs);
     const passes = tokens >= 1;
-    this.#buckets.set(key, { tokens: passes ? tokens - 1 : tokens, atMs: nowMs });
+    this.#buckets.set(key, { tokens: passes ? tokens - 1 : tokens, atMs: nowMs }, nowMs);
     return passes;
   }
+}
+
+function isOldGroup({ lastMs }: Group, nowMs: number): boolean {
+  return nowMs - lastMs > GROUP_MS_MAX;
+}
+
+function isFullBucket(bucket: Bucket, nowMs: number): boolean {
+  return readTokens(bucket, nowMs) === BURST_MAX;
+}
+
+function readTokens({ tokens, atMs }: Bucket, nowMs: number): number {
+  return Math.min(BURST_MAX, tokens + (nowMs - atMs) / REFILL_MS);
 }
 
 /** Events that differ in their message only share this key. */
 function toGroupKey(event: KubeEvent): string {
   const { type, reason, reportingComponent, reportingInstance } = event;
-  return JSON.stringify([...toSubject(event), type, reason, reportingComponent, reportingInstance]);
+  return toDigest(
+    JSON.stringify([...toSubject(event), type, reason, reportingComponent, reportingInstance]),
+  );
+}
+
+/** 32 characters of a byte each, whatever the text. */
+function toDigest(text: string): string {
+  return createHash("sha256").update(text).digest("latin1");
 }
 
 function toSubject({ source, involvedObject }: KubeEvent): (string | undefined)[] {
   const { kind, namespace, name, uid, apiVersion } = involvedObject;
-  // A UID says what the rest would; these keys are most of what thousands of Events leave behind.
-  const object = uid === undefined ? [kind, namespace, name, apiVersion] : [uid];
-  return [source?.component, source?.host, ...object];
+  return [source?.component, source?.host, kind, namespace, name, uid, apiVersion];
 }
 
 /** A map that forgets what was not used for the longest time. */
 class LruCache<V> {
-  readonly #sizeMax: number;
+  readonly #isSpent: (value: V, nowMs: number) => boolean;
   readonly #entries = new Map<string, V>();
 
-  constructor(sizeMax: number) {
-    this.#sizeMax = sizeMax;
+  /** @param isSpent Whether a value says no more than one that is not there */
+  constructor(isSpent: (value: V, nowMs: number) => boolean) {
+    this.#isSpent = isSpent;
   }
 
   get(key: string): V | undefined {
-    const value = this.#entries.get(key);
-    if (value !== undefined) this.set(key, value);
-    return value;
+    return this.#entries.get(key);
   }
 
-  set(key: string, value: V): void {
+  set(key: string, value: V, nowMs: number): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    if (this.#entries.size <= this.#sizeMax) return;
-    for (const oldest of this.#entries.keys()) {
+    for (const [oldest, old] of this.#entries) {
+      const isFull = this.#entries.size > CACHE_SIZE_MAX;
+      if (!isFull && !this.#isSpent(old, nowMs)) return;
       this.#entries.delete(oldest);
-      return;
     }
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { heapStats } from "bun:jsc";
 import { type Correlation, EventCorrelator } from "../../lib/kube/event_correlator.ts";
 import type { KubeEvent } from "../../lib/kube/resource.ts";
 
@@ -139,4 +140,37 @@ test("EventCorrelator remembers 4,096 events, and forgets the longest unused fir
   expect(send("n0")).toBe("patch 2 m");
   send("one-more");
   expect([send("n0"), send("n1")]).toEqual(["patch 3 m", "create m"]);
+});
+
+test("EventCorrelator forgets nothing that still has an effect when other objects have Events", () => {
+  const others = (at: number): Given[] => [
+    { object: "b", at },
+    { object: "c", at: at + 1 },
+  ];
+  const burst = many(26, () => ({}), 0);
+  // Six minutes later one token is back, and the group of nine other messages is not forgotten.
+  expect(feed([...burst, ...others(360_000), { at: 360_002 }, { at: 360_003 }]).slice(-2)).toEqual([
+    "patch 27 m",
+    "drop",
+  ]);
+  const nine = Array.from({ length: 9 }, (_, at) => ({ message: `m${at}` }));
+  expect(feed([...nine, ...others(590_000), { message: "tenth", at: 600_000 }]).at(-1)).toBe(
+    "create (combined from similar events): tenth",
+  );
+});
+
+test("EventCorrelator keeps less than a KiB of an Event, whatever its length", () => {
+  const kept: EventCorrelator[] = [];
+  const measure = (): number => {
+    Bun.gc(true);
+    return heapStats().heapSize + heapStats().extraMemorySize;
+  };
+  const before = measure();
+  const correlator = new EventCorrelator();
+  kept.push(correlator);
+  for (let at = 0; at < 4_096; at += 1) {
+    correlator.correlate(toEvent({ object: `n${at}`, message: `${at}`.padEnd(1_000, "x") }), 0);
+  }
+  expect((measure() - before) / 4_096).toBeLessThan(1_024);
+  expect(kept).toHaveLength(1);
 });
