@@ -3,8 +3,8 @@
  *
  * Flags: `--minutes=N` (default 30), `--nodes=N` (default 500), `--seed=N` (default: the time),
  * `--binary=FILE` (default dist/landfall), `--samples=FILE` (samples as they come, and the log beside
- * them). What follows `--` goes to Landfall: on a busy machine, longer times of the Lease. Exit code 1
- * when the verdict is bad.
+ * them). To hunt a leak: `--acts=NAME,NAME` (only these things happen) and `--gap=MS` (how long after one
+ * another, on average; default 1000). Exit code 1 when the verdict is bad.
  * @module
  */
 import { existsSync } from "node:fs";
@@ -17,14 +17,15 @@ import { Simulators } from "./processes.ts";
 import { toRandom } from "./random.ts";
 import { judge, type Sample } from "./soak_verdict.ts";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "30" },
     nodes: { type: "string", default: "500" },
     seed: { type: "string", default: `${Date.now() % 1_000_000}` },
     binary: { type: "string", default: "dist/landfall" },
     samples: { type: "string", default: "" },
+    acts: { type: "string", default: "" },
+    gap: { type: "string", default: "1000" },
   },
 });
 
@@ -44,7 +45,6 @@ const WEIGHTS: readonly (readonly [ActName | "configure", weight: number])[] = [
   ["configure", 6],
   ["restartCloud", 2],
 ];
-const ACT_GAP_MS = 1_000;
 const SAMPLE_GAP_MS = 10_000;
 const HEARTBEAT_MS = 10_000;
 const READY_MS = 30_000;
@@ -64,7 +64,7 @@ interface Run {
 async function play({ simulators, controller, endMs }: Run, seed: number): Promise<void> {
   const random = toRandom(seed);
   while (performance.now() < endMs && controller.exitCode === null) {
-    await Bun.sleep(ACT_GAP_MS * 2 * random());
+    await Bun.sleep(Number(values.gap) * 2 * random());
     const name = chooseAct(random());
     const pick = random();
     if (name === "configure") {
@@ -78,9 +78,11 @@ async function play({ simulators, controller, endMs }: Run, seed: number): Promi
 }
 
 function chooseAct(at: number): ActName | "configure" {
-  const total = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
+  const only = values.acts.split(",").filter(Boolean);
+  const weights = WEIGHTS.filter(([name]) => only.length === 0 || only.includes(name));
+  const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
   let left = at * total;
-  for (const [name, weight] of WEIGHTS) {
+  for (const [name, weight] of weights) {
     left -= weight;
     if (left < 0) return name;
   }
@@ -134,7 +136,6 @@ async function soak(): Promise<boolean> {
   await using controller = await Controller.start({
     binary: values.binary,
     places: simulators.places,
-    flags: positionals,
   });
   await controller.untilProbe("/readyz", READY_MS);
   await simulators.register();
