@@ -15,6 +15,7 @@ export function renderBreakList(groups: readonly BreakGroup[]): string {
 
 const HEADER = ["break", "what holds no longer", "caught by"] as const;
 
-function toRow({ id, invariant, tests }: Break): readonly string[] {
-  return [toCode(id), invariant, tests.map(toCode).join(", ")];
+function toRow({ id, invariant, tests, simulated }: Break): readonly string[] {
+  const catchers = [...tests.map(toCode), ...(simulated ? ["**simulation**"] : [])];
+  return [toCode(id), invariant, catchers.join(", ")];
 }

@@ -57,6 +57,7 @@ describe("applyEdit()", () => {
 test.each([
   [0, "(pass) it works [1.00ms]\n", undefined],
   [1, "(pass) it works\n(fail) it > breaks [1234.50ms]\n(fail) later\n", "it > breaks"],
+  [1, "T+1 s a1 sends it\nBROKEN: a1 deletes Node n1\nBROKEN: more\n", "a1 deletes Node n1"],
   [137, "(pass) it works\n", "it did not end in time"],
 ] as const)("findCatch() of code %d and %j is %p", (code, output, caught) => {
   expect(findCatch({ code, output })).toBe(caught);

@@ -13,21 +13,30 @@ export interface Catcher {
   readonly args: readonly string[];
 }
 
+/** Most seeds that the simulation gets to find a break in; it ends with the first that fails. */
+const SEEDS = 100;
+const SIMULATION: Catcher = {
+  name: "simulation",
+  args: ["test/simulation/main.ts", "--from", "1", "--count", String(SEEDS)],
+};
+
 /** Everybody who is to notice a break. */
-export function listCatchers({ tests }: Break): readonly Catcher[] {
-  return tests.map((file) => ({
+export function listCatchers({ tests, simulated }: Break): readonly Catcher[] {
+  const files = tests.map((file) => ({
     name: file,
     args: ["test", "--bail", "--timeout", "10000", `./${file}`],
   }));
+  return simulated ? [...files, SIMULATION] : files;
 }
 
 /**
- * What noticed the break: the name of the first test that failed, or that the command did not end in time.
+ * What noticed the break: the name of the first test that failed, what the simulation found, or that the command did
+ * not end in time.
  *
  * @returns `undefined` when nothing did
  */
 export function findCatch({ code, output }: CommandResult): string | undefined {
   if (code === 0) return undefined;
-  const failed = /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m.exec(output)?.[1];
+  const failed = /^(?:\(fail\)|BROKEN:) (.*?)(?: \[[\d.]+ms\])?$/m.exec(output)?.[1];
   return failed ?? "it did not end in time";
 }

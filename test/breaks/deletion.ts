@@ -19,6 +19,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       'return { kind: "absent", evidence: "404" };',
     ),
     tests: ["test/providers/xenorchestra/simulator_test.ts"],
+    simulated: true,
   },
   {
     id: "trust-any-404",
@@ -193,6 +194,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "only the answer that a machine is absent lets its Node be deleted",
     edits: edit(DELETER, 'if (answer.kind !== "absent") {', 'if (answer.kind === "present") {'),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
+    simulated: true,
   },
   {
     id: "skip-last-read",

@@ -45,6 +45,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "if (this.freeInMs === Infinity) return TAKEN;",
     ),
     tests: ["test/kube/leader_test.ts"],
+    simulated: true,
   },
   {
     id: "compare-clocks",
@@ -135,6 +136,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       ),
     ],
     tests: ["test/core/work_queue_test.ts"],
+    simulated: true,
   },
   {
     id: "lose-key-while-working",

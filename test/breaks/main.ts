@@ -1,7 +1,7 @@
 /**
  * Breaks the program on purpose, one break after the other, and sees whether somebody notices (`npm run breaks`).
  *
- * `--only ID,ID` takes some breaks, `--jobs N` works on so many at once (2).
+ * `--only ID,ID` takes some breaks, `--jobs N` works on so many at once (2), `--quick` leaves the simulation out.
  * @module
  */
 import { parseArgs } from "node:util";
@@ -21,10 +21,16 @@ interface Finding {
 }
 
 const { values } = parseArgs({
-  options: { only: { type: "string" }, jobs: { type: "string", default: "2" } },
+  options: {
+    only: { type: "string" },
+    jobs: { type: "string", default: "2" },
+    quick: { type: "boolean", default: false },
+  },
 });
 const only = values.only?.split(",");
-const chosen = BREAKS.filter(({ id }) => only?.includes(id) ?? true);
+const chosen = BREAKS.filter(({ id }) => only?.includes(id) ?? true).map(
+  ({ simulated, ...one }): Break => (simulated && !values.quick ? { ...one, simulated } : one),
+);
 const unknown = only?.filter((id) => !BREAKS.some((one) => one.id === id)) ?? [];
 if (unknown.length > 0) {
   process.stderr.write(`There is no break called ${unknown.join(", ")}\n`);

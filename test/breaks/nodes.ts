@@ -18,6 +18,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "topology[keys[0]] = value;",
     ),
     tests: ["test/controllers/instance_labels_test.ts"],
+    simulated: true,
   },
   {
     id: "stable-ignores-beta",
@@ -28,6 +29,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "if (actual[stable] === value) set[stable] = value;",
     ),
     tests: ["test/controllers/node_labels/plan_test.ts"],
+    simulated: true,
   },
   {
     id: "write-equal-labels",
@@ -38,12 +40,14 @@ export const NODE_BREAKS: readonly Break[] = [
       "filter(([key, value]) => actual[key] !== value || value !== undefined));",
     ),
     tests: ["test/controllers/node_labels/plan_test.ts"],
+    simulated: true,
   },
   {
     id: "write-equal-addresses",
     invariant: "addresses are written only where they differ",
     edits: edit(PLAN, '"wanted" || hasAddresses(node, plan.addresses)) return', '"wanted") return'),
     tests: ["test/controllers/node/plan_test.ts"],
+    simulated: true,
   },
   {
     id: "write-twice-from-stale-store",
@@ -74,6 +78,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "filter(({ key }) => key === UNINITIALIZED_TAINT && key === undefined);",
     ),
     tests: ["test/controllers/node/plan_test.ts"],
+    simulated: true,
   },
   {
     id: "shutdown-drops-taints",
@@ -131,6 +136,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "[...addresses]",
     ),
     tests: ["test/controllers/node/reconcile_test.ts"],
+    simulated: true,
   },
   {
     id: "overwrite-labels-of-others",

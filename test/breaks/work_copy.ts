@@ -18,7 +18,7 @@ export interface CommandResult {
 }
 
 /** Longer than any catcher takes, and short enough for a break that makes it hang. */
-const COMMAND_MS_MAX = 120_000;
+const COMMAND_MS_MAX = 300_000;
 
 /** What git knows or would add, as it stands in the work tree, in a temporary folder. */
 export class WorkCopy implements AsyncDisposable {
