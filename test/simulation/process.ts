@@ -23,8 +23,9 @@ export class Process {
   readonly #alarms = new Set<() => void>();
   #skewMs: number;
   #state: "running" | "paused" | "dead" = "running";
-  /** What waits for a paused process to go on, in the order it came. */
-  #held: (() => void)[] = [];
+  /** What waits for a paused process to go on, each in the order it came. */
+  #heldTimers: (() => void)[] = [];
+  #heldSockets: (() => void)[] = [];
 
   constructor(name: string, timeline: Timeline, { rate, skewMs }: ClockErrors) {
     this.name = name;
@@ -61,27 +62,39 @@ export class Process {
     if (this.#state === "running") this.#state = "paused";
   }
 
-  /** As SIGCONT: all that came meanwhile comes now. */
-  resume(): void {
+  /**
+   * As SIGCONT: all that came meanwhile comes now, one thing after the other, as an event loop takes them.
+   *
+   * @param isNetFirst Whether what came by the network comes before the timers that are due. @default {false}
+   */
+  resume(isNetFirst: boolean = false): void {
     if (this.#state !== "paused") return;
     this.#state = "running";
-    const held = this.#held;
-    this.#held = [];
-    for (const act of held) act();
+    const [timers, sockets] = [this.#heldTimers, this.#heldSockets];
+    this.#heldTimers = [];
+    this.#heldSockets = [];
+    const held = isNetFirst ? [...sockets, ...timers] : [...timers, ...sockets];
+    for (const act of held) this.#timeline.schedule(0, () => this.enter(act));
   }
 
   /** As SIGKILL: nothing happens in it any more. */
   kill(): void {
     this.#state = "dead";
-    this.#held = [];
+    this.#heldTimers = [];
+    this.#heldSockets = [];
     for (const cancel of this.#alarms) cancel();
     this.#alarms.clear();
   }
 
-  /** Lets something happen in the process: at once, when it goes on, or never. */
+  /** Lets something that came by the network happen in the process: at once, when it goes on, or never. */
   enter(act: () => void): void {
     if (this.#state === "running") act();
-    else if (this.#state === "paused") this.#held.push(act);
+    else if (this.#state === "paused") this.#heldSockets.push(act);
+  }
+
+  #ring(act: () => void): void {
+    if (this.#state === "running") act();
+    else if (this.#state === "paused") this.#heldTimers.push(act);
   }
 
   #sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -97,7 +110,7 @@ export class Process {
         cancel();
         end(() => reject(signal.reason));
       };
-      const cancel = this.#timeline.schedule(ms, () => this.enter(() => end(resolve)));
+      const cancel = this.#timeline.schedule(ms, () => this.#ring(() => end(resolve)));
       this.#alarms.add(cancel);
       signal.addEventListener("abort", abort, { once: true });
     });

@@ -22,8 +22,9 @@ const stop = step("SIGTERM", 1, (_world, { stop: controller }) => {
 /** Frozen, such as by a hypervisor; its clocks go on. */
 const pause = step("SIGSTOP", 2, (world, { process }) => {
   const ms = world.random.between(1_000, 40_000);
+  const isNetFirst = world.random.chance(0.5);
   process.pause();
-  later(world, ms, () => process.resume());
+  later(world, ms, () => process.resume(isNetFirst));
   return `for ${ms} ms`;
 });
 

@@ -126,8 +126,10 @@ async function trouble(world: World): Promise<void> {
 
 /** Where everything goes wrong all the time, nothing gets as far as a deletion: each story has a choice of it. */
 function drawSteps(random: Random): readonly Step[] {
-  const spared = [SERVER_STEPS, PROCESS_STEPS].filter(() => random.chance(QUIET_SHARE)).flat();
-  return STEPS.filter((step) => !random.chance(SPARED_SHARE) && !spared.includes(step));
+  const spared = new Set(
+    [SERVER_STEPS, PROCESS_STEPS].filter(() => random.chance(QUIET_SHARE)).flat(),
+  );
+  return STEPS.filter((step) => !random.chance(SPARED_SHARE) && !spared.has(step));
 }
 
 async function calm(world: World): Promise<void> {
