@@ -78,12 +78,14 @@ export function toDeletion({ uid, resourceVersion }: DeleteOptions): {
 }
 
 /**
- * Takes an answer for that to a deletion: a Status, or the object that is on its way out.
+ * Takes an answer for that to a deletion: a Status of success, or the object that is on its way out.
  *
  * @throws {KubeError} `unavailable` when it is something else
  */
 export function checkDeleted(value: unknown, { kind }: Resource<KubeObject>, what: string): void {
-  if (isFields(value) && (value["kind"] === "Status" || value["kind"] === kind)) return;
+  const answer = isFields(value) ? value : {};
+  const isDone = answer["kind"] === "Status" && answer["status"] === "Success";
+  if (isDone || answer["kind"] === kind) return;
   throw new KubeError("unavailable", `Cannot ${what}: the answer is not that of Kubernetes`);
 }
 

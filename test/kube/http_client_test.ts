@@ -148,7 +148,9 @@ describe("createKubeClient()", () => {
   });
 
   test("deletes with preconditions", async () => {
-    const { client, asked } = await startBench(() => Response.json({ kind: "Status" }));
+    const { client, asked } = await startBench(() =>
+      Response.json({ kind: "Status", status: "Success" }),
+    );
     await client.delete(NODES, { name: "a" }, { uid: "u", resourceVersion: "7" }, never);
     await client.delete(NODES, { name: "a" }, {}, never);
     const options = { apiVersion: "v1", kind: "DeleteOptions" };

@@ -128,9 +128,16 @@ describe("toObject()", () => {
 });
 
 test("checkDeleted() takes a Status or the object, and no page of a proxy", () => {
-  expect(() => checkDeleted({ kind: "Status" }, NODES, "delete")).not.toThrow();
+  expect(() => checkDeleted({ kind: "Status", status: "Success" }, NODES, "delete")).not.toThrow();
   expect(() => checkDeleted({ kind: "Node" }, NODES, "delete")).not.toThrow();
-  for (const value of ["<html>", "", null, {}, { kind: "Pod" }]) {
+  for (const value of [
+    "<html>",
+    "",
+    null,
+    {},
+    { kind: "Pod" },
+    { kind: "Status", status: "Failure" },
+  ]) {
     expect(() => checkDeleted(value, NODES, "delete")).toThrow("not that of Kubernetes");
   }
 });
