@@ -136,7 +136,7 @@ describe.each(CLOUDS)("settings of %s", (_name, definition, good, paths) => {
         expect(issues.length).toBeGreaterThan(0);
         for (const { message } of issues) expect(message).not.toBe("");
       }),
-      tries(60),
+      tries(40),
     );
     expect(isPolluted()).toBe(false);
   });
