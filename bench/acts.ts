@@ -15,6 +15,7 @@ type Act = (stage: Stage, pick: number) => string;
 
 const POOL_GONE_MS_MAX = 60_000;
 const HALT_MS_MAX = 20_000;
+const RETRY_MS = 5_000;
 
 /** Acts by name: they change the world and say what they were about. */
 const ACTS: Readonly<Record<ActName, Act>> = {
@@ -36,12 +37,15 @@ const ACTS: Readonly<Record<ActName, Act>> = {
   halt: (stage, pick) =>
     withMachine(stage, pick, (machine) => {
       const { state } = stage.cloud;
-      const host = String(state.read("vms", machine.vmId)?.["$container"]);
+      const { power_state: power, $container: host } = state.read("vms", machine.vmId) ?? {};
+      if (power !== "Running") return;
       state.setPower(machine.vmId, "Halted");
       stage.setReady(machine.nodeName, "Unknown");
       const start = (): void => {
-        if (!state.read("vms", machine.vmId)) return;
-        state.setPower(machine.vmId, "Running", host);
+        if (!stage.machines.includes(machine)) return;
+        // Its pool may be lost just now.
+        if (!state.read("vms", machine.vmId)) return void setTimeout(start, RETRY_MS);
+        state.setPower(machine.vmId, "Running", String(host));
         stage.setReady(machine.nodeName, "True");
       };
       setTimeout(start, 5_000 + pick * HALT_MS_MAX);
