@@ -37,15 +37,16 @@ const ACTS: Readonly<Record<ActName, Act>> = {
   halt: (stage, pick) =>
     withMachine(stage, pick, (machine) => {
       const { state } = stage.cloud;
-      const { power_state: power, $container: host } = state.read("vms", machine.vmId) ?? {};
-      if (power !== "Running") return;
+      const vm = state.read("vms", machine.vmId);
+      if (vm?.["power_state"] !== "Running") return;
+      const host = String(vm["$container"]);
       state.setPower(machine.vmId, "Halted");
       stage.setReady(machine.nodeName, "Unknown");
       const start = (): void => {
         if (!stage.machines.includes(machine)) return;
         // Its pool may be lost just now.
         if (!state.read("vms", machine.vmId)) return void setTimeout(start, RETRY_MS);
-        state.setPower(machine.vmId, "Running", String(host));
+        state.setPower(machine.vmId, "Running", host);
         stage.setReady(machine.nodeName, "True");
       };
       setTimeout(start, 5_000 + pick * HALT_MS_MAX);
