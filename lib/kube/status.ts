@@ -123,7 +123,9 @@ function toPauseMs(ms: number): number {
 }
 
 function toKind(status: Status | undefined, code: number): KubeErrorKind {
-  const byReason = KIND_BY_REASON[status?.reason ?? ""];
+  const { reason = "" } = status ?? {};
+  // A reason may be any word, also one that every object has.
+  const byReason = Object.hasOwn(KIND_BY_REASON, reason) ? KIND_BY_REASON[reason] : undefined;
   if (byReason !== undefined) return byReason;
   if (status === undefined && code === 404) return "unavailable";
   const byCode = KIND_BY_CODE[code];

@@ -113,3 +113,11 @@ test("toKubeError() shortens what Kubernetes says, too", () => {
   const body = JSON.stringify({ kind: "Status", message: "x".repeat(100_000) });
   expect(toKubeError("list", { code: 422, body }).message.length).toBeLessThan(2_100);
 });
+
+test.each(["constructor", "toString", "__proto__"])(
+  "toKubeError() takes the reason %s, which every object has, for an unknown one",
+  (reason) => {
+    const body = JSON.stringify({ kind: "Status", reason });
+    expect(toKubeError("list", { code: 409, body }).kind).toBe("conflict");
+  },
+);
