@@ -5,6 +5,7 @@
 import type { Link } from "./link.ts";
 import type { Incarnation } from "./replica.ts";
 import { later, type Step } from "./steps.ts";
+import { EDITED_LABELS } from "./truth.ts";
 import type { World } from "./world.ts";
 
 const MINUTE_MS = 60_000;
@@ -25,6 +26,24 @@ const pause = step("SIGSTOP", 2, (world, { process }) => {
   const isNetFirst = world.random.chance(0.5);
   process.pause();
   later(world, ms, () => process.resume(isNetFirst));
+  return `for ${ms} ms`;
+});
+
+/**
+ * The leader is frozen for longer than its Lease lasts, and finds work when it goes on: that is when a process acts that
+ * does not know yet that another one leads.
+ */
+const outlive = step("SIGSTOP beyond the Lease", 2, (world, { process }) => {
+  const { random, server } = world;
+  const ms = random.between(16_000, 40_000);
+  process.pause();
+  later(world, random.between(12_000, ms), () => {
+    if (server.nodes.length === 0) return;
+    const { name } = random.pick(server.nodes).metadata;
+    const labels = { [random.pick(EDITED_LABELS)]: `edited-${random.between(1, 1e6)}` };
+    server.objects.patchNode(name, { metadata: { labels } });
+  });
+  later(world, ms, () => process.resume(true));
   return `for ${ms} ms`;
 });
 
@@ -78,7 +97,17 @@ const stall = step("streams stall", 1, (world, incarnation) => {
 });
 
 /** Everything that happens to processes. */
-export const PROCESS_STEPS: readonly Step[] = [kill, stop, pause, jump, sever, lose, slow, stall];
+export const PROCESS_STEPS: readonly Step[] = [
+  kill,
+  stop,
+  pause,
+  outlive,
+  jump,
+  sever,
+  lose,
+  slow,
+  stall,
+];
 
 /** The leader twice as often as the other: there is more to break. */
 function step(
