@@ -165,7 +165,8 @@ export class Storm {
         return await this.#hitCloud(fault, { loadedAfterMs, connectedAfterMs });
       }
       const outage = { fromMs, toMs: Infinity };
-      this.#outages.push(outage);
+      // Nothing that an API server had taken in outlives it.
+      if (target === "etcd" || fault.kind === "freeze") this.#outages.push(outage);
       await (target === "etcd" ? this.#hitEtcd(fault) : this.#hitApiServer(fault));
       outage.toMs = Date.now();
     };

@@ -24,7 +24,7 @@ export const STORM_AUDIT_RULES: readonly object[] = [
   { level: "None" },
 ];
 
-/** A time during which the API server or etcd did not work. Milliseconds since the epoch. */
+/** A time during which the API server or etcd stood still. Milliseconds since the epoch. */
 export interface Outage {
   readonly fromMs: number;
   readonly toMs: number;

@@ -42,7 +42,7 @@ export interface StormWorldOptions {
 const ACTION_GAP_MS = 350;
 const MEMBERS_MAX = 40;
 const FIRST_MEMBERS = 24;
-const OUTAGE_MS_MAX = 15_000;
+const OUTAGE_MS_MAX = 20_000;
 const MOVE_MS_MAX = 3_000;
 /** For how long a machine on its way to another pool is in neither: with a time-out, less than the hold-off. */
 const GAP_MS_MAX = 1_500;
@@ -111,7 +111,7 @@ export class StormWorld {
       [8, () => this.#edit(dice.pick(idle))],
       [3, () => this.#editOurs(dice.pick(running))],
       [20, () => this.#beat(dice.pick(live))],
-      [1, () => this.#dropPool()],
+      [2, () => this.#dropPool()],
     ];
     let left = dice.next() * actions.reduce((sum, [share]) => sum + share, 0);
     for (const [share, act] of actions) {
