@@ -140,16 +140,16 @@ async function calm(world: World): Promise<void> {
   world.noteChange();
   const isPatient = world.random.chance(PATIENT_SHARE);
   const endMs = timeline.monotonic() + CALM_MS_MAX;
-  for (let quietMs = 0; quietMs < QUIET_MS;) {
-    const before = [world.invariants.writes, countRetries(world)].join();
+  for (let quietMs = 0, before = ""; quietMs < QUIET_MS;) {
     await timeline.advance(LOOK_MS);
     supervise(world);
     decide(world, isPatient);
     world.noteChange();
     if (world.invariants.violations.length > 0) return;
     const untrue = listUntrue(world);
-    const isQuiet = before === [world.invariants.writes, countRetries(world)].join();
-    quietMs = untrue.length === 0 && isQuiet ? quietMs + LOOK_MS : 0;
+    const work = untrue.length === 0 ? `${world.invariants.writes} ${countRetries(world)}` : "";
+    quietMs = work !== "" && work === before ? quietMs + LOOK_MS : 0;
+    before = work;
     if (timeline.monotonic() < endMs) continue;
     throw new Error(`not right in time: ${untrue.join("; ") || "writes or retries go on"}`);
   }
