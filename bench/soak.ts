@@ -129,16 +129,28 @@ async function settle({ simulators }: Run): Promise<string> {
   }
 }
 
-async function soak(): Promise<boolean> {
-  const seed = Number(values.seed);
-  console.log(`${describeMachine()}, ${values.binary}, ${values.nodes} Nodes, seed ${seed}`);
-  await using simulators = await Simulators.start(Number(values.nodes));
+/** A fleet that is there already: how many may be deleted depends on how many there were ten minutes ago. */
+async function initialise(simulators: Simulators, count: number): Promise<void> {
   await using controller = await Controller.start({
     binary: values.binary,
     places: simulators.places,
   });
   await controller.untilProbe("/readyz", READY_MS);
   await simulators.register();
+  while ((await simulators.progress()).initialised < count) await Bun.sleep(QUIET_POLL_MS / 10);
+}
+
+async function soak(): Promise<boolean> {
+  const seed = Number(values.seed);
+  console.log(`${describeMachine()}, ${values.binary}, ${values.nodes} Nodes, seed ${seed}`);
+  const count = Number(values.nodes);
+  await using simulators = await Simulators.start(count);
+  await initialise(simulators, count);
+  await using controller = await Controller.start({
+    binary: values.binary,
+    places: simulators.places,
+  });
+  await controller.untilProbe("/readyz", READY_MS);
   await simulators.startHeartbeats(HEARTBEAT_MS);
   const startMs = performance.now();
   const run = { simulators, controller, startMs, endMs: startMs + Number(values.minutes) * 60_000 };
