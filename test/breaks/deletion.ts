@@ -124,12 +124,14 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a machine is missing for as long as the hold-off before it counts",
     edits: edit(GUARD, "lastMs - firstMs >= holdOffMs)) {", "lastMs - firstMs >= 0)) {"),
     tests: ["test/cloud/deletion_guard_test.ts"],
+    simulated: true,
   },
   {
     id: "one-confirmation",
     invariant: "as many inventories in a row lack a machine as the settings say",
     edits: edit(GUARD, "const wanted = Math.max(1, settings.confirmations);", "const wanted = 1;"),
     tests: ["test/cloud/deletion_guard_test.ts"],
+    simulated: true,
   },
   {
     id: "count-one-inventory-twice",
