@@ -90,7 +90,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
     max: 5,
     reference: "148 (14.6 with raised limits)",
   },
-  cpu: { title: "  processor time of the controller", unit: "s" },
+  cpu: { title: "  processor time of the controller, start included", unit: "s" },
   cloudRequests: {
     title: "  requests to Xen Orchestra",
     unit: "requests",
@@ -138,7 +138,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
     unit: "s",
     max: 25,
   },
-  cpu5000: { title: "  processor time of the controller", unit: "s" },
+  cpu5000: { title: "  processor time of the controller, start included", unit: "s" },
   cloudRequests5000: { title: "  requests to Xen Orchestra", unit: "requests", max: 10 },
   writes5000: { title: "  writes to Kubernetes per Node, Events included", unit: "writes", max: 3 },
   peak5000: { title: "  peak resident", unit: "MiB" },

@@ -39,10 +39,13 @@ export class Controller implements AsyncDisposable {
   readonly startedAtMs: number = performance.now();
   readonly #child: Bun.Subprocess;
   readonly #folder: string;
+  readonly #kill = (): void => this.#child.kill("SIGKILL");
 
   private constructor(child: Bun.Subprocess, folder: string) {
     this.#child = child;
     this.#folder = folder;
+    // It does not outlive who measures it.
+    process.once("exit", this.#kill);
   }
 
   /** Starts `binary run` against simulators. */
@@ -128,7 +131,9 @@ export class Controller implements AsyncDisposable {
 
   /** Ends it with SIGTERM; the exit code, or `undefined` when it had to be killed. */
   async stop(): Promise<number | undefined> {
-    return await endChild(this.#child, STOP_MS);
+    const code = await endChild(this.#child, STOP_MS);
+    process.off("exit", this.#kill);
+    return code;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

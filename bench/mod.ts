@@ -25,6 +25,7 @@ const { values } = parseArgs({
   },
 });
 
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
 if (!existsSync(values.binary)) {
   console.error(`Cannot find ${values.binary}: run "npm run build" first`);
   process.exit(2);

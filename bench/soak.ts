@@ -168,6 +168,7 @@ async function soak(): Promise<boolean> {
   return findings.every(({ isFine }) => isFine);
 }
 
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
 if (!existsSync(values.binary)) {
   console.error(`Cannot find ${values.binary}: run "npm run build" first`);
   process.exit(2);
