@@ -1,8 +1,8 @@
 /**
  * Wall clocks that are hours off, run fast or are set, on real processes. What is promised: nobody's clock is compared
- * with another's, so replicas agree whatever their clocks say; a clock that is set back changes nothing; one that is set
- * forward costs the Lease, for it cannot be told from a machine that slept; and a clock that is before a certificate's
- * beginning is named by that.
+ * with another's, so replicas agree whatever their clocks say; a clock that is set back changes nothing; one that is
+ * set forward costs the Lease, for it cannot be told from a machine that slept; and where a clock is before the
+ * beginning of a certificate, that is what is said.
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";

@@ -1,6 +1,6 @@
 /**
- * Thousands of Nodes of the size that real ones have, and a controller that gets little memory. Both simulators are in a
- * process of their own: a real API server takes minutes to make so many Nodes on a busy machine.
+ * Thousands of Nodes of the size that real ones have, and a controller that gets little memory. Both simulators are in
+ * a process of their own: a real API server takes minutes to make so many Nodes on a busy machine.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

@@ -1,7 +1,7 @@
 /**
  * Something between that stops in the middle of an answer and keeps the connection open, on real processes: nothing is
- * reset, nothing ends, and only a deadline helps. Those of lists and writes are as they are in production, so this takes
- * a minute; a watch, which may be silent for ten, is left to a clock of its own in outage_test.ts.
+ * reset, nothing ends, and only a deadline helps. Those of lists and writes are as they are in production, so this
+ * takes a minute; a watch, which may be silent for ten, is left to a clock of its own in outage_test.ts.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -100,7 +100,8 @@ describe.skipIf(skipsCluster())(`behind something that stalls, ${program?.name}`
       const held = writes.filter(({ name }) => name === "held-1").map(({ resource }) => resource);
       expect(held.toSorted()).toEqual(["nodes", "nodes/status"]);
       console.log(
-        `stalled replies: the cloud's failed after ${Math.round(cloudMs)} ms, all done ${settledMs} ms after the deadline`,
+        `stalled replies: the cloud's failed after ${Math.round(cloudMs)} ms, ` +
+          `all done ${settledMs} ms after the deadline`,
       );
     } finally {
       await landfall.stop();

@@ -56,7 +56,10 @@ async function findProblem(): Promise<string | undefined> {
   }
 }
 
-/** Makes a network of so many hosts, 60 at most; one at a time in a process. It is gone when it is disposed of, or with the test process. */
+/**
+ * Makes a network of so many hosts, 60 at most; one at a time in a process. It is gone when it is disposed of, or with
+ * the test process.
+ */
 export async function createNetwork(count: number): Promise<TestNetwork> {
   await removeStale();
   const key = crypto.randomUUID().slice(0, 4);

@@ -47,7 +47,7 @@ export class WatchedFleet {
   }
 
   /**
-   * Waits for 25 s at most until every Node is as it must be in the end. Resolves with the milliseconds until it was so.
+   * Waits for 25 s at most until every Node is as it must be in the end. Resolves with the milliseconds that it took.
    *
    * @throws Error with all that is wrong
    */
