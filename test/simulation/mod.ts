@@ -17,4 +17,3 @@
  * @module
  */
 export { type Ending, runStory } from "./story.ts";
-export { describeSeeds } from "./seeds.ts";

@@ -32,12 +32,13 @@ const STEPS: readonly Step[] = [
   ...SERVER_STEPS,
   ...PROCESS_STEPS,
 ];
-/** How often a story goes without everything that may happen to processes, or to the API server; and without one thing. */
+/** How often a story spares the processes, or the API server. */
 const QUIET_SHARE = 0.4;
+/** How often a story goes without one thing that may happen. */
 const SPARED_SHARE = 0.3;
 /** How long trouble lasts: mostly short, for a thousand seeds in a minute, and now and then as long as an outage. */
 const TROUBLES = [
-  { weight: 36, ms: 120_000, pauseMs: 2_500 },
+  { weight: 56, ms: 90_000, pauseMs: 2_500 },
   { weight: 3, ms: 300_000, pauseMs: 6_000 },
   { weight: 1, ms: 900_000, pauseMs: 12_000 },
 ] as const;
@@ -46,9 +47,9 @@ const LOOK_MS = 5_000;
 /** For so long nothing more may be written or tried again once all is right. */
 const QUIET_MS = 30_000;
 /**
- * Longest time until all is right. A watch that stalled is given up after 630 s; a process that started in trouble waits
- * 600 s before it misses what it never saw; a Node that failed often is tried again after 360 s; a deletion counts for
- * 600 s at most. They may follow each other, and the rest is little beside them.
+ * Longest time until all is right. A watch that stalled is given up after 630 s; a process that started in trouble
+ * waits 600 s before it misses what it never saw; a Node that failed often is tried again after 360 s; a deletion
+ * counts for 600 s at most. They may follow each other, and the rest is little beside them.
  */
 const CALM_MS_MAX = 2_400_000;
 const START_MS = 10_000;

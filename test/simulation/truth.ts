@@ -32,7 +32,7 @@ export const OUR_LABELS: ReadonlySet<string> = new Set([
   ...Object.keys(ORIGINS),
 ]);
 
-/** Labels of ours that people edit: those that follow the machine. What was before the first move is never put right. */
+/** Labels of ours that people edit: those that follow the machine. Others are never put right. */
 export const EDITED_LABELS: readonly string[] = [...OUR_LABELS].filter((key) => !ORIGINS[key]);
 
 /** The twin of a label that goes before it where the cloud is silent; contract of `k8s.io/cloud-provider`. */
