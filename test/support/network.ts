@@ -9,6 +9,7 @@ import { access } from "node:fs/promises";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
+const IP = "ip";
 const COMMAND_MS_MAX = 10_000;
 /** Addresses for tests of network gear (RFC 2544), so that no real network is hidden. */
 const RANGE = "198.18";
@@ -135,7 +136,7 @@ function toHost(name: string, router: string, address: string): NetworkHost {
   const filter = (...args: readonly string[]): Promise<void> =>
     inside(router, "iptables", "-w", ...args);
   return {
-    prefix: ["ip", "netns", "exec", name],
+    prefix: [IP, "netns", "exec", name],
     cut: async (port, direction = "both") => {
       const inbound = ["FORWARD", "-p", "tcp", "-d", address, "--sport", `${port}`, "-j", "DROP"];
       const outbound = ["FORWARD", "-p", "tcp", "-s", address, "--dport", `${port}`, "-j", "DROP"];
@@ -156,7 +157,7 @@ function toHost(name: string, router: string, address: string): NetworkHost {
         "--no-header",
         `dport = :${port}`,
       ];
-      const { stdout } = await run("ip", args, { timeout: COMMAND_MS_MAX });
+      const { stdout } = await run(IP, args, { timeout: COMMAND_MS_MAX });
       // State, bytes to read, bytes to send, addresses.
       return stdout.split("\n").filter((line) => Number(line.trim().split(/\s+/)[2]) > bytes);
     },
@@ -168,7 +169,7 @@ function toHost(name: string, router: string, address: string): NetworkHost {
 
 /** Removes what processes left behind that were killed. */
 async function removeStale(): Promise<void> {
-  const { stdout } = await run("ip", ["netns", "list"], { timeout: COMMAND_MS_MAX });
+  const { stdout } = await run(IP, ["netns", "list"], { timeout: COMMAND_MS_MAX });
   for (const line of stdout.split("\n")) {
     const pid = NAME.exec(line)?.[1];
     if (pid === undefined) continue;
@@ -183,12 +184,12 @@ async function removeStale(): Promise<void> {
 function removeQuietly(what: "link" | "netns", name: string): void {
   // What was never made cannot be removed.
   try {
-    execFileSync("ip", [what, "delete", name], { stdio: "ignore" });
+    execFileSync(IP, [what, "delete", name], { stdio: "ignore" });
   } catch {}
 }
 
 async function ip(...args: readonly string[]): Promise<void> {
-  await run("ip", [...args], { timeout: COMMAND_MS_MAX });
+  await run(IP, [...args], { timeout: COMMAND_MS_MAX });
 }
 
 async function inside(name: string, ...command: readonly string[]): Promise<void> {
