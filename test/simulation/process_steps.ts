@@ -30,8 +30,8 @@ const pause = step("SIGSTOP", 2, (world, { process }) => {
 });
 
 /**
- * Frozen for longer than its Lease lasts, a leader finds work when it goes on: that is when a process acts that does not
- * know yet that another one leads.
+ * Frozen for longer than its Lease lasts, a leader finds work when it goes on: that is when a process acts that does
+ * not know yet that another one leads.
  */
 const outlive = step("SIGSTOP beyond the Lease", 2, (world, { process }) => {
   const { random, server } = world;
