@@ -179,11 +179,11 @@ function isLate(
   requests: readonly AuditedRequest[],
   outages: readonly Outage[],
 ): boolean {
-  const [fromMs, toMs_] = [toMs(write.at), toMs(write.endedAt)];
+  const [fromMs, endMs] = [toMs(write.at), toMs(write.endedAt)];
   return outages.some(
     (outage) =>
       fromMs < outage.toMs + THAW_MS &&
-      toMs_ > outage.fromMs &&
+      endMs > outage.fromMs &&
       findHolder(requests, outage.fromMs) === write.username,
   );
 }
