@@ -38,7 +38,7 @@ export interface DeletionSettings extends FleetLimitSettings {
   readonly enabled: boolean;
   /** How many complete inventories in a row must lack an instance; less than 1 counts as 1. */
   readonly confirmations: number;
-  /** Least time from the first of them to the last, in milliseconds. */
+  /** Least time from the answer to the first of them until the question of the last, in milliseconds. */
   readonly holdOffMs: number;
 }
 
@@ -76,7 +76,7 @@ export interface FleetLook {
 /** Inventories in a row that lacked an instance while its Node was not Ready. */
 interface Streak {
   readonly observations: number;
-  /** When the first and the last were asked for, in monotonic milliseconds. */
+  /** When the first was looked at, and when the last was asked for, but no sooner; in monotonic milliseconds. */
   readonly firstMs: number;
   readonly lastMs: number;
 }
@@ -132,7 +132,7 @@ export function observeFleet(
     if (observedAtMs === undefined) {
       if (before) missing.set(uid, toMissingNode(before, isReady, undefined));
     } else if (sighting === "missing") {
-      const streak = isNew ? extendStreak(before?.streak, observedAtMs) : before?.streak;
+      const streak = isNew ? extendStreak(before?.streak, nowMs, observedAtMs) : before?.streak;
       missing.set(uid, toMissingNode(before, isReady, streak));
     }
   }
@@ -208,7 +208,7 @@ export type Verdict =
       readonly kind: "waiting";
       readonly reason: "ready" | "confirmations" | "holdOff";
       readonly observations: number;
-      /** When the first of the observations was asked for, in monotonic milliseconds; absent without one. */
+      /** When the first of the observations was looked at, in monotonic milliseconds; absent without one. */
       readonly sinceMs?: number;
       readonly message: string;
     }
@@ -287,9 +287,10 @@ function toMissingNode(
   return isSame ? before : after;
 }
 
-function extendStreak(streak: Streak | undefined, observedAtMs: number): Streak {
-  const { observations, firstMs } = streak ?? { ...NO_STREAK, firstMs: observedAtMs };
-  return { observations: observations + 1, firstMs, lastMs: observedAtMs };
+/** What an answer shows may be as new as its arrival, or as old as its question: a late first one proves no span. */
+function extendStreak(last: Streak | undefined, nowMs: number, observedAtMs: number): Streak {
+  const { observations, firstMs } = last ?? { ...NO_STREAK, firstMs: nowMs };
+  return { observations: observations + 1, firstMs, lastMs: Math.max(firstMs, observedAtMs) };
 }
 
 function hasSameEntries<K, V>(one: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): boolean {

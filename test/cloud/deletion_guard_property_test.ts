@@ -124,16 +124,22 @@ function toHistory(list: readonly Event[]): Entry[] {
   });
 }
 
+/** Between which two moments an inventory was observed: its question, and the look at its answer. */
+interface Observation {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** When a Node was seen missing and not Ready, in new inventories in a row, up to the end of a history. */
-function listObservations(history: readonly Entry[], node: number): number[] {
-  let row: number[] = [];
+function listObservations(history: readonly Entry[], node: number): Observation[] {
+  let row: Observation[] = [];
   let newestMs = -Infinity;
-  for (const { event, observedAtMs } of history) {
+  for (const { event, observedAtMs, nowMs } of history) {
     if (event.kind === "look") {
       const one = event.nodes[node];
       const isMissing = one?.sighting === "missing" && !one.isReady && observedAtMs !== undefined;
       if (!isMissing) row = [];
-      else if (observedAtMs > newestMs) row.push(observedAtMs);
+      else if (observedAtMs > newestMs) row.push({ fromMs: observedAtMs, toMs: nowMs });
       newestMs = Math.max(newestMs, observedAtMs ?? -Infinity);
     } else if (event.kind === "refreshFailed" || event.node === node) {
       row = [];
@@ -210,7 +216,7 @@ test("judge() asks for confirmation exactly after enough observations in a row, 
         const missing = listMissing(past);
         for (const node of INDEXES) {
           const row = listObservations(past, node);
-          const spanMs = (row.at(-1) ?? 0) - (row[0] ?? 0);
+          const spanMs = Math.max(0, (row.at(-1)?.fromMs ?? 0) - (row[0]?.toMs ?? 0));
           const isProven = row.length >= wanted.confirmations && spanMs >= wanted.holdOffMs;
           const isWithin = missing.length <= toLimit(past, entry.nowMs, wanted);
           const isFree = wanted.enabled && isWithin && (!isYoung || wasSeen(past, node));

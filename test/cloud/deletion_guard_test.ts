@@ -121,6 +121,11 @@ describe("judge() waits for a streak that is long enough", () => {
     ["one observation", [{ at: 7 }], ["confirmations", 1, 7_000]],
     ["two over the hold-off", [{ at: 0 }, { at: 60 }], ["confirmations", 2, 0]],
     ["three that span too little", [...seen, { at: 59.999 }], ["holdOff", 3, 0]],
+    [
+      "three of which the first came late, right before the others",
+      [{ at: 70, observed: 0 }, { at: 71 }, { at: 72 }],
+      ["holdOff", 3, 70_000],
+    ],
     ["many that span too little", [...seen, { at: 40 }, { at: 50 }], ["holdOff", 4, 0]],
     [
       "time that passed since the last observation",
