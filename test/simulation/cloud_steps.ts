@@ -75,7 +75,8 @@ function silenceNodes(world: World, poolId: string): void {
   }
 }
 
-const hide: Step = {
+/** The pool shows, with its hosts: only its machines could not be read. */
+export const hideMachines: Step = {
   name: "VMs of a pool hidden",
   weight: 1,
   act: (world) => {
@@ -129,4 +130,4 @@ const events: Step = {
 };
 
 /** Everything that goes wrong there. */
-export const CLOUD_STEPS: readonly Step[] = [answers, drop, hide, restart, events];
+export const CLOUD_STEPS: readonly Step[] = [answers, drop, hideMachines, restart, events];

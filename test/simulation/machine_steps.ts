@@ -68,9 +68,10 @@ const migrate = step("VM migrated", 3, (world, { name, vmId }) => {
  * To another pool, which may leave the machine in neither for a while. That no list happens to show it on its way is
  * what only time can tell from a deletion: so the gap is shorter than the hold-off (docs/explanation/deletion.md).
  */
-const emigrate = step("VM moves to another pool", 3, (world, { name, vmId }) => {
+export const emigrate: Step = step("VM moves to another pool", 3, (world, { name, vmId }) => {
   const { random, cloud, truth, settings } = world;
-  if (!truth.isRunning(vmId)) return undefined;
+  const operations = truth.find(vmId)?.["current_operations"] ?? {};
+  if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;
   const pool = random.pick(cloud.pools);
   const gapMs = random.chance(0.5) ? 0 : random.between(0, settings.deletion.holdOffMs * 0.9);
   const tookMs = random.between(0, MIGRATION_MS_MAX);
