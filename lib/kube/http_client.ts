@@ -3,6 +3,7 @@
  * @module
  */
 import { type Clock, withDeadline } from "../core/clock.ts";
+import { Limiter } from "../core/limiter.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import type {
   DeleteOptions,
@@ -16,7 +17,6 @@ import type {
 } from "./client.ts";
 import type { Credentials } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
-import { Limiter } from "./limiter.ts";
 import { readListBody } from "./list_body.ts";
 import {
   createRequestMetrics,

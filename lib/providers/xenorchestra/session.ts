@@ -7,6 +7,7 @@ import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/connection_problem.ts";
+import { Limiter } from "../../core/limiter.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./credentials.ts";
 import {
@@ -18,7 +19,6 @@ import {
   type Reply,
   type Request,
 } from "./http.ts";
-import { Limiter } from "./limiter.ts";
 import { Meter } from "./meter.ts";
 import { createMint, toBasic } from "./mint.ts";
 import { type FetchTls, Trust } from "./tls.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { Limiter } from "../../lib/kube/limiter.ts";
+import { Limiter } from "../../lib/core/limiter.ts";
 import { settle } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;

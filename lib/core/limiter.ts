@@ -5,7 +5,8 @@
 
 /** So many places; who finds none waits in line. */
 export class Limiter {
-  readonly #waiting: (() => void)[] = [];
+  /** In the order they came. */
+  readonly #waiting = new Set<() => void>();
   #free: number;
 
   /** @param size How many may run at once, at least 1 */
@@ -34,21 +35,22 @@ export class Limiter {
     }
     return new Promise((resolve, reject) => {
       const enter = (): void => {
+        this.#waiting.delete(enter);
         signal.removeEventListener("abort", abort);
         resolve();
       };
       const abort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        this.#waiting.delete(enter);
         reject(signal.reason);
       };
-      this.#waiting.push(enter);
+      this.#waiting.add(enter);
       signal.addEventListener("abort", abort, { once: true });
     });
   }
 
   /** The place goes to the next in line, or is free. */
   #give(): void {
-    const next = this.#waiting.shift();
+    const [next] = this.#waiting;
     if (next === undefined) this.#free += 1;
     else next();
   }
