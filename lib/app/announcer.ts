@@ -3,6 +3,7 @@
  * @module
  */
 import { type EventWord, toEvent } from "../controllers/words.ts";
+import { shorten } from "../core/printable.ts";
 import type { EventRecorder } from "../kube/events.ts";
 import type { KubeObject } from "../kube/resource.ts";
 
@@ -43,10 +44,7 @@ export class Announcer {
 
   /** Says something, or keeps it until it is connected. */
   announce(word: EventWord, message: string): void {
-    const text =
-      message.length > MESSAGE_LENGTH_MAX
-        ? `${message.slice(0, MESSAGE_LENGTH_MAX - 1)}…`
-        : message;
+    const text = shorten(message, MESSAGE_LENGTH_MAX);
     if (this.#recorder) this.#recorder.record(this.#object, toEvent(word, text));
     else if (this.#kept.length < KEPT_MAX) this.#kept.push([word, text]);
   }

@@ -3,7 +3,8 @@
  * @module
  */
 import { formatConfigIssue } from "../core/errors.ts";
-import { formatTable, toPlainText } from "../http/text_table.ts";
+import { toPlainText } from "../core/printable.ts";
+import { formatTable } from "../http/text_table.ts";
 import type { FindingLevel } from "../cloud/inspection.ts";
 import type {
   CheckFinding,

@@ -3,10 +3,9 @@
  * @module
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
-import { quote } from "../core/printable.ts";
+import { quote, toPlainText } from "../core/printable.ts";
 import { CERTIFICATE_COMMAND } from "../host/self.ts";
 import { tuneRuntime } from "../host/runtime.ts";
-import { toPlainText } from "../http/text_table.ts";
 import type { CommandContext } from "./command.ts";
 import { formatHelp } from "./help.ts";
 import { VERSION } from "./version.ts";

@@ -70,7 +70,7 @@ export interface NodeLoopOptions {
    * time that an idle process wakes up costs more than what it does. @default {() => false}
    */
   readonly isAtRest?: () => boolean;
-  /** Whether {@linkcode NodeLoop.outcomes} are of failures alone: of thousands of Nodes they are few. @default {false} */
+  /** Whether {@linkcode NodeLoop.outcomes} are of failures alone: among thousands of Nodes few. @default {false} */
   readonly forgetsSuccesses?: boolean;
 }
 

@@ -2,11 +2,10 @@
  * Tables for terminals.
  * @module
  */
+import { toPlainText } from "../core/printable.ts";
 
 /** What is longer is cut, but for the last cell of a row: one long name would make every row as long. */
 const CELL_LENGTH_MAX = 120;
-/** Most cells are such, and what comes after costs several times as much. */
-const PLAIN_WORD = /^[!-~]*$/;
 
 /**
  * Aligns columns with two blanks between them, as kubectl does. Empty cells show as `-`, texts as
@@ -29,15 +28,6 @@ export function formatTable(
     .map((row) => row.map((cell, at) => (at === last ? cell : cell.padEnd(widths[at] ?? 0))))
     .map((row) => `${row.join("  ").trimEnd()}\n`)
     .join("");
-}
-
-/**
- * A text in one line that is safe to show in a terminal: white space becomes one blank, and what moves the cursor, sets
- * colours or turns the direction of writing becomes `?`. Names of machines are anybody's.
- */
-export function toPlainText(text: string): string {
-  if (PLAIN_WORD.test(text)) return text;
-  return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }
 
 function toCell(text: string, isLast: boolean): string {

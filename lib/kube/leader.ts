@@ -10,7 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, withDeadline } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
-import { shorten } from "../core/shorten.ts";
+import { shorten } from "../core/printable.ts";
 import type { KubeClient } from "./client.ts";
 import { ElectionNarrator, type LeaderMetrics } from "./election_narrator.ts";
 import { LeadershipLostError } from "./errors.ts";

@@ -3,7 +3,7 @@
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  * @module
  */
-import { shorten } from "../core/shorten.ts";
+import { shorten } from "../core/printable.ts";
 import { KubeError, type KubeErrorKind } from "./errors.ts";
 
 /** The part of a Status object that counts. */

@@ -50,5 +50,7 @@ describe("Announcer", () => {
     expect(said).toHaveLength(20);
     announcer.announce(configRefused, "x".repeat(5_000));
     expect(said.at(-1)).toHaveLength(1_024);
+    announcer.announce(configRefused, "🚢".repeat(5_000));
+    expect(said.at(-1)?.isWellFormed()).toBe(true);
   });
 });

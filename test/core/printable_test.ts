@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { escapeInvisible, quote } from "../../lib/core/printable.ts";
+import { escapeInvisible, quote, shorten, toPlainText } from "../../lib/core/printable.ts";
 
 describe("escapeInvisible()", () => {
   test.each([
@@ -31,4 +31,22 @@ describe("quote()", () => {
   test("quote() cuts a long text and says how long it is", () => {
     expect(quote("x".repeat(1_000_000))).toBe(`"${"x".repeat(160)}…" (1000000 characters)`);
   });
+});
+
+test.each([
+  ["", 3, ""],
+  ["abc", 3, "abc"],
+  ["abcd", 3, "ab…"],
+  ["🚢🚢", 2, "\uFFFD…"],
+])("shorten() of %j to %p", (text, charsMax, shown) => {
+  expect(shorten(text, charsMax)).toBe(shown);
+});
+
+test.each([
+  ["\u001b[2J\u001b]0;title\u0007", "?[2J?]0;title?"],
+  ["a\r\n\tb", "a b"],
+  ["\u202Egnp.exe\u202C", "?gnp.exe?"],
+  ["nœud 1", "nœud 1"],
+])("toPlainText() makes %j safe for a terminal", (text, plain) => {
+  expect(toPlainText(text)).toBe(plain);
 });

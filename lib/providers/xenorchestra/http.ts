@@ -10,8 +10,8 @@ import {
   formatHostPort,
   toConnectionProblem,
 } from "../../core/connection_problem.ts";
+import { shorten } from "../../core/printable.ts";
 import { listSecrets, redact } from "../../core/redact.ts";
-import { shorten } from "../../core/shorten.ts";
 import type { FetchTls } from "./tls.ts";
 
 /** What is sent. */

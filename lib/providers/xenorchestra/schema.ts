@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import { shorten } from "../../core/shorten.ts";
+import { shorten } from "../../core/printable.ts";
 import { parseUuid } from "./uuid.ts";
 
 /** A virtual machine. */
