@@ -1,7 +1,11 @@
 /**
- * Keeps what was sent in confidence out of what others say: some servers repeat a request in their answer.
+ * Keeps secrets out of messages: those that were sent in confidence, for some servers repeat a request in their answer,
+ * and those that people write on the wrong line.
  * @module
  */
+
+/** What is as long may be a token, or a key in base64; names, paths and addresses rarely are. */
+export const SECRET_LENGTH_MIN = 32;
 
 /** A shorter word may stand in any text by chance, and hides too little to be a secret. */
 const LENGTH_MIN = 4;
@@ -26,4 +30,9 @@ export function listSecrets(headers: Readonly<Record<string, string>>): string[]
 /** A text without these secrets. */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "(secret)"), text);
+}
+
+/** Whether a text is a path at first sight. What is not is never repeated: people write the secret itself there. */
+export function isPathLike(text: string): boolean {
+  return /^(\.{0,2}|~)\//.test(text) || (text.length < SECRET_LENGTH_MIN && /[./]/.test(text));
 }

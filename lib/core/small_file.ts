@@ -8,20 +8,13 @@ import { type FileHandle, open } from "node:fs/promises";
 
 /** No settings, certificates or tokens come near; it keeps a wrong path (a log, a disk image) out of memory. */
 const BYTES_MAX = 1024 * 1024;
+const CHUNK_BYTES = 16 * 1024;
 /** To open a pipe waits for its writer otherwise, which may be for ever. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** A path that leads to something that is not read. The message follows the path and a colon. */
 export class UnfitFileError extends Error {
   override readonly name = "UnfitFileError";
-}
-
-/** Longest path that does not begin like one and is one all the same. Tokens, and keys in base64, are longer. */
-const RELATIVE_LENGTH_MAX = 31;
-
-/** Whether a text is a path at first sight. What is not is never repeated: people write the secret itself there. */
-export function isPathLike(text: string): boolean {
-  return /^(\.{0,2}|~)\//.test(text) || (text.length <= RELATIVE_LENGTH_MAX && /[./]/.test(text));
 }
 
 /**
@@ -74,8 +67,6 @@ async function readBounded(file: FileHandle): Promise<Buffer> {
     checkLength(length);
   }
 }
-
-const CHUNK_BYTES = 16 * 1024;
 
 function checkStats(stats: Stats): void {
   if (stats.isDirectory()) throw new UnfitFileError("it is a folder");

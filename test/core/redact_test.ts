@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listSecrets, redact } from "../../lib/core/redact.ts";
+import { isPathLike, listSecrets, redact } from "../../lib/core/redact.ts";
 
 const BASIC = Buffer.from("ann:geheim:1").toString("base64");
 
@@ -20,4 +20,20 @@ test("redact() leaves no secret in a text", () => {
     "no (secret), (secret) or (secret)",
   );
   expect(redact("nothing", [])).toBe("nothing");
+});
+
+test.each([
+  ["/etc/landfall/token", true],
+  ["./token", true],
+  ["../token", true],
+  ["~/token", true],
+  ["token.txt", true],
+  ["/" + "x".repeat(500), true],
+  ["token", false],
+  ["", false],
+  // As long as the shortest tokens.
+  ["x/".repeat(15) + "x", true],
+  ["x/".repeat(16), false],
+])("isPathLike() of %j is %p", (text, isOne) => {
+  expect(isPathLike(text)).toBe(isOne);
 });

@@ -5,7 +5,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { quote } from "../../core/printable.ts";
-import { isPathLike } from "../../core/small_file.ts";
+import { isPathLike, SECRET_LENGTH_MIN } from "../../core/redact.ts";
 import { type Place, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 
@@ -28,7 +28,7 @@ export interface ExecSpec {
 /** A command as messages name it: what stands after a blank belongs into `args`, and may be a secret. */
 export function quoteCommand(command: string): string {
   const [name = "", ...more] = command.split(/\s/);
-  const isOdd = /[?@=]/.test(name) || (name.length > NAME_LENGTH_MAX && !isPathLike(name));
+  const isOdd = /[?@=]/.test(name) || (name.length >= SECRET_LENGTH_MIN && !isPathLike(name));
   if (isOdd) return "what is given";
   return quote(more.length === 0 ? name : `${name} …`);
 }
@@ -42,8 +42,6 @@ export interface ExecTarget {
 
 const GROUP = "client.authentication.k8s.io/";
 const API_VERSIONS = [`${GROUP}v1`, `${GROUP}v1beta1`];
-/** Of a command that is no path. Tokens are longer. */
-const NAME_LENGTH_MAX = 31;
 const EXTENSION = `${GROUP}exec`;
 
 /**

@@ -4,7 +4,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { quote } from "../../core/printable.ts";
-import { isPathLike } from "../../core/small_file.ts";
+import { isPathLike, SECRET_LENGTH_MIN } from "../../core/redact.ts";
 import { trimSlashes } from "../../core/trim_slashes.ts";
 import type { LoadedCredential, TlsSettings } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
@@ -31,9 +31,6 @@ const UNSUPPORTED_USER_FIELDS = {
   "as-groups": "impersonation is not supported",
   "as-user-extra": "impersonation is not supported",
 } as const;
-
-/** Of an address that cannot be used. Tokens are longer. */
-const SHOWN_LENGTH_MAX = 31;
 
 /**
  * Reads every file that a context names and checks what they hold.
@@ -82,7 +79,7 @@ export function checkServer(server: string, place: Place): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
     // What stands before an @ may be a password, what is long a token on the wrong line.
-    const isHarmless = server.length <= SHOWN_LENGTH_MAX && !server.includes("@");
+    const isHarmless = server.length < SECRET_LENGTH_MIN && !server.includes("@");
     const shown = isHarmless ? quote(server) : "what is given";
     throw toConfigError(place, `${shown} is no address like https://host:6443`);
   }

@@ -7,7 +7,8 @@ import type { Clock } from "../../core/clock.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
-import { isPathLike, readSmallText, readSmallTextSync } from "../../core/small_file.ts";
+import { isPathLike } from "../../core/redact.ts";
+import { readSmallText, readSmallTextSync } from "../../core/small_file.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 

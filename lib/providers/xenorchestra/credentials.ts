@@ -9,7 +9,8 @@ import type { Clock } from "../../core/clock.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
-import { isPathLike, readSmallText, readSmallTextSync } from "../../core/small_file.ts";
+import { isPathLike } from "../../core/redact.ts";
+import { readSmallText, readSmallTextSync } from "../../core/small_file.ts";
 import { explainToken } from "./text_forms.ts";
 
 /** Where the token of a request comes from. */
