@@ -139,10 +139,12 @@ function toRefusal(
   });
 }
 
-/** The path as routes and roles see it, decoded. */
+/** The path as routes and roles see it, decoded; none where they could understand it differently. */
 function toPath(url: string): string | undefined {
   try {
-    return decodeURI(new URL(url).pathname);
+    const path = decodeURI(new URL(url).pathname);
+    // An encoded slash or percent sign: to one it is that character, to another it is not.
+    return path.includes("%") ? undefined : path;
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@
  * The connections of a server: how many, and for how long each may keep it waiting.
  * @module
  */
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Clock } from "../core/clock.ts";
 
 /** From the first packet to the end of the first request's head, the handshake of TLS included. */
@@ -11,25 +11,30 @@ const FIRST_REQUEST_MS = 10_000;
 const NEXT_REQUEST_MS = 30_000;
 /** From a request to the last byte of its answer that the other side took. */
 const ANSWER_MS = 30_000;
+/** An answer that was not taken in this time may be cut off for the sake of others; a probe takes milliseconds. */
+const SLOW_MS = 1_000;
 /** Requests that one connection may have sent ahead of its answers. */
 const PIPELINE_MAX = 8;
 
 /** What a connection waits for. */
 interface Connection {
-  /** Requests that are being answered. */
+  /** Requests whose answers were not taken yet. */
   running: number;
   /** Monotonic milliseconds at which it is cut off. */
   dueMs: number;
+  /** Whether it ends with what is running. */
+  isLast: boolean;
 }
 
 /**
  * Keeps count of connections and cuts off those that take too long. When there is no room for one more, the one makes
- * room that has asked nothing for longest, so that a probe gets through when somebody holds connections open for sport.
+ * room that has asked nothing for longest, or else the one that has not taken its answer for longest: so a probe gets
+ * through when somebody holds connections open for sport.
  */
 export class Connections {
   readonly #clock: Clock;
   readonly #max: number;
-  readonly #connections = new Map<Socket, Connection>();
+  readonly #connections = new Map<Duplex, Connection>();
   readonly #ended = new AbortController();
   #watching = false;
   #isClosing = false;
@@ -46,8 +51,9 @@ export class Connections {
   }
 
   /** Takes a connection on, for as long as it lives. */
-  add(socket: Socket): void {
-    if (this.#connections.size >= this.#max) (this.#findIdle() ?? socket).destroy();
+  add(socket: Duplex): void {
+    if (this.#connections.size >= this.#max && !this.#cutIdle() && !this.cutSlow())
+      socket.destroy();
     if (socket.destroyed || this.#isClosing) {
       socket.destroy();
       return;
@@ -55,27 +61,42 @@ export class Connections {
     socket.once("close", () => this.#connections.delete(socket));
     // Whoever reads from it hears of errors in his own way; without anybody they would end the process.
     socket.on("error", () => socket.destroy());
-    this.#connections.set(socket, { running: 0, dueMs: this.#after(FIRST_REQUEST_MS) });
+    const dueMs = this.#after(FIRST_REQUEST_MS);
+    this.#connections.set(socket, { running: 0, dueMs, isLast: false });
     void this.#watch();
   }
 
   /** Notes a request. @returns Whether the connection may have it answered: not with too many unanswered before it */
-  begin(socket: Socket): boolean {
+  begin(socket: Duplex): boolean {
     const connection = this.#connections.get(socket);
     if (connection === undefined || connection.running >= PIPELINE_MAX) return false;
     connection.running += 1;
-    connection.dueMs = this.#after(ANSWER_MS);
+    // More requests give no more time for the answers before theirs.
+    if (connection.running === 1) connection.dueMs = this.#after(ANSWER_MS);
     return true;
   }
 
   /** Notes that a request that began was answered for good. */
-  end(socket: Socket): void {
+  end(socket: Duplex): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
     connection.running -= 1;
-    if (connection.running > 0) return;
-    connection.dueMs = this.#after(NEXT_REQUEST_MS);
-    if (this.#isClosing) socket.end();
+    connection.dueMs = this.#after(connection.running > 0 ? ANSWER_MS : NEXT_REQUEST_MS);
+    if (connection.running === 0 && (connection.isLast || this.#isClosing)) socket.end();
+  }
+
+  /** Lets a connection end with the last answer that it waits for. @returns Whether it waits for any */
+  finish(socket: Duplex): boolean {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined || connection.running === 0) return false;
+    connection.isLast = true;
+    return true;
+  }
+
+  /** Cuts off the one that has not taken its answer for longest. @returns Whether there was one slow enough */
+  cutSlow(): boolean {
+    const latestMs = this.#clock.monotonic() + ANSWER_MS - SLOW_MS;
+    return this.#cutFirst(({ running, dueMs }) => running > 0 && dueMs <= latestMs);
   }
 
   /** From now on a connection ends with its last answer, and takes no other after it. */
@@ -95,17 +116,24 @@ export class Connections {
     return this.#clock.monotonic() + ms;
   }
 
-  #findIdle(): Socket | undefined {
-    let oldest: Socket | undefined;
-    let oldestMs = Infinity;
-    for (const [socket, { running, dueMs }] of this.#connections) {
-      if (running > 0 || dueMs >= oldestMs) continue;
-      oldest = socket;
-      oldestMs = dueMs;
+  #cutIdle(): boolean {
+    return this.#cutFirst(({ running }) => running === 0);
+  }
+
+  /** Of those that fit, the one that would be cut off first. */
+  #cutFirst(fits: (connection: Connection) => boolean): boolean {
+    let first: Duplex | undefined;
+    let firstMs = Infinity;
+    for (const [socket, connection] of this.#connections) {
+      if (connection.dueMs >= firstMs || !fits(connection)) continue;
+      first = socket;
+      firstMs = connection.dueMs;
     }
+    if (first === undefined) return false;
     // It closes a turn later, and another may come before that.
-    if (oldest !== undefined) this.#connections.delete(oldest);
-    return oldest;
+    this.#connections.delete(first);
+    first.destroy();
+    return true;
   }
 
   /** Runs while there are connections: a process that nobody asks never wakes up for this. */

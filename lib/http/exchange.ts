@@ -2,15 +2,22 @@
  * One request and its answer, between the sockets of `node:http` and pages that speak `Request` and `Response`.
  * @module
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
+import { findErrorCode } from "../core/connection_problem.ts";
 
 /** A request that is none of HTTP/1.1, or asks for what no page gives. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
 }
+
+/** Statuses for what the parser of HTTP complains about; 400 for all else. */
+const RUBBISH: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+};
 
 /**
  * Reads the head of a request. Nothing here takes a body, so one that is announced is refused before it is read.
@@ -19,8 +26,14 @@ export interface Refusal {
  */
 export function readRequest(incoming: IncomingMessage): Request | Refusal {
   const { method = "", url = "", headers } = incoming;
+  if (incoming.httpVersionMajor !== 1) {
+    return { status: 505, message: "HTTP/1.1 or HTTP/1.0 is wanted\n" };
+  }
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, message: "method not allowed\n" };
+  }
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
+    return { status: 417, message: "expectation failed\n" };
   }
   const length = headers["content-length"] ?? "0";
   if (length !== "0" || headers["transfer-encoding"] !== undefined) {
@@ -43,6 +56,16 @@ function toAddress(path: string, host = "localhost"): string | undefined {
   if (!path.startsWith("/") || !/^[\w.:[\]-]+$/.test(host)) return undefined;
   const address = `http://${host}${path}`;
   return URL.canParse(address) ? address : undefined;
+}
+
+/** The status for something that is no request, by the parser's complaint. */
+export function toRubbishStatus(complaint: Error): number {
+  return RUBBISH[findErrorCode(complaint)] ?? 400;
+}
+
+/** A whole answer where there is no request to answer. The connection ends after it. */
+export function formatBareAnswer(status: number): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 }
 
 /** Sends a refusal, and ends the connection after it: what follows on it may be the body. */

@@ -5,13 +5,20 @@
 import { chmod } from "node:fs/promises";
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTcp, type Server, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { createServer as createTls } from "node:tls";
 import type { Clock } from "../core/clock.ts";
 import { findErrorCode } from "../core/connection_problem.ts";
 import { ConfigError, type ConfigIssue, formatConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import { Connections } from "./connections.ts";
-import { readRequest, sendRefusal, sendResponse } from "./exchange.ts";
+import {
+  formatBareAnswer,
+  readRequest,
+  sendRefusal,
+  sendResponse,
+  toRubbishStatus,
+} from "./exchange.ts";
 import { refuseRequest } from "./guard.ts";
 import { formatListenAddress } from "./listen_address.ts";
 import type { ListenAddress } from "./listen_address.ts";
@@ -61,7 +68,7 @@ export interface HttpServer {
 /** Requests need a path, a token and little else. */
 const HEAD_BYTES_MAX = 16 * 1024;
 const CONNECTIONS_MAX = 128;
-/** Answers being worked on; more than this is somebody asking in a circle. */
+/** Answers being worked on, or not taken yet; more than this is somebody asking in a circle. */
 const REQUESTS_MAX = 64;
 const HANDSHAKE_MS = 10_000;
 const TLS_VERSION_MIN = "TLSv1.2";
@@ -113,8 +120,13 @@ class RunningServer {
     this.#options = options;
     const { connectionsMax = CONNECTIONS_MAX } = options;
     this.#connections = new Connections(options.clock, Math.min(connectionsMax, CONNECTIONS_MAX));
-    // The interim answer 100 would invite a body.
-    this.#http.on("checkContinue", (incoming, outgoing) => void this.#answer(incoming, outgoing));
+    // The interim answer 100 would invite a body; other answers to Expect would be counted by nobody.
+    for (const event of ["checkContinue", "checkExpectation"])
+      this.#http.on(event, (incoming, outgoing) => void this.#answer(incoming, outgoing));
+    this.#http.on("connect", (_incoming, socket) => this.#refuse(405, socket));
+    this.#http.on("clientError", (complaint, socket) =>
+      this.#refuse(toRubbishStatus(complaint), socket),
+    );
     const { keyPair } = options;
     this.#secured =
       keyPair && createTls({ ...toTlsOptions(keyPair), handshakeTimeout: HANDSHAKE_MS });
@@ -159,6 +171,8 @@ class RunningServer {
 
   async #answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { socket } = incoming;
+    // No other protocol is spoken here, and the parser takes no more of HTTP after such an offer.
+    if (incoming.headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
     const isTaken = this.#connections.begin(socket);
     this.#requests += 1;
     outgoing.once("close", () => {
@@ -166,7 +180,7 @@ class RunningServer {
       if (isTaken) this.#connections.end(socket);
     });
     try {
-      if (!isTaken || this.#requests > REQUESTS_MAX) {
+      if (!isTaken || (this.#requests > REQUESTS_MAX && !this.#connections.cutSlow())) {
         sendRefusal({ status: 503, message: "too many requests at once\n" }, outgoing);
         return;
       }
@@ -177,6 +191,12 @@ class RunningServer {
       // The other side has gone, or was cut off.
       socket.destroy();
     }
+  }
+
+  /** A short answer to what is no request, but never in place of one that the client waits for, or after the last. */
+  #refuse(status: number, socket: Duplex): void {
+    if (this.#connections.finish(socket) || !socket.writable) return;
+    socket.end(formatBareAnswer(status));
   }
 
   async #handle(request: Request): Promise<Response> {

@@ -77,6 +77,9 @@ describe("guardAccess()", () => {
     ["/healthz/%2e%2e/metrics", 401],
     ["//healthz", 401],
     ["/healthz%", 400],
+    ["/healthz%2f..%2fmetrics", 400],
+    ["/healthz/%252e%252e/metrics", 400],
+    ["/debug%2Fnodes", 400],
   ])("guardAccess() without a token gives %s the status %d", async (path, status) => {
     const rig = new Rig();
     expect(await rig.status(path)).toBe(status);

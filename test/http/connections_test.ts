@@ -82,7 +82,68 @@ test("Connections.add() makes room for each of two that come at once", () => {
   expect([...old, ...fresh].map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
 });
 
-test("Connections.add() turns a new one away while all others are being answered", () => {
+test("Connections.begin() gives no more time for the answer before", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 10);
+  const socket = open(connections);
+  connections.begin(socket);
+  await clock.advance(29_000);
+  connections.begin(socket);
+  await clock.advance(1_000);
+  expect(socket.destroyed).toBe(true);
+});
+
+test("Connections.end() gives the next answer its own time", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 10);
+  const socket = open(connections);
+  for (let count = 0; count < 2; count += 1) connections.begin(socket);
+  await clock.advance(29_000);
+  connections.end(socket);
+  await clock.advance(29_000);
+  expect(socket.destroyed).toBe(false);
+  await clock.advance(1_000);
+  expect(socket.destroyed).toBe(true);
+});
+
+test("Connections.add() makes room by the one that took no answer for longest, but for a second", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 2);
+  const [first, second] = [open(connections), open(connections)];
+  connections.begin(second);
+  await clock.advance(500);
+  connections.begin(first);
+  await clock.advance(499);
+  expect(open(connections).destroyed).toBe(true);
+  await clock.advance(1);
+  expect(open(connections).destroyed).toBe(false);
+  expect([first.destroyed, second.destroyed]).toEqual([false, true]);
+});
+
+test("Connections.cutSlow() cuts nobody off who asks nothing or was asked of just now", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 2);
+  const [idle, busy] = [open(connections), open(connections)];
+  await clock.advance(5_000);
+  connections.begin(busy);
+  expect([connections.cutSlow(), idle.destroyed, busy.destroyed]).toEqual([false, false, false]);
+  await clock.advance(1_000);
+  expect([connections.cutSlow(), idle.destroyed, busy.destroyed]).toEqual([true, false, true]);
+});
+
+test("Connections.finish() ends a connection with its last answer", () => {
+  const connections = new Connections(new ManualClock(), 10);
+  const socket = open(connections);
+  expect(connections.finish(socket)).toBe(false);
+  for (let count = 0; count < 2; count += 1) connections.begin(socket);
+  expect(connections.finish(socket)).toBe(true);
+  connections.end(socket);
+  expect(socket.writableEnded).toBe(false);
+  connections.end(socket);
+  expect(socket.writableEnded).toBe(true);
+});
+
+test("Connections.add() turns a new one away while all others are just being answered", () => {
   const connections = new Connections(new ManualClock(), 2);
   const busy = [open(connections), open(connections)];
   for (const socket of busy) connections.begin(socket);

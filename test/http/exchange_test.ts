@@ -1,22 +1,30 @@
 import { expect, test } from "bun:test";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { readRequest, sendRefusal } from "../../lib/http/exchange.ts";
+import {
+  formatBareAnswer,
+  readRequest,
+  sendRefusal,
+  toRubbishStatus,
+} from "../../lib/http/exchange.ts";
 
 interface Head {
   readonly method?: string;
   readonly url?: string;
+  readonly version?: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 function toIncoming({
   method = "GET",
   url = "/a",
+  version = 1,
   headers = { host: "h" },
 }: Head): IncomingMessage {
   const incoming = new IncomingMessage(new Socket());
   incoming.method = method;
   incoming.url = url;
+  incoming.httpVersionMajor = version;
   const distinct = Object.entries(headers).map(([name, value]) => [name, [value].flat()] as const);
   Object.defineProperty(incoming, "headersDistinct", { value: Object.fromEntries(distinct) });
   const first = distinct.map(([name, [value]]) => [name, value] as const);
@@ -42,6 +50,9 @@ test.each<[title: string, head: Head, status: number]>([
   ["a tunnel", { method: "CONNECT", url: "h:1" }, 405],
   ["a body with a length", { headers: { host: "h", "content-length": "1" } }, 413],
   ["a body in chunks", { headers: { host: "h", "transfer-encoding": "chunked" } }, 413],
+  ["HTTP/0.9", { version: 0 }, 505],
+  ["HTTP/2 without its frames", { version: 2 }, 505],
+  ["what it cannot expect", { headers: { host: "h", expect: "a miracle" } }, 417],
   ["two hosts", { headers: { host: ["h", "i"] } }, 400],
   ["two tokens", { headers: { host: "h", authorization: ["a", "b"] } }, 400],
   ["another address", { url: "http://i/metrics" }, 400],
@@ -57,4 +68,17 @@ test("sendRefusal() ends the connection, and says which methods there are", () =
   sendRefusal({ status: 405, message: "no\n" }, outgoing);
   expect(outgoing.statusCode).toBe(405);
   expect(outgoing.getHeaders()).toMatchObject({ connection: "close", allow: "GET, HEAD" });
+});
+
+test("toRubbishStatus() tells a head that is too large from what is no head", () => {
+  const toComplaint = (code: string): Error => Object.assign(new Error("bad"), { code });
+  expect(toRubbishStatus(toComplaint("HPE_HEADER_OVERFLOW"))).toBe(431);
+  expect(toRubbishStatus(toComplaint("HPE_INVALID_METHOD"))).toBe(400);
+  expect(toRubbishStatus(new Error("bad"))).toBe(400);
+});
+
+test("formatBareAnswer() gives an answer without a body that is the last one", () => {
+  expect(formatBareAnswer(405)).toBe(
+    "HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+  );
 });

@@ -184,6 +184,29 @@ describe.each(KINDS.map((kind) => [kind] as const))("the listener at %s", (kind)
     expect(connection.statuses.slice(0, 9)).toEqual([...Array.from({ length: 8 }, () => 200), 503]);
   });
 
+  test("answers what came before rubbish, and gives the rubbish no answer that could be taken for theirs", async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = async (request: Request): Promise<Response> => (await gate.promise, echo(request));
+    await using rig = await Rig.start(kind, { fetch: slow });
+    const connection = await openRaw(rig.place);
+    connection.send(`${GET}\r\n`.repeat(2));
+    connection.send("what is this\r\n\r\n");
+    await arrive();
+    gate.resolve();
+    await connection.closed;
+    expect(connection.statuses).toEqual([200, 200]);
+  });
+
+  test.each<[offer: string, head: string]>([
+    ["another protocol", `${GET}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`],
+    ["a tunnel", "CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+  ])("closes the connection after the offer of %s", async (_offer, head) => {
+    await using rig = await Rig.start(kind);
+    const { closed, statuses } = await askRaw(rig.place, head);
+    await closed;
+    expect(statuses).toEqual([head.startsWith("GET") ? 200 : 405]);
+  });
+
   test("lets a probe through while somebody holds open all connections that there may be", async () => {
     await using rig = await Rig.start(kind);
     const held: RawConnection[] = [];
