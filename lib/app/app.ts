@@ -4,7 +4,7 @@
  */
 import { NODES } from "../kube/resource.ts";
 import { createWatcherMetrics, runWatcher } from "../kube/watcher.ts";
-import type { Clock } from "../core/clock.ts";
+import { abortable } from "../core/abortable.ts";
 import type { Gauge } from "../core/metrics.ts";
 import { runLeading } from "./leadership.ts";
 import { announceFirstFailure } from "./first_check.ts";
@@ -19,8 +19,6 @@ export type { AppOptions } from "./options.ts";
 
 /** How long requests may take to end after everything else has stopped. */
 const HTTP_GRACE_MS = 1_000;
-/** Longest delay that a timer takes, about 24.8 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Runs until the signal aborts and what was under way has ended. With an election the controllers wait for leadership;
@@ -85,7 +83,7 @@ async function runBackground(
 }
 
 async function runControllers(
-  { controllers, clock }: AppOptions,
+  { controllers }: AppOptions,
   { node, labels, lifecycle }: Parts,
   running: Gauge,
   signal: AbortSignal,
@@ -98,7 +96,7 @@ async function runControllers(
   const chosen = Object.entries(known).filter(([name]) => controllers.has(name));
   for (const [name] of chosen) running.set(1, { name, manager: "cloud-controller-manager" });
   // Without any, the pages are still served.
-  if (chosen.length === 0) return await untilAborted(clock, signal);
+  if (chosen.length === 0) return await untilAborted(signal);
   const broken = new AbortController();
   const stop = AbortSignal.any([signal, broken.signal]);
   await Promise.all(
@@ -109,6 +107,6 @@ async function runControllers(
   broken.signal.throwIfAborted();
 }
 
-function untilAborted(clock: Clock, signal: AbortSignal): Promise<void> {
-  return clock.sleep(MAX_TIMER_MS, signal).catch(() => undefined);
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return abortable(new Promise<never>(() => {}), signal).catch(() => undefined);
 }
