@@ -4,8 +4,12 @@
  */
 import type { Provider } from "../cloud/provider.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
-import { loadProviderConfig, readConfigText } from "../config/provider_config.ts";
-import { findYamlPlaces } from "../config/yaml_places.ts";
+import {
+  loadProviderConfig,
+  placeIssues,
+  readConfigText,
+  toConfigFile,
+} from "../config/provider_config.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { silentLogger } from "../core/log.ts";
@@ -59,7 +63,7 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const issues = await placeIssues(error.issues, cloudConfig);
+    const issues = await placeAll(error.issues, cloudConfig);
     const found = issues.map((issue) => toFinding(issue.isWarning ? "warning" : "failure", issue));
     const findings = [...flags, ...found];
     return { step: toStep(sources, findings), isDeletionEnabled: true };
@@ -88,28 +92,11 @@ function toFinding(
   return { level, code: "settings", ...issue };
 }
 
-function toConfigFile(
-  path: string,
-  env: CommandContext["env"],
-): NonNullable<Parameters<ProviderDefinition["create"]>[1]["configFile"]> {
-  return {
-    path,
-    reload: async (parser) =>
-      (await loadProviderConfig({ path, env, definition: parser })).settings,
-  };
-}
-
 /** A provider that cannot be made knows the paths of settings only; where they stand is to be looked up. */
-async function placeIssues(
+async function placeAll(
   issues: readonly ConfigIssue[],
-  source: string | undefined,
+  file: string | undefined,
 ): Promise<readonly ConfigIssue[]> {
-  if (source === undefined || issues.every((issue) => issue.source !== undefined)) return issues;
-  const { find } = await findYamlPlaces(await readConfigText(source));
-  return issues.map((issue) => {
-    if (issue.source !== undefined || issue.path === undefined) return issue;
-    const place = find(issue.path);
-    // Without a place it was set by the environment.
-    return place === undefined ? issue : { ...issue, source, ...place };
-  });
+  if (file === undefined || issues.every((issue) => issue.source !== undefined)) return issues;
+  return await placeIssues(issues, file, await readConfigText(file));
 }

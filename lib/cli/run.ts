@@ -6,8 +6,7 @@ import { hostname } from "node:os";
 import { Announcer, toOwnObject } from "../app/announcer.ts";
 import { type AppOptions, runApp } from "../app/app.ts";
 import { PROCESS_EVENTS } from "../app/words.ts";
-import type { ConfigFile } from "../cloud/provider_definition.ts";
-import { loadProviderConfig } from "../config/provider_config.ts";
+import { loadProviderConfig, toConfigFile } from "../config/provider_config.ts";
 import { systemClock } from "../core/clock.ts";
 import { formatConfigIssue } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
@@ -136,12 +135,4 @@ async function createCloud(
   const configuration = file && { ...file, env, definition, current: config };
   const { deletion } = config;
   return { provider, deletion, announcer, ...(configuration && { configuration }) };
-}
-
-function toConfigFile(path: string, env: Serving["env"]): ConfigFile {
-  const reload: ConfigFile["reload"] = async (parser) => {
-    const { settings } = await loadProviderConfig({ path, env, definition: parser });
-    return settings;
-  };
-  return { path, reload };
 }

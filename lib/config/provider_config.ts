@@ -5,6 +5,7 @@
  */
 import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
+import type { ConfigFile, Environment, ProviderDefinition } from "../cloud/provider_definition.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { describeFileProblem } from "../core/file_problem.ts";
@@ -12,30 +13,18 @@ import { readSmallFile } from "../core/small_file.ts";
 import { splitConfig } from "./deletion_settings.ts";
 import type { YamlPlaces } from "./yaml_places.ts";
 
-/** How a provider reads its settings; any `ProviderDefinition` will do. */
-export interface ConfigParser<S> {
-  /**
-   * Judges what the file and the environment say.
-   *
-   * @param raw What the file says, without what every cloud has (`deletion`); `undefined` without a file
-   * @param env Environment variables by name
-   * @returns Settings exactly when there are no issues; issues carry a `path` into the file or a `source`
-   */
-  parseConfig(
-    raw: unknown,
-    env: Readonly<Record<string, string | undefined>>,
-  ): {
-    readonly settings?: S;
-    readonly issues: readonly ConfigIssue[];
-    readonly warnings: readonly ConfigIssue[];
-  };
-}
+/**
+ * How a provider reads its settings. What every cloud has (`deletion`) was taken out of `raw` before.
+ *
+ * @typeParam S Its settings
+ */
+export type ConfigParser<S> = Pick<ProviderDefinition<S>, "parseConfig">;
 
 /** Where settings come from. */
 export interface ProviderConfigOptions<S> {
   /** File of `--cloud-config`; without it only the environment is read. */
   readonly path?: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly definition: ConfigParser<S>;
 }
 
@@ -105,6 +94,15 @@ export async function placeIssues(
 ): Promise<ConfigIssue[]> {
   const places = await locate(text);
   return issues.map((issue) => toPlaced(issue, path, places));
+}
+
+/** The file of `--cloud-config` as a provider is given it, to read it again. */
+export function toConfigFile(path: string, env: Environment): ConfigFile {
+  const reload: ConfigFile["reload"] = async (parser) => {
+    const { settings } = await loadProviderConfig({ path, env, definition: parser });
+    return settings;
+  };
+  return { path, reload };
 }
 
 const INVALID = Symbol("not YAML");
