@@ -2,23 +2,9 @@
  * Values of flags, read as Go's pflag reads them.
  * @module
  */
-import { parseDuration } from "../core/duration.ts";
+import { parseBool } from "../core/bool.ts";
+import { parseDurationWithin } from "../core/duration.ts";
 import type { FlagSpec } from "./flag_spec.ts";
-
-/** The forms of Go's `strconv.ParseBool`. */
-const BOOLS: ReadonlyMap<string, boolean> = new Map([
-  ...["1", "t", "T", "true", "TRUE", "True"].map((text) => [text, true] as const),
-  ...["0", "f", "F", "false", "FALSE", "False"].map((text) => [text, false] as const),
-]);
-
-/**
- * Reads a switch.
- *
- * @returns `undefined` when the text is no boolean
- */
-export function parseBool(text: string): boolean | undefined {
-  return BOOLS.get(text);
-}
 
 /** Splits a comma separated list; blanks around items and empty items are dropped. */
 export function parseList(text: string): string[] {
@@ -39,7 +25,7 @@ export function findValueProblem(spec: FlagSpec, value: string): string | undefi
   }
   switch (spec.type) {
     case "bool":
-      return BOOLS.has(value) ? undefined : "wanted true or false";
+      return parseBool(value) !== undefined ? undefined : "wanted true or false";
     case "int":
       return isInt(value, spec.least) ? undefined : toWantedInt(spec.least);
     case "number":
@@ -61,10 +47,5 @@ function toWantedInt(least: number | undefined): string {
 }
 
 function isDuration(text: string): boolean {
-  try {
-    parseDuration(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return parseDurationWithin(text, -Infinity, Infinity) !== undefined;
 }

@@ -2,12 +2,12 @@
  * The values of all flags, given or by default, read by name.
  * @module
  */
+import { parseBool } from "../core/bool.ts";
 import { formatDuration, parseDuration } from "../core/duration.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import type { FlagSpec } from "./flag_spec.ts";
 import { FLAGS } from "./flag_table.ts";
 import type { FlagToken } from "./flag_tokens.ts";
-import { parseBool } from "./flag_values.ts";
 
 /** Least and most, both allowed. */
 export type Range = readonly [least: number, most: number];

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { SettingDescription } from "../cloud/provider_definition.ts";
-import { formatDuration, parseDuration } from "../core/duration.ts";
+import { parseDurationWithin, formatDuration } from "../core/duration.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
 /** What a file says, parted into what every cloud has and what is the provider's own. */
@@ -171,20 +171,12 @@ function duration(minMs: number, maxMs: number) {
   return v.pipe(
     v.string(message),
     v.rawTransform(({ dataset, addIssue, NEVER }): number => {
-      const ms = toMs(dataset.value);
-      if (ms >= minMs && ms <= maxMs) return ms;
+      const ms = parseDurationWithin(dataset.value, minMs, maxMs);
+      if (ms !== undefined) return ms;
       addIssue({ message });
       return NEVER;
     }),
   );
-}
-
-function toMs(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    return Number.NaN;
-  }
 }
 
 function isEmpty(value: unknown): boolean {

@@ -44,6 +44,20 @@ export function parseDuration(text: string): number {
   return sign === "-" ? -total : total;
 }
 
+/** Reads a duration from `minMs` to `maxMs`, both allowed; `undefined` when the text is none of these. */
+export function parseDurationWithin(
+  text: string,
+  minMs: number,
+  maxMs: number,
+): number | undefined {
+  try {
+    const ms = parseDuration(text);
+    return ms >= minMs && ms <= maxMs ? ms : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Shows milliseconds as Go does: `1h30m0s`, `5m0s`, `1.5s`, `300ms`, `0s`. {@linkcode parseDuration} reads it back.
  *

@@ -3,18 +3,8 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { findValueProblem, parseBool, parseList } from "../../lib/cli/flag_values.ts";
+import { findValueProblem, parseList } from "../../lib/cli/flag_values.ts";
 import type { FlagType } from "../../lib/cli/flag_spec.ts";
-
-test("parseBool() reads the twelve forms of Go and nothing else", () => {
-  const yes = ["1", "t", "T", "true", "TRUE", "True"];
-  const no = ["0", "f", "F", "false", "FALSE", "False"];
-  expect(yes.map(parseBool)).toEqual(yes.map(() => true));
-  expect(no.map(parseBool)).toEqual(no.map(() => false));
-  expect(["", "yes", "tRUE", "on", "2"].map(parseBool).some((one) => one !== undefined)).toBe(
-    false,
-  );
-});
 
 test("parseList() drops blanks and empty items", () => {
   expect(parseList(" a, b,,c ,")).toEqual(["a", "b", "c"]);

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { assert, integer, property } from "fast-check";
-import { formatDuration, parseDuration } from "../../lib/core/duration.ts";
+import { formatDuration, parseDuration, parseDurationWithin } from "../../lib/core/duration.ts";
 
 describe("parseDuration()", () => {
   const good: readonly [string, number][] = [
@@ -38,6 +38,18 @@ describe("parseDuration()", () => {
   test.each([...bad, ...worse])("parseDuration() rejects %j and quotes it", (text) => {
     expect(() => parseDuration(text)).toThrow(RangeError);
     expect(() => parseDuration(text)).toThrow(`"${text}"`);
+  });
+});
+
+describe("parseDurationWithin()", () => {
+  test.each([
+    ["1s", 1_000],
+    ["1m", 60_000],
+    ["999ms", undefined],
+    ["1m1us", undefined],
+    ["soon", undefined],
+  ])("parseDurationWithin() of %j, from 1s to 1m, is %p", (text, ms) => {
+    expect(parseDurationWithin(text, 1_000, 60_000)).toBe(ms);
   });
 });
 

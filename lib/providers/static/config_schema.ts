@@ -6,7 +6,7 @@ import * as v from "valibot";
 import type { InstanceAddress } from "../../cloud/provider.ts";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { parseDuration } from "../../core/duration.ts";
+import { parseDurationWithin } from "../../core/duration.ts";
 import { parseIp } from "../../core/ip.ts";
 import { isLabelKey, isLabelValue } from "../../core/label.ts";
 import { isInstanceId, isScheme } from "./provider_id.ts";
@@ -208,20 +208,12 @@ function duration() {
   return v.pipe(
     text,
     v.rawTransform(({ dataset, addIssue, NEVER }): number => {
-      const ms = toMs(dataset.value);
-      if (ms >= REFRESH_MS_MIN && ms <= REFRESH_MS_MAX) return ms;
+      const ms = parseDurationWithin(dataset.value, REFRESH_MS_MIN, REFRESH_MS_MAX);
+      if (ms !== undefined) return ms;
       addIssue({ message: 'wanted a duration from 1s to 1h, such as "10s"' });
       return NEVER;
     }),
   );
-}
-
-function toMs(words: string): number {
-  try {
-    return parseDuration(words);
-  } catch {
-    return Number.NaN;
-  }
 }
 
 /** Asked of the raw file, so that repetitions show together with everything else that is wrong. */

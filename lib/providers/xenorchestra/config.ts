@@ -3,6 +3,7 @@
  * @module
  */
 import type { Environment, ParsedConfig } from "../../cloud/provider_definition.ts";
+import { parseBool } from "../../core/bool.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import type { AddressSettings } from "./addresses.ts";
 import {
@@ -102,7 +103,7 @@ function readEnvironment(env: Environment, file: ReadonlyMap<string, unknown>): 
     const text = variable === undefined ? undefined : env[variable];
     if (variable === undefined || text === undefined || text === "" || file.has(path)) continue;
     if (authenticated && SECRETS_NEVER_MIXED.some((key) => key === path)) continue;
-    const value = path === "insecure" ? parseBoolean(text) : text;
+    const value = path === "insecure" ? parseBool(text) : text;
     if (value === undefined) {
       found.issues.push({ source: variable, message: "wanted true or false" });
       continue;
@@ -111,12 +112,6 @@ function readEnvironment(env: Environment, file: ReadonlyMap<string, unknown>): 
     found.variables.set(path, variable);
   }
   return found;
-}
-
-/** The words of Go's `strconv.ParseBool`. */
-function parseBoolean(text: string): boolean | undefined {
-  if (["1", "t", "T", "TRUE", "true", "True"].includes(text)) return true;
-  return ["0", "f", "F", "FALSE", "false", "False"].includes(text) ? false : undefined;
 }
 
 function listMissing(

@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
-import { formatDuration, parseDuration } from "../../core/duration.ts";
+import { parseDurationWithin, formatDuration } from "../../core/duration.ts";
 import { parseCidr, type Cidr } from "../../core/ip.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
@@ -257,7 +257,7 @@ function cidrs() {
 function duration(minMs: number, maxMs: number) {
   const range = `from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
   return parsed(
-    (text) => parseWithin(text, minMs, maxMs),
+    (text) => parseDurationWithin(text, minMs, maxMs),
     `wanted a duration ${range}, such as "60s" or "1m30s"`,
   );
 }
@@ -266,18 +266,10 @@ function duration(minMs: number, maxMs: number) {
 function timeout() {
   const range = `from ${formatDuration(TIMEOUT_MS_MIN)} to ${formatDuration(TIMEOUT_MS_MAX)}`;
   return parsed(
-    (text) => parseWithin(text, 0, 0) ?? parseWithin(text, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
+    (text) =>
+      parseDurationWithin(text, 0, 0) ?? parseDurationWithin(text, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
     `wanted a duration ${range}, such as "60s", or "0" for the default`,
   );
-}
-
-function parseWithin(text: string, minMs: number, maxMs: number): number | undefined {
-  try {
-    const ms = parseDuration(text);
-    return ms >= minMs && ms <= maxMs ? ms : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function parseFingerprint(text: string): string | undefined {
