@@ -7,7 +7,13 @@ const ZONE = "topology.kubernetes.io/zone";
 
 /** Two Nodes that are as they should be, and two processes, one of which leads. */
 async function start(): Promise<World> {
-  const settings = { deletion: DEFAULT_DELETION, refreshIntervalMs: 10_000, pools: 2, nodes: 2 };
+  const settings = {
+    deletion: DEFAULT_DELETION,
+    refreshIntervalMs: 10_000,
+    replicas: 2,
+    pools: 2,
+    nodes: 2,
+  };
   const world = new World(7, () => settings);
   for (const replica of world.replicas) replica.start({ rate: 1, skewMs: 0 });
   for (const name of ["n1", "n2"]) {

@@ -90,7 +90,7 @@ const slow = step("network slow", 2, (world, incarnation) => {
 });
 
 /** As when a firewall forgets them: nothing more comes, and nobody says so. */
-const stall = step("streams stall", 1, (world, incarnation) => {
+const stall = step("streams stall", 0.3, (world, incarnation) => {
   const { links, name } = pickLinks(world, incarnation);
   for (const link of links) link.stall();
   return name;

@@ -38,14 +38,14 @@ const QUIET_SHARE = 0.4;
 const SPARED_SHARE = 0.3;
 /** How long trouble lasts: mostly short, for a thousand seeds in a minute, and now and then as long as an outage. */
 const TROUBLES = [
-  { weight: 56, ms: 90_000, pauseMs: 2_500 },
+  { weight: 116, ms: 65_000, pauseMs: 2_000 },
   { weight: 3, ms: 300_000, pauseMs: 6_000 },
   { weight: 1, ms: 900_000, pauseMs: 12_000 },
 ] as const;
 /** How often it is looked whether all came right. */
 const LOOK_MS = 5_000;
 /** For so long nothing more may be written or tried again once all is right. */
-const QUIET_MS = 30_000;
+const QUIET_MS = 20_000;
 /**
  * Longest time until all is right. A watch that stalled is given up after 630 s; a process that started in trouble
  * waits 600 s before it misses what it never saw; a Node that failed often is tried again after 360 s; a deletion
@@ -57,7 +57,9 @@ const SKEW_MS_MAX = 3_600_000;
 /** Clocks go up to one in a hundred too fast or too slow. */
 const RATE_SPREAD = 0.02;
 /** How often the person in the story waits for what comes right by itself in ten minutes. */
-const PATIENT_SHARE = 0.1;
+const PATIENT_SHARE = 0.05;
+/** How often there is one process at a time: as many run it. */
+const ALONE_SHARE = 0.4;
 /** A supervisor waits longer before it kills. */
 const STOP_MS_MAX = 15_000;
 /** Deadlines of requests that are over end by themselves. */
@@ -100,7 +102,8 @@ function toSettings(random: Random): WorldSettings {
     fleetShare: random.pick([0.34, 0.5, 1, 1]),
     fleetWindowMs: random.pick([120_000, 600_000]),
   };
-  return { deletion, refreshIntervalMs: 10_000, pools: 2, nodes: random.between(4, 8) };
+  const replicas = random.chance(ALONE_SHARE) ? 1 : 2;
+  return { deletion, refreshIntervalMs: 10_000, replicas, pools: 2, nodes: random.between(4, 8) };
 }
 
 async function begin(world: World): Promise<void> {

@@ -20,6 +20,8 @@ import { Truth } from "./truth.ts";
 export interface WorldSettings {
   readonly deletion: DeletionSettings;
   readonly refreshIntervalMs: number;
+  /** How many processes run at a time: one or two. */
+  readonly replicas: number;
   readonly pools: number;
   readonly nodes: number;
 }
@@ -54,7 +56,7 @@ export class World {
     server.onNodeChange = (change) => this.invariants.checkChange(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
     this.cloud.onAnswer = (...answer) => this.invariants.proofs.noteAnswer(...answer);
-    this.replicas = ["a", "b"].map(
+    this.replicas = ["a", "b"].slice(0, this.settings.replicas).map(
       (name) =>
         new Replica({
           name,
