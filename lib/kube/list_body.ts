@@ -3,7 +3,7 @@
  * at once, is many times what is kept of it.
  * @module
  */
-import { BODY_BYTES_MAX, BodyError } from "../core/body.ts";
+import { BODY_BYTES_MAX, BodyError, readPieces } from "../core/body.ts";
 import { KubeError } from "./errors.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { findDamage, isFields } from "./shape.ts";
@@ -18,7 +18,6 @@ const FIRST_KEY_CHARS = 70;
 const MISTAKES_MAX = 100;
 /** The API server keeps objects below 2 MiB. */
 const OBJECT_CHARS_MAX = 4 * 1024 * 1024;
-const MIB = 1024 * 1024;
 
 /**
  * Reads a list. Its objects are trimmed, but for those that are damaged: whoever looks for damage finds them as they
@@ -31,41 +30,18 @@ const MIB = 1024 * 1024;
  */
 export async function readListBody(
   resource: Resource<KubeObject>,
-  { body }: Pick<Response, "body">,
+  reply: Pick<Response, "body">,
   what: string,
   signal: AbortSignal,
 ): Promise<unknown> {
   const list = new PartialList(resource);
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const reader = body?.getReader();
-  let bytes = 0;
   try {
-    for (;;) {
-      const { done, value } = (await reader?.read()) ?? { done: true };
-      if (done || value === undefined) break;
-      bytes += value.length;
-      if (bytes > BODY_BYTES_MAX) {
-        throw toError(what, `the answer is longer than ${BODY_BYTES_MAX / MIB} MiB`);
-      }
-      list.add(decode(decoder, value));
-    }
-    return list.end(decode(decoder));
+    for await (const text of readPieces(reply, { bytesMax: BODY_BYTES_MAX })) list.add(text);
+    return list.end();
   } catch (error) {
     if (error instanceof SyntaxError) throw toError(what, "the answer is not JSON", error);
     if (error instanceof BodyError) throw toError(what, error.message, error);
     throw toTransportError(error, signal);
-  } finally {
-    // Only cancelling frees the buffers of a body that is left early.
-    reader?.cancel().catch(() => {});
-  }
-}
-
-/** @param bytes Absent at the end */
-function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
-  try {
-    return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
-  } catch (cause) {
-    throw new BodyError("the answer is not UTF-8", { cause });
   }
 }
 
@@ -106,9 +82,9 @@ class PartialList {
   }
 
   /** @throws {SyntaxError} when it is no JSON */
-  end(text: string): unknown {
+  end(): unknown {
     // What is left is a list of its own: the last objects, and whatever stands behind them.
-    const value: unknown = JSON.parse([this.#head, ...this.#pieces, text].join(""));
+    const value: unknown = JSON.parse([this.#head, ...this.#pieces].join(""));
     if (!isFields(value) || !Array.isArray(value["items"])) return value;
     for (const item of value["items"]) this.#items.push(this.#shrink(item));
     return { ...value, items: this.#items };

@@ -2,6 +2,7 @@
  * Takes the body of a watch apart: bytes to lines, lines to events.
  * @module
  */
+import { BodyError, readPieces } from "../core/body.ts";
 import type { WatchEvent } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import { toTransportError } from "./transport.ts";
@@ -38,16 +39,12 @@ async function* readLines(
   what: string,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
   // What came of a line so far, in pieces: searching it again at each chunk would take quadratic time.
   let pieces: string[] = [];
   let length = 0;
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      const lines = decode(decoder, value, what).split("\n");
+    for await (const text of readPieces({ body }, { bytesMax: Infinity })) {
+      const lines = text.split("\n");
       const rest = lines.pop() ?? "";
       for (const line of lines) {
         yield pieces.length === 0 ? line : pieces.join("") + line;
@@ -62,20 +59,10 @@ async function* readLines(
       throw toStreamError(what, "the stream ended within an event");
     }
   } catch (error) {
+    if (error instanceof BodyError) throw toStreamError(what, error.message, error);
     const meaning = toTransportError(error, signal);
     if (!(meaning instanceof KubeError) || meaning.message.startsWith("Cannot ")) throw meaning;
     throw new KubeError("unavailable", `Cannot ${what}: ${meaning.message}`, { cause: meaning });
-  } finally {
-    // Only cancelling frees the buffers of a stream that is left early; an abort keeps them.
-    reader.cancel().catch(() => {});
-  }
-}
-
-function decode(decoder: TextDecoder, bytes: Uint8Array, what: string): string {
-  try {
-    return decoder.decode(bytes, { stream: true });
-  } catch (cause) {
-    throw toStreamError(what, "the stream is not UTF-8", cause);
   }
 }
 

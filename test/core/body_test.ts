@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readText } from "../../lib/core/body.ts";
+import { readPieces, readText } from "../../lib/core/body.ts";
 
 /** A body that goes on as long as somebody reads it. */
 function createEndless(): {
@@ -71,17 +71,34 @@ describe("readText()", () => {
     expect(endless.ended()).toBe(true);
   });
 
-  test.each([[[0xff]], [[0x7b, 0xc3]], [[0xed, 0xa0, 0x80]], [[0xfe, 0xff, 0, 0x7b]]])(
-    "refuses %p, which is no UTF-8, but for people",
-    async (bytes) => {
-      const body = (): Pick<Response, "body"> => new Response(new Uint8Array(bytes));
-      await expect(readText(body(), ALL)).rejects.toThrow("the answer is not UTF-8");
-      expect(await readText(body(), { ...ALL, isCut: true })).toContain("\uFFFD");
-    },
-  );
+  test.each([
+    [[0xff], "is not UTF-8"],
+    [[0x7b, 0xc3], "ended within a character"],
+    [[0xed, 0xa0, 0x80], "is not UTF-8"],
+    [[0xfe, 0xff, 0, 0x7b], "is not UTF-8"],
+  ])("refuses %p, which is no UTF-8, but for people", async (bytes, problem) => {
+    const body = (): Pick<Response, "body"> => new Response(new Uint8Array(bytes));
+    await expect(readText(body(), ALL)).rejects.toThrow(`the answer ${problem}`);
+    expect(await readText(body(), { ...ALL, isCut: true })).toContain("\uFFFD");
+  });
 
   test("passes on what breaks the connection", async () => {
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
     await expect(readText({ body }, ALL)).rejects.toThrow("reset");
+  });
+});
+
+describe("readPieces()", () => {
+  test("gives each piece as it comes, whole characters only", async () => {
+    const pieces: string[] = [];
+    for await (const piece of readPieces(cut(new TextEncoder().encode("aé"), 2), ALL))
+      pieces.push(piece);
+    expect(pieces).toEqual(["a", "é", ""]);
+  });
+
+  test("cancels what is left when nobody wants it", async () => {
+    const endless = createEndless();
+    for await (const _piece of readPieces(endless, { bytesMax: Infinity })) break;
+    expect(endless.ended()).toBe(true);
   });
 });

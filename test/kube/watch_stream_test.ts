@@ -117,7 +117,7 @@ describe("readWatchEvents()", () => {
     const [before = "", after = ""] = JSON.stringify(EVENTS[1]).split("ü");
     const encoder = new TextEncoder();
     const body = createBody([encoder.encode(before), new Uint8Array([0xfc]), `${after}\n`]);
-    await expect(readAll(body)).rejects.toThrow('Cannot watch "/x": the stream is not UTF-8');
+    await expect(readAll(body)).rejects.toThrow('Cannot watch "/x": the answer is not UTF-8');
   });
 
   test("refuses a line without end", async () => {

@@ -5,6 +5,7 @@
 import { CloudError } from "../../cloud/errors.ts";
 import type { ChangeHint } from "../../cloud/provider.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
+import { readPieces } from "../../core/body.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../../core/metrics.ts";
@@ -219,18 +220,9 @@ class SilenceGuard {
 async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<readonly ServerSentEvent[], void> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
   const parser = new SseParser();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield parser.push(decoder.decode(value, { stream: true }));
-    }
-  } finally {
-    // Only cancelling frees the buffers of a stream that is left early; an abort keeps them.
-    reader.cancel().catch(() => {});
+  for await (const text of readPieces({ body }, { bytesMax: Infinity, isCut: true })) {
+    yield parser.push(text);
   }
 }
 
