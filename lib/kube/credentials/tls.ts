@@ -2,7 +2,8 @@
  * Checks certificates and keys before they are used, because a failed handshake does not say what was wrong.
  * @module
  */
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
+import { CertificateError, parseCertificates } from "../../core/certificates.ts";
 import { type Place, toConfigError } from "./problem.ts";
 
 /** PEM and where it comes from. */
@@ -11,7 +12,6 @@ export interface PlacedPem {
   readonly place: Place;
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
 /**
@@ -21,7 +21,7 @@ const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRY
  * @throws {ConfigError} when there is none, or one cannot be decoded
  */
 export function checkCertificates(given: PlacedPem): string {
-  parseCertificates(given);
+  toCertificates(given);
   return given.pem;
 }
 
@@ -31,7 +31,7 @@ export function checkCertificates(given: PlacedPem): string {
  * @throws {ConfigError} naming the one that is wrong
  */
 export function checkKeyPair(cert: PlacedPem, key: PlacedPem): { cert: string; key: string } {
-  const leaf = parseCertificates(cert);
+  const [leaf] = toCertificates(cert);
   if (ENCRYPTED_KEY.test(key.pem)) {
     throw toConfigError(key.place, "the private key is encrypted; give one without a passphrase");
   }
@@ -63,15 +63,14 @@ export function decodePem(base64: string, place: Place): PlacedPem {
   return { pem: Buffer.from(compact, "base64").toString("utf8"), place };
 }
 
-function parseCertificates({ pem, place }: PlacedPem): X509Certificate {
-  const parsed = [...pem.matchAll(CERTIFICATE)].map(([block], at) => {
-    try {
-      return new X509Certificate(block);
-    } catch {
-      throw toConfigError(place, `certificate ${at + 1} cannot be decoded: damaged PEM`);
-    }
-  });
-  const first = parsed[0];
-  if (first === undefined) throw toConfigError(place, "holds no certificate in PEM");
-  return first;
+function toCertificates({
+  pem,
+  place,
+}: PlacedPem): readonly [X509Certificate, ...X509Certificate[]] {
+  try {
+    return parseCertificates(pem);
+  } catch (error) {
+    if (error instanceof CertificateError) throw toConfigError(place, error.message);
+    throw error;
+  }
 }

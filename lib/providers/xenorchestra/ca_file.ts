@@ -2,15 +2,13 @@
  * A file of certificate authorities that is replaced now and then.
  * @module
  */
-import { X509Certificate } from "node:crypto";
+import { CertificateError, parseCertificates } from "../../core/certificates.ts";
 import type { Clock } from "../../core/clock.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
 import { isPathLike } from "../../core/redact.ts";
 import { readSmallText, readSmallTextSync } from "../../core/small_file.ts";
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Half of the minute within which a change must be in use. */
 const PERIOD_MS = 30_000;
@@ -74,18 +72,14 @@ export class CaFile {
   }
 }
 
+/** The certificates alone. Bun reports a bad one as a wrong address, so they are looked at first. */
 function toCertificates(path: string, text: string): string {
-  const blocks = text.match(CERTIFICATE) ?? [];
-  if (blocks.length === 0) throw toProblem(path, "holds no certificate in PEM form");
-  for (const [at, block] of blocks.entries()) {
-    try {
-      // Bun reports a bad certificate as a wrong address, so look first.
-      void new X509Certificate(block);
-    } catch (cause) {
-      throw toProblem(path, `certificate ${at + 1} of ${blocks.length} is not valid`, cause);
-    }
+  try {
+    return parseCertificates(text).join("").trimEnd();
+  } catch (error) {
+    if (error instanceof CertificateError) throw toProblem(path, error.message);
+    throw error;
   }
-  return blocks.join("\n");
 }
 
 function toUnreadable(path: string, cause: unknown): ConfigError {

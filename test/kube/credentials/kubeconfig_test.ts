@@ -111,7 +111,7 @@ describe("resolveContext()", () => {
       "a broken authority file",
       { "certificate-authority": "broken.crt" },
       {},
-      "clusters.c.cluster.certificate-authority (/etc/kube/broken.crt): certificate 1 cannot be decoded",
+      "clusters.c.cluster.certificate-authority (/etc/kube/broken.crt): certificate 1 of 1 cannot be decoded",
     ],
     [
       "inline data that is not base64",

@@ -26,11 +26,15 @@ describe("checkCertificates()", () => {
   const BROKEN: [string, string, string][] = [
     ["an empty file", "", "/etc/kubeconfig: ca: holds no certificate in PEM"],
     ["a key", readTls("client.key"), "/etc/kubeconfig: ca: holds no certificate in PEM"],
-    ["damaged PEM", DAMAGED, "/etc/kubeconfig: ca: certificate 1 cannot be decoded: damaged PEM"],
+    [
+      "damaged PEM",
+      DAMAGED,
+      "/etc/kubeconfig: ca: certificate 1 of 1 cannot be decoded: damaged PEM",
+    ],
     [
       "a bundle whose second certificate is damaged",
       readTls("ca.crt") + DAMAGED,
-      "/etc/kubeconfig: ca: certificate 2 cannot be decoded: damaged PEM",
+      "/etc/kubeconfig: ca: certificate 2 of 2 cannot be decoded: damaged PEM",
     ],
   ];
   test.each(BROKEN)("refuses %s", (_title, pem, message) => {
@@ -71,7 +75,7 @@ describe("checkKeyPair()", () => {
       "a damaged certificate",
       DAMAGED,
       readTls("client.key"),
-      "/etc/kubeconfig: cert: certificate 1 cannot be decoded: damaged PEM",
+      "/etc/kubeconfig: cert: certificate 1 of 1 cannot be decoded: damaged PEM",
     ],
   ];
   test.each(BROKEN)("refuses %s", (_title, cert, key, message) => {

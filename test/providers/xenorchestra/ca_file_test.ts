@@ -29,7 +29,7 @@ function open(mount: SecretMount): CaFile {
 describe("CaFile", () => {
   test.each([
     ["is empty", "", "holds no certificate"],
-    ["holds a broken certificate", BROKEN, "certificate 1 of 1 is not valid"],
+    ["holds a broken certificate", BROKEN, "certificate 1 of 1 cannot be decoded"],
     ["holds a broken one behind a good one", `${next}\n${BROKEN}`, "certificate 2 of 2"],
   ])("refuses a file that %s", (_title, text, message) => {
     using mount = new SecretMount({ "ca.pem": text });
@@ -57,7 +57,7 @@ describe("CaFile", () => {
   });
 
   test.each([
-    ["is broken", BROKEN, "certificate 1 of 1 is not valid"],
+    ["is broken", BROKEN, "certificate 1 of 1 cannot be decoded"],
     ["holds something else", "canary", "holds no certificate"],
     ["is away", undefined, "there is no such file"],
   ])(
