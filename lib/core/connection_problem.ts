@@ -82,8 +82,14 @@ export function findErrorCode(error: unknown): string {
     : "";
 }
 
+/** Where a socket to an http or https address goes: an IPv6 address stands without its brackets. */
+export function toHostPort(url: string): { readonly host: string; readonly port: number } {
+  const { hostname, port, protocol } = new URL(url);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  return { host, port: Number(port || (protocol === "https:" ? 443 : 80)) };
+}
+
 /** Host and port of an address, as `xo.example.org:443`: never its path, nor a user or password in it. */
 export function formatHostPort(url: string): string {
-  const { hostname, port, protocol } = new URL(url);
-  return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+  return `${new URL(url).hostname}:${toHostPort(url).port}`;
 }

@@ -9,6 +9,7 @@ import {
   findErrorCode,
   formatHostPort,
   toConnectionProblem,
+  toHostPort,
 } from "../../lib/core/connection_problem.ts";
 import { describeError } from "../../lib/core/errors.ts";
 
@@ -82,6 +83,16 @@ describe("findErrorCode()", () => {
       "",
       "",
     ]);
+  });
+});
+
+describe("toHostPort()", () => {
+  test.each([
+    ["https://xo.example.org/sub?q", { host: "xo.example.org", port: 443 }],
+    ["http://user:s3cret@[::1]/", { host: "::1", port: 80 }],
+    ["https://10.0.0.1:6443", { host: "10.0.0.1", port: 6443 }],
+  ])("tells of %s what a socket needs", (url, place) => {
+    expect(toHostPort(url)).toEqual(place);
   });
 });
 

@@ -8,7 +8,7 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { Finding } from "../../cloud/inspection.ts";
 import { systemClock, withDeadline } from "../../core/clock.ts";
 import { type ConnectionFault, findConnectionFault } from "../../core/connection_fault.ts";
-import { formatHostPort } from "../../core/connection_problem.ts";
+import { formatHostPort, toHostPort } from "../../core/connection_problem.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { normalise, readServerCertificate } from "./tls.ts";
 
@@ -240,11 +240,9 @@ async function lookAtCertificate(
 
 /** Whether a TCP connection can be opened. Nothing is sent. */
 function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(url);
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const deadline = withDeadline(signal, LOOK_MS);
   return new Promise((resolve) => {
-    const socket = connect({ host, port: Number(port || (protocol === "https:" ? 443 : 80)) });
+    const socket = connect(toHostPort(url));
     const end = (isOpen: boolean): void => {
       deadline.removeEventListener("abort", abort);
       socket.destroy();

@@ -5,7 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import { connect, type ConnectionOptions, type PeerCertificate } from "node:tls";
 import { CloudError } from "../../cloud/errors.ts";
-import { formatHostPort, toConnectionProblem } from "../../core/connection_problem.ts";
+import { formatHostPort, toConnectionProblem, toHostPort } from "../../core/connection_problem.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { CaFile } from "./ca_file.ts";
 import type { XenOrchestraSettings } from "./config.ts";
@@ -104,9 +104,8 @@ function toMismatch(fingerprint: string): CloudError {
  * @throws {CloudError} `unreachable` when it shows none, or the signal's reason
  */
 export function readServerCertificate(url: string, signal: AbortSignal): Promise<Buffer> {
-  const { hostname, port } = new URL(url);
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  const options: ConnectionOptions = { host, port: Number(port || 443), rejectUnauthorized: false };
+  const { host, port } = toHostPort(url);
+  const options: ConnectionOptions = { host, port, rejectUnauthorized: false };
   if (!/^[\d.]+$|:/.test(host)) options.servername = host;
   return new Promise((resolve, reject) => {
     const socket = connect(options, () => {
