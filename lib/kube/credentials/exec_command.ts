@@ -4,8 +4,7 @@
  */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, resolve } from "node:path";
-import { type ExecSpec, quoteCommand } from "./exec_spec.ts";
-import { toConfigError } from "./problem.ts";
+import { type ExecSpec, toCommandError } from "./exec_spec.ts";
 
 /**
  * Looks for the command of a plugin, without running it.
@@ -15,10 +14,11 @@ import { toConfigError } from "./problem.ts";
  * @throws {ConfigError} naming file, field and command, with the plugin's install hint
  */
 export async function checkExecCommand(
-  { command, env: added, installHint, place }: ExecSpec,
+  spec: ExecSpec,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const path = added["PATH"] ?? env["PATH"];
+  const { command, place } = spec;
+  const path = spec.env["PATH"] ?? env["PATH"];
   const isPath = command.includes("/");
   if (!isPath && path === undefined) return;
   const files = isPath
@@ -28,11 +28,8 @@ export async function checkExecCommand(
   if (states.includes("usable")) return;
   const found = states.includes("blocked") ? "may not be executed" : "does not exist";
   const where = isPath || found !== "does not exist" ? "" : " in any folder of PATH";
-  const hint = installHint === undefined ? "" : ` (${installHint.trim()})`;
-  throw toConfigError(
-    { ...place, path: [place.path, "command"].filter((part) => part).join(".") },
-    `command ${quoteCommand(command)} ${found}${where}${hint}`,
-  );
+  const field = [place.path, "command"].filter((part) => part).join(".");
+  throw toCommandError(spec, { ...place, path: field }, `${found}${where}`);
 }
 
 async function examine(file: string): Promise<"usable" | "blocked" | "absent"> {

@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import type { LoadedCredential } from "./credentials.ts";
-import { type ExecSpec, quoteCommand } from "./exec_spec.ts";
+import { type ExecSpec, toCommandError } from "./exec_spec.ts";
 import { checkToken } from "./in_cluster.ts";
 import { toConfigError } from "./problem.ts";
 import { Section } from "./section.ts";
@@ -56,7 +56,7 @@ export class ExecPlugin {
   }
 
   async #run(): Promise<string> {
-    const { apiVersion, command, args, cluster, place, installHint, env } = this.#spec;
+    const { apiVersion, command, args, cluster, place, env } = this.#spec;
     const spec = { interactive: false, ...(cluster !== undefined && { cluster }) };
     const info = JSON.stringify({ kind: "ExecCredential", apiVersion, spec });
     const { timeoutMs = 60_000 } = this.#options;
@@ -72,11 +72,7 @@ export class ExecPlugin {
       pending.child.stdin?.end();
       return (await pending).stdout;
     } catch (error) {
-      const hint = installHint === undefined ? "" : ` (${installHint.trim()})`;
-      throw toConfigError(
-        place,
-        `command ${quoteCommand(command)} ${toFailure(error, timeoutMs)}${hint}`,
-      );
+      throw toCommandError(this.#spec, place, toFailure(error, timeoutMs));
     }
   }
 }

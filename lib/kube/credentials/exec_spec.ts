@@ -4,6 +4,7 @@
  * @module
  */
 import { dirname, resolve } from "node:path";
+import type { ConfigError } from "../../core/errors.ts";
 import { quote } from "../../core/printable.ts";
 import { isPathLike, SECRET_LENGTH_MIN } from "../../core/redact.ts";
 import { type Place, toConfigError } from "./problem.ts";
@@ -25,8 +26,23 @@ export interface ExecSpec {
   readonly place: Place;
 }
 
+/**
+ * What is wrong with the command of a plugin, and what a person should do about it.
+ *
+ * @param place Where that stands
+ * @param problem Follows the command: `does not exist`
+ */
+export function toCommandError(
+  { command, installHint }: Pick<ExecSpec, "command" | "installHint">,
+  place: Place,
+  problem: string,
+): ConfigError {
+  const hint = installHint === undefined ? "" : ` (${installHint.trim()})`;
+  return toConfigError(place, `command ${quoteCommand(command)} ${problem}${hint}`);
+}
+
 /** A command as messages name it: what stands after a blank belongs into `args`, and may be a secret. */
-export function quoteCommand(command: string): string {
+function quoteCommand(command: string): string {
   const [name = "", ...more] = command.split(/\s/);
   const isOdd = /[?@=]/.test(name) || (name.length >= SECRET_LENGTH_MIN && !isPathLike(name));
   if (isOdd) return "what is given";
