@@ -13,6 +13,7 @@ import type { KubeObject, Resource } from "./resource.ts";
 import { findDamage, isFields } from "./shape.ts";
 import { parseStatus, toKubeError } from "./status.ts";
 import type { Store } from "./store.ts";
+import { WatchSilence } from "./watch_silence.ts";
 import {
   FIRST_STATE,
   RestartBackoff,
@@ -67,7 +68,7 @@ export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics 
 /**
  * Runs until the signal aborts; then returns. No failure of the API server ends it, and none makes it
  * spin: a watch is opened at most once a second, and after failures 0.8 s to 60 s apart, or as soon as somebody else
- * finds that the server is back.
+ * finds that the server is back. A watch that says nothing for 150 s is opened anew.
  *
  * Semantics are those of client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
  */
@@ -136,8 +137,10 @@ async function watchOnce<T extends KubeObject>(
     timeoutSeconds: WATCH_SECONDS_MIN + Math.floor(random() * WATCH_SECONDS_MIN),
     ...(namespace !== undefined && { namespace }),
   };
+  const silence = new WatchSilence(clock, signal);
   try {
-    for await (const event of client.watch(resource, query, signal)) {
+    for await (const event of client.watch(resource, query, silence.signal)) {
+      silence.break();
       const version = takeEvent(options, event);
       events += 1;
       noteLife(options);
@@ -145,7 +148,10 @@ async function watchOnce<T extends KubeObject>(
       if (version !== undefined && !replaying) resourceVersion = version;
     }
   } catch (error) {
+    if (silence.isOver) return { kind: "silent", resourceVersion };
     return { kind: "failed", resourceVersion, events, error };
+  } finally {
+    silence.end();
   }
   return { kind: "ended", resourceVersion, events, durationMs: clock.monotonic() - openedMs };
 }

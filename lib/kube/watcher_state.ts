@@ -28,6 +28,8 @@ export type WatcherOutcome =
       readonly events: number;
       readonly durationMs: number;
     }
+  /** It said nothing for so long that it was given up. */
+  | { readonly kind: "silent"; readonly resourceVersion: string }
   | {
       readonly kind: "failed";
       readonly resourceVersion?: string;
@@ -76,6 +78,7 @@ export function toListQuery(state: WatcherState): ListQuery {
 export function toNextStep(state: WatcherState, outcome: WatcherOutcome): WatcherStep {
   if (outcome.kind === "listed") return afterList(state, outcome);
   if (outcome.kind === "ended") return afterEnd(state, outcome);
+  if (outcome.kind === "silent") return afterSilence(state, outcome);
   return state.phase === "list"
     ? afterListFailure(state, outcome.error)
     : afterWatchFailure(state, outcome);
@@ -98,6 +101,14 @@ function afterEnd(
   const next = { ...state, resourceVersion };
   if (events === 0 && durationMs < WATCH_MS_MIN) return retryWatch(next, "short");
   return { state: { ...next, idleRetries: 0 }, pause: "gap", reason: "ended" };
+}
+
+/** Nothing failed: the server may have had nothing to say, or what it said is still at hand. */
+function afterSilence(
+  state: WatcherState,
+  { resourceVersion }: Extract<WatcherOutcome, { kind: "silent" }>,
+): WatcherStep {
+  return { state: { ...state, resourceVersion, idleRetries: 0 }, pause: "gap", reason: "silent" };
 }
 
 function afterListFailure(state: WatcherState, error: unknown): WatcherStep {

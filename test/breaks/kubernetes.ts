@@ -29,6 +29,16 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     tests: ["test/kube/watcher_test.ts"],
   },
   {
+    id: "endure-silence",
+    invariant: "a watch that says nothing is opened anew",
+    edits: edit(
+      "lib/kube/watch_silence.ts",
+      "if (leftMs <= 0) return this.#silent.abort();",
+      "if (leftMs <= 0) return;",
+    ),
+    tests: ["test/kube/watcher_test.ts"],
+  },
+  {
     id: "trust-replay",
     invariant: "what a server replays in no order says nothing about how far a watch is",
     edits: edit(

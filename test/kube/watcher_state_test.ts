@@ -107,6 +107,15 @@ test.each([
   });
 });
 
+test("toNextStep() watches on at once after a watch that was silent: that is no failure", () => {
+  const outcome = { kind: "silent", resourceVersion: "950" } as const;
+  expect(toNextStep({ ...WATCH, idleRetries: 4 }, outcome)).toEqual({
+    state: { ...WATCH, resourceVersion: "950", idleRetries: 0 },
+    pause: "gap",
+    reason: "silent",
+  });
+});
+
 test("toNextStep() lists after five watches in a row that brought nothing", () => {
   let state = WATCH;
   const phases: string[] = [];

@@ -93,9 +93,9 @@ test.each(["0", ""])(
 );
 
 test("runWatcher() opens a watch that ended cleanly again at once", async () => {
-  const { client, clock, stop } = startWatcher([list("a", "900"), watch({ waitMs: 300_000 })]);
-  await clock.advance(300_000);
-  expect(client.timesMs).toEqual([0, 0, 300_000]);
+  const { client, clock, stop } = startWatcher([list("a", "900"), watch({ waitMs: 100_000 })]);
+  await clock.advance(100_000);
+  expect(client.timesMs).toEqual([0, 0, 100_000]);
   await stop();
 });
 
@@ -200,18 +200,46 @@ test("I-05: runWatcher() lists in pages again where the cache gave pages", async
   await stop();
 });
 
-test("I-06: runWatcher() goes on when the client gives up on a silent connection", async () => {
-  const silent = new KubeError("unavailable", "the server did not end it in time");
+test("I-06: runWatcher() goes on when the client gives up on a connection", async () => {
+  const late = new KubeError("unavailable", "the server did not end it in time");
   const { client, clock, store, stop } = startWatcher([
     list("a", "900"),
-    watch({ waitMs: 330_000 }, silent),
-    watch(toEvent("DELETED", "a", "990"), { waitMs: 300_000 }),
+    watch({ waitMs: 120_000 }, bookmark("910"), { waitMs: 120_000 }, late),
+    watch(toEvent("DELETED", "a", "990"), { waitMs: 100_000 }),
   ]);
-  await clock.advance(331_000);
-  expect(client.requests.slice(1)).toEqual(["watch rv=900", "watch rv=900"]);
+  await clock.advance(241_000);
+  expect(client.requests.slice(1)).toEqual(["watch rv=900", "watch rv=910"]);
   expect(client.watchSeconds).toEqual([300, 300]);
   expect(store.size).toBe(0);
   await stop();
+});
+
+test("I-06: runWatcher() opens a watch that fell silent again after 150 s, without a failure", async () => {
+  const { client, clock, metrics, told, stop } = startWatcher([
+    list("a", "900"),
+    watch(toEvent("MODIFIED", "a", "910"), { waitMs: 149_999 }, bookmark("920"), {
+      waitMs: 300_000,
+    }),
+    watch({ waitMs: 300_000 }),
+    watch({ waitMs: 300_000 }),
+    watch({ waitMs: 300_000 }),
+    watch({ waitMs: 300_000 }),
+    watch({ waitMs: 300_000 }),
+    watch(toEvent("DELETED", "a", "990")),
+  ]);
+  await clock.advance(149_999 + 6 * 150_000);
+  // Even after many in a row no list is due, and no pause.
+  expect(client.requests.slice(1)).toEqual([
+    "watch rv=900",
+    ...Array.from({ length: 6 }, () => "watch rv=920"),
+  ]);
+  expect(client.timesMs.slice(2)).toEqual(
+    Array.from({ length: 6 }, (_, at) => 149_999 + (at + 1) * 150_000),
+  );
+  expect(told).toEqual(["+a", "~a", "-a@990"]);
+  expect(metrics.restarts.value({ resource: "nodes", reason: "silent" })).toBe(6);
+  await stop();
+  expect(clock.pending).toBe(0);
 });
 
 test("I-07: runWatcher() tells of a delete it missed, with the last state", async () => {

@@ -47,11 +47,11 @@ const LOOK_MS = 5_000;
 /** For so long nothing more may be written or tried again once all is right. */
 const QUIET_MS = 20_000;
 /**
- * Longest time until all is right. A watch that stalled is given up after 630 s; a process that started in trouble
+ * Longest time until all is right. A watch that stalled is given up after 150 s; a process that started in trouble
  * waits 600 s before it misses what it never saw; a Node that failed often is tried again after 360 s; a deletion
  * counts for 600 s at most. They may follow each other, and the rest is little beside them.
  */
-const CALM_MS_MAX = 2_400_000;
+const CALM_MS_MAX = 1_920_000;
 const START_MS = 10_000;
 const SKEW_MS_MAX = 3_600_000;
 /** Clocks go up to one in a hundred too fast or too slow. */
