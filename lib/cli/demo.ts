@@ -9,6 +9,7 @@ import { runApp } from "../app/app.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import { systemClock } from "../core/clock.ts";
+import { findErrorCode } from "../core/connection_problem.ts";
 import { formatDuration } from "../core/duration.ts";
 import { ConfigError, describeError } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
@@ -68,7 +69,7 @@ async function writeKubeconfig(path: string, server: string): Promise<void> {
   try {
     await writeFile(path, toKubeconfig(server), { mode: 0o600, flag: "wx" });
   } catch (error) {
-    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
+    const exists = findErrorCode(error) === "EEXIST";
     const message = exists
       ? `"${path}" exists and is left alone: name a new file`
       : `"${path}" cannot be written: ${describeError(error)}`;

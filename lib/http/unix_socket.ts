@@ -5,6 +5,7 @@
 import { lstat, unlink } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { withDeadline } from "../core/clock.ts";
+import { findErrorCode } from "../core/connection_problem.ts";
 
 /** What stands where a socket should be made. */
 export type SocketPathState = "free" | "live" | "occupied";
@@ -24,7 +25,7 @@ export async function clearSocketPath(path: string, signal: AbortSignal): Promis
     if (await canConnect(path, signal)) return "live";
     await unlink(path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (findErrorCode(error) !== "ENOENT") throw error;
   }
   return "free";
 }

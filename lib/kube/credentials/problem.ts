@@ -2,6 +2,7 @@
  * Saying in one sentence which file and which field is wrong.
  * @module
  */
+import { findErrorCode } from "../../core/connection_problem.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 
@@ -37,19 +38,11 @@ export async function readNamedFile(
     return await readFile(file);
   } catch (error) {
     const named = place.source === file ? "" : ` "${file}"`;
-    throw toConfigError(place, `cannot read the file${named}: ${toReason(error)}`);
+    throw toConfigError(place, `cannot read the file${named}: ${describeFileProblem(error)}`);
   }
 }
 
 /** Whether reading failed because the file is not there. */
 export function isMissingFile(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
-}
-
-function toReason(error: unknown): string {
-  if (isMissingFile(error)) return "it does not exist";
-  if (error instanceof Error && "code" in error && error.code === "EACCES") {
-    return "permission denied";
-  }
-  return describeFileProblem(error);
+  return findErrorCode(error) === "ENOENT";
 }

@@ -43,7 +43,7 @@ describe("readServiceAccount()", () => {
   });
 
   test.each([
-    [{ [token]: "abc" }, `${ca}: cannot read the file: it does not exist`],
+    [{ [token]: "abc" }, `${ca}: cannot read the file: there is no such file`],
     [{ [token]: "abc", [ca]: "" }, `${ca}: holds no certificate in PEM`],
     [{ [token]: " ", [ca]: readTls("ca.crt") }, `${token}: the token is empty`],
   ])("says which file is wrong, case %#", async (files, message) => {

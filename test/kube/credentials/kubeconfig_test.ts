@@ -105,7 +105,7 @@ describe("resolveContext()", () => {
       "a missing authority file",
       { "certificate-authority": "no.crt" },
       {},
-      'clusters.c.cluster.certificate-authority: cannot read the file "/etc/kube/no.crt": it does not exist',
+      'clusters.c.cluster.certificate-authority: cannot read the file "/etc/kube/no.crt": there is no such file',
     ],
     [
       "a broken authority file",

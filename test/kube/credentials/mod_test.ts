@@ -160,9 +160,14 @@ describe("loadCredentials()", () => {
 
   const REFUSALS: [string, Parameters<typeof loadCredentials>[0]["env"], string, string][] = [
     ["there are none at all", {}, "", "Kubernetes credentials: none found: give --kubeconfig"],
-    ["the kubeconfig is missing", {}, "/none", "/none: cannot read the file: it does not exist"],
+    [
+      "the kubeconfig is missing",
+      {},
+      "/none",
+      "/none: cannot read the file: there is no such file",
+    ],
     ["no file of KUBECONFIG exists", { KUBECONFIG: "/x:/y" }, "", "KUBECONFIG: none of the files"],
-    ["the pod has no token", POD, "", `${TOKEN}: cannot read the file: it does not exist`],
+    ["the pod has no token", POD, "", `${TOKEN}: cannot read the file: there is no such file`],
   ];
   test.each(REFUSALS)("says what is wrong when %s", async (_title, env, kubeconfig, message) => {
     const { readFile } = new MemoryDisk();

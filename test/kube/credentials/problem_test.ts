@@ -23,8 +23,8 @@ describe("toConfigError()", () => {
 
 describe("readNamedFile()", () => {
   test.each([
-    ["ENOENT", '/f: a: cannot read the file "/x": it does not exist'],
-    ["EACCES", '/f: a: cannot read the file "/x": permission denied'],
+    ["ENOENT", '/f: a: cannot read the file "/x": there is no such file'],
+    ["EACCES", '/f: a: cannot read the file "/x": this process may not read it'],
     ["EIO", '/f: a: cannot read the file "/x": reading it failed (EIO)'],
   ])("explains %s", async (code, message) => {
     const reading = readNamedFile(failWith(code), "/x", { source: "/f", path: "a" });
@@ -33,7 +33,7 @@ describe("readNamedFile()", () => {
 
   test("names the file once when it is the source itself", async () => {
     const reading = readNamedFile(failWith("ENOENT"), "/x", { source: "/x" });
-    await expect(reading).rejects.toThrow(/^\/x: cannot read the file: it does not exist$/);
+    await expect(reading).rejects.toThrow(/^\/x: cannot read the file: there is no such file$/);
   });
 });
 
