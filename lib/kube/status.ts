@@ -5,6 +5,7 @@
  */
 import { shorten } from "../core/printable.ts";
 import { KubeError, type KubeErrorKind } from "./errors.ts";
+import { isFields } from "./shape.ts";
 
 /** The part of a Status object that counts. */
 export interface Status {
@@ -91,9 +92,9 @@ export function toKubeError(what: string, reply: FailedReply): KubeError {
 /** Reads a Status object from JSON text or from a parsed value, or `undefined` when it is none. */
 export function parseStatus(given: unknown): Status | undefined {
   const value = typeof given === "string" ? parseJson(given) : given;
-  if (!isRecord(value) || value["kind"] !== "Status") return undefined;
+  if (!isFields(value) || value["kind"] !== "Status") return undefined;
   const { code, reason, message, details } = value;
-  const seconds = isRecord(details) ? details["retryAfterSeconds"] : undefined;
+  const seconds = isFields(details) ? details["retryAfterSeconds"] : undefined;
   return {
     ...(typeof code === "number" && { code }),
     ...(typeof reason === "string" && reason !== "" && { reason }),
@@ -138,7 +139,7 @@ function describeBody(body: string): string {
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
-  return text === "" ? "" : `no answer of Kubernetes: ${text.slice(0, SHOWN_CHARS_MAX)}`;
+  return text === "" ? "" : `no answer of Kubernetes: ${shorten(text, SHOWN_CHARS_MAX)}`;
 }
 
 function parseJson(text: string): unknown {
@@ -147,8 +148,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

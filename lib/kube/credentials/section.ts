@@ -2,6 +2,7 @@
  * Fields of a parsed YAML mapping, read by type, with errors that name file and field.
  * @module
  */
+import { isFields } from "../shape.ts";
 import { type Place, toConfigError } from "./problem.ts";
 
 /** A mapping in a file. An absent or null mapping is an empty one. */
@@ -17,7 +18,7 @@ export class Section {
     this.#path = path;
     if (value === undefined || value === null) {
       this.#values = {};
-    } else if (isRecord(value)) {
+    } else if (isFields(value)) {
       this.#values = value;
     } else {
       throw toConfigError(this.place(), "must be a mapping");
@@ -68,7 +69,7 @@ export class Section {
   /** Items of a list of mappings, each called by its `name` where it has one. */
   sections(field: string): Section[] {
     return this.#list(field).map((item, at) => {
-      const label = isRecord(item) && typeof item["name"] === "string" ? item["name"] : at;
+      const label = isFields(item) && typeof item["name"] === "string" ? item["name"] : at;
       return new Section(item, this.source, this.place(`${field}.${label}`).path);
     });
   }
@@ -92,8 +93,4 @@ export class Section {
     if (!Array.isArray(value)) throw toConfigError(this.place(field), "must be a list");
     return value;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -45,6 +45,8 @@ const ETAG_LENGTH_MAX = 128;
 const RETRY_AFTER_MS_MAX = 300_000;
 /** Longest answer, unpacked: 80,000 VMs. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
+/** As much as is shown of what an answer says of itself. */
+const SAID_CHARS_MAX = 200;
 /** As much as is shown of a content type. */
 const TYPE_CHARS_MAX = 100;
 const JSON_TYPE = /^application\/json\b/i;
@@ -249,8 +251,7 @@ function findErrorText({ json }: Reply): string {
   const body = json?.value;
   if (typeof body !== "object" || body === null || !("error" in body)) return "";
   const { error } = body;
-  if (typeof error === "string") return error.slice(0, 200);
-  return typeof error === "object" && error !== null
-    ? Object.keys(error).join(", ").slice(0, 200)
-    : "";
+  if (typeof error === "string") return shorten(error, SAID_CHARS_MAX);
+  const names = typeof error === "object" && error !== null ? Object.keys(error) : [];
+  return shorten(names.join(", "), SAID_CHARS_MAX);
 }
