@@ -1,0 +1,159 @@
+/**
+ * Connections that keep a listener waiting, break off, or flood it.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { silentLogger } from "../../lib/core/log.ts";
+import { startHttpServer } from "../../lib/http/server.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { openRaw, type RawConnection, type RawPlace } from "../support/raw_http.ts";
+import { readTls } from "../support/tls_fixtures.ts";
+import { LISTENER_KINDS, ListenerStage } from "./listener_stage.ts";
+
+const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const WAIT_MS = 5_000;
+
+/** Moves time on in small steps until all are closed. @returns How many are not */
+async function countOpen(
+  stage: ListenerStage,
+  connections: readonly RawConnection[],
+): Promise<number> {
+  for (let turn = 0; turn < 100; turn += 1) {
+    if (connections.every(({ socket }) => socket.closed)) return 0;
+    await Bun.sleep(10);
+    await stage.clock.advance(100);
+  }
+  return connections.filter(({ socket }) => !socket.closed).length;
+}
+
+function toPort(place: RawPlace): Socket {
+  return "path" in place ? connect(place.path) : connect(place.port, "127.0.0.1");
+}
+
+/** Ends a connection without a word: the other side gets an error. */
+function reset(socket: Socket): void {
+  socket.resetAndDestroy();
+}
+
+describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) => {
+  test(`the ${kind} waits ten seconds for the rest of a head, wherever it stops`, async () => {
+    await using stage = await ListenerStage.start(kind);
+    const heads = Array.from({ length: PROBE.length }, (_, at) => PROBE.slice(0, at));
+    const bodies = [`${PROBE.slice(0, -2)}X: ${"a".repeat(16_000)}`, "\r\n".repeat(100)];
+    const connections: RawConnection[] = [];
+    for (const text of [...heads, ...bodies]) {
+      const connection = await stage.open();
+      if (text !== "") connection.send(text);
+      connections.push(connection);
+    }
+    await Bun.sleep(20);
+    await stage.clock.advance(9_000);
+    expect(connections.filter(({ socket }) => socket.closed)).toEqual([]);
+    expect(await countOpen(stage, connections)).toBe(0);
+    expect(connections.flatMap(({ statuses }) => statuses)).toEqual([]);
+    await stage.expectWell();
+  });
+
+  test(`the ${kind} answers a head that comes byte by byte in time, and a client that then says no more`, async () => {
+    await using stage = await ListenerStage.start(kind);
+    const connection = await stage.open();
+    connection.socket.setNoDelay(true);
+    for (const byte of PROBE) {
+      connection.send(byte);
+      await Bun.sleep(0);
+    }
+    await connection.untilAnswers(1);
+    connection.socket.end(PROBE);
+    await connection.closed;
+    expect(connection.statuses).toEqual([200, 200]);
+    await stage.expectWell();
+  });
+
+  test(`the ${kind} survives clients that break off, in whatever phase`, async () => {
+    await using stage = await ListenerStage.start(kind);
+    for (let round = 0; round < 5; round += 1) {
+      reset(toPort(stage.place));
+      const early = toPort(stage.place);
+      early.on("error", () => {});
+      await new Promise((resolve) => early.once("connect", resolve));
+      reset(early);
+      for (const text of [
+        "",
+        "GET /li",
+        PROBE,
+        PROBE.repeat(5),
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(8),
+      ]) {
+        for (const isPolite of [true, false]) {
+          const connection = await stage.open();
+          if (text !== "") connection.send(text);
+          if (round > 0) await Bun.sleep(0);
+          if (isPolite) connection.socket.end();
+          else reset(connection.socket);
+        }
+      }
+    }
+    await stage.expectWell();
+    expect(stage.logged).toEqual([]);
+  });
+
+  test(`the ${kind} answers few of 10,000 requests whose answers nobody reads`, async () => {
+    await using stage = await ListenerStage.start(kind);
+    const connection = await stage.open();
+    connection.socket.pause();
+    connection.send(PROBE.repeat(10_000));
+    await Bun.sleep(50);
+    expect((await stage.get("/livez")).status).toBe(200);
+    connection.socket.resume();
+    expect(await countOpen(stage, [connection])).toBe(0);
+    expect(connection.statuses.length).toBeLessThan(50);
+    await stage.expectWell();
+  });
+
+  test(`the ${kind} answers probes while 200 connections come and stay`, async () => {
+    await using stage = await ListenerStage.start(kind);
+    const held: Socket[] = [];
+    for (let count = 0; count < 200; count += 1) {
+      const socket = toPort(stage.place);
+      socket.on("error", () => {});
+      held.push(socket);
+      if (count % 100 === 50) expect((await stage.get("/livez")).status).toBe(200);
+    }
+    expect((await stage.get("/livez")).status).toBe(200);
+    for (const socket of held) socket.destroy();
+    await stage.expectWell();
+  });
+});
+
+test.each([[false], [true]])(
+  "startHttpServer() answers a probe while clients take no answers, with TLS: %p",
+  async (isTls) => {
+    const clock = new ManualClock();
+    const big = "a".repeat(8 * 1024 * 1024);
+    const server = await startHttpServer({
+      address: { kind: "tcp", host: "127.0.0.1", port: 0 },
+      handler: { fetch: (request) => new Response(request.url.endsWith("/big") ? big : "ok") },
+      ...(isTls && { keyPair: { cert: readTls("server.crt"), key: readTls("server.key") } }),
+      flag: "--x",
+      clock,
+      log: silentLogger,
+      signal: AbortSignal.timeout(WAIT_MS),
+    });
+    if (server.address.kind !== "tcp") throw new Error("Cannot test: no port");
+    const place = { port: server.address.port, isTls };
+    const held: RawConnection[] = [];
+    // Eight answers each: more than there may be at once.
+    for (let count = 0; count < 9; count += 1) held.push(await openRaw(place));
+    for (const { socket } of held) socket.pause();
+    for (const { send } of held) send(PROBE.replace("/livez", "/big").repeat(8));
+    await Bun.sleep(100);
+    await clock.advance(1_000);
+    const probe = await openRaw(place);
+    probe.send(PROBE);
+    await probe.untilAnswers(1);
+    expect(probe.statuses).toEqual([200]);
+    for (const { socket } of [...held, probe]) socket.destroy();
+    await server.stop(0);
+  },
+);
