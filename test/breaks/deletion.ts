@@ -138,8 +138,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "one inventory is one observation, however often it is looked at",
     edits: edit(
       GUARD,
-      "const streak = isNew ? extendStreak(before?.streak, observedAtMs) : before?.streak;",
-      "const streak = extendStreak(before?.streak, observedAtMs);",
+      "const streak = isNew ? extendStreak(before?.streak, nowMs, observedAtMs) : before?.streak;",
+      "const streak = extendStreak(before?.streak, nowMs, observedAtMs);",
     ),
     tests: ["test/cloud/deletion_guard_test.ts"],
   },
