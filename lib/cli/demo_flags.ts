@@ -5,7 +5,8 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, describeError } from "../core/errors.ts";
-import { isLoopbackHost, type ListenAddress, parseListenAddress } from "../http/listen_address.ts";
+import { isLoopbackHost } from "../core/ip.ts";
+import { type ListenAddress, parseListenAddress } from "../http/listen_address.ts";
 
 /** What a person asked for. */
 export interface DemoFlags {

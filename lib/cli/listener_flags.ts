@@ -5,7 +5,8 @@
 import { isIP } from "node:net";
 import type { AppOptions, SecureSettings } from "../app/options.ts";
 import type { ConfigIssue } from "../core/errors.ts";
-import { isLoopbackHost, type ListenAddress, parseListenAddress } from "../http/listen_address.ts";
+import { isLoopbackHost } from "../core/ip.ts";
+import { type ListenAddress, parseListenAddress } from "../http/listen_address.ts";
 import { parseList } from "./flag_values.ts";
 import type { GivenFlags } from "./given_flags.ts";
 

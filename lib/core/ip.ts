@@ -41,6 +41,8 @@ const NEVER_A_HOST: readonly Cidr[] = toCidrs(
   "0.0.0.0/8 127.0.0.0/8 169.254.0.0/16 224.0.0.0/4 255.255.255.255/32 ::/128 ::1/128 fe80::/10 ff00::/8",
 );
 
+const LOOPBACK: readonly Cidr[] = toCidrs("127.0.0.0/8 ::1/128");
+
 /**
  * Reads an IP address. Surrounding blanks are allowed; zones (`fe80::1%eth0`), ports, leading zeros in IPv4 and CIDR
  * suffixes are not. An IPv4-mapped IPv6 address is the IPv4 address.
@@ -91,6 +93,16 @@ export function isGloballyRoutable(address: string): boolean {
 export function isHostAddress(address: string): boolean {
   const value = toValue(address.trim());
   return value !== undefined && !NEVER_A_HOST.some((cidr) => contains(cidr, value));
+}
+
+/**
+ * Whether only this machine can be reached by a host: `localhost`, or a loopback address, in brackets or without. Other
+ * names are not trusted.
+ */
+export function isLoopbackHost(host: string): boolean {
+  if (host.toLowerCase() === "localhost") return true;
+  const value = toValue(host.replace(/^\[(.*)\]$/, "$1"));
+  return value !== undefined && LOOPBACK.some((cidr) => contains(cidr, value));
 }
 
 function contains(cidr: Cidr, value: IpValue): boolean {

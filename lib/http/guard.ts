@@ -2,7 +2,7 @@
  * What no page needs to be asked: refused before any page sees it.
  * @module
  */
-import { isLoopbackHost } from "./listen_address.ts";
+import { isLoopbackHost } from "../core/ip.ts";
 import type { ListenAddress } from "./listen_address.ts";
 
 /**

@@ -2,7 +2,7 @@
  * Where an HTTP server listens: a host and port, or a unix socket.
  * @module
  */
-import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 
 /** A place to listen at. Port 0 lets the system choose one. */
 export type ListenAddress =
@@ -37,16 +37,6 @@ export function parseListenAddress(text: string): ListenAddress {
 export function formatListenAddress(address: ListenAddress): string {
   if (address.kind === "unix") return `unix:${address.path}`;
   return `${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
-}
-
-/** Whether only this machine can reach a host name or IP address. Names other than `localhost` are not trusted. */
-export function isLoopbackHost(host: string): boolean {
-  if (host.toLowerCase() === "localhost") return true;
-  const loopback = new BlockList();
-  loopback.addSubnet("127.0.0.0", 8, "ipv4");
-  loopback.addAddress("::1", "ipv6");
-  if (isIPv4(host)) return loopback.check(host, "ipv4");
-  return isIPv6(host) && loopback.check(host, "ipv6");
 }
 
 function toUnixAddress(path: string): ListenAddress {

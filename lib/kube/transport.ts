@@ -3,6 +3,7 @@
  * @module
  */
 import { findErrorCode, formatHostPort, toConnectionProblem } from "../core/connection_problem.ts";
+import { isLoopbackHost } from "../core/ip.ts";
 import type { Credential, TlsSettings } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 
@@ -41,7 +42,7 @@ export function createTransport(server: string): Transport {
       tls: toBunTls(tls),
       // A proxy of the kubeconfig is always used; one of the environment never for our own machine.
       ...(proxy !== undefined && { proxy: { url: proxy, respectNoProxy: false } }),
-      ...(proxy === undefined && isLoopback(hostname) && { proxy: false as const }),
+      ...(proxy === undefined && isLoopbackHost(hostname) && { proxy: false as const }),
     });
     // Requests in flight finish on the old one.
     current?.session.close();
@@ -115,8 +116,4 @@ function toBunTls(tls: TlsSettings): NonNullable<Bun.FetchSessionInit["tls"]> {
     ...(cert !== undefined && key !== undefined && { cert, key }),
     ...(serverName !== undefined && { serverName }),
   };
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
 }

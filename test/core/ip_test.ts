@@ -9,6 +9,7 @@ import {
   isGloballyRoutable,
   isHostAddress,
   isInCidr,
+  isLoopbackHost,
   parseCidr,
   parseIp,
 } from "../../lib/core/ip.ts";
@@ -146,4 +147,26 @@ describe("isHostAddress()", () => {
       expect(isHostAddress(ip)).toBe(false);
     },
   );
+});
+
+const hosts: readonly [string, boolean][] = [
+  ["localhost", true],
+  ["LOCALHOST", true],
+  ["127.0.0.1", true],
+  ["127.8.9.1", true],
+  ["::1", true],
+  ["[::1]", true],
+  ["0:0:0:0:0:0:0:1", true],
+  ["::ffff:127.0.0.1", true],
+  ["0.0.0.0", false],
+  ["::", false],
+  ["10.0.0.1", false],
+  ["localhost.example.com", false],
+  ["127.0.0.1.example.com", false],
+  ["127.example.com", false],
+  ["[localhost]", false],
+  ["", false],
+];
+test.each(hosts)("isLoopbackHost() of %j is %p", (host, isLoopback) => {
+  expect(isLoopbackHost(host)).toBe(isLoopback);
 });

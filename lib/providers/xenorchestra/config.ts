@@ -5,6 +5,7 @@
 import type { Environment, ParsedConfig } from "../../cloud/provider_definition.ts";
 import { parseBool } from "../../core/bool.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
+import { isLoopbackHost } from "../../core/ip.ts";
 import type { AddressSettings } from "./addresses.ts";
 import {
   describeSettings,
@@ -158,8 +159,8 @@ function listCredentialIssues(has: (key: string) => boolean): ConfigIssue[] {
 
 function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
   const warnings: ShapeIssue[] = [];
-  const host = settings?.url && URL.parse(settings.url);
-  if (host && host.protocol === "http:" && !/^(localhost|127\..*|\[::1\])$/.test(host.hostname)) {
+  const url = URL.parse(settings?.url ?? "");
+  if (url?.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     const message = "http sends the token readable for everybody on the way; use https";
     warnings.push({ path: "url", message });
   }
