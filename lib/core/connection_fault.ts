@@ -3,6 +3,7 @@
  * @module
  */
 import { findErrorCode } from "./connection_problem.ts";
+import { listCauses } from "./errors.ts";
 
 /**
  * Where a connection failed.
@@ -46,17 +47,13 @@ const FAULTS: readonly (readonly [ConnectionFault, RegExp])[] = [
   ["tls", /CERT|TLS|SSL|VERIFY/],
 ];
 
-/** Bounded, because causes may go round in a circle. */
-const CAUSES_MAX = 8;
-
 /** The fault behind an error or one of its causes; `undefined` when no connection is to blame. */
 export function findConnectionFault(error: unknown): ConnectionFault | undefined {
-  let current: unknown = error;
-  for (let depth = 0; current instanceof Error && depth < CAUSES_MAX; depth += 1) {
-    const code = findErrorCode(current) || current.name;
+  for (const one of listCauses(error)) {
+    if (!(one instanceof Error)) return undefined;
+    const code = findErrorCode(one) || one.name;
     const found = FAULTS.find(([, codes]) => codes.test(code));
     if (found !== undefined) return found[0];
-    current = current.cause;
   }
   return undefined;
 }

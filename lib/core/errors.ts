@@ -42,19 +42,28 @@ export function formatConfigIssue(issue: ConfigIssue): string {
   return [place.join(":"), issue.path, issue.message].filter((part) => part).join(": ");
 }
 
+/** Causes may go round in a circle. */
+const CAUSES_MAX = 8;
+
+/** An error and its causes, outermost first, eight at most. What is thrown, and what causes it, may be anything. */
+export function* listCauses(error: unknown): Generator<unknown, void> {
+  let current = error;
+  for (let depth = 0; current !== undefined && depth < CAUSES_MAX; depth += 1) {
+    yield current;
+    current = current instanceof Error ? current.cause : undefined;
+  }
+}
+
 /**
  * An error as one line: its message and those of its causes, outermost first.
  * Not-errors are shown with `String`.
  */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
-  let current: unknown = error;
-  // Bounded, because causes may go round in a circle.
-  for (let depth = 0; current !== undefined && depth < 8; depth += 1) {
-    const text = current instanceof Error ? current.message || current.name : String(current);
+  for (const one of listCauses(error)) {
+    const text = one instanceof Error ? one.message || one.name : String(one);
     // A wrapper often repeats its cause word for word; say it once.
     if (!parts.some((part) => part.includes(text))) parts.push(text);
-    current = current instanceof Error ? current.cause : undefined;
   }
   return parts.join(": ");
 }
