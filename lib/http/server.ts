@@ -19,7 +19,7 @@ import {
   sendResponse,
   toRubbishStatus,
 } from "./exchange.ts";
-import { refuseRequest } from "./guard.ts";
+import { refuseForeignHost } from "./host_header.ts";
 import { formatListenAddress } from "./listen_address.ts";
 import type { ListenAddress } from "./listen_address.ts";
 import { clearSocketPath } from "./unix_socket.ts";
@@ -202,7 +202,7 @@ class RunningServer {
   async #handle(request: Request): Promise<Response> {
     const { address, handler, log } = this.#options;
     try {
-      return refuseRequest(request, address) ?? (await handler.fetch(request));
+      return refuseForeignHost(request, address) ?? (await handler.fetch(request));
     } catch (error) {
       log.error("page failed", { error });
       return new Response("internal server error\n", { status: 500 });

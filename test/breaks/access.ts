@@ -76,10 +76,10 @@ export const ACCESS_BREAKS: readonly Break[] = [
     id: "any-host-header",
     invariant: "a web page cannot read the debug pages by a name of its own for this machine",
     edits: edit(
-      "lib/http/guard.ts",
-      "if (host === undefined || !isLoopbackHost(host)) {",
-      "if (host === undefined) {",
+      "lib/http/host_header.ts",
+      "if (host !== undefined && isLoopbackHost(host)) return undefined;",
+      "if (host !== undefined) return undefined;",
     ),
-    tests: ["test/http/guard_test.ts"],
+    tests: ["test/http/host_header_test.ts"],
   },
 ];
