@@ -5,7 +5,7 @@
 import type { KubeObject, ObjectPath, Resource } from "./resource.ts";
 
 /** How a patch body is to be read. */
-export type PatchType = "merge" | "strategic" | "json";
+export type PatchType = "merge" | "strategic";
 
 /** One page of a list. */
 export interface ListPage<T> {

@@ -16,7 +16,6 @@ const OBJECT_BYTES_MAX = 16 * 1024 * 1024;
 export const PATCH_CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",
-  json: "application/json-patch+json",
 };
 
 /** What a client calls itself, in the form of the components of Kubernetes. */
@@ -91,17 +90,8 @@ export function checkDeleted(value: unknown, { kind }: Resource<KubeObject>, wha
 
 /** Whether sending a patch or an object twice has no other effect than sending it once: the second meets a conflict. */
 export function hasPrecondition(body: object): boolean {
-  if (Array.isArray(body)) return body.some(isVersionTest);
   const metadata: unknown = "metadata" in body ? body.metadata : undefined;
-  if (typeof metadata !== "object" || metadata === null) return false;
-  return "resourceVersion" in metadata && typeof metadata.resourceVersion === "string";
-}
-
-function isVersionTest(step: unknown): boolean {
-  if (typeof step !== "object" || step === null || !("op" in step) || !("path" in step)) {
-    return false;
-  }
-  return step.op === "test" && step.path === "/metadata/resourceVersion";
+  return isFields(metadata) && typeof metadata["resourceVersion"] === "string";
 }
 
 /**
