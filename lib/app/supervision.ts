@@ -5,7 +5,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Notification, Notifier } from "../host/notify.ts";
-import type { Check } from "../http/probes.ts";
+import { type Check, holds } from "../http/probes.ts";
 import { toChecks } from "./listeners.ts";
 import type { AppOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";
@@ -154,7 +154,7 @@ class Supervision {
     const { checks, readState } = this.#options;
     const { role, isCloudFailing } = readState();
     if (!this.#isReady) {
-      const awaited = checks.filter((check) => check.probes.includes("readyz") && !isOk(check));
+      const awaited = checks.filter((check) => check.probes.includes("readyz") && !holds(check));
       return `starting, waits for ${awaited.map(({ name }) => name).join(", ")}`;
     }
     return `${role ?? "running"}${isCloudFailing ? ", but the cloud does not answer" : ""}`;
@@ -170,7 +170,7 @@ class Supervision {
   }
 
   #holds(probe: "readyz" | "livez"): boolean {
-    return this.#options.checks.every((check) => !check.probes.includes(probe) || isOk(check));
+    return this.#options.checks.every((check) => !check.probes.includes(probe) || holds(check));
   }
 
   #noticeKind(): void {
@@ -184,14 +184,5 @@ class Supervision {
     const either = AbortSignal.any([signal, woken.signal]);
     await this.#options.clock.sleep(waitMs, either).catch(() => undefined);
     this.#wake = undefined;
-  }
-}
-
-/** A check that throws does not hold. */
-function isOk(check: Check): boolean {
-  try {
-    return check.isOk();
-  } catch {
-    return false;
   }
 }

@@ -29,7 +29,7 @@ export interface Histogram {
   count(labels?: Labels): number;
 }
 
-/** What a metric is: its name, its help text, and for histograms its upper bounds. */
+/** What a metric is called, and what it tells. */
 export interface MetricOptions {
   name: string;
   help: string;

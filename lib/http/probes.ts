@@ -81,8 +81,8 @@ function answer(context: Context, text: string, isOk: boolean): Response {
   });
 }
 
-/** A check that throws does not hold. */
-function holds(check: Check): boolean {
+/** Whether a check holds; one that throws does not. */
+export function holds(check: Check): boolean {
   try {
     return check.isOk();
   } catch {

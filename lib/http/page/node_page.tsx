@@ -8,7 +8,7 @@ import type { NodeView } from "../views.ts";
 import { ComparisonTable } from "./comparison_table.tsx";
 import { compareAddresses, compareLabels, compareProviderId } from "./differences.ts";
 import { renderDocument } from "./layout.tsx";
-import { Mark } from "./marks.tsx";
+import { Mark, toNodePath } from "./marks.tsx";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
 /** What the page shows. */
@@ -60,7 +60,7 @@ export function renderNodePage({ node, nowMs, base }: NodePageOptions): Promise<
       />
       <ComparisonTable title="Addresses" lines={compareAddresses(node)} empty="It has none." />
       <p class="more">
-        <a href={`${base}nodes/${encodeURIComponent(node.name)}?format=json`}>This Node as JSON</a>
+        <a href={`${toNodePath(base, node.name)}?format=json`}>This Node as JSON</a>
       </p>
     </main>
   );
