@@ -24,12 +24,14 @@ interface Connection {
   dueMs: number;
   /** Whether it ends with what is running. */
   isLast: boolean;
+  /** Where it comes from. */
+  readonly origin: string;
 }
 
 /**
- * Keeps count of connections and cuts off those that take too long. When there is no room for one more, the one makes
- * room that has asked nothing for longest, or else the one that has not taken its answer for longest: so a probe gets
- * through when somebody holds connections open for sport.
+ * Keeps count of connections and cuts off those that take too long. When there is no room for one more, one makes room
+ * that asks nothing, or else one that does not take its answer: the longest of the place that has most. So a probe gets
+ * through when somebody holds connections open for sport, or opens thousands of them.
  */
 export class Connections {
   readonly #clock: Clock;
@@ -50,8 +52,12 @@ export class Connections {
     return this.#connections.size;
   }
 
-  /** Takes a connection on, for as long as it lives. */
-  add(socket: Duplex): void {
+  /**
+   * Takes a connection on, for as long as it lives.
+   *
+   * @param origin The address that it comes from, where it has one
+   */
+  add(socket: Duplex, origin = ""): void {
     if (this.#connections.size >= this.#max && !this.#cutIdle() && !this.cutSlow())
       socket.destroy();
     if (socket.destroyed || this.#isClosing) {
@@ -62,7 +68,7 @@ export class Connections {
     // Whoever reads from it hears of errors in his own way; without anybody they would end the process.
     socket.on("error", () => socket.destroy());
     const dueMs = this.#after(FIRST_REQUEST_MS);
-    this.#connections.set(socket, { running: 0, dueMs, isLast: false });
+    this.#connections.set(socket, { running: 0, dueMs, isLast: false, origin });
     void this.#watch();
   }
 
@@ -93,7 +99,7 @@ export class Connections {
     return true;
   }
 
-  /** Cuts off the one that has not taken its answer for longest. @returns Whether there was one slow enough */
+  /** Cuts off one that has not taken its answer for long. @returns Whether there was any */
   cutSlow(): boolean {
     const latestMs = this.#clock.monotonic() + ANSWER_MS - SLOW_MS;
     return this.#cutFirst(({ running, dueMs }) => running > 0 && dueMs <= latestMs);
@@ -120,13 +126,21 @@ export class Connections {
     return this.#cutFirst(({ running }) => running === 0);
   }
 
-  /** Of those that fit, the one that would be cut off first. */
+  /** Of those that fit, the one that would be cut off first of the place that has most. */
   #cutFirst(fits: (connection: Connection) => boolean): boolean {
+    const crowds = new Map<string, number>();
+    for (const { origin } of this.#connections.values()) {
+      crowds.set(origin, (crowds.get(origin) ?? 0) + 1);
+    }
     let first: Duplex | undefined;
+    let most = 0;
     let firstMs = Infinity;
     for (const [socket, connection] of this.#connections) {
-      if (connection.dueMs >= firstMs || !fits(connection)) continue;
+      const crowd = crowds.get(connection.origin) ?? 0;
+      const isBefore = crowd > most || (crowd === most && connection.dueMs < firstMs);
+      if (!isBefore || !fits(connection)) continue;
       first = socket;
+      most = crowd;
       firstMs = connection.dueMs;
     }
     if (first === undefined) return false;

@@ -132,7 +132,9 @@ class RunningServer {
       keyPair && createTls({ ...toTlsOptions(keyPair), handshakeTimeout: HANDSHAKE_MS });
     this.#server = this.#secured ?? createTcp();
     // Counted before the handshake: a connection costs most while it is one.
-    this.#server.on("connection", (socket: Socket) => this.#connections.add(socket));
+    this.#server.on("connection", (socket: Socket) =>
+      this.#connections.add(socket, socket.remoteAddress),
+    );
     this.#server.on(this.#secured ? "secureConnection" : "connection", (socket: Socket) => {
       if (!socket.destroyed) this.#http.emit("connection", socket);
     });

@@ -130,10 +130,17 @@ test.each([[false], [true]])(
   "startHttpServer() answers a probe while clients take no answers, with TLS: %p",
   async (isTls) => {
     const clock = new ManualClock();
-    const big = "a".repeat(8 * 1024 * 1024);
+    const chunk = new Uint8Array(64 * 1024);
+    let asked = 0;
+    const endless = (): Response => {
+      asked += 1;
+      return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }));
+    };
     const server = await startHttpServer({
       address: { kind: "tcp", host: "127.0.0.1", port: 0 },
-      handler: { fetch: (request) => new Response(request.url.endsWith("/big") ? big : "ok") },
+      handler: {
+        fetch: (request) => (request.url.endsWith("/endless") ? endless() : new Response("ok")),
+      },
       ...(isTls && { keyPair: { cert: readTls("server.crt"), key: readTls("server.key") } }),
       flag: "--x",
       clock,
@@ -143,11 +150,11 @@ test.each([[false], [true]])(
     if (server.address.kind !== "tcp") throw new Error("Cannot test: no port");
     const place = { port: server.address.port, isTls };
     const held: RawConnection[] = [];
-    // Eight answers each: more than there may be at once.
+    // Eight answers each: more than the 64 that there may be at once.
     for (let count = 0; count < 9; count += 1) held.push(await openRaw(place));
     for (const { socket } of held) socket.pause();
-    for (const { send } of held) send(PROBE.replace("/livez", "/big").repeat(8));
-    await Bun.sleep(100);
+    for (const { send } of held) send(PROBE.replace("/livez", "/endless").repeat(8));
+    while (asked < 64) await Bun.sleep(5);
     await clock.advance(1_000);
     const probe = await openRaw(place);
     probe.send(PROBE);

@@ -75,6 +75,28 @@ test("Connections.add() makes room by the one that has asked nothing for longest
   ]);
 });
 
+test("Connections.add() makes room among those from the place that has most", async () => {
+  const clock = new ManualClock();
+  const connections = new Connections(clock, 4);
+  const add = async (origin: string): Promise<Socket> => {
+    const socket = new Socket();
+    connections.add(socket, origin);
+    await clock.advance(100);
+    return socket;
+  };
+  const probe = await add("10.0.0.1");
+  const flood = [await add("10.6.6.6"), await add("10.6.6.6")];
+  const scraper = await add("10.0.0.2");
+  for (let count = 0; count < 20; count += 1) flood.push(await add("10.6.6.6"));
+  expect([probe.destroyed, scraper.destroyed]).toEqual([false, false]);
+  expect(flood.map(({ destroyed }) => destroyed)).toEqual(
+    flood.map((_, at) => at < flood.length - 2),
+  );
+  for (const socket of flood.slice(-2)) connections.begin(socket);
+  // Of those that ask nothing, and not of the two that do.
+  expect([(await add("10.6.6.6")).destroyed, probe.destroyed]).toEqual([false, true]);
+});
+
 test("Connections.add() makes room for each of two that come at once", () => {
   const connections = new Connections(new ManualClock(), 2);
   const old = [open(connections), open(connections)];
