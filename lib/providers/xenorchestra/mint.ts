@@ -7,7 +7,7 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { withDeadline } from "../../core/clock.ts";
 import type { Credentials, XenOrchestraSettings } from "./config.ts";
-import type { Minted } from "./credentials.ts";
+import type { Minted } from "./tokens.ts";
 import { toReplyError, type Reply } from "./http.ts";
 import { decode, SCHEMAS } from "./schema.ts";
 import { explainToken } from "./text_forms.ts";

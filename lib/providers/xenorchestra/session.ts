@@ -9,7 +9,6 @@ import { withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/connection_problem.ts";
 import { Limiter } from "../../core/limiter.ts";
 import type { XenOrchestraSettings } from "./config.ts";
-import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./credentials.ts";
 import {
   isReset,
   isUntrusted,
@@ -22,6 +21,7 @@ import {
 import { Meter } from "./meter.ts";
 import { createMint, toBasic } from "./mint.ts";
 import { type FetchTls, Trust } from "./tls.ts";
+import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./tokens.ts";
 
 /** What is asked for. `path` follows `/rest/v0`. */
 export interface GetRequest {

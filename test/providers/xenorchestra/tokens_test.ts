@@ -13,7 +13,7 @@ import {
   FileToken,
   MintedToken,
   type Minted,
-} from "../../../lib/providers/xenorchestra/credentials.ts";
+} from "../../../lib/providers/xenorchestra/tokens.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;

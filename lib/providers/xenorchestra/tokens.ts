@@ -123,7 +123,7 @@ export interface Minted {
 }
 
 /** What a {@linkcode MintedToken} needs. */
-export interface MintOptions {
+export interface MintedTokenOptions {
   /** Gets a token with the password, in one try. The same client ID gets the same token with a new expiry. */
   readonly mint: () => Promise<Minted>;
   readonly clock: Clock;
@@ -141,14 +141,14 @@ const RENEW_MS_MIN = 60_000;
  * Guarantees: one try at a time, whoever asks; never two within 2.5 s; a failed renewal leaves the token in use.
  */
 export class MintedToken implements TokenSource {
-  readonly #options: MintOptions;
+  readonly #options: MintedTokenOptions;
   #current: (Required<Minted> & { readonly renewAtMs: number }) | undefined;
   #minting: Promise<string> | undefined;
   #failures = 0;
   #nextTryMs = -Infinity;
   #lastError: CloudError | undefined;
 
-  constructor(options: MintOptions) {
+  constructor(options: MintedTokenOptions) {
     this.#options = options;
   }
 
