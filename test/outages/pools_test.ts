@@ -47,7 +47,6 @@ describeOutages("when pools are half there", [
       return () => cloud.state.hideVms(alpha.id, false);
     },
     lists: ["beta"],
-    proves: ["beta"],
     isMass: true,
   },
   {

@@ -76,7 +76,7 @@ function silenceNodes(world: World, poolId: string): void {
 }
 
 /** The pool shows, with its hosts: only its machines could not be read. */
-export const hideMachines: Step = {
+const hideMachines: Step = {
   name: "VMs of a pool hidden",
   weight: 1,
   act: (world) => {

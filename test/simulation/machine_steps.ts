@@ -68,7 +68,7 @@ const migrate = step("VM migrated", 3, (world, { name, vmId }) => {
  * To another pool, which may leave the machine in neither for a while. That no list happens to show it on its way is
  * what only time can tell from a deletion: so the gap is shorter than the hold-off (docs/explanation/deletion.md).
  */
-export const emigrate: Step = step("VM moves to another pool", 3, (world, { name, vmId }) => {
+const emigrate: Step = step("VM moves to another pool", 3, (world, { name, vmId }) => {
   const { random, cloud, truth, settings } = world;
   const operations = truth.find(vmId)?.["current_operations"] ?? {};
   if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;

@@ -4,8 +4,8 @@
  */
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { countRetries, listUntrue } from "./calm.ts";
-import { CLOUD_STEPS, hideMachines } from "./cloud_steps.ts";
-import { emigrate, MACHINE_STEPS } from "./machine_steps.ts";
+import { CLOUD_STEPS } from "./cloud_steps.ts";
+import { MACHINE_STEPS } from "./machine_steps.ts";
 import { NODE_STEPS } from "./node_steps.ts";
 import { decide, tidyUp } from "./person.ts";
 import { PROCESS_STEPS } from "./process_steps.ts";
@@ -128,18 +128,11 @@ async function trouble(world: World): Promise<void> {
   }
 }
 
-/**
- * Where everything goes wrong all the time, nothing gets as far as a deletion: each story has a choice of it.
- *
- * One pair never meets: a machine that moves, unseen, into a pool that shows itself without its machines looks deleted
- * for longer than any hold-off. The promise does not cover that: a proof asks the pools that may hold the machine, and
- * of the others only that they are connected.
- */
+/** Where everything goes wrong all the time, nothing gets as far as a deletion: each story has a choice of it. */
 function drawSteps(random: Random): readonly Step[] {
   const spared = new Set(
     [SERVER_STEPS, PROCESS_STEPS].filter(() => random.chance(QUIET_SHARE)).flat(),
   );
-  spared.add(random.pick([emigrate, hideMachines]));
   return STEPS.filter((step) => !random.chance(SPARED_SHARE) && !spared.has(step));
 }
 

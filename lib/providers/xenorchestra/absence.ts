@@ -35,10 +35,11 @@ type Unknown = Presence & { kind: "unknown" };
  * 1. each pool answers, and so does its master host
  * 2. its VM records are loaded: the master's dom0, or another VM of the pool, is visible
  * 3. nothing speaks for the VM being under another pool: the last list does not show it, no known pool
- *    is missing, every connection that may be seen is up, those to these pools among them
+ *    is missing, every connection that may be seen is up, those to these pools among them, and the VM records of
+ *    every other pool are loaded, too: a VM that moved, unseen, may be in any
  * 4. it was not turned into a template
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
- * 6. each pool still answers: the second 404 may be younger than the loss of the pool
+ * 6. every pool still answers: the second 404 may be younger than the loss of a pool
  *
  * Nothing is asked for a VM that was being migrated when it was shown last: neither pool may show it for a while, and
  * that looks as if it were gone. A migration that no list happened to show remains; there only time tells.
@@ -62,12 +63,17 @@ export async function proveAbsence(
     doubtInventory(vmId, inventory) ??
     (await doubtServers(api, { vmId, poolIds, inventory }, signal));
   if (elsewhere) return elsewhere;
+  const others = [...inventory.coverage.keys()].filter((poolId) => !poolIds.includes(poolId));
+  for (const poolId of others) {
+    const doubt = await doubtPool(api, { poolId, vmId, isOther: true }, signal);
+    if (doubt) return doubt;
+  }
   if (await api.isVmTemplate(vmId, signal)) {
     return toUnknown("notListed", vmId, "there is a template with its ID");
   }
   const again = await api.readVm(vmId, signal);
   if (again.kind !== "missing") return toUnknown("notListed", vmId, "it showed up a moment later");
-  for (const poolId of poolIds) {
+  for (const poolId of [...poolIds, ...others]) {
     const pool = await api.readPool(poolId, signal);
     if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));
   }
@@ -76,9 +82,17 @@ export async function proveAbsence(
   return { kind: "absent", evidence: `no VM ${vmId} (404, asked twice), while ${loaded}` };
 }
 
+/** A pool that is to be proven loaded. */
+interface PoolQuestion {
+  readonly poolId: string;
+  readonly vmId: string;
+  /** Whether nothing but a move that nobody saw would have brought the VM there. */
+  readonly isOther?: boolean;
+}
+
 async function doubtPool(
   api: XenOrchestraApi,
-  { poolId, vmId }: { poolId: string; vmId: string },
+  { poolId, vmId, isOther = false }: PoolQuestion,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
   const pool = await api.readPool(poolId, signal);
@@ -88,13 +102,13 @@ async function doubtPool(
   if (host?.kind !== "found" || host.value.$pool !== poolId) {
     return toUnknown("notCovered", vmId, `the master host of pool ${poolId} is not shown`);
   }
-  return await doubtVms(api, { poolId, vmId, host: host.value }, signal);
+  return await doubtVms(api, { poolId, vmId, isOther, host: host.value }, signal);
 }
 
 /** A pool can be shown without its VMs, when only reading these failed. */
 async function doubtVms(
   api: XenOrchestraApi,
-  { poolId, vmId, host }: { poolId: string; vmId: string; host: Host },
+  { poolId, vmId, isOther, host }: PoolQuestion & { readonly host: Host },
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
   const { controlDomain } = host;
@@ -104,6 +118,8 @@ async function doubtVms(
     const why = `the dom0 of its pool's master host is said to be outside of pool ${poolId}`;
     return toUnknown("notCovered", vmId, why);
   }
+  // Users whose rights end at their own pools see others without their VMs, for ever.
+  if (dom0?.kind === "hidden" && isOther) return undefined;
   const { objects } = await api.listSomeVmsOfPool(poolId, signal);
   if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;
   const why = `pool ${poolId} shows no VM at all, so they may not be loaded`;

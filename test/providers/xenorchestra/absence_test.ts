@@ -22,6 +22,10 @@ import {
 const signal = new AbortController().signal;
 const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
 
+/** The master of the other pool, and its dom0. */
+const HOST_LYON = "18cca4d2-25b0-4d84-aaf0-804c7783f024";
+const DOM0_LYON = "4bbbee32-51ad-482c-af89-74bd07cd9ab2";
+
 const JSON_TYPE = { "content-type": "application/json" };
 
 let fake: FakeXenOrchestra;
@@ -54,9 +58,13 @@ describe("proveAbsence()", () => {
       `/hosts/${HOST_PARIS_1}`,
       "/vm-controllers/8f27b71a-81c1-4246-ac86-d996c5eb33ce",
       "/servers",
+      `/pools/${POOL_LYON}`,
+      `/hosts/${HOST_LYON}`,
+      `/vm-controllers/${DOM0_LYON}`,
       `/vm-templates/${WORKER_1}`,
       `/vms/${WORKER_1}`,
       `/pools/${POOL_PARIS}`,
+      `/pools/${POOL_LYON}`,
     ]);
   });
 
@@ -149,7 +157,7 @@ describe("proveAbsence()", () => {
       return undefined;
     };
     expect(await read()).toBe("unknown notCovered");
-    expect(fake.paths).toHaveLength(8);
+    expect(fake.paths.at(-1)).toBe(`/pools/${POOL_PARIS}`);
   });
 
   test("is unsure when the answer for the pool is of another pool, or names no master host", async () => {
@@ -180,6 +188,32 @@ describe("proveAbsence()", () => {
 
   test("is unsure when the master host is of another pool", async () => {
     fake.change("hosts", HOST_PARIS_1, { $pool: POOL_LYON });
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure while another pool hides its VMs: the VM may have moved there, unseen", async () => {
+    const controllers = fake.list("vm-controllers");
+    fake.collections["vm-controllers"] = controllers.filter((one) => one["$pool"] !== POOL_LYON);
+    fake.collections["vms"] = fake.list("vms").filter((one) => one["$pool"] !== POOL_LYON);
+    expect(await read()).toBe("unknown notCovered");
+    fake.collections["vm-controllers"] = controllers;
+    expect(await read()).toBe("absent");
+  });
+
+  test("does not mind that the VMs of another pool may not be seen", async () => {
+    fake.collections["vms"] = fake.list("vms").filter((one) => one["$pool"] !== POOL_LYON);
+    fake.answer = ({ path }) =>
+      path.endsWith(DOM0_LYON) ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
+    expect(await read()).toBe("absent");
+  });
+
+  test("is unsure when another pool is gone at the end: the second 404 may come of its loss", async () => {
+    let asked = 0;
+    fake.answer = ({ path }) => {
+      asked += Number(path === `/vms/${WORKER_1}`);
+      if (asked === 2) fake.dropPool(POOL_LYON);
+      return undefined;
+    };
     expect(await read()).toBe("unknown notCovered");
   });
 
