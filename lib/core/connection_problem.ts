@@ -82,6 +82,19 @@ export function findErrorCode(error: unknown): string {
     : "";
 }
 
+/** Codes of a connection that the other side dropped. */
+const RESET_CODES: ReadonlySet<string> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "ConnectionClosed",
+  "ConnectionReset",
+]);
+
+/** Whether a connection was dropped, as kept ones are when nothing was sent for a while. */
+export function isReset(error: unknown): boolean {
+  return RESET_CODES.has(findErrorCode(error));
+}
+
 /** Where a socket to an http or https address goes: an IPv6 address stands without its brackets. */
 export function toHostPort(url: string): { readonly host: string; readonly port: number } {
   const { hostname, port, protocol } = new URL(url);

@@ -2,7 +2,12 @@
  * The one file of this layer that knows how Bun connects: sessions, TLS, proxies, and what its errors mean.
  * @module
  */
-import { findErrorCode, formatHostPort, toConnectionProblem } from "../core/connection_problem.ts";
+import {
+  findErrorCode,
+  formatHostPort,
+  isReset,
+  toConnectionProblem,
+} from "../core/connection_problem.ts";
 import { isLoopbackHost } from "../core/ip.ts";
 import type { Credential, TlsSettings } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
@@ -96,7 +101,7 @@ function describeWay(server: string, proxy: string | undefined): string {
 
 /** Whether a request failed because its connection broke, which an old connection in the pool does. */
 export function isConnectionReset(error: unknown): boolean {
-  return error instanceof KubeError && RESET_CODES.has(findErrorCode(error.cause));
+  return error instanceof KubeError && isReset(error.cause);
 }
 
 /** Whether the two sides did not accept each other's certificates. */
@@ -105,8 +110,6 @@ export function isTlsRefusal(error: unknown): boolean {
     error instanceof KubeError && /CERT|ISSUER|VERIFY|SSL|TLS/.test(findErrorCode(error.cause))
   );
 }
-
-const RESET_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed"]);
 
 function toBunTls(tls: TlsSettings): NonNullable<Bun.FetchSessionInit["tls"]> {
   const { ca, cert, key, serverName, insecure = false } = tls;

@@ -8,6 +8,7 @@ import {
   ConnectionProblem,
   findErrorCode,
   formatHostPort,
+  isReset,
   toConnectionProblem,
   toHostPort,
 } from "../../lib/core/connection_problem.ts";
@@ -103,5 +104,14 @@ describe("formatHostPort()", () => {
     ["https://10.0.0.1:6443", "10.0.0.1:6443"],
   ])("shows %s as %s", (url, shown) => {
     expect(formatHostPort(url)).toBe(shown);
+  });
+});
+
+describe("isReset()", () => {
+  test("knows a dropped connection", () => {
+    expect(isReset(withCode("ECONNRESET"))).toBe(true);
+    expect(isReset(withCode("ConnectionReset"))).toBe(true);
+    expect(isReset(withCode("ECONNREFUSED"))).toBe(false);
+    expect(isReset("text")).toBe(false);
   });
 });

@@ -51,9 +51,6 @@ const SAID_CHARS_MAX = 200;
 const TYPE_CHARS_MAX = 100;
 const JSON_TYPE = /^application\/json\b/i;
 
-/** Codes of connections that the other side dropped: its keep-alive ends after five idle seconds. */
-const RESET_CODES = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed", "ConnectionReset"]);
-
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;
 
 /**
@@ -172,11 +169,6 @@ function parseJson(text: string): { value: unknown } | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whether a connection was dropped, so that a GET may be tried once more. */
-export function isReset(error: unknown): boolean {
-  return RESET_CODES.has(findErrorCode(error));
 }
 
 /** Whether the server's certificate was not believed. Nothing was sent then. */

@@ -6,11 +6,10 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { withDeadline } from "../../core/clock.ts";
-import { formatHostPort } from "../../core/connection_problem.ts";
+import { formatHostPort, isReset } from "../../core/connection_problem.ts";
 import { Limiter } from "../../core/limiter.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import {
-  isReset,
   isUntrusted,
   sendRequest,
   toConnectionError,
@@ -199,6 +198,7 @@ export class Session {
     try {
       return await this.#send(route, sent, signal);
     } catch (error) {
+      // Its keep-alive ends after five idle seconds.
       if (signal.aborted || !isReset(error)) throw toConnectionError(error, url);
     }
     return await this.#send(route, sent, signal).catch((error: unknown) => {

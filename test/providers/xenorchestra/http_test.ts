@@ -5,7 +5,6 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import {
-  isReset,
   openStream,
   sendRequest,
   toConnectionError,
@@ -210,14 +209,6 @@ describe("toConnectionError()", () => {
   test("keeps a CloudError", () => {
     const error = new CloudError("denied", "no");
     expect(toConnectionError(error, "https://xo")).toBe(error);
-  });
-});
-
-describe("isReset()", () => {
-  test("knows a dropped connection", () => {
-    expect(isReset(withCode("ECONNRESET"))).toBe(true);
-    expect(isReset(withCode("ECONNREFUSED"))).toBe(false);
-    expect(isReset("text")).toBe(false);
   });
 });
 
