@@ -6,8 +6,8 @@ import type { Clock } from "../core/clock.ts";
 
 /**
  * How long a watch may say nothing, in milliseconds: two bookmarks and some. The API server sends one about once a
- * minute into a watch that asked for them, so whatever still holds such a connection passes nothing on. A server that
- * has nothing to say and sends no bookmarks is asked once in that time, at the version that it knows.
+ * minute while versions move on, so whatever still holds such a connection passes nothing on. A server that has no
+ * news, or sends no bookmarks, is asked once in that time, at the version that it knows.
  */
 export const SILENCE_MS_MAX = 150_000;
 
