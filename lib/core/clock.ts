@@ -65,11 +65,49 @@ export function withDeadline(
   return AbortSignal.any([signal, toTimeout(ms, clock)]);
 }
 
+/** A deadline that is taken back when it was met. */
+export interface Deadline extends Disposable {
+  /** Aborts as that of {@linkcode withDeadline} does, until the deadline is disposed of. */
+  readonly signal: AbortSignal;
+}
+
+/** What a deadline that was met ends its timer with: nobody sees it, and an error costs a stack trace. */
+const MET = "met";
+
+/**
+ * The same as {@linkcode withDeadline} for what is done often: the timer ends with `using`. Left alone it would go off
+ * long after all is done, and a process that rests would wake up for each request that it ever sent.
+ */
+export function startDeadline(
+  signal: AbortSignal,
+  ms: number,
+  clock: Clock = systemClock,
+): Deadline {
+  const late = new AbortController();
+  const timer = new AbortController();
+  const obey = (): void => late.abort(signal.reason);
+  const expire = (): void => late.abort(toTimeoutError());
+  if (signal.aborted) obey();
+  signal.addEventListener("abort", obey, { once: true });
+  clock.sleep(ms, timer.signal).then(expire, () => undefined);
+  return {
+    signal: late.signal,
+    [Symbol.dispose]() {
+      signal.removeEventListener("abort", obey);
+      timer.abort(MET);
+    },
+  };
+}
+
 function toTimeout(ms: number, clock: Clock): AbortSignal {
   // The platform's own goes away with the last one who listens; most deadlines are never reached.
   if (clock === systemClock) return AbortSignal.timeout(ms);
   const late = new AbortController();
-  const expire = (): void => late.abort(new DOMException("The time is up", "TimeoutError"));
+  const expire = (): void => late.abort(toTimeoutError());
   void clock.sleep(ms, late.signal).then(expire);
   return late.signal;
+}
+
+function toTimeoutError(): DOMException {
+  return new DOMException("The time is up", "TimeoutError");
 }

@@ -2,7 +2,7 @@
  * The client of the API server over HTTP.
  * @module
  */
-import { type Clock, withDeadline } from "../core/clock.ts";
+import { type Clock, startDeadline } from "../core/clock.ts";
 import { Limiter } from "../core/limiter.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import type {
@@ -247,7 +247,8 @@ class HttpKubeClient implements KubeClient {
   }
 
   async #call(call: Call, signal: AbortSignal, deadlineMs = this.#deadlineMs): Promise<unknown> {
-    const stopped = withDeadline(signal, deadlineMs, this.#clock);
+    using deadline = startDeadline(signal, deadlineMs, this.#clock);
+    const stopped = deadline.signal;
     const request = this.#toRequest(call, deadlineMs);
     const { read = readBody } = call;
     try {

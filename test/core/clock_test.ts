@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { systemClock, withDeadline } from "../../lib/core/clock.ts";
+import { startDeadline, systemClock, withDeadline } from "../../lib/core/clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;
@@ -63,6 +63,37 @@ describe("withDeadline()", () => {
     const signal = withDeadline(stop.signal, 60_000);
     stop.abort(new Error("stop"));
     expect(signal.reason).toEqual(new Error("stop"));
+  });
+});
+
+describe("startDeadline()", () => {
+  test("aborts with a TimeoutError at the deadline, by its clock", async () => {
+    const clock = new ManualClock();
+    using deadline = startDeadline(never, 10_000, clock);
+    await clock.advance(9_999);
+    expect(deadline.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(deadline.signal.reason).toMatchObject({ name: "TimeoutError" });
+  });
+
+  test.each(["before", "after"])("aborts with the reason of a signal that aborts %s", (when) => {
+    const stop = new AbortController();
+    if (when === "before") stop.abort(new Error("stop"));
+    using deadline = startDeadline(stop.signal, 60_000, new ManualClock());
+    stop.abort(new Error("stop"));
+    expect(deadline.signal.reason).toEqual(new Error("stop"));
+  });
+
+  test("leaves no timer when it is met, and aborts no more", async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const deadline = startDeadline(stop.signal, 10_000, clock);
+    expect(clock.pending).toBe(1);
+    deadline[Symbol.dispose]();
+    expect(clock.pending).toBe(0);
+    await clock.advance(10_000);
+    stop.abort(new Error("stop"));
+    expect(deadline.signal.aborted).toBe(false);
   });
 });
 

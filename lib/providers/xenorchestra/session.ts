@@ -5,7 +5,7 @@
 import { CloudError } from "../../cloud/errors.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
-import { withDeadline } from "../../core/clock.ts";
+import { startDeadline } from "../../core/clock.ts";
 import { formatHostPort, isReset } from "../../core/connection_problem.ts";
 import { Limiter } from "../../core/limiter.ts";
 import type { XenOrchestraSettings } from "./config.ts";
@@ -121,7 +121,8 @@ export class Session {
     const { operation, path, isList, etag, isAside = false } = request;
     const route = this.#route;
     const timeoutMs = route.settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
-    const deadline = withDeadline(signal, timeoutMs, this.#deps.clock);
+    using started = startDeadline(signal, timeoutMs, this.#deps.clock);
+    const deadline = started.signal;
     try {
       const send = (auth: Readonly<Record<string, string>>): Promise<Reply> => {
         const headers = { ...HEADERS, ...toCondition(etag), ...auth };
