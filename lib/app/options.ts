@@ -13,7 +13,7 @@ import type { Notifier } from "../host/notify.ts";
 import type { ListenAddress } from "../http/listen_address.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ElectionTimes } from "../kube/leader.ts";
-import type { LeaseName } from "../kube/rights.ts";
+import type { LeaseName } from "../kube/lease.ts";
 
 /** The Lease that replicas agree by, and its times. */
 export type ElectionSettings = LeaseName & ElectionTimes;

@@ -3,14 +3,9 @@
  * @module
  */
 import { LABELS_RIGHTS, LIFECYCLE_RIGHTS, NODE_RIGHTS, SHARED_RIGHTS } from "../controllers/mod.ts";
+import type { LeaseName } from "../kube/lease.ts";
 import type { Access } from "../kube/review.ts";
-import {
-  EVENT_RIGHTS,
-  type LeaseName,
-  listElectionRights,
-  REVIEW_RIGHTS,
-  type Right,
-} from "../kube/rights.ts";
+import { EVENT_RIGHTS, listElectionRights, REVIEW_RIGHTS, type Right } from "../kube/rights.ts";
 
 const CONTROLLER_RIGHTS: readonly (readonly [name: string, rights: readonly Right[]])[] = [
   ["cloud-node", NODE_RIGHTS],

@@ -16,10 +16,9 @@ import { ElectionNarrator, type LeaderMetrics } from "./election_narrator.ts";
 import { LeadershipLostError } from "./errors.ts";
 import type { EventRecorder } from "./events.ts";
 import type { Leadership } from "./fenced_client.ts";
-import { findHolder } from "./lease.ts";
+import { findHolder, type LeaseName } from "./lease.ts";
 import { type Attempt, LeaseLock } from "./lease_lock.ts";
 import type { Recovery } from "./recovery.ts";
-import type { LeaseName } from "./rights.ts";
 
 /** Times in milliseconds: `leaseDurationMs` > `renewDeadlineMs` > 1.2 × `retryPeriodMs` > 0. */
 export interface ElectionTimes {

@@ -6,8 +6,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { V1Lease } from "@kubernetes/client-node";
 import type { KubeObject, Raw, Resource } from "./resource.ts";
-import type { LeaseName } from "./rights.ts";
 import { isFields } from "./shape.ts";
+
+/** Which Lease replicas elect their leader by. */
+export interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
+}
 
 /** A Lease on the wire. */
 export type Lease = Omit<Raw<V1Lease>, "metadata"> & KubeObject;

@@ -13,6 +13,7 @@ import {
   isReleased,
   isSameRecord,
   type Lease,
+  type LeaseName,
   LEASES,
   readDurationMs,
   toAcquired,
@@ -20,7 +21,6 @@ import {
   toReleased,
   toRenewed,
 } from "./lease.ts";
-import type { LeaseName } from "./rights.ts";
 
 /** What a {@linkcode LeaseLock} works with. */
 export interface LeaseLockOptions {

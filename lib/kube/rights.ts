@@ -2,6 +2,7 @@
  * Rights in a cluster: what one is, and those that the process itself needs, whichever controllers run.
  * @module
  */
+import type { LeaseName } from "./lease.ts";
 import type { Access } from "./review.ts";
 
 /** A right and what it is needed for. */
@@ -13,12 +14,6 @@ export interface Right {
   readonly mandatory: boolean;
   /** Whether only the deletion of Nodes needs it. */
   readonly isForDeletion?: boolean;
-}
-
-/** Which Lease replicas elect their leader by. */
-export interface LeaseName {
-  readonly namespace: string;
-  readonly name: string;
 }
 
 /** To hold a Lease. `create` goes without the name: RBAC cannot know that of an object which is not there yet. */

@@ -8,10 +8,10 @@ import { promisify } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import type { LoadedCredential } from "./credentials.ts";
 import { type ExecSpec, toCommandError } from "./exec_spec.ts";
-import { checkToken } from "./in_cluster.ts";
 import { toConfigError } from "./problem.ts";
 import { Section } from "./section.ts";
 import { checkKeyPair } from "./tls.ts";
+import { checkToken } from "./token.ts";
 
 /** What a plugin gives; the authorities stay those of the cluster. */
 export type ExecAnswer = Pick<LoadedCredential, "headers" | "tls" | "expiresAtMs">;

@@ -3,8 +3,9 @@
  * @module
  */
 import type { LoadedCredential } from "./credentials.ts";
-import { type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
+import { type ReadFile, readNamedFile } from "./problem.ts";
 import { checkCertificates } from "./tls.ts";
+import { readToken } from "./token.ts";
 
 /** Where the kubelet mounts a pod's service account. */
 export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -31,31 +32,4 @@ export async function readServiceAccount(readFile: ReadFile): Promise<LoadedCred
   const pem = await readNamedFile(readFile, caFile, { source: caFile });
   const ca = checkCertificates({ pem, place: { source: caFile } });
   return { headers: { authorization: `Bearer ${token}` }, tls: { ca } };
-}
-
-/**
- * Reads a file that holds a token and perhaps a newline.
- *
- * @throws {ConfigError} when it is missing, empty, or no single word
- */
-export async function readToken(
-  readFile: ReadFile,
-  file: string,
-  place: { source: string; path?: string },
-): Promise<string> {
-  const token = (await readNamedFile(readFile, file, place)).trim();
-  return checkToken(token, place);
-}
-
-/**
- * Checks that a token can stand in a header.
- *
- * @throws {ConfigError} which does not show the token
- */
-export function checkToken(token: string, place: { source: string; path?: string }): string {
-  if (token === "") throw toConfigError(place, "the token is empty");
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw toConfigError(place, "the token holds white space or characters that are not ASCII");
-  }
-  return token;
 }

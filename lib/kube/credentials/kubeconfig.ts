@@ -8,11 +8,11 @@ import { isPathLike, SECRET_LENGTH_MIN } from "../../core/redact.ts";
 import { trimSlashes } from "../../core/trim_slashes.ts";
 import type { LoadedCredential, TlsSettings } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
-import { checkToken, readToken } from "./in_cluster.ts";
 import type { KubeconfigContext } from "./kubeconfig_file.ts";
 import { type Place, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 import { checkCertificates, checkKeyPair, decodePem, type PlacedPem } from "./tls.ts";
+import { checkToken, readToken } from "./token.ts";
 
 /** What a context says, before a plugin is asked. */
 export interface ResolvedContext {

@@ -4,10 +4,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import {
-  checkToken,
   findInClusterServer,
   readServiceAccount,
-  readToken,
   SERVICE_ACCOUNT_FOLDER,
 } from "../../../lib/kube/credentials/in_cluster.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
@@ -48,19 +46,5 @@ describe("readServiceAccount()", () => {
     [{ [token]: " ", [ca]: readTls("ca.crt") }, `${token}: the token is empty`],
   ])("says which file is wrong, case %#", async (files, message) => {
     await expect(readServiceAccount(new MemoryDisk(files).readFile)).rejects.toThrow(message);
-  });
-});
-
-describe("readToken()", () => {
-  test("trims what an editor left", async () => {
-    const { readFile } = new MemoryDisk({ "/t": "\n abc \r\n" });
-    expect(await readToken(readFile, "/t", { source: "/t" })).toBe("abc");
-  });
-});
-
-describe("checkToken()", () => {
-  test.each(["a b", "a\nb", "ü"])("refuses %p, which no header can carry", (token) => {
-    const check = (): string => checkToken(token, { source: "/t" });
-    expect(check).toThrow(/^\/t: the token holds white space or characters that are not ASCII$/);
   });
 });
