@@ -5,7 +5,7 @@
 import type { Presence, Provider } from "../cloud/provider.ts";
 import { isReady, isUninitialized } from "../controllers/identity.ts";
 import { planNode } from "../controllers/node/plan.ts";
-import { type Claims, toRivalPresence } from "../controllers/node/rivals.ts";
+import type { Claims } from "../controllers/node/rivals.ts";
 import { planNodeLabels } from "../controllers/node_labels/plan.ts";
 import { planLifecycle } from "../controllers/node_lifecycle/plan.ts";
 import type { Node } from "../kube/resource.ts";
@@ -44,7 +44,7 @@ export function toOutlook(
   resolved: Presence,
   { provider, claims }: { readonly provider: Provider; readonly claims: Claims },
 ): NodeOutlook {
-  const presence = refuseRival(node, resolved, claims);
+  const presence = claims.refuseRival(node, resolved);
   const changes: NodeChange[] = [];
   const plan = planNode(node, presence, provider.providedNodeIps);
   if (plan.patch) {
@@ -90,10 +90,4 @@ export function formatChange(change: NodeChange): string {
 
 function formatLabels(labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-}
-
-function refuseRival(node: Node, presence: Presence, claims: Claims): Presence {
-  if (presence.kind !== "present" || !isUninitialized(node)) return presence;
-  const rival = claims.findRival(node, presence.instance);
-  return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
 }

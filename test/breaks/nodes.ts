@@ -173,8 +173,8 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "a machine that two Nodes claim initialises neither",
     edits: edit(
       "lib/controllers/node/reconcile.ts",
-      "isUninitialized(node) ? this.#refuseRival(node, resolved) : resolved;",
-      "resolved;",
+      "const presence = this.#claims.refuseRival(node, resolved);",
+      "const presence = resolved;",
     ),
     tests: ["test/controllers/node/reconcile_test.ts"],
   },

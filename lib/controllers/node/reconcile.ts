@@ -10,7 +10,7 @@ import type { NodeContext } from "../node_loop.ts";
 import type { WarningThrottle } from "../warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { type NodePatch, planNode } from "./plan.ts";
-import { Claims, toRivalPresence } from "./rivals.ts";
+import { Claims } from "./rivals.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
@@ -68,7 +68,7 @@ export class NodeReconciler {
 
   async #apply(node: Node, resolved: Presence, signal: AbortSignal): Promise<void> {
     const options = this.#options;
-    const presence = isUninitialized(node) ? this.#refuseRival(node, resolved) : resolved;
+    const presence = this.#claims.refuseRival(node, resolved);
     const plan = planNode(node, presence, options.provider.providedNodeIps);
     for (const warning of plan.warnings) {
       if (options.throttle.passes(node.metadata.name, warning))
@@ -82,13 +82,6 @@ export class NodeReconciler {
     }
     if (plan.addresses) await patchAddresses(options, patched, plan.addresses, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
-  }
-
-  /** A machine that two Nodes claim is nobody's until a person decides. */
-  #refuseRival(node: Node, presence: Presence): Presence {
-    if (presence.kind !== "present") return presence;
-    const rival = this.#claims.findRival(node, presence.instance);
-    return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
   }
 }
 

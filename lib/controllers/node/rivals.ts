@@ -4,6 +4,7 @@
  */
 import type { Instance, Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/resource.ts";
+import { isUninitialized } from "../identity.ts";
 
 /**
  * Which Nodes claim which machine, by provider ID and by system UUID: thousands of Nodes that join at once are each
@@ -61,13 +62,19 @@ export class Claims {
     return undefined;
   }
 
+  /** What may be said of a Node that waits for its cloud: a machine that two Nodes claim is nobody's. */
+  refuseRival(node: Node, presence: Presence): Presence {
+    if (presence.kind !== "present" || !isUninitialized(node)) return presence;
+    const rival = this.findRival(node, presence.instance);
+    return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
+  }
+
   #listClaimants(claim: string): readonly string[] {
     return this.#claimants.get(claim) ?? [];
   }
 }
 
-/** What is said of a Node with a rival. */
-export function toRivalPresence(instance: Instance, rival: string): Presence {
+function toRivalPresence(instance: Instance, rival: string): Presence {
   const message =
     `Instance "${instance.name}" (${instance.providerId}) is claimed by Node "${rival}" too: ` +
     "delete the Node that is not it any more, or give the machines system UUIDs of their own";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Claims, toRivalPresence } from "../../../lib/controllers/node/rivals.ts";
+import { Claims } from "../../../lib/controllers/node/rivals.ts";
 import { toInstance } from "../../support/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes.ts";
 
@@ -75,9 +75,22 @@ describe("Claims.note()", () => {
   });
 });
 
-test("toRivalPresence() is ambiguous and names both", () => {
-  const presence = toRivalPresence(toInstance("i"), "other");
-  expect(presence).toMatchObject({ kind: "unknown", reason: "ambiguous" });
-  expect(JSON.stringify(presence)).toContain("test://i");
-  expect(JSON.stringify(presence)).toContain("other");
+describe("Claims.refuseRival()", () => {
+  const instance = toInstance("i");
+  const present = { kind: "present", instance, matchedBy: "systemUuid" } as const;
+  const claims = Claims.of([toNode("other", { providerId: "test://i" })]);
+
+  test("is ambiguous and names both, of a Node that waits for its cloud", () => {
+    const presence = claims.refuseRival(toNode("a"), present);
+    expect(presence).toMatchObject({ kind: "unknown", reason: "ambiguous" });
+    expect(JSON.stringify(presence)).toContain("test://i");
+    expect(JSON.stringify(presence)).toContain("other");
+  });
+
+  test("leaves every other Node what the cloud says of it", () => {
+    expect(claims.refuseRival(toNode("other"), present)).toBe(present);
+    expect(claims.refuseRival(toNode("a", { uninitialized: false }), present)).toBe(present);
+    const foreign = { kind: "foreign", providerId: "aws://x" } as const;
+    expect(claims.refuseRival(toNode("a"), foreign)).toBe(foreign);
+  });
 });
