@@ -54,12 +54,12 @@ export interface KubeClientOptions {
   readonly transport?: Transport;
   /** Most requests at once; watches do not count. @default {32} */
   readonly inFlightMax?: number;
-  /** Longest time for one call with all its tries, in milliseconds. @default {30_000} */
+  /** Longest time for one call with all its tries, in milliseconds, but for lists. @default {30_000} */
   readonly deadlineMs?: number;
-  /** The same for a page of a list. @default {60_000} */
-  readonly listDeadlineMs?: number;
 }
 
+/** Longest time for a page of a list, with all its tries. */
+const LIST_DEADLINE_MS = 60_000;
 /** How long the server may be late in ending a watch. */
 const WATCH_GRACE_MS = 30_000;
 
@@ -88,7 +88,6 @@ class HttpKubeClient implements KubeClient {
   readonly #limiter: Limiter;
   readonly #userAgent: string;
   readonly #deadlineMs: number;
-  readonly #listDeadlineMs: number;
 
   constructor(options: KubeClientOptions) {
     const { credentials, clock, metrics, version, component } = options;
@@ -103,7 +102,6 @@ class HttpKubeClient implements KubeClient {
     this.#limiter = new Limiter(options.inFlightMax ?? 32);
     this.#userAgent = toUserAgent(version, component);
     this.#deadlineMs = options.deadlineMs ?? 30_000;
-    this.#listDeadlineMs = options.listDeadlineMs ?? 60_000;
   }
 
   async read<T extends KubeObject>(
@@ -123,7 +121,7 @@ class HttpKubeClient implements KubeClient {
     const path = toPath(resource, toCollection(query.namespace));
     const read: Call["read"] = (...reading) => readListBody(resource, ...reading);
     const call = { ...GET, verb: "list", path: `${path}${toListSearch(query)}`, read };
-    return toPage(await this.#call(call, signal, this.#listDeadlineMs), resource, path);
+    return toPage(await this.#call(call, signal, LIST_DEADLINE_MS), resource, path);
   }
 
   async *watch<T extends KubeObject>(

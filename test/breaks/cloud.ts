@@ -124,8 +124,8 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "a request to Xen Orchestra has a deadline",
     edits: edit(
       SESSION,
-      "const deadline = withDeadline(signal, timeoutMs, this.#deps.clock);",
-      "const deadline = AbortSignal.any([signal]);",
+      "const deadline = started.signal;",
+      "const deadline = timeoutMs > 0 ? AbortSignal.any([signal]) : started.signal;",
     ),
     tests: ["test/providers/xenorchestra/session_test.ts"],
   },

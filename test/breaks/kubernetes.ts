@@ -129,8 +129,8 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a request to the API server has a deadline",
     edits: edit(
       "lib/kube/http_client.ts",
-      "const stopped = withDeadline(signal, deadlineMs, this.#clock);",
-      "const stopped = deadlineMs > 0 ? signal : withDeadline(signal, deadlineMs, this.#clock);",
+      "const stopped = deadline.signal;",
+      "const stopped = deadlineMs > 0 ? signal : deadline.signal;",
     ),
     tests: ["test/kube/http_client_test.ts"],
   },
