@@ -70,6 +70,18 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
     await stage.expectWell();
   });
 
+  test(`the ${kind} answers as many requests on a connection as come one after another`, async () => {
+    await using stage = await ListenerStage.start(kind);
+    const connection = await stage.open();
+    for (let count = 1; count <= 100; count += 1) {
+      connection.send(PROBE);
+      await connection.untilAnswers(count);
+    }
+    expect(new Set(connection.statuses)).toEqual(new Set([200]));
+    connection.socket.destroy();
+    await stage.expectWell();
+  });
+
   test(`the ${kind} survives clients that break off, in whatever phase`, async () => {
     await using stage = await ListenerStage.start(kind);
     for (let round = 0; round < 5; round += 1) {
