@@ -8,9 +8,6 @@ export class BodyError extends Error {
   override readonly name = "BodyError";
 }
 
-/** Longest body of anything good, unpacked: a list of some 15,000 Nodes in one piece. */
-export const BODY_BYTES_MAX: number = 256 * 1024 * 1024;
-
 /** As much as is looked at of an answer that is a refusal. */
 export const ERROR_BYTES_MAX: number = 64 * 1024;
 

@@ -3,13 +3,15 @@
  * at once, is many times what is kept of it.
  * @module
  */
-import { BODY_BYTES_MAX, BodyError, readPieces } from "../core/body.ts";
+import { BodyError, readPieces } from "../core/body.ts";
 import { KubeError } from "./errors.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { findDamage, isFields } from "./shape.ts";
 import { toTransportError } from "./transport.ts";
 import { trimObject } from "./trim.ts";
 
+/** Longest list, unpacked: some 15,000 Nodes in one piece. */
+const LIST_BYTES_MAX = 256 * 1024 * 1024;
 const ITEMS = '"items":[';
 /** How an object begins that the API server wrote: without blanks, with a key. */
 const FIRST_KEY = /^\{"[^"\\]{1,64}":/;
@@ -36,7 +38,7 @@ export async function readListBody(
 ): Promise<unknown> {
   const list = new PartialList(resource);
   try {
-    for await (const text of readPieces(reply, { bytesMax: BODY_BYTES_MAX })) list.add(text);
+    for await (const text of readPieces(reply, { bytesMax: LIST_BYTES_MAX })) list.add(text);
     return list.end();
   } catch (error) {
     if (error instanceof SyntaxError) throw toError(what, "the answer is not JSON", error);

@@ -35,8 +35,6 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly metrics?: WatcherMetrics;
   /** Randomness of back-off and watch durations, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
-  /** Watches one namespace only. */
-  readonly namespace?: string;
   /** Ends pauses after failures, but for those that the server asked for. */
   readonly recovery?: Recovery;
 }
@@ -112,8 +110,8 @@ async function listOnce<T extends KubeObject>(
   state: WatcherState,
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
-  const { client, resource, store, namespace } = options;
-  const query = { ...toListQuery(state), ...(namespace !== undefined && { namespace }) };
+  const { client, resource, store } = options;
+  const query = toListQuery(state);
   const { items, resourceVersion, paged } = await listAll(client, resource, query, signal);
   store.replace(items, resourceVersion);
   noteLife(options);
@@ -126,7 +124,7 @@ async function watchOnce<T extends KubeObject>(
   from: string,
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
-  const { client, resource, clock, namespace, random = Math.random } = options;
+  const { client, resource, clock, random = Math.random } = options;
   const openedMs = clock.monotonic();
   // From "" or "0" the server first replays what exists, in no order: that says nothing about progress.
   let replaying = from === "" || from === "0";
@@ -135,7 +133,6 @@ async function watchOnce<T extends KubeObject>(
   const query = {
     resourceVersion: from,
     timeoutSeconds: WATCH_SECONDS_MIN + Math.floor(random() * WATCH_SECONDS_MIN),
-    ...(namespace !== undefined && { namespace }),
   };
   const silence = new WatchSilence(clock, signal);
   try {

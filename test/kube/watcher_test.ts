@@ -321,13 +321,6 @@ test("runWatcher() is synced by its first list, not before", async () => {
   await stop();
 });
 
-test("runWatcher() limits itself to a namespace when told to", async () => {
-  const { client, clock, stop } = startWatcher([list("", "5")], "kube-system");
-  await clock.advance(0);
-  expect(client.requests[0]).toBe("list ns=kube-system rv=0 limit=500");
-  await stop();
-});
-
 test.each([
   ["in a list", []],
   ["in a watch", [list("a", "1")]],

@@ -62,7 +62,7 @@ export interface WatcherRig {
 }
 
 /** Starts a watcher without jitter on this script. */
-export function startWatcher(script: readonly ScriptStep[], namespace?: string): WatcherRig {
+export function startWatcher(script: readonly ScriptStep[]): WatcherRig {
   const clock = new ManualClock();
   const client = new ScriptedKubeClient(clock, script);
   const store = new Store<Node>({ resource: NODES, log: silentLogger });
@@ -75,8 +75,7 @@ export function startWatcher(script: readonly ScriptStep[], namespace?: string):
   const controller = new AbortController();
   const recovery = new Recovery();
   const options = { client, resource: NODES, store, clock, log: silentLogger, metrics, recovery };
-  const scope = namespace === undefined ? {} : { namespace };
-  const running = runWatcher({ ...options, ...scope, random: () => 0 }, controller.signal);
+  const running = runWatcher({ ...options, random: () => 0 }, controller.signal);
   const stop = (): Promise<void> => {
     controller.abort(new Error("stop"));
     return running;
