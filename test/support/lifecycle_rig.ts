@@ -110,6 +110,8 @@ export interface LifecycleRigOptions {
   readonly deletion?: Partial<DeletionSettings>;
   /** @default {5_000} */
   readonly monitorPeriodMs?: number;
+  /** How long it stands by before it leads, with an inventory, in milliseconds. @default {0} */
+  readonly standbyMs?: number;
   /** Puts the world in order before anything runs. */
   readonly prepare?: (world: LifecycleWorld) => void;
 }
@@ -142,8 +144,11 @@ export async function startLifecycle(options: LifecycleRigOptions = {}): Promise
   });
   const stopping = new AbortController();
   const background = new AbortController();
+  const { standbyMs = 0 } = options;
+  const standby = standbyMs > 0 ? source.run(background.signal) : undefined;
+  await clock.advance(standbyMs);
   const running = controller.run(stopping.signal);
-  const refreshing = source.run(background.signal);
+  const refreshing = standby ?? source.run(background.signal);
   await clock.advance(0);
   return {
     ...world,

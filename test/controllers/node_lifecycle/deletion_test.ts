@@ -45,6 +45,17 @@ describe("a deletion", () => {
     },
   );
 
+  test("comes as fast to a Node whose machine goes as soon as this process leads", async () => {
+    // The next inventory is due before the first period is over.
+    await using rig = await startFleet(3, { standbyMs: 29_000 });
+    rig.loseMachines("n1");
+    await rig.clock.advance(2_000);
+    expect(rig.provider.lists).toBe(2);
+    rig.server.setReady("n1", "Unknown");
+    const tookMs = await rig.advanceUntil(() => isGone(rig, "n1"), LONG_MS);
+    expect(tookMs).toBeLessThanOrEqual(DELETED_WITHIN_MS);
+  });
+
   test("comes ten minutes after the start to a Node whose machine was never seen", async () => {
     await using rig = await startFleet(3, {
       prepare: (world) => {
