@@ -9,11 +9,13 @@ import { createDemoWorld } from "../../lib/simulator/xenorchestra/mod.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { LEASE, RIGHTS } from "./cluster_rig.ts";
 import type { Program } from "./landfall_process.ts";
-import { type Judgement, judgeAudit, type Outage, STORM_AUDIT_RULES } from "./storm_judge.ts";
+import { findLongestCalm, type Span } from "./storm_calm.ts";
+import { type Judgement, judgeAudit, STORM_AUDIT_RULES } from "./storm_judge.ts";
 import { Kubelets } from "./storm_kubelets.ts";
 import { Dice, type Fault, isReplica, planFaults, type Target } from "./storm_plan.ts";
 import { Replica } from "./storm_replica.ts";
-import { describeUntruth, StormWorld } from "./storm_world.ts";
+import { describeUntruth } from "./storm_truth.ts";
+import { type Member, StormWorld } from "./storm_world.ts";
 import { XenOrchestraProcess } from "./xen_orchestra_process.ts";
 
 /** What of a storm is chosen. */
@@ -56,7 +58,10 @@ export class Storm {
   readonly #over = new AbortController();
   /** The end of what was last done to each target. */
   readonly #recovered = new Map<Target, Promise<void>>();
-  readonly #outages: Outage[] = [];
+  /** When the API server or etcd stood still. */
+  readonly #outages: Span[] = [];
+  /** When each target was hit, until it had recovered. */
+  readonly #hits: (Span & { readonly target: Target })[] = [];
   readonly #findings: string[] = [];
 
   private constructor(
@@ -133,6 +138,18 @@ export class Storm {
     return Object.values(this.replicas).find(({ leadsSinceMs }) => leadsSinceMs !== undefined);
   }
 
+  /**
+   * For how long at a stretch, in milliseconds, the replica that leads could see a Node and its machine before that
+   * went: it led, all that it asks answered, and the machine was shown.
+   */
+  findSeenMs(member: Member, leader: Replica): number {
+    const { registeredAtMs, goneAtMs = 0 } = member;
+    const fromMs = Math.max(registeredAtMs, leader.leadsSinceMs ?? Infinity);
+    const other = Object.values(this.replicas).find((replica) => replica !== leader);
+    const hits = this.#hits.filter(({ target }) => target !== other?.name);
+    return findLongestCalm({ fromMs, toMs: goneAtMs }, [...hits, ...this.world.listHidden(member)]);
+  }
+
   /** Ends everything. */
   async stop(): Promise<void> {
     this.#over.abort();
@@ -157,9 +174,14 @@ export class Storm {
     const loadedAfterMs = this.#dice.between(0, LOADING_MS_MAX);
     const connectedAfterMs = this.#dice.between(0, loadedAfterMs);
     const before = this.#recovered.get(fault.target) ?? Promise.resolve();
+    const { target } = fault;
     const act = async (): Promise<void> => {
-      const fromMs = Date.now();
-      const { target } = fault;
+      const hit = { target, fromMs: Date.now(), toMs: Infinity };
+      this.#hits.push(hit);
+      await hitIt(hit.fromMs);
+      hit.toMs = Date.now() + (target === "xenOrchestra" ? loadedAfterMs : 0);
+    };
+    const hitIt = async (fromMs: number): Promise<void> => {
       if (isReplica(target)) return await hitReplica(this.replicas[target], fault);
       if (target === "xenOrchestra") {
         return await this.#hitCloud(fault, { loadedAfterMs, connectedAfterMs });

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../lib/kube/resource.ts";
 import { type AuditedRequest, type AuditEvent, toAuditedRequest } from "./cluster.ts";
 import { findForeignWrites, findHolder, toMs } from "./lease_history.ts";
+import type { Span } from "./storm_calm.ts";
 import type { Member } from "./storm_world.ts";
 
 /** Writes of Nodes with what became of them, whoever writes; of other writes of replicas what they say. */
@@ -23,12 +24,6 @@ export const STORM_AUDIT_RULES: readonly object[] = [
   },
   { level: "None" },
 ];
-
-/** A time during which the API server or etcd stood still. Milliseconds since the epoch. */
-export interface Outage {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
 
 /** What an audit log tells. */
 export interface Judgement {
@@ -61,7 +56,7 @@ interface NodeWrite {
 export function judgeAudit(
   events: readonly AuditEvent[],
   members: readonly Pick<Member, "name" | "goneAtMs" | "history">[],
-  outages: readonly Outage[],
+  outages: readonly Span[],
 ): Judgement {
   const requests = events.map(toAuditedRequest);
   const ours = requests.filter(({ username }) => username.startsWith("system:serviceaccount:"));
@@ -177,7 +172,7 @@ function toForeign({ metadata, spec, status }: Node): unknown {
 function isLate(
   write: AuditedRequest,
   requests: readonly AuditedRequest[],
-  outages: readonly Outage[],
+  outages: readonly Span[],
 ): boolean {
   const [fromMs, endMs] = [toMs(write.at), toMs(write.endedAt)];
   return outages.some(

@@ -1,13 +1,13 @@
 /**
- * The machines and Nodes of a storm, what happens to them, and what is then true of them.
+ * The machines and Nodes of a storm, and what happens to them.
  * @module
  */
-import type { Node } from "../../lib/kube/resource.ts";
 import { createDemoWorld } from "../../lib/simulator/xenorchestra/mod.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
-import { UNINITIALIZED } from "./cluster_rig.ts";
+import type { Span } from "./storm_calm.ts";
 import type { Kubelets } from "./storm_kubelets.ts";
 import type { Dice } from "./storm_plan.ts";
+import { VM_NAME, ZONE } from "./storm_truth.ts";
 import type { XenOrchestraProcess } from "./xen_orchestra_process.ts";
 
 /** A machine and its Node. */
@@ -23,6 +23,12 @@ export interface Member {
   isReady: boolean;
   /** When the machine was deleted, in milliseconds since the epoch. */
   goneAtMs?: number;
+  /** When the Node was last registered, likewise: one that comes again is another one. */
+  registeredAtMs: number;
+  /** When the machine was between two pools. */
+  readonly gaps: Span[];
+  /** Every pool that it was ever in. */
+  readonly poolIds: Set<string>;
   /** Something goes on that ends by itself. */
   isBusy: boolean;
   /** What others put on the Node. */
@@ -49,8 +55,6 @@ const GAP_MS_MAX = 1_500;
 const ORIGINAL_LABELS = { "example.com/owner": "storm" } as const;
 const FOREIGN_LABELS = ["example.com/rack", "example.com/team", "storm"] as const;
 const FOREIGN_TAINTS = ["example.com/maintenance", "dedicated"] as const;
-const ZONE = "topology.kubernetes.io/zone";
-const VM_NAME = "vm.k8s.xenorchestra/name_label";
 const { poolIds, hostIds } = createDemoWorld();
 const PLACES = Object.entries(hostIds).map(([name, hostId]) => ({
   hostId,
@@ -60,6 +64,8 @@ const PLACES = Object.entries(hostIds).map(([name, hostId]) => ({
 /** Machines and Nodes, changed by chance. */
 export class StormWorld {
   readonly members: Member[] = [];
+  /** When pools were lost, by their IDs. */
+  readonly #losses = new Map<string, Span[]>();
   readonly #options: StormWorldOptions;
   /** What ends by itself. */
   readonly #pending = new Set<Promise<void>>();
@@ -84,6 +90,11 @@ export class StormWorld {
     for (const member of this.members) {
       if (member.state === "running") this.#setReady(member, true);
     }
+  }
+
+  /** When a machine may have been hidden though Xen Orchestra answered. */
+  listHidden({ gaps, poolIds }: Member): readonly Span[] {
+    return [...gaps, ...[...poolIds].flatMap((poolId) => this.#losses.get(poolId) ?? [])];
   }
 
   /** Deletes machines whose Nodes are well. Returns their members. */
@@ -137,6 +148,9 @@ export class StormWorld {
       state: "running",
       isReady: true,
       isBusy: false,
+      registeredAtMs: Date.now(),
+      gaps: [],
+      poolIds: new Set([place.poolId]),
       labels,
       taints: new Set(),
       history: [],
@@ -161,6 +175,7 @@ export class StormWorld {
     member.labels.clear();
     for (const [key, value] of Object.entries(ORIGINAL_LABELS)) member.labels.set(key, value);
     member.taints.clear();
+    member.registeredAtMs = Date.now();
     kubelets.register(member.name, ORIGINAL_LABELS);
     this.#setReady(member, member.state === "running");
   }
@@ -216,6 +231,8 @@ export class StormWorld {
     cloud.happen("beginMigration", member.vmId);
     this.#later(forMs, () => {
       Object.assign(member, { ...place, isBusy: false });
+      member.poolIds.add(place.poolId);
+      member.gaps.push(toSpan(gapMs));
       note(member, `arrives there, to be seen ${Math.round(gapMs)} ms later`);
       cloud.happen("migratePool", member.vmId, place.poolId, { hostId: place.hostId, gapMs });
     });
@@ -260,7 +277,9 @@ export class StormWorld {
   #dropPool(): void {
     const { cloud, dice } = this.#options;
     const poolId = dice.pick(Object.values(poolIds)) ?? "";
-    cloud.happen("dropPool", poolId, dice.between(1_000, OUTAGE_MS_MAX), 0);
+    const forMs = dice.between(1_000, OUTAGE_MS_MAX);
+    this.#losses.set(poolId, [...(this.#losses.get(poolId) ?? []), toSpan(forMs)]);
+    cloud.happen("dropPool", poolId, forMs, 0);
   }
 
   #setReady(member: Member, isReady: boolean): void {
@@ -275,39 +294,12 @@ export class StormWorld {
   }
 }
 
-function note({ history }: Member, what: string): void {
-  history.push(`${new Date().toISOString()} ${what}`);
+/** From now on. */
+function toSpan(forMs: number): Span {
+  const fromMs = Date.now();
+  return { fromMs, toMs: fromMs + forMs };
 }
 
-/** What of a Node is not as it should be, in words; nothing when all is. */
-export function describeUntruth(member: Member, node: Node | undefined): readonly string[] {
-  const { name, state } = member;
-  const { spec, metadata, status } = node ?? {};
-  const taints = (spec?.taints ?? []).map(({ key }) => key);
-  // A machine that went before its Node was looked at is none that anybody can prove gone.
-  const isNobodys = spec?.providerID === undefined && taints.includes(UNINITIALIZED.key);
-  if (state === "gone" && isNobodys) return [];
-  if (state === "left" || state === "gone") return node ? [`${name} is ${state}, but there`] : [];
-  if (metadata === undefined) return [`${name} is missing`];
-  const ours = taints.filter((key) => key.startsWith("node.cloudprovider.kubernetes.io/"));
-  const theirs = taints.filter((key) => !ours.includes(key));
-  const labels = metadata.labels ?? {};
-  const untrue: string[] = [];
-  const expect = (what: string, is: unknown, wanted: unknown): void => {
-    if (JSON.stringify(is) !== JSON.stringify(wanted))
-      untrue.push(`${name}: ${what} is ${JSON.stringify(is)}, not ${JSON.stringify(wanted)}`);
-  };
-  const wanted = state === "halted" ? ["node.cloudprovider.kubernetes.io/shutdown"] : [];
-  expect("taints of ours", ours, wanted);
-  expect("taints of others", theirs.toSorted(), [...member.taints].toSorted());
-  const foreign = Object.entries(labels).filter(([key]) => /^(example\.com\/|storm$)/.test(key));
-  expect("labels of others", foreign.toSorted(), [...member.labels].toSorted());
-  expect("machine", spec?.providerID?.split("/").at(-1), member.vmId);
-  expect("region", labels["topology.kubernetes.io/region"], member.poolId);
-  expect("name of the machine", labels[VM_NAME], member.vmName);
-  if (state !== "running") return untrue;
-  expect("zone", labels[ZONE], member.hostId);
-  const address = status?.addresses?.find(({ type }) => type === "InternalIP")?.address;
-  expect("address", address, member.address);
-  return untrue;
+function note({ history }: Member, what: string): void {
+  history.push(`${new Date().toISOString()} ${what}`);
 }
