@@ -4,6 +4,8 @@
  */
 
 const NIL = "00000000-0000-0000-0000-000000000000";
+/** The form of nearly all: thousands of them are read at each refresh. */
+const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
  * Reads a UUID in any of the forms that provider IDs were ever accepted in: canonical, 32 hexadecimal digits,
@@ -13,6 +15,7 @@ const NIL = "00000000-0000-0000-0000-000000000000";
  * no UUID, or the nil UUID
  */
 export function parseUuid(text: string): string | undefined {
+  if (CANONICAL.test(text)) return text === NIL ? undefined : text;
   const bare = /^\{(.*)\}$/.exec(text)?.[1] ?? text.replace(/^urn:uuid:/i, "");
   const match = /^([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})$/i;
   const [whole, a, , b, c, d, e] = match.exec(bare) ?? [];
