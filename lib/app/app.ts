@@ -2,6 +2,7 @@
  * Composition root: wires one provider, one API server and the controllers, and runs them until stopped.
  * @module
  */
+import { LABELS_NAME, LIFECYCLE_NAME, NODE_NAME } from "../controllers/mod.ts";
 import { NODES } from "../kube/resource.ts";
 import { createWatcherMetrics, runWatcher } from "../kube/watcher.ts";
 import { abortable } from "../core/abortable.ts";
@@ -89,9 +90,9 @@ async function runControllers(
   signal: AbortSignal,
 ): Promise<void> {
   const known = {
-    "cloud-node": node,
-    "cloud-node-label-sync": labels,
-    "cloud-node-lifecycle": lifecycle,
+    [NODE_NAME]: node,
+    [LABELS_NAME]: labels,
+    [LIFECYCLE_NAME]: lifecycle,
   };
   const chosen = Object.entries(known).filter(([name]) => controllers.has(name));
   for (const [name] of chosen) running.set(1, { name, manager: "cloud-controller-manager" });

@@ -2,15 +2,23 @@
  * Every right that a process needs: `landfall check`, the reference page, the manifests and the Helm chart follow it.
  * @module
  */
-import { LABELS_RIGHTS, LIFECYCLE_RIGHTS, NODE_RIGHTS, SHARED_RIGHTS } from "../controllers/mod.ts";
+import {
+  LABELS_NAME,
+  LABELS_RIGHTS,
+  LIFECYCLE_NAME,
+  LIFECYCLE_RIGHTS,
+  NODE_NAME,
+  NODE_RIGHTS,
+  SHARED_RIGHTS,
+} from "../controllers/mod.ts";
 import type { LeaseName } from "../kube/lease.ts";
 import type { Access } from "../kube/review.ts";
 import { EVENT_RIGHTS, listElectionRights, REVIEW_RIGHTS, type Right } from "../kube/rights.ts";
 
 const CONTROLLER_RIGHTS: readonly (readonly [name: string, rights: readonly Right[]])[] = [
-  ["cloud-node", NODE_RIGHTS],
-  ["cloud-node-label-sync", LABELS_RIGHTS],
-  ["cloud-node-lifecycle", LIFECYCLE_RIGHTS],
+  [NODE_NAME, NODE_RIGHTS],
+  [LABELS_NAME, LABELS_RIGHTS],
+  [LIFECYCLE_NAME, LIFECYCLE_RIGHTS],
 ];
 
 /** What decides which rights are needed. */

@@ -2,6 +2,7 @@
  * `--controllers`: which controllers run.
  * @module
  */
+import { LABELS_NAME, LIFECYCLE_NAME, NODE_NAME } from "../controllers/mod.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
 /** A controller's name as users write it. */
@@ -18,16 +19,16 @@ export interface ControllerName {
  * (k8s.io/cloud-provider, `names`; the last one is the Xen Orchestra manager's own).
  */
 export const CONTROLLER_NAMES: readonly ControllerName[] = [
-  { name: "cloud-node", aliases: ["cloud-node-controller"], isAvailable: true },
+  { name: NODE_NAME, aliases: ["cloud-node-controller"], isAvailable: true },
   {
-    name: "cloud-node-lifecycle",
+    name: LIFECYCLE_NAME,
     aliases: ["cloud-node-lifecycle-controller"],
     isAvailable: true,
   },
   { name: "service", aliases: ["service-lb-controller"], isAvailable: false },
   { name: "route", aliases: ["node-route-controller"], isAvailable: false },
   {
-    name: "cloud-node-label-sync",
+    name: LABELS_NAME,
     aliases: ["cloud-node-label-sync-controller"],
     isAvailable: true,
   },

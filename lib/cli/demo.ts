@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { runApp } from "../app/app.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
+import { LABELS_NAME, LIFECYCLE_NAME, NODE_NAME } from "../controllers/mod.ts";
 import { systemClock } from "../core/clock.ts";
 import { findErrorCode } from "../core/connection_problem.ts";
 import { formatDuration } from "../core/duration.ts";
@@ -173,7 +174,7 @@ async function startLandfall(
       log,
       metrics,
       host: "demo",
-      controllers: new Set(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"]),
+      controllers: new Set([NODE_NAME, LABELS_NAME, LIFECYCLE_NAME]),
       concurrentNodeSyncs: 16,
       nodeStatusUpdateFrequencyMs: 300_000,
       nodeMonitorPeriodMs: NODE_MONITOR_PERIOD_MS,

@@ -11,14 +11,21 @@ export { SupersededVersions } from "./superseded_versions.ts";
 export {
   createNodeMetrics,
   NODE_COMPONENT,
+  NODE_NAME,
   NODE_RIGHTS,
   NodeController,
   type NodeReport,
 } from "./node/mod.ts";
-export { LABELS_COMPONENT, LABELS_RIGHTS, NodeLabelController } from "./node_labels/mod.ts";
+export {
+  LABELS_COMPONENT,
+  LABELS_NAME,
+  LABELS_RIGHTS,
+  NodeLabelController,
+} from "./node_labels/mod.ts";
 export {
   createLifecycleMetrics,
   LIFECYCLE_COMPONENT,
+  LIFECYCLE_NAME,
   LIFECYCLE_RIGHTS,
   type LifecycleReport,
   NodeLifecycleController,

@@ -9,10 +9,11 @@ import type { Node } from "../../kube/resource.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { NodeReconciler } from "./reconcile.ts";
 import { describeNode, type NodeState } from "./view.ts";
+import { NAME } from "./words.ts";
 
 export { createNodeMetrics } from "./metrics.ts";
 export { RIGHTS as NODE_RIGHTS } from "./rights.ts";
-export { COMPONENT as NODE_COMPONENT, EVENTS as NODE_EVENTS } from "./words.ts";
+export { COMPONENT as NODE_COMPONENT, EVENTS as NODE_EVENTS, NAME as NODE_NAME } from "./words.ts";
 
 /** What the node controller works with. */
 export interface NodeControllerOptions {
@@ -44,7 +45,7 @@ export class NodeController {
     const reconciler = new NodeReconciler({ ...context, metrics, throttle });
     this.#loop = new NodeLoop({
       context,
-      name: "cloud-node",
+      name: NAME,
       queueName: "Nodes",
       inputs: toInputs,
       reconcile: (node, signal) => reconciler.reconcile(node, signal),

@@ -7,6 +7,9 @@ import type { EventWord } from "../words.ts";
 /** Annotation of the kubelet with the IPs given by `--node-ip`: one, or two of different families, by comma. */
 export const PROVIDED_NODE_IP = "alpha.kubernetes.io/provided-node-ip";
 
+/** Name in flags, logs and metrics. */
+export const NAME = "cloud-node";
+
 /** `source.component` of the Events. */
 export const COMPONENT = "cloud-node-controller";
 

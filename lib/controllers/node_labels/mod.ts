@@ -10,10 +10,14 @@ import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { Contest, ROUNDS_MAX } from "../contest.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { toEvent } from "../words.ts";
-import { EVENTS } from "./words.ts";
+import { EVENTS, NAME } from "./words.ts";
 
 export { RIGHTS as LABELS_RIGHTS } from "./rights.ts";
-export { COMPONENT as LABELS_COMPONENT, EVENTS as LABELS_EVENTS } from "./words.ts";
+export {
+  COMPONENT as LABELS_COMPONENT,
+  EVENTS as LABELS_EVENTS,
+  NAME as LABELS_NAME,
+} from "./words.ts";
 
 /** What the label controller works with. */
 export interface NodeLabelControllerOptions {
@@ -45,7 +49,7 @@ export class NodeLabelController {
     this.#contest = new Contest(context.clock);
     this.#loop = new NodeLoop({
       context,
-      name: "cloud-node-label-sync",
+      name: NAME,
       queueName: "node_labels",
       inputs: (node) => [isUninitialized(node), node.spec?.providerID, node.metadata.labels],
       reconcile: (node, signal) => this.#reconcile(node, signal),

@@ -4,6 +4,9 @@
  */
 import type { EventWord } from "../words.ts";
 
+/** Name in flags, logs and metrics. */
+export const NAME = "cloud-node-label-sync";
+
 /** `source.component` of the Events. */
 export const COMPONENT = "cloud-node-label-sync-controller";
 

@@ -16,11 +16,15 @@ import type { LifecycleMetrics } from "./metrics.ts";
 import { type LifecyclePlan, planLifecycle } from "./plan.ts";
 import { RefreshPacer } from "./refresh_pacer.ts";
 import { toEvent } from "../words.ts";
-import { EVENTS } from "./words.ts";
+import { EVENTS, NAME } from "./words.ts";
 
 export { createLifecycleMetrics } from "./metrics.ts";
 export { RIGHTS as LIFECYCLE_RIGHTS } from "./rights.ts";
-export { COMPONENT as LIFECYCLE_COMPONENT, EVENTS as LIFECYCLE_EVENTS } from "./words.ts";
+export {
+  COMPONENT as LIFECYCLE_COMPONENT,
+  EVENTS as LIFECYCLE_EVENTS,
+  NAME as LIFECYCLE_NAME,
+} from "./words.ts";
 
 /** What the lifecycle controller works with. */
 export interface NodeLifecycleControllerOptions {
@@ -79,7 +83,7 @@ export class NodeLifecycleController {
     this.#pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
     this.#loop = new NodeLoop({
       context,
-      name: "cloud-node-lifecycle",
+      name: NAME,
       queueName: "node_lifecycle",
       inputs: (node) => [isReady(node), node.spec?.providerID, node.spec?.taints],
       reconcile: (node, signal) => this.#reconcile(node, signal),

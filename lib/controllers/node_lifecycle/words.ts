@@ -10,6 +10,9 @@ export const SHUTDOWN_TAINT = {
   effect: "NoSchedule",
 } as const;
 
+/** Name in flags, logs and metrics. */
+export const NAME = "cloud-node-lifecycle";
+
 /** `source.component` of the Events. */
 export const COMPONENT = "cloud-node-lifecycle-controller";
 
