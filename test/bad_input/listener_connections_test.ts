@@ -12,6 +12,7 @@ import { readTls } from "../support/tls_fixtures.ts";
 import { LISTENER_KINDS, ListenerStage } from "./listener_stage.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const ENDLESS = PROBE.replace("/livez", "/endless");
 const WAIT_MS = 5_000;
 
 /** Moves time on in small steps until all are closed. @returns How many are not */
@@ -138,41 +139,71 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
   });
 });
 
-test.each([[false], [true]])(
-  "startHttpServer() answers a probe while clients take no answers, with TLS: %p",
-  async (isTls) => {
+/** A server, and how many answers without an end it began. */
+interface Endless {
+  readonly place: RawPlace;
+  readonly asked: { readonly count: number };
+  stop(): Promise<void>;
+}
+
+/** A server whose answers have no end, but for probes. */
+async function startEndless(isTls: boolean, clock: ManualClock): Promise<Endless> {
+  const chunk = new Uint8Array(64 * 1024);
+  const asked = { count: 0 };
+  const endless = (): Response => {
+    asked.count += 1;
+    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }));
+  };
+  const server = await startHttpServer({
+    address: { kind: "tcp", host: "127.0.0.1", port: 0 },
+    handler: {
+      fetch: (request) => (request.url.endsWith("/endless") ? endless() : new Response("ok")),
+    },
+    ...(isTls && { keyPair: { cert: readTls("server.crt"), key: readTls("server.key") } }),
+    flag: "--x",
+    clock,
+    log: silentLogger,
+    signal: AbortSignal.timeout(WAIT_MS),
+  });
+  const port = server.address.kind === "tcp" ? server.address.port : 0;
+  return { place: { port, isTls }, asked, stop: () => server.stop(0) };
+}
+
+describe.each([[false], [true]])("startHttpServer() with TLS: %p", (isTls) => {
+  test("startHttpServer() answers a probe while clients take no answers", async () => {
     const clock = new ManualClock();
-    const chunk = new Uint8Array(64 * 1024);
-    let asked = 0;
-    const endless = (): Response => {
-      asked += 1;
-      return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }));
-    };
-    const server = await startHttpServer({
-      address: { kind: "tcp", host: "127.0.0.1", port: 0 },
-      handler: {
-        fetch: (request) => (request.url.endsWith("/endless") ? endless() : new Response("ok")),
-      },
-      ...(isTls && { keyPair: { cert: readTls("server.crt"), key: readTls("server.key") } }),
-      flag: "--x",
-      clock,
-      log: silentLogger,
-      signal: AbortSignal.timeout(WAIT_MS),
-    });
-    if (server.address.kind !== "tcp") throw new Error("Cannot test: no port");
-    const place = { port: server.address.port, isTls };
+    const { place, asked, stop } = await startEndless(isTls, clock);
     const held: RawConnection[] = [];
     // Eight answers each: more than the 64 that there may be at once.
     for (let count = 0; count < 9; count += 1) held.push(await openRaw(place));
     for (const { socket } of held) socket.pause();
-    for (const { send } of held) send(PROBE.replace("/livez", "/endless").repeat(8));
-    while (asked < 64) await Bun.sleep(5);
+    for (const { send } of held) send(ENDLESS.repeat(8));
+    while (asked.count < 64) await Bun.sleep(5);
     await clock.advance(1_000);
     const probe = await openRaw(place);
     probe.send(PROBE);
     await probe.untilAnswers(1);
     expect(probe.statuses).toEqual([200]);
     for (const { socket } of [...held, probe]) socket.destroy();
-    await server.stop(0);
-  },
-);
+    await stop();
+  });
+
+  test("startHttpServer() cuts off after 30 s who takes an answer byte by byte", async () => {
+    const clock = new ManualClock();
+    const { place, asked, stop } = await startEndless(isTls, clock);
+    const { socket, send, closed } = await openRaw(place);
+    socket.removeAllListeners("data");
+    socket.pause();
+    send(ENDLESS);
+    while (asked.count < 1) await Bun.sleep(5);
+    for (let second = 0; second < 29; second += 1) {
+      await clock.advance(1_000);
+      socket.read(1);
+    }
+    expect(socket.destroyed).toBe(false);
+    await clock.advance(1_000);
+    socket.resume();
+    await closed;
+    await stop();
+  });
+});
