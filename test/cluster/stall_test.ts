@@ -1,7 +1,7 @@
 /**
  * Something between that stops in the middle of an answer and keeps the connection open, on real processes: nothing is
  * reset, nothing ends, and only a deadline helps. Those of lists and writes are as they are in production, so this
- * takes a minute; a watch, which may be silent for ten, is left to a clock of its own in outage_test.ts.
+ * takes a minute; a watch, which may be silent for longer, is left to a clock of its own in outage_test.ts.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
