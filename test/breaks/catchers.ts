@@ -20,8 +20,10 @@ const SIMULATION_MINUTES = 4;
 const SIMULATION: Catcher = {
   name: "simulation",
   args: [
-    ...["test/simulation/main.ts", "--from", "1", "--count", String(SEEDS)],
-    ...["--minutes", String(SIMULATION_MINUTES)],
+    "test/simulation/main.ts",
+    "--from=1",
+    `--count=${SEEDS}`,
+    `--minutes=${SIMULATION_MINUTES}`,
   ],
 };
 

@@ -98,7 +98,9 @@ describe("readPieces()", () => {
 
   test("cancels what is left when nobody wants it", async () => {
     const endless = createEndless();
-    for await (const _piece of readPieces(endless, { bytesMax: Infinity })) break;
+    const pieces = readPieces(endless, { bytesMax: Infinity });
+    expect((await pieces.next()).value).toHaveLength(1_000);
+    await pieces.return();
     expect(endless.ended()).toBe(true);
   });
 });
