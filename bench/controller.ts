@@ -20,7 +20,11 @@ const STOP_MS = 15_000;
 const DENY = ["perl", "-e", "syscall(157, 65, 1, 0, 0, 0) == 0 or die $!; exec @ARGV or die $!"];
 
 /** As in deploy/systemd: the program could not set it by starting itself anew, since it does not start otherwise. */
-const UNIT_ENVIRONMENT = { BUN_JSC_useJIT: "0", BUN_GC_TIMER_DISABLE: "1" };
+const UNIT_ENVIRONMENT = {
+  BUN_JSC_useJIT: "0",
+  BUN_GC_TIMER_DISABLE: "1",
+  MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
+};
 
 /** On a busy machine simulators may answer late; who loses the Lease ends, and with it what is measured. */
 const PATIENCE = ["--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=45s"];

@@ -1,10 +1,13 @@
 /**
- * Settings of the runtime for a program that mostly waits: no JIT compiler, no garbage collection by the clock.
+ * Settings of the runtime for a program that mostly waits: no JIT compiler, no garbage collection by the clock, and
+ * pages given back at leisure.
  *
  * Without the compiler about two thirds of the memory are enough (`npm run bench`), for a third more processor time.
  * Collecting every second, whether there is garbage or not, costs half the processor time at rest and saves no memory:
- * the engine collects by itself when enough was allocated. Bun takes these settings from the environment alone, so the
- * program replaces itself once, keeping its process ID.
+ * the engine collects by itself when enough was allocated. And a thread of the allocator looks for unused pages each
+ * time that another goes to sleep, at most ten times a second: every ten seconds is enough, for a third of the processor
+ * time at rest. Bun takes these settings from the environment alone, so the program replaces itself once, keeping its
+ * process ID.
  * @module
  */
 import process from "node:process";
@@ -21,7 +24,12 @@ export interface ReplaceableProcess {
 
 /** Set by whoever wants to decide: `BUN_JSC_useJIT=1` keeps the compiler. */
 const SETTING = "BUN_JSC_useJIT";
-const SETTINGS: Readonly<Record<string, string>> = { [SETTING]: "0", BUN_GC_TIMER_DISABLE: "1" };
+const SETTINGS: Readonly<Record<string, string>> = {
+  [SETTING]: "0",
+  BUN_GC_TIMER_DISABLE: "1",
+  // Milliseconds.
+  MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
+};
 /** Where a compiled program finds its own files. */
 const EMBEDDED = "/$bunfs/";
 

@@ -56,6 +56,7 @@ describe.skipIf(isSkipped)("the image", () => {
     });
     expect(Env).toContain("BUN_JSC_useJIT=0");
     expect(Env).toContain("BUN_GC_TIMER_DISABLE=1");
+    expect(Env).toContain("MIMALLOC_PURGE_HOLES_MIN_INTERVAL=10000");
   });
 
   test("has no shell and nothing of ours but the binary and the license", async () => {

@@ -29,7 +29,12 @@ describe("tuneRuntime()", () => {
       [
         "/usr/bin/landfall",
         ["landfall", "run", "--v=4"],
-        { PATH: "/bin", BUN_JSC_useJIT: "0", BUN_GC_TIMER_DISABLE: "1" },
+        {
+          PATH: "/bin",
+          BUN_JSC_useJIT: "0",
+          BUN_GC_TIMER_DISABLE: "1",
+          MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
+        },
       ],
     ]);
   });
