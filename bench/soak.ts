@@ -10,11 +10,11 @@
 import { existsSync } from "node:fs";
 import { appendFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { Random } from "../test/simulation/random.ts";
 import type { ActName } from "./acts.ts";
 import { Controller } from "./controller.ts";
 import { describeMachine } from "./machine.ts";
 import { Simulators } from "./processes.ts";
-import { toRandom } from "./random.ts";
 import { judge, type Sample } from "./soak_verdict.ts";
 
 const { values } = parseArgs({
@@ -62,7 +62,7 @@ interface Run {
 
 /** Lets things happen until the end. */
 async function play({ simulators, controller, endMs }: Run, seed: number): Promise<void> {
-  const random = toRandom(seed);
+  const random = new Random(seed).next;
   while (performance.now() < endMs && controller.exitCode === null) {
     await Bun.sleep(Number(values.gap) * 2 * random());
     const name = chooseAct(random());

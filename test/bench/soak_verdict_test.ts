@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { toRandom } from "../../bench/random.ts";
 import { judge, type Outcome, type Sample } from "../../bench/soak_verdict.ts";
+import { Random } from "../simulation/random.ts";
 
 /** Half an hour, every ten seconds. @param change What differs from a process that is well, by hours */
 function toSamples(change: (hours: number) => Partial<Sample> = () => ({})): Sample[] {
-  const random = toRandom(7);
+  const random = new Random(7).next;
   return Array.from({ length: 180 }, (_, at) => {
     const hours = at / 360;
     return {

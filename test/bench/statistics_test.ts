@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { toRandom } from "../../bench/random.ts";
 import { toQuantile, toTrend } from "../../bench/statistics.ts";
+import { Random } from "../simulation/random.ts";
 
 describe("toQuantile()", () => {
   const cases: readonly (readonly [readonly number[], number, number])[] = [
@@ -50,7 +50,7 @@ describe("toTrend()", () => {
     let missed = 0;
     let invented = 0;
     for (let seed = 0; seed < 200; seed += 1) {
-      const random = toRandom(seed);
+      const random = new Random(seed).next;
       const noise = Array.from({ length: 120 }, () => random() * 2 - 1);
       const flat = toTrend(noise.map((y, x): [number, number] => [x / 120, y]));
       const steep = toTrend(noise.map((y, x): [number, number] => [x / 120, y + x / 60]));
@@ -62,7 +62,7 @@ describe("toTrend()", () => {
   });
 
   test("is less sure when what is measured wanders", () => {
-    const random = toRandom(1);
+    const random = new Random(1).next;
     const steps = Array.from({ length: 200 }, () => random() - 0.5);
     let at = 0;
     const wandering = steps.map((step, x): [number, number] => [x, (at += step)]);

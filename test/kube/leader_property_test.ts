@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { Random } from "../simulation/random.ts";
 import { ElectionServer, Replica, TIMES, type Trip } from "../support/election_rig.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 
@@ -66,7 +67,7 @@ class World {
   #born = 0;
 
   constructor(seed: number, rates: readonly number[]) {
-    this.#random = toRandom(seed);
+    this.#random = new Random(seed).next;
     this.#rates = rates;
     this.server.onHolder = (holder) => this.#checkGrant(holder);
     for (let place = 0; place < 3; place += 1) this.#places.push(this.#bear(place));
@@ -189,14 +190,3 @@ describe("LeaderElector", () => {
     expect(TIMES.leaseDurationMs).toBeLessThan(60_000);
   });
 });
-
-/** A small generator (mulberry32), so that a seed tells the whole story. */
-function toRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -3,6 +3,8 @@
  * @module
  */
 
+import { Random } from "../simulation/random.ts";
+
 /** What a storm may hit. */
 export const TARGETS = ["one", "two", "apiServer", "etcd", "xenOrchestra"] as const;
 export type Target = (typeof TARGETS)[number];
@@ -26,18 +28,11 @@ const LULL = { share: 0.08, ms: 20_000 } as const;
 
 /** Chance by a seed. */
 export class Dice {
-  #state: number;
+  /** The next number in [0, 1). */
+  readonly next: () => number;
 
   constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** The next number in [0, 1): Mulberry32. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    this.next = new Random(seed).next;
   }
 
   between(least: number, most: number): number {
