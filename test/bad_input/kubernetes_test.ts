@@ -14,9 +14,9 @@ import { type Lease, LEASES } from "../../lib/kube/lease.ts";
 import { LeaseLock } from "../../lib/kube/lease_lock.ts";
 import { NODES } from "../../lib/kube/resource.ts";
 import { reviewAccess } from "../../lib/kube/review.ts";
+import { tries } from "../support/hostile.ts";
 import { applyDamage, damage } from "./damage.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";
-import { toRuns } from "./runs.ts";
 
 const never = new AbortController().signal;
 const LEASE = { namespace: "kube-system", name: "ccm" };
@@ -103,7 +103,7 @@ describe("createKubeClient()", () => {
           await asked;
           checkReason(errors[0]);
         }),
-        toRuns(60),
+        tries(60),
       );
     },
   );
@@ -121,7 +121,7 @@ describe("createKubeClient()", () => {
           metadata: { name: "a" },
         });
       }),
-      toRuns(100),
+      tries(100),
     );
   });
 
@@ -193,7 +193,7 @@ describe("reviews", () => {
         );
         if (own?.allowed === "yes") expect(allowed).toBe(true);
       }),
-      toRuns(200),
+      tries(200),
     );
   });
 });
@@ -265,7 +265,7 @@ describe("LeaseLock", () => {
           leaseTransitions: expect.any(Number),
         });
       }),
-      toRuns(100),
+      tries(100),
     );
   });
 
@@ -288,7 +288,7 @@ describe("LeaseLock", () => {
           }
         },
       ),
-      toRuns(60),
+      tries(60),
     );
   });
 });
@@ -327,7 +327,7 @@ test("createEventSender() gives up Events that are answered with rubbish, and go
       await clock.advance(5_000);
       await running;
     }),
-    toRuns(30),
+    tries(30),
   );
 });
 

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { tries } from "../support/hostile.ts";
 import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED } from "./listener_stage.ts";
-import { toRuns } from "./runs.ts";
 
 /** Names by which a page of somebody else could reach a listener on this machine: the debug port must refuse all. */
 const FOREIGN_HOSTS: readonly string[] = [
@@ -217,7 +217,7 @@ test("the HTTPS port reads hostile values of headers, and gives back and logs no
       if (![400, 401].includes(status)) throw new Error(`status ${status}`);
       expect(text).not.toContain(MARK);
     }),
-    toRuns(40),
+    tries(40),
   );
   expect(stage.logged).toEqual([]);
   await stage.expectWell();

@@ -11,9 +11,9 @@ import { silentLogger } from "../../lib/core/log.ts";
 import { guardAccess } from "../../lib/http/access.ts";
 import { readRequest } from "../../lib/http/exchange.ts";
 import type { Handler } from "../../lib/http/server.ts";
+import { tries } from "../support/hostile.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED } from "./listener_stage.ts";
-import { toRuns } from "./runs.ts";
 
 /** Ways to write a path that nobody may read without a token, or another that looks like one that everybody may. */
 const TRICKS: readonly string[] = [
@@ -209,7 +209,7 @@ test("guardAccess() asks about the very path that the routes see", async () => {
     if (text !== "page") expect(`/debug/nodes/${text}`).toBe(asked[0] ?? "");
   };
   for (const path of TRICKS) await run(path);
-  await fc.assert(fc.asyncProperty(anyPath, run), toRuns(1_000));
+  await fc.assert(fc.asyncProperty(anyPath, run), tries(1_000));
   expect(seen).toBeGreaterThan(300);
 });
 
@@ -234,7 +234,7 @@ test("guardAccess() without a token lets through no path to a route that is not 
       if (shown !== undefined)
         expect(alwaysAllowPaths.filter((one) => opens(one, shown))).not.toEqual([]);
     }),
-    toRuns(1_000),
+    tries(1_000),
   );
   expect([...statuses].sort()).toEqual([200, 400, 401]);
 });

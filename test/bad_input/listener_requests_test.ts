@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { tries } from "../support/hostile.ts";
 import type { RawConnection } from "../support/raw_http.ts";
 import { LISTENER_KINDS, ListenerStage, PROTECTED } from "./listener_stage.ts";
-import { toRuns } from "./runs.ts";
 
 const HOST = "Host: localhost\r\n";
 const PROBE = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;
@@ -250,7 +250,7 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
           }),
         );
       }),
-      toRuns(15),
+      tries(15),
     );
     expect(stage.logged).toEqual([]);
     await stage.expectWell();

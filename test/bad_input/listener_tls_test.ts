@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import fc from "fast-check";
+import { tries } from "../support/hostile.ts";
 import { readTls } from "../support/tls_fixtures.ts";
 import { ListenerStage } from "./listener_stage.ts";
-import { toRuns } from "./runs.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const RECORD_MAX = 16_384;
@@ -151,7 +151,7 @@ test("the HTTPS port ends handshakes that stop anywhere, or are spoilt anywhere"
     fc.asyncProperty(fc.array(bytes, { minLength: 1, maxLength: 10 }), async (many) => {
       await Promise.all(many.map((one) => say(one, true)));
     }),
-    toRuns(10),
+    tries(10),
   );
   expect(use().logged).toEqual([]);
   await use().expectWell();

@@ -12,7 +12,7 @@ import { EventFeed } from "../../lib/providers/xenorchestra/events.ts";
 import { type ServerSentEvent, SseParser } from "../../lib/providers/xenorchestra/sse.ts";
 import { parseUuid } from "../../lib/providers/xenorchestra/uuid.ts";
 import { toDeps, WORKER_1 } from "../providers/xenorchestra/fake_server.ts";
-import { toRuns } from "./runs.ts";
+import { tries } from "../support/hostile.ts";
 import { checkWords } from "./xo_stage.ts";
 
 const CAPTURE = readFileSync(
@@ -111,7 +111,7 @@ describe("SseParser", () => {
         expect(parse(pieces)).toEqual(whole);
         expect(parse([...text])).toEqual(whole);
       }),
-      toRuns(1_000),
+      tries(1_000),
     );
   });
 
@@ -229,7 +229,7 @@ describe("EventFeed", () => {
           expect(bench.deps.clock.pending).toBe(0);
         },
       ),
-      toRuns(60),
+      tries(60),
     );
   });
 

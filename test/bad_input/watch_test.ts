@@ -11,9 +11,9 @@ import { type Node, NODES } from "../../lib/kube/resource.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { readWatchEvents } from "../../lib/kube/watch_stream.ts";
 import { runWatcher } from "../../lib/kube/watcher.ts";
+import { tries } from "../support/hostile.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";
-import { toRuns } from "./runs.ts";
 
 const never = new AbortController().signal;
 const encoder = new TextEncoder();
@@ -62,7 +62,7 @@ describe("readWatchEvents()", () => {
         const pieces = places.slice(1).map((to, at) => bytes.slice(places[at], to));
         expect(await readAll(pieces)).toEqual({ events: [...EVENTS] });
       }),
-      toRuns(100),
+      tries(100),
     );
   });
 
@@ -97,7 +97,7 @@ describe("readWatchEvents()", () => {
           for (const { type } of events) expect(type).toBeString();
         },
       ),
-      toRuns(300),
+      tries(300),
     );
   });
 });
@@ -328,7 +328,7 @@ describe("runWatcher() over HTTP", () => {
         stop.abort(new Error("over"));
         await running;
       }),
-      toRuns(60),
+      tries(60),
     );
   });
 });

@@ -12,8 +12,8 @@ import { parseIp } from "../../lib/core/ip.ts";
 import { isLabelValue } from "../../lib/core/label.ts";
 import { parseUuid } from "../../lib/providers/xenorchestra/uuid.ts";
 import { HOST_PARIS_2, POOL_PARIS, WORKER_1 } from "../providers/xenorchestra/fake_server.ts";
+import { tries } from "../support/hostile.ts";
 import { applyDamage, type Damage, damage } from "./damage.ts";
-import { toRuns } from "./runs.ts";
 import { checkWords, TOKEN, toNode, withText, XoStage } from "./xo_stage.ts";
 
 const never = new AbortController().signal;
@@ -105,7 +105,7 @@ describe("XenOrchestraProvider.listInventory()", () => {
           expect([...result.instances.keys()].sort()).toEqual([...whole.instances.keys()].sort());
         },
       ),
-      toRuns(60),
+      tries(60),
     );
   });
 
@@ -128,7 +128,7 @@ describe("XenOrchestraProvider.listInventory()", () => {
           expect(await stage.list()).toMatchObject({ name: "CloudError", kind: "protocol" });
         },
       ),
-      toRuns(60),
+      tries(60),
     );
   });
 
@@ -318,7 +318,7 @@ describe("XenOrchestraProvider.readInstance()", () => {
           if (presence.kind === "unknown") checkWords(new Error(presence.message));
         },
       ),
-      toRuns(15),
+      tries(15),
     );
   });
 

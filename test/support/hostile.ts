@@ -8,9 +8,12 @@ import fc from "fast-check";
 /** How many times as often every property is tried as usual. */
 const FACTOR = Number(process.env["LANDFALL_RUNS"] ?? "1");
 
-/** Settings of a property that is tried `runs` times, or a multiple of that in a long run (`LANDFALL_RUNS=20`). */
+/**
+ * Settings of a property that is tried `runs` times, or a multiple of that in a long run (`LANDFALL_RUNS=20`).
+ * A failure prints its seed.
+ */
 export function tries(runs: number): { readonly numRuns: number } {
-  return { numRuns: Math.max(1, Math.round(runs * FACTOR)) };
+  return { numRuns: Math.ceil(runs * (FACTOR > 0 ? FACTOR : 1)) };
 }
 
 /** Processor time of this process while something runs, in milliseconds: a busy machine does not change it. */
