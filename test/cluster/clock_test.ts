@@ -9,9 +9,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig, LEASE } from "../support/cluster_rig.ts";
+import { ClusterRig } from "../support/cluster_rig.ts";
 import { createFakeTime, type FakeTime, skipsFakeTime } from "../support/fake_time.ts";
-import { type LandfallProcess, type LogRecord, listPrograms } from "../support/landfall_process.ts";
+import {
+  killAll,
+  type LandfallProcess,
+  type LogRecord,
+  listPrograms,
+} from "../support/landfall_process.ts";
 import { findForeignWrites } from "../support/lease_history.ts";
 import { placeLandfall, type PlacedLandfall } from "../support/placed_landfall.ts";
 import { WatchedFleet } from "../support/watched_fleet.ts";
@@ -37,7 +42,7 @@ interface Skewed extends PlacedLandfall {
 describe.skipIf(isSkipped)(`with a wrong clock, ${program?.name}`, () => {
   let rig: ClusterRig | undefined;
   let fleet: WatchedFleet | undefined;
-  let running: LandfallProcess[] = [];
+  const running: LandfallProcess[] = [];
   const use = (): { rig: ClusterRig; fleet: WatchedFleet } => {
     if (rig === undefined || fleet === undefined) throw new Error("Cannot test: not up");
     return { rig, fleet };
@@ -58,11 +63,8 @@ describe.skipIf(isSkipped)(`with a wrong clock, ${program?.name}`, () => {
     await fleet.add("stays-1", "stays-2", "stays-3");
   }, 120_000);
   afterEach(async () => {
-    for (const landfall of running) landfall.signal("SIGKILL");
-    await Promise.all(running.map(({ ended }) => ended));
-    running = [];
-    const lease = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
-    await rig?.cluster.adminFetch(lease, { method: "DELETE" });
+    await killAll(running.splice(0));
+    await rig?.deleteLease();
   });
   afterAll(() => rig?.stop());
 

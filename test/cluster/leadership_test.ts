@@ -129,11 +129,10 @@ describe.skipIf(isSkipped)("replicas", () => {
     await churn?.stop();
     churn = undefined;
     await Promise.all(places.map((place) => place.kill()));
-    const { cluster } = useRig();
-    const path = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
-    await cluster.adminFetch(path, { method: "DELETE" });
+    const rig = useRig();
+    await rig.deleteLease();
     const events = `/api/v1/namespaces/${LEASE.namespace}/events`;
-    await cluster.adminFetch(events, { method: "DELETE" });
+    await rig.cluster.adminFetch(events, { method: "DELETE" });
   });
 
   /** The first Node written by this place after a moment; milliseconds between the two. */

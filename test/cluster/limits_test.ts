@@ -3,11 +3,12 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readCpu, readHoldings } from "../../bench/proc.ts";
 import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig, LEASE, waitUntil } from "../support/cluster_rig.ts";
-import { type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
+import { ClusterRig, waitUntil } from "../support/cluster_rig.ts";
+import { killAll, type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
 import {
   placeLandfall,
   type PlacedLandfall,
@@ -29,7 +30,7 @@ const DESCRIPTORS = 64;
 describe.skipIf(isSkipped || !hasBinary)("on a machine that lacks something, the binary", () => {
   let rig: ClusterRig | undefined;
   let fleet: WatchedFleet | undefined;
-  let running: LandfallProcess[] = [];
+  const running: LandfallProcess[] = [];
   const use = (): { rig: ClusterRig; fleet: WatchedFleet } => {
     if (rig === undefined || fleet === undefined) throw new Error("Cannot test: not up");
     return { rig, fleet };
@@ -51,25 +52,22 @@ describe.skipIf(isSkipped || !hasBinary)("on a machine that lacks something, the
     await fleet.add("stays-1", "stays-2", "stays-3");
   }, 120_000);
   afterEach(async () => {
-    for (const landfall of running) landfall.signal("SIGKILL");
-    await Promise.all(running.map(({ ended }) => ended));
-    running = [];
-    const lease = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
-    await rig?.cluster.adminFetch(lease, { method: "DELETE" });
+    await killAll(running.splice(0));
+    await rig?.deleteLease();
   });
   afterAll(() => rig?.stop());
 
   /** A Node joins, a machine goes, and what that takes of the processor stays within bounds. */
   const expectWork = async ({ pid, ask }: PlacedLandfall, name: string): Promise<void> => {
     const { fleet } = use();
-    const before = await readCpuS(pid);
+    const before = await readCpu(pid);
     const startMs = performance.now();
     await fleet.add(`${name}-1`, `${name}-2`);
     await fleet.settle();
     await fleet.lose(`${name}-1`);
     await fleet.settleForGood();
     expect((await ask("/livez")).status).toBe(200);
-    const perFive = ((await readCpuS(pid)) - before) / ((performance.now() - startMs) / 5_000);
+    const perFive = ((await readCpu(pid)) - before) / ((performance.now() - startMs) / 5_000);
     expect(perFive).toBeLessThan(CPU_S_MAX);
   };
 
@@ -132,7 +130,7 @@ describe.skipIf(isSkipped || !hasBinary)("on a machine that lacks something, the
       const rest = Array.from({ length: 5 }, (_, at) => others.slice(at * 20, at * 20 + 20));
       await Promise.all(rest.map((some) => fleet.add(...some)));
       await expectWork(placed, "crowded");
-      const open = (await readdir(`/proc/${placed.pid}/fd`)).length;
+      const open = (await readHoldings(placed.pid)).descriptors;
       console.log(`${DESCRIPTORS} descriptors, 100 clients: ${open} in use`);
       expect(open).toBeLessThan(DESCRIPTORS);
     } finally {
@@ -146,11 +144,3 @@ describe.skipIf(isSkipped || !hasBinary)("on a machine that lacks something, the
     expect(placed.landfall.log).not.toContain("EMFILE");
   }, 90_000);
 });
-
-/** Processor time so far in seconds. */
-async function readCpuS(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8");
-  // After the name in brackets, which may hold blanks: fields 14 and 15, in hundredths.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}

@@ -4,10 +4,11 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Simulators } from "../../bench/processes.ts";
+import { readHoldings } from "../../bench/proc.ts";
 import type { Node } from "../../lib/kube/resource.ts";
 import { isInitialised } from "../support/cluster_rig.ts";
 import { readJson } from "../support/contract_client.ts";
@@ -90,7 +91,7 @@ describe.skipIf(isSkipped)(`with ${LIMIT_MIB} MiB of memory, the binary`, () => 
     await using limit = await createMemoryLimit(LIMIT_MIB * MIB);
     const peaks: number[] = [];
     const end = async ({ landfall }: Small): Promise<void> => {
-      peaks.push(await readPeakMib(landfall.pid));
+      peaks.push((await readHoldings(landfall.pid)).peak);
       const { code, stderr } = await landfall.stop();
       expect(code, stderr.slice(-2_000)).toBe(0);
     };
@@ -144,11 +145,6 @@ async function waitForQuiet(simulators: Simulators): Promise<void> {
     last = writes;
     await Bun.sleep(8 * POLL_MS);
   }
-}
-
-async function readPeakMib(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/status`, "utf8");
-  return Number(/^VmHWM:\s+(\d+)/m.exec(text)?.[1]) / 1024;
 }
 
 function toKubeconfig(server: string): string {

@@ -64,8 +64,7 @@ describe.skipIf(isSkipped)("a cluster of the Go controller", () => {
     await controller?.landfall.stop();
     controller = undefined;
     await other?.fallSilent();
-    const path = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
-    await useRig().cluster.adminFetch(path, { method: "DELETE" });
+    await useRig().deleteLease();
   });
 
   const startLandfall = async (): Promise<Controller> => {

@@ -5,8 +5,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig, LEASE, waitUntil } from "../support/cluster_rig.ts";
-import { type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
+import { ClusterRig, waitUntil } from "../support/cluster_rig.ts";
+import { killAll, type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
 import { findForeignWrites, listNodeWrites, toMs } from "../support/lease_history.ts";
 import {
   createNetwork,
@@ -57,7 +57,7 @@ interface Stage {
 
 describe.skipIf(isSkipped)(`in a network that fails, ${program?.name}`, () => {
   let stage: Stage | undefined;
-  let running: LandfallProcess[] = [];
+  const running: LandfallProcess[] = [];
   const use = (): Stage => {
     if (stage === undefined) throw new Error("Cannot test: the network is not up");
     return stage;
@@ -94,12 +94,9 @@ describe.skipIf(isSkipped)(`in a network that fails, ${program?.name}`, () => {
     await fleet.add("stays-1", "stays-2", "stays-3");
   }, 120_000);
   afterEach(async () => {
-    for (const landfall of running) landfall.signal("SIGKILL");
-    await Promise.all(running.map(({ ended }) => ended));
-    running = [];
+    await killAll(running.splice(0));
     for (const host of stage?.hosts ?? []) await host.mend();
-    const lease = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
-    await stage?.rig.cluster.adminFetch(lease, { method: "DELETE" });
+    await stage?.rig.deleteLease();
   });
   afterAll(async () => {
     await Promise.all([stage?.kube.stop(), stage?.cloud.stop()]);

@@ -10,7 +10,6 @@ import {
   ClusterRig,
   formatAccess,
   isInitialised,
-  LEASE,
   READY,
   RIGHTS,
   USERNAME,
@@ -81,10 +80,7 @@ describe.skipIf(skipsCluster())(`the rights of the manifests, used by ${program?
     async (text, access) => {
       const rig = use();
       await rig.allow(RIGHTS.filter((one) => one.access !== access));
-      await rig.cluster.adminFetch(
-        `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`,
-        { method: "DELETE" },
-      );
+      await rig.deleteLease();
       const from = (await listRequests(0)).length;
       const controller = await startElected(rig, { isReadyAwaited: false });
       try {

@@ -125,6 +125,12 @@ export class ClusterRig {
     await writeFile(this.#cloudConfigPath, config, { mode: 0o600 });
   }
 
+  /** Takes the Lease away, whoever holds it. */
+  async deleteLease(): Promise<void> {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
+    await this.cluster.adminFetch(path, { method: "DELETE" });
+  }
+
   /** Lets the controller delete Nodes, which it may not at first; or forbids it again. */
   async allowDeletion(isAllowed: boolean): Promise<void> {
     await this.allow(

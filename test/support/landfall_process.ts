@@ -134,6 +134,12 @@ export function startLandfall(
   };
 }
 
+/** Ends them all, at once. */
+export async function killAll(processes: readonly LandfallProcess[]): Promise<void> {
+  for (const landfall of processes) landfall.signal("SIGKILL");
+  await Promise.all(processes.map(({ ended }) => ended));
+}
+
 /** Runs a command of Landfall to its end. */
 export function runLandfall(
   program: Program,

@@ -2,7 +2,7 @@
  * A replica that is started again whenever it ends, as a kubelet does; every end and every record must have its reason.
  * @module
  */
-import { readdir, readFile } from "node:fs/promises";
+import { readHoldings } from "../../bench/proc.ts";
 import {
   type Ended,
   type LandfallProcess,
@@ -16,7 +16,6 @@ import {
 const RESTART_MS = 500;
 /** As long as an orderly stop may take while nobody answers, and what a busy machine adds. */
 const STOP_MS_MAX = 8_000;
-const MIB = 1024 ** 2;
 
 /** Errors that are told of what a storm does; any other is a finding. */
 const EXPECTED_ERRORS: ReadonlySet<string> = new Set([
@@ -124,13 +123,8 @@ export class Replica {
 
   /** What the process that runs now takes. */
   async readFootprint(): Promise<Footprint> {
-    const folder = `/proc/${this.#process?.pid ?? "self"}`;
-    const [descriptors, pages] = await Promise.all([
-      readdir(`${folder}/fd`),
-      readFile(`${folder}/statm`, "utf8"),
-    ]);
-    const resident = Number(pages.split(" ")[1]) * 4096;
-    return { descriptors: descriptors.length, residentMib: resident / MIB };
+    const { descriptors, resident } = await readHoldings(this.#process?.pid ?? process.pid);
+    return { descriptors, residentMib: resident };
   }
 
   /** The end of what the process that runs now said. */

@@ -14,23 +14,14 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { until } from "../../support/rig.ts";
 import { FakeXenOrchestra, toDeps, toSettings } from "./fake_server.ts";
 
 const world = createDemoWorld();
 const { hostIds, poolIds } = world;
 const VM = world.machines.get("worker-1")?.vmId ?? "";
 const OTHER_VM = world.machines.get("worker-2")?.vmId ?? "";
-const PATIENCE_MS = 5_000;
 const EVENTS = { route: "GET /events" };
-
-/** Waits for what happens on sockets, in real time. */
-async function until(what: string, holds: () => boolean): Promise<void> {
-  const endMs = performance.now() + PATIENCE_MS;
-  while (!holds()) {
-    if (performance.now() > endMs) throw new Error(`waited in vain until ${what}`);
-    await Bun.sleep(1);
-  }
-}
 
 /** Tells of the bytes that are read of streams of events, until it is disposed of. */
 function countStreamed(onBytes: (bytes: number) => void): Disposable & { streams: number } {
