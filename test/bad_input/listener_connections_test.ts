@@ -13,14 +13,14 @@ import { LISTENER_KINDS, ListenerStage } from "./listener_stage.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const ENDLESS = PROBE.replace("/livez", "/endless");
-const WAIT_MS = 5_000;
+const WAIT_MS = 15_000;
 
 /** Moves time on in small steps until all are closed. @returns How many are not */
 async function countOpen(
   stage: ListenerStage,
   connections: readonly RawConnection[],
 ): Promise<number> {
-  for (let turn = 0; turn < 100; turn += 1) {
+  for (let turn = 0; turn < 300; turn += 1) {
     if (connections.every(({ socket }) => socket.closed)) return 0;
     await Bun.sleep(10);
     await stage.clock.advance(100);

@@ -14,7 +14,7 @@ const PROBE = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;
 const STATUSES: ReadonlySet<number> = new Set([
   200, 400, 401, 404, 405, 413, 417, 421, 431, 500, 503, 505,
 ]);
-const WAIT_MS = 5_000;
+const WAIT_MS = 15_000;
 const NEVER = "never";
 
 /** What is sent, and the answer; `closed` where the connection must end with it. */

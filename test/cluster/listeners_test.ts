@@ -3,10 +3,11 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { spawn, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { promisify } from "node:util";
 import { readHoldings } from "../../bench/proc.ts";
 import { skipsCluster } from "../support/cluster.ts";
 import { ClusterRig, waitUntil } from "../support/cluster_rig.ts";
@@ -16,6 +17,7 @@ import { placeLandfall, type PlacedLandfall } from "../support/placed_landfall.t
 import { findFreePort } from "../support/server_process.ts";
 import { WatchedFleet } from "../support/watched_fleet.ts";
 
+const run = promisify(execFile);
 const program = listPrograms().at(-1);
 const FLOOD = 10_000;
 /** Opened at once; the kernel keeps some 500 that were not accepted yet. */
@@ -29,6 +31,8 @@ const DESCRIPTORS_SLACK = 30;
 const GROWTH_MIB_MAX = 12;
 /** The kernel may drop first packets in a flood, which are sent again after one second, and after two more. */
 const PROBE_MS_MAX = 6_000;
+const OPENSSL_MS_MAX = 30_000;
+
 /** A listener, and what a client says to it. */
 interface Listener {
   readonly name: string;
@@ -99,8 +103,8 @@ function skipsFloods(): boolean {
   const limits = readFileSync("/proc/self/limits", "utf8");
   if (Number(/^Max open files +(\d+)/m.exec(limits)?.[1]) >= wanted) return false;
   const limit = `--nofile=${wanted}:${wanted}`;
-  const { status, stderr } = spawnSync("prlimit", ["--pid", `${process.pid}`, limit]);
-  if (status === 0) return false;
+  const { success, stderr } = Bun.spawnSync(["prlimit", "--pid", `${process.pid}`, limit]);
+  if (success) return false;
   const text = `floods of ${FLOOD} connections: ${String(stderr)}`;
   if (process.env["CI"] !== undefined) throw new Error(`Cannot test ${text}`);
   process.stderr.write(`\n*** SKIPPED: ${text} ***\n\n`);
@@ -208,18 +212,19 @@ describe.skipIf(isSkipped)(`the listeners of Landfall as ${program?.name}`, () =
   test("the HTTPS port does not negotiate again", async () => {
     const { port } = find("HTTPS port");
     const place = ["s_client", "-connect", `127.0.0.1:${port}`, "-tls1_2"];
-    const client = spawn("openssl", place, { stdio: ["pipe", "pipe", "pipe"] });
+    const running = run("openssl", place, { timeout: OPENSSL_MS_MAX });
+    const { stdin, stdout, stderr } = running.child;
     let said = "";
-    const hear = (chunk: Buffer): void => {
+    const hear = (chunk: string): void => {
       const isShaken = said.includes("Verify return code");
-      said += chunk.toString();
+      said += chunk;
       // A line with this letter alone asks for it.
-      if (!isShaken && said.includes("Verify return code")) client.stdin.write("R\n");
+      if (!isShaken && said.includes("Verify return code")) stdin?.write("R\n");
     };
-    client.stdout.on("data", hear);
-    client.stderr.on("data", hear);
-    client.stdin.on("error", () => {});
-    await new Promise((resolve) => client.once("close", resolve));
+    stdout?.on("data", hear);
+    stderr?.on("data", hear);
+    stdin?.on("error", () => {});
+    await running.catch(() => {});
     expect(said).toContain("RENEGOTIATING");
     expect(said).toContain("alert no renegotiation");
     expect(await ask(find("HTTPS port"))).toBe("HTTP/1.1 200 OK");
