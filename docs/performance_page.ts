@@ -126,9 +126,9 @@ every change.
 
 ${toTable(["figure", "measured", "goal", "", "Go controller"], rows)}
 A minute of rest is one in which nothing changes. Heartbeats are written by kubelets into the status of their Nodes:
-each is a whole Node to read, of which nothing is kept. The 40 MiB that are resident with no Nodes at all are
-mostly the program itself, read from its file: they are shared between processes of one machine and given up when
-memory is short; what cannot be given up is called anonymous.
+each is a whole Node to read, of which nothing is kept. What is resident with no Nodes at all is mostly the program
+itself, read from its file: it is shared between processes of one machine and given up when memory is short. What cannot
+be given up is called anonymous.
 
 \`MemoryDenyWriteExecute=yes\` is what the systemd unit sets. It takes nothing away, since Landfall runs without the JIT
 compiler anyway; the figure is there to show that.
