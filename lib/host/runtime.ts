@@ -5,9 +5,9 @@
  * Without the compiler about two thirds of the memory are enough (`npm run bench`), for a third more processor time.
  * Collecting every second, whether there is garbage or not, costs half the processor time at rest and saves no memory:
  * the engine collects by itself when enough was allocated. And a thread of the allocator looks for unused pages each
- * time that another goes to sleep, at most ten times a second: every ten seconds is enough, for a third of the processor
- * time at rest. Bun takes these settings from the environment alone, so the program replaces itself once, keeping its
- * process ID.
+ * time that another goes to sleep, at most ten times a second: every ten seconds is enough, for a third of the
+ * processor time at rest. Bun takes these settings from the environment alone, so the program replaces itself once,
+ * keeping its process ID.
  * @module
  */
 import process from "node:process";

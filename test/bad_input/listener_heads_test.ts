@@ -2,10 +2,16 @@
  * Headers that lie: who is asked, who asks, and what a browser may do with the answer; and what is given back of them.
  * @module
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { tries } from "../support/hostile.ts";
-import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED } from "./listener_stage.ts";
+import {
+  GOOD_TOKEN,
+  LISTENER_KINDS,
+  ListenerStage,
+  PROTECTED,
+  useListener,
+} from "./listener_stage.ts";
 
 /** Names by which a page of somebody else could reach a listener on this machine: the debug port must refuse all. */
 const FOREIGN_HOSTS: readonly string[] = [
@@ -96,23 +102,16 @@ const NO_TOKENS: readonly string[] = [
 const MARK = "Zq-hostile-mark";
 
 describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) => {
-  let started: ListenerStage | undefined;
-  const use = (): ListenerStage => {
-    if (started === undefined) throw new Error("Cannot test: nothing listens");
-    return started;
-  };
+  const use = useListener(kind);
   const ask = async (head: string, method = "GET"): Promise<number> => {
     const first = `${method} /livez HTTP/1.1\r\nConnection: close\r\n`;
     const connection = await use().ask(`${first}${head}\r\n`);
     await connection.closed;
     return connection.statuses[0] ?? 0;
   };
-  beforeAll(async () => {
-    started = await ListenerStage.start(kind);
-  });
-  afterAll(() => started?.[Symbol.asyncDispose]());
 
-  test(`the ${kind} ${kind === "debug port" ? "refuses" : "takes"} hosts of others, and refuses what is no host`, async () => {
+  const verb = kind === "debug port" ? "refuses" : "takes";
+  test(`the ${kind} ${verb} hosts of others, and refuses what is no host`, async () => {
     const foreign = kind === "debug port" ? 421 : 200;
     const found: [string, number][] = [];
     const wanted: [string, number][] = [];
@@ -134,7 +133,7 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
     await use().expectWell();
   });
 
-  test(`the ${kind} gives a browser's page of somebody else nothing to read, and nothing that could be run`, async () => {
+  test(`the ${kind} gives a page of somebody else in a browser nothing to read or to run`, async () => {
     const stage = use();
     const origin = `Origin: https://evil.example\r\nAccept: text/html\r\nAccess-Control-Request-Method: GET\r\n`;
     for (const path of [

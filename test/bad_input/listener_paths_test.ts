@@ -2,7 +2,7 @@
  * Paths that try to be taken for others: what may be read is judged by the path that is served, always.
  * @module
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import fc from "fast-check";
@@ -13,7 +13,13 @@ import { readRequest } from "../../lib/http/exchange.ts";
 import type { Handler } from "../../lib/http/server.ts";
 import { tries } from "../support/hostile.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED } from "./listener_stage.ts";
+import {
+  GOOD_TOKEN,
+  LISTENER_KINDS,
+  ListenerStage,
+  PROTECTED,
+  useListener,
+} from "./listener_stage.ts";
 
 /** Ways to write a path that nobody may read without a token, or another that looks like one that everybody may. */
 const TRICKS: readonly string[] = [
@@ -101,15 +107,7 @@ function readBody(text: string): string {
 const toPath = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
 describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) => {
-  let started: ListenerStage | undefined;
-  const use = (): ListenerStage => {
-    if (started === undefined) throw new Error("Cannot test: nothing listens");
-    return started;
-  };
-  beforeAll(async () => {
-    started = await ListenerStage.start(kind);
-  });
-  afterAll(() => started?.[Symbol.asyncDispose]());
+  const use = useListener(kind);
 
   test(`the ${kind} shows a stranger nothing, however he writes the path`, async () => {
     const stage = use();

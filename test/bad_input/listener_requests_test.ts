@@ -2,11 +2,11 @@
  * Requests that are none, or more than one, or not what they seem, at every listener.
  * @module
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { tries } from "../support/hostile.ts";
 import type { RawConnection } from "../support/raw_http.ts";
-import { LISTENER_KINDS, ListenerStage, PROTECTED } from "./listener_stage.ts";
+import { LISTENER_KINDS, type ListenerStage, PROTECTED, useListener } from "./listener_stage.ts";
 
 const HOST = "Host: localhost\r\n";
 const PROBE = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;
@@ -217,15 +217,7 @@ const soup: fc.Arbitrary<Buffer> = fc.oneof(
 );
 
 describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) => {
-  let started: ListenerStage | undefined;
-  const use = (): ListenerStage => {
-    if (started === undefined) throw new Error("Cannot test: nothing listens");
-    return started;
-  };
-  beforeAll(async () => {
-    started = await ListenerStage.start(kind);
-  });
-  afterAll(() => started?.[Symbol.asyncDispose]());
+  const use = useListener(kind);
 
   test(`the ${kind} gives each of ${CASES.length} strange requests the answer that it deserves`, async () => {
     const stage = use();

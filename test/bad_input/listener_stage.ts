@@ -2,6 +2,7 @@
  * The listeners as a process makes them, on a clock that stands still, and a cluster that knows one token.
  * @module
  */
+import { afterAll, beforeAll } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,6 +31,19 @@ export const PROTECTED: RegExp = /kept-from-strangers|landfall_|\/configz|"nodes
 const OPEN = ["/healthz", "/readyz", "/livez"];
 /** Longer than any connection may rest. */
 const REST_MS = 61_000;
+
+/** A listener for the tests of a block, before the first until after the last. @returns What gives it to a test */
+export function useListener(kind: ListenerKind): () => ListenerStage {
+  let started: ListenerStage | undefined;
+  beforeAll(async () => {
+    started = await ListenerStage.start(kind);
+  });
+  afterAll(() => started?.[Symbol.asyncDispose]());
+  return () => {
+    if (started === undefined) throw new Error("Cannot test: nothing listens");
+    return started;
+  };
+}
 
 /** A listener that answers. */
 export class ListenerStage implements AsyncDisposable {

@@ -82,7 +82,7 @@ function open(): Promise<Socket> {
   return new Promise((resolve) => socket.once("connect", () => resolve(socket)));
 }
 
-/** Sends bytes, and maybe nothing more. @returns What came until the other side closed, which it must within ten seconds */
+/** Sends bytes, and maybe nothing more. @returns What came until the other side closed, within ten seconds */
 async function say(bytes: Uint8Array, isLast = false): Promise<Buffer> {
   const socket = await open();
   const chunks: Buffer[] = [];

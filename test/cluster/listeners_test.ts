@@ -193,9 +193,10 @@ describe.skipIf(isSkipped)(`the listeners of Landfall as ${program?.name}`, () =
         resident.push(await expectRest(before.descriptors));
         const good = answers.get("HTTP/1.1 200 OK") ?? 0;
         const all = [...answers.values()].reduce((sum, count) => sum + count, 0);
+        const [thenMiB, nowMiB] = [during.resident, resident.at(-1) ?? 0].map(Math.round);
         process.stderr.write(
           `${name}: ${FLOOD} connections in ${floodMs} ms, ${good} of ${all} probes answered, ` +
-            `${during.descriptors} descriptors, ${Math.round(during.resident)} MiB, then ${Math.round(resident.at(-1) ?? 0)} MiB\n`,
+            `${during.descriptors} descriptors, ${thenMiB} MiB, then ${nowMiB} MiB\n`,
         );
         expect(during.descriptors - before.descriptors).toBeLessThanOrEqual(
           CONNECTIONS_MAX + DESCRIPTORS_SLACK,
