@@ -23,10 +23,22 @@ export interface NodeChange {
   readonly after: Node | undefined;
 }
 
+/** A process that holds the Lease, as the API server knows it. */
+interface Hold {
+  readonly name: string;
+  /** When it wrote the Lease last, in monotonic milliseconds. */
+  readonly renewedMs: number;
+  readonly durationMs: number;
+}
+
 /** Which Lease the replicas agree by. */
 export const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
 /** So few changes are kept that a watch that stood still for a while is told to begin anew. */
 const HISTORY_MAX = 60;
+const LEASES_PATH = "/apis/coordination.k8s.io/v1/";
+const NOBODY: Hold = { name: "", renewedMs: 0, durationMs: 0 };
+/** Clocks of processes may be so much too fast. */
+const RATE_ERROR = 0.02;
 
 /** The API server. It does what arrives, whether anybody still waits for the answer or not. */
 export class ApiServer {
@@ -34,16 +46,25 @@ export class ApiServer {
   readonly objects: ObjectAccess;
   readonly watches: Watches;
   readonly #context: HandlerContext;
+  readonly #clock: Timeline;
   #author: string | undefined;
   #changes = 0;
+  #hold: Hold | undefined;
+  /** Who was the leader when a person last edited the Lease, and until when it may not know that it is not. */
+  #ousted: { readonly name: string; readonly untilMs: number } | undefined;
+  /** What each process was shown of another that held the Lease, by its name. */
+  readonly #shown = new Map<string, Hold>();
   #turn: Promise<unknown> = Promise.resolve();
   /** Told of each change of a Node. */
   onNodeChange: (change: NodeChange) => void = () => undefined;
   /** Told of each write to a Node that was accepted and changed nothing. */
   onIdleWrite: (author: string, request: string) => void = () => undefined;
+  /** Told when a process takes the Lease before it ran out. */
+  onEarlyTake: (author: string, from: string) => void = () => undefined;
 
   constructor(clock: Timeline) {
     const registry = new Registry(clock, HISTORY_MAX);
+    this.#clock = clock;
     const { faults } = this;
     this.watches = new Watches({ clock, registry, faults });
     this.objects = new ObjectAccess(registry);
@@ -74,6 +95,22 @@ export class ApiServer {
     return (lease && findHolder(lease).split("_")[0]) || undefined;
   }
 
+  /** Whether a process may act: it holds the Lease, or did until a person edited that, which it may not know yet. */
+  mayAct(name: string): boolean {
+    if (this.holder === name) return true;
+    return this.#ousted?.name === name && this.#clock.monotonic() < this.#ousted.untilMs;
+  }
+
+  /** Lets a person delete the Lease, or say who holds it. Returns whether there was one. */
+  editLease(holder: string | undefined): boolean {
+    const hold = this.#hold;
+    if (this.objects.get("leases", LEASE) === undefined) return false;
+    if (holder === undefined) this.objects.delete("leases", LEASE);
+    else this.objects.patch("leases", LEASE, { spec: { holderIdentity: holder } });
+    if (hold) this.#ousted = { name: hold.name, untilMs: hold.renewedMs + hold.durationMs };
+    return true;
+  }
+
   /** Forgets all changes so far: whoever wants to go on from there is told to begin anew. */
   compact(): void {
     this.#context.registry.compact();
@@ -93,11 +130,28 @@ export class ApiServer {
     this.#author = undefined;
     const { method } = request;
     const { pathname, searchParams } = new URL(request.url);
+    if (pathname.startsWith(LEASES_PATH) && response.ok) this.#noteLease(author, method);
     const isNode = pathname.startsWith("/api/v1/nodes/");
     if (isNode && method !== "GET" && response.ok && this.#changes === changes) {
       this.onIdleWrite(author, `${method} ${pathname}`);
     }
     if (searchParams.get("watch") !== null) response.headers.set("x-endless", "true");
     return { kind: "reply", response, isHalf: false };
+  }
+
+  /** Whoever was shown that another holds the Lease knows for how long, whatever a person made of it since. */
+  #noteLease(author: string, method: string): void {
+    if (method === "GET") {
+      if (this.#hold && this.holder === this.#hold.name) this.#shown.set(author, this.#hold);
+      return;
+    }
+    const nowMs = this.#clock.monotonic();
+    const { name, renewedMs, durationMs } = this.#shown.get(author) ?? NOBODY;
+    const isHeld = nowMs < renewedMs + durationMs * (1 - RATE_ERROR);
+    if (isHeld && name !== author && name === this.#hold?.name) this.onEarlyTake(author, name);
+    const lease = this.objects.get("leases", LEASE) as Lease | undefined;
+    const seconds = lease?.spec?.leaseDurationSeconds ?? 0;
+    const hold = { name: author, renewedMs: nowMs, durationMs: seconds * 1_000 };
+    this.#hold = this.holder === author ? hold : undefined;
   }
 }

@@ -12,7 +12,9 @@ export function listUntrue(world: World): string[] {
   );
 }
 
-function listWrongs({ machines, truth }: World, node: Node): string[] {
+function listWrongs(world: World, node: Node): string[] {
+  const { machines, truth } = world;
+  if (world.isForeign(node.metadata.name)) return [];
   const vmId = machines.get(node.metadata.name) ?? "";
   const vm = truth.find(vmId);
   if (vm === undefined) return node.spec?.providerID ? ["has no machine"] : [];

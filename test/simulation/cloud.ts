@@ -31,7 +31,10 @@ export class Cloud {
   readonly state: XenOrchestraState;
   readonly faults: Faults = new Faults();
   readonly events: EventHub;
-  readonly pools: readonly PoolPlace[];
+  /** Those that it is connected to, or tries to be. */
+  pools: readonly PoolPlace[];
+  /** Whether the connection to a pool was removed. */
+  hasForgotten = false;
   readonly #front: Front;
   readonly #stopped = new AbortController();
   /** Told of each answer. */
@@ -61,6 +64,13 @@ export class Cloud {
     const outcome = await this.#front.answer(request);
     if (outcome.kind === "reply") this.onAnswer(asker, request, outcome.response);
     return outcome;
+  }
+
+  /** Removes the connection to a pool for good. */
+  forgetPool(poolId: string): void {
+    this.state.forgetPool(poolId);
+    this.pools = this.pools.filter(({ id }) => id !== poolId);
+    this.hasForgotten = true;
   }
 
   /** Ends everything that still goes on in it. */

@@ -129,5 +129,39 @@ const events: Step = {
   },
 };
 
+/** A person removes the connection to a pool: its machines run on, and nobody will see them again. */
+const forget: Step = {
+  name: "pool forgotten",
+  weight: 0.1,
+  act: ({ random, cloud }) => {
+    if (cloud.pools.length < 2) return undefined;
+    const { id } = random.pick(cloud.pools);
+    cloud.forgetPool(id);
+    return id;
+  },
+};
+
+const rename: Step = {
+  name: "host or pool renamed",
+  weight: 1,
+  act: ({ random, cloud }) => {
+    const { id, hostIds } = random.pick(cloud.pools);
+    const record = random.chance(0.5)
+      ? cloud.state.all("pools").get(id)
+      : cloud.state.all("hosts").get(random.pick(hostIds));
+    if (record === undefined) return undefined;
+    record["name_label"] = `renamed-${random.between(1, 99)}`;
+    return `${record.id} ${record["name_label"]}`;
+  },
+};
+
 /** Everything that goes wrong there. */
-export const CLOUD_STEPS: readonly Step[] = [answers, drop, hideMachines, restart, events];
+export const CLOUD_STEPS: readonly Step[] = [
+  answers,
+  drop,
+  hideMachines,
+  restart,
+  events,
+  forget,
+  rename,
+];

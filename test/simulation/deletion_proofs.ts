@@ -10,6 +10,8 @@ interface Absence {
   /** When each list was asked for that lacked it, since the last that showed it; monotonic milliseconds. */
   lists: number[];
   proofs: Proof[];
+  /** Since when the process knows its Node to be Ready; absent when it does not. */
+  readySinceMs: number | undefined;
 }
 
 /** The cloud itself answered 404. */
@@ -25,6 +27,11 @@ interface Proof {
 const RECONCILE_MS = 60_000;
 /** Clocks of processes may be so much too fast. */
 const RATE_ERROR = 0.02;
+/** So soon a process has looked at what it was told. */
+const LOOK_MS = 7_000;
+const NODE_MARK = '"kind":"Node"';
+const DECODER = new TextDecoder();
+const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
 const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
 
 /** Follows what the cloud tells each process. */
@@ -50,10 +57,43 @@ export class DeletionProofs {
     if (!this.#isShown(vmId)) this.#find(asker, vmId).proofs.push(this.#toProof());
   }
 
+  /** Takes in that a process failed to take an inventory: every count starts anew. */
+  noteFailure(asker: string): void {
+    for (const [key, absence] of this.#absences) {
+      if (key.startsWith(`${asker} `)) absence.lists = [];
+    }
+  }
+
+  /**
+   * Takes in a piece of a watch of a process: what was missing while it knew the Node to be Ready is counted anew. The
+   * last list may have been under way when that ended.
+   */
+  notePiece(asker: string, piece: Uint8Array): void {
+    const text = DECODER.decode(piece);
+    if (!text.includes(NODE_MARK)) return;
+    for (const line of text.split("\n")) {
+      if (line.includes(NODE_MARK)) this.#noteReadiness(asker, toNode(line));
+    }
+  }
+
+  #noteReadiness(asker: string, node: Node | undefined): void {
+    const [, vmId] = PROVIDER_ID.exec(node?.spec?.providerID ?? "") ?? [];
+    if (vmId === undefined) return;
+    const absence = this.#find(asker, vmId);
+    const { readySinceMs } = absence;
+    const nowMs = this.#nowMs;
+    if (isReady(node)) absence.readySinceMs ??= nowMs;
+    else {
+      absence.readySinceMs = undefined;
+      if (readySinceMs === undefined || nowMs - readySinceMs < LOOK_MS) return;
+      absence.lists = absence.lists.slice(-1).map(() => nowMs);
+    }
+  }
+
   /** Takes in how many Nodes there are. To be called after each change. */
   noteSize(): void {
     const { nodes } = this.#world.server;
-    const size = nodes.filter(({ spec }) => spec?.providerID !== undefined).length;
+    const size = nodes.filter(({ spec }) => spec?.providerID?.startsWith("xenorchestra:")).length;
     if (this.#sizes.at(-1)?.size !== size) this.#sizes.push({ atMs: this.#nowMs, size });
   }
 
@@ -138,7 +178,7 @@ export class DeletionProofs {
 
   #find(asker: string, vmId: string): Absence {
     const key = `${asker} ${vmId}`;
-    const known = this.#absences.get(key) ?? { lists: [], proofs: [] };
+    const known = this.#absences.get(key) ?? { lists: [], proofs: [], readySinceMs: undefined };
     this.#absences.set(key, known);
     return known;
   }
@@ -146,6 +186,18 @@ export class DeletionProofs {
   get #nowMs(): number {
     return this.#world.timeline.monotonic();
   }
+}
+
+function toNode(line: string): Node | undefined {
+  // A piece may be cut anywhere.
+  if (!line.startsWith("{") || !line.endsWith("}")) return undefined;
+  return (JSON.parse(line) as { readonly object: Node }).object;
+}
+
+function isReady(node: Node | undefined): boolean {
+  return (
+    node?.status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false
+  );
 }
 
 function isJson({ headers }: Response): boolean {

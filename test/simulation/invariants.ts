@@ -5,7 +5,7 @@
 import type { TransportRequest } from "../../lib/kube/transport.ts";
 import type { NodeChange } from "./api_server.ts";
 import { DeletionProofs } from "./deletion_proofs.ts";
-import { listTrespasses } from "./node_writes.ts";
+import { listLacks, listTrespasses } from "./node_writes.ts";
 import type { Process } from "./process.ts";
 import type { World } from "./world.ts";
 
@@ -46,11 +46,15 @@ export class Invariants {
     this.#writes += 1;
     const { server, trace } = this.#world;
     trace.note(process.name, `sends ${request.method} ${request.path} ${request.body ?? ""}`);
-    if (server.holder !== process.name) {
+    if (!server.mayAct(process.name)) {
       const holder = server.holder ?? "nobody";
       this.#tell(`${process.name} writes Node ${name} while ${holder} holds the Lease`);
     }
     if (request.method === "DELETE") this.#checkDeletion(process, name);
+    for (const lack of listLacks(request))
+      this.#tell(`${process.name} writes Node ${name}: ${lack}`);
+    if (this.#world.isForeign(name))
+      this.#tell(`${process.name} writes Node ${name} of another cloud`);
     const key = `${process.name} ${name} ${this.#toController(name, request)}`;
     if (this.#writing.has(key)) this.#tell(`two writes at once: ${key}`);
     this.#writing.add(key);
@@ -70,12 +74,23 @@ export class Invariants {
       if (isReady) this.#tell(`${author} deletes Node ${name}, which is Ready`);
       return;
     }
+    const providerId = after.spec?.providerID;
+    const isTaken = this.#world.server.nodes.some(
+      ({ metadata, spec }) => metadata.name !== name && spec?.providerID === providerId,
+    );
+    if (providerId !== undefined && isTaken)
+      this.#tell(`${author} gives Node ${name} the machine of another Node`);
     const vmId = this.#world.machines.get(name);
     const wasTrue = (key: string, value: string): boolean =>
       vmId !== undefined && this.#world.truth.wasTrue(vmId, key, value);
     for (const what of listTrespasses(before, after, wasTrue)) {
       this.#tell(`${author} changes Node ${name}: ${what}`);
     }
+  }
+
+  /** A process took the Lease while another one may still act by it. */
+  checkEarlyTake(author: string, from: string): void {
+    this.#tell(`${author} takes the Lease before that of ${from} ran out`);
   }
 
   /** A write was accepted and changed nothing. */
@@ -88,6 +103,8 @@ export class Invariants {
     const vmId = PROVIDER_ID.exec(node?.spec?.providerID ?? "")?.[1];
     if (node === undefined || vmId === undefined) return;
     if (this.#world.truth.find(vmId)) this.#tell(`${author} deletes Node ${name}, whose VM exists`);
+    if (this.#world.truth.isTemplate(vmId))
+      this.#tell(`${author} deletes Node ${name}, whose VM is a template now`);
     for (const doubt of this.proofs.listDoubts(author, node, vmId)) {
       this.#tell(`${author} deletes Node ${name} without proof: ${doubt}`);
     }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { listLacks } from "./node_writes.ts";
 import type { Process } from "./process.ts";
 import { World } from "./world.ts";
 
@@ -86,6 +87,102 @@ describe("Invariants", () => {
     world.leave();
 
     expect(world.invariants.violations.join()).toContain("whose VM exists");
+  });
+
+  test.each([
+    ["PATCH", { spec: { taints: [] } }, "a list without the resourceVersion"],
+    ["PATCH", { status: { addresses: [] } }, "a list without the resourceVersion"],
+    ["PATCH", { metadata: { resourceVersion: "1" }, spec: { taints: [] } }, ""],
+    ["PATCH", { metadata: { labels: {} } }, ""],
+    ["DELETE", { preconditions: { uid: "u" } }, "may meet another Node"],
+    ["DELETE", { preconditions: { resourceVersion: "1" } }, "may meet another Node"],
+    ["DELETE", { preconditions: { uid: "u", resourceVersion: "1" } }, ""],
+  ] as const)("listLacks() of %s %j says %p", (method, body, lack) => {
+    expect(listLacks({ ...write, method, body: JSON.stringify(body) }).join()).toContain(lack);
+    if (lack === "")
+      expect(listLacks({ ...write, method, body: JSON.stringify(body) })).toEqual([]);
+  });
+
+  test("Invariants.checkSent() tells of a write to a Node of another cloud", async () => {
+    const world = await start();
+    world.joinForeign("foreign");
+    await world.timeline.advance(10_000);
+    const before = [...world.invariants.violations];
+    const path = "/api/v1/nodes/foreign";
+    world.invariants.checkSent(findLeader(world), { ...write, path, method: "PATCH" });
+    world.leave();
+
+    expect(before).toEqual([]);
+    expect(world.invariants.violations.join()).toContain("of another cloud");
+  });
+
+  test("Invariants.checkSent() tells of a deletion of a Node whose VM is a template now", async () => {
+    const world = await start();
+    world.cloud.state.makeTemplate(world.machines.get("n1") ?? "");
+    world.invariants.checkSent(findLeader(world), { ...write, method: "DELETE" });
+    world.leave();
+
+    expect(world.invariants.violations.join()).toContain("is a template now");
+  });
+
+  test("Invariants.checkChange() tells of a machine that two Nodes are given", async () => {
+    const world = await start();
+    const [before, other] = [world.findNode("n1"), world.findNode("n2")];
+    if (before === undefined || other === undefined) throw new Error("They are not there");
+    const providerID = other.spec?.providerID ?? "";
+    world.invariants.checkChange({
+      author: "a1",
+      before: { ...before, spec: {} },
+      after: { ...before, spec: { providerID } },
+    });
+    world.leave();
+
+    expect(world.invariants.violations.join()).toContain("the machine of another Node");
+  });
+
+  test.each([
+    ["deleted", undefined],
+    ["emptied", ""],
+  ] as const)("a Lease that was %s by hand is not taken before its time", async (_how, holder) => {
+    const world = await start();
+    const leader = findLeader(world);
+    const other = world.incarnations.find(({ process }) => process !== leader);
+    leader.pause();
+    world.server.editLease(holder);
+    await world.timeline.advance(5_000);
+    const early = world.server.holder ?? "";
+    await world.timeline.advance(15_000);
+    const late = world.server.holder ?? "";
+    world.leave();
+
+    expect([early, late]).toEqual(["", other?.process.name ?? "?"]);
+    expect(world.invariants.violations).toEqual([]);
+  });
+
+  test("DeletionProofs counts anew after a failed inventory, and while the Node is Ready", async () => {
+    const world = await start();
+    const { name } = findLeader(world);
+    const vmId = world.machines.get("n1") ?? "";
+    const node = world.findNode("n1");
+    if (node === undefined) throw new Error("There is no n1");
+    world.cloud.state.removeVm(vmId);
+    const countDoubts = (): number =>
+      world.invariants.proofs
+        .listDoubts(name, node, vmId)
+        .filter((doubt) => doubt.includes("lists lacked")).length;
+    await world.timeline.advance(60_000);
+    // The Node is Ready all the time.
+    const whileReady = countDoubts();
+    world.setReady("n1", false);
+    await world.timeline.advance(1_000);
+    const afterReady = countDoubts();
+    await world.timeline.advance(45_000);
+    const later = countDoubts();
+    world.invariants.proofs.noteFailure(name);
+    const afterFailure = countDoubts();
+    world.leave();
+
+    expect([whileReady, afterReady, later, afterFailure]).toEqual([0, 1, 0, 1]);
   });
 
   test("Invariants.checkChange() tells what a process changes that it may not", async () => {

@@ -12,6 +12,8 @@ export interface LinkOptions {
   readonly process: Process;
   readonly timeline: Timeline;
   readonly random: Random;
+  /** Told of each piece of a stream as it reaches the process. */
+  readonly onPiece?: ((piece: Uint8Array) => void) | undefined;
 }
 
 /** A request under way, or a stream that is open. */
@@ -84,15 +86,18 @@ export class Link {
     const { process } = this.#options;
     return new Promise((resolve, reject) => {
       const fail = (error: unknown): void => {
+        signal.removeEventListener("abort", abort);
         if (this.#calls.delete(call)) process.enter(() => reject(error));
       };
+      const abort = (): void => fail(signal.reason);
       const call: Call = { cut: fail };
       this.#calls.add(call);
-      // Never removed: that costs more than a listener that does nothing, and every request's signal ends soon.
-      signal.addEventListener("abort", () => fail(signal.reason), { once: true });
+      signal.addEventListener("abort", abort, { once: true });
       const arrive = (outcome: Outcome): void => {
         if (outcome.kind === "hang") return;
         if (outcome.kind === "reset") return fail(toFault("ECONNRESET"));
+        // What listens keeps a joined signal for as long as any that it was joined of, and so all that it holds.
+        signal.removeEventListener("abort", abort);
         if (!this.#calls.delete(call)) return void outcome.response.body?.cancel();
         const response = this.#toArriving(outcome, signal);
         process.enter(() => resolve(response));
@@ -132,7 +137,7 @@ export class Link {
 
   /** Hands on a stream piece by piece, as far as both ends and the way between them allow. */
   #carry(body: ReadableStream<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
-    const { process, timeline } = this.#options;
+    const { process, timeline, onPiece } = this.#options;
     const reader = body.getReader();
     const stalls = this.#stalls;
     let end: (error?: unknown) => void = () => undefined;
@@ -164,7 +169,10 @@ export class Link {
           if (!this.#calls.has(call)) return;
           if ("error" in piece) end(piece.error);
           else if (piece.value === undefined) end();
-          else controller.enqueue(piece.value);
+          else {
+            onPiece?.(piece.value);
+            controller.enqueue(piece.value);
+          }
         },
         cancel: stop,
       },

@@ -33,13 +33,21 @@ const start = step("VM started", 4, (world, { name, vmId }) => {
   if (world.truth.isRunning(vmId)) return undefined;
   const { state } = world.cloud;
   const pool = world.cloud.pools.find(({ id }) => id === world.truth.find(vmId)?.["$pool"]);
-  state.setPower(vmId, "Running", world.random.pick(pool?.hostIds ?? []));
+  if (pool === undefined) return undefined;
+  state.setPower(vmId, "Running", world.random.pick(pool.hostIds));
   // The guest tools report once the guest is up.
   later(world, world.random.between(0, 20_000), () => {
     if (!world.truth.isRunning(vmId)) return;
     world.giveAddress(vmId);
     if (world.findNode(name)) world.setReady(name, true);
   });
+  return name;
+});
+
+/** It keeps its ID, is no machine any more, and may become one again. */
+const freeze = step("VM turned into a template", 0.5, (world, { name, vmId }) => {
+  world.cloud.state.makeTemplate(vmId);
+  fall(world, name);
   return name;
 });
 
@@ -78,6 +86,7 @@ const emigrate: Step = step("VM moves to another pool", 3, (world, { name, vmId 
   cloud.state.beginMigration(vmId);
   later(world, tookMs, () => {
     if (!truth.isRunning(vmId)) return;
+    if (!cloud.pools.includes(pool)) return cloud.state.setVm(vmId, { current_operations: {} });
     cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds), gapMs });
   });
   return `${name} in ${tookMs} ms, with a gap of ${gapMs} ms`;
@@ -92,6 +101,7 @@ export const MACHINE_STEPS: readonly Step[] = [
   resize,
   migrate,
   emigrate,
+  freeze,
 ];
 
 function step(

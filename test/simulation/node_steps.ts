@@ -2,11 +2,13 @@
  * What kubelets and people do to Nodes.
  * @module
  */
+import type { JsonObject } from "../../lib/simulator/kubernetes/mod.ts";
 import type { Node } from "../../lib/kube/resource.ts";
 import type { Step } from "./steps.ts";
 import { EDITED_LABELS } from "./truth.ts";
 import type { World } from "./world.ts";
 
+const FOREIGN = "foreign";
 const THEIR_TAINT = "example.com/maintenance";
 
 /** A kubelet registers: for the first time, or because somebody deleted its Node. */
@@ -25,6 +27,26 @@ const join: Step = {
   },
 };
 
+/** A machine that was cloned below the cloud: its Node claims the machine of another. */
+const twin = step("Node claims the machine of another", 0.5, (world, { metadata: { name } }) => {
+  const vmId = world.machines.get(name);
+  const twinName = `${name}-twin`;
+  if (vmId === undefined || world.machines.has(twinName)) return undefined;
+  world.machines.set(twinName, vmId);
+  world.join(twinName);
+  return twinName;
+});
+
+const joinForeign: Step = {
+  name: "Node of another cloud joins",
+  weight: 0.5,
+  act: (world) => {
+    if (world.findNode(FOREIGN)) return undefined;
+    world.joinForeign(FOREIGN);
+    return FOREIGN;
+  },
+};
+
 const leave = step("Node deleted by a person", 1, (world, { metadata }) => {
   world.server.objects.deleteNode(metadata.name);
   return metadata.name;
@@ -33,6 +55,7 @@ const leave = step("Node deleted by a person", 1, (world, { metadata }) => {
 /** A machine is made anew, and its Node joins under the old name. */
 const rebuild = step("Node rebuilt", 1, (world, { metadata: { name } }) => {
   const { machines, truth, cloud, server } = world;
+  if (world.isForeign(name)) return undefined;
   const vmId = machines.get(name) ?? "";
   if (truth.find(vmId)) cloud.state.removeVm(vmId);
   server.objects.deleteNode(name);
@@ -70,10 +93,12 @@ const labelOurs = step("label of ours edited", 3, ({ random, server }, { metadat
 /** A label, an annotation, cordon, or a field that Landfall has never heard of. */
 const editTheirs = step("Node edited", 3, ({ random, server }, { metadata: { name } }) => {
   const value = `v${random.between(1, 1e6)}`;
-  const edit = random.pick([
+  const edit = random.pick<JsonObject>([
     { metadata: { labels: { "example.com/theirs": value } } },
     { metadata: { annotations: { "example.com/note": value } } },
     { spec: { unschedulable: random.chance(0.5) } },
+    { spec: { fieldOfTomorrow: { value, list: [value] } } },
+    { status: { fieldOfTomorrow: value } },
     { metadata: { finalizers: null, labels: { [`example.com/${value}`]: "" } } },
   ]);
   server.objects.patchNode(name, edit);
@@ -91,6 +116,8 @@ const taint = step("taint edited", 2, ({ random, server }, { metadata: { name },
 /** Everything that may happen to a Node. */
 export const NODE_STEPS: readonly Step[] = [
   join,
+  twin,
+  joinForeign,
   leave,
   rebuild,
   fall,

@@ -4,12 +4,21 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../lib/kube/resource.ts";
+import type { TransportRequest } from "../../lib/kube/transport.ts";
 import { findBetaTwin, OUR_LABELS } from "./truth.ts";
 
 const OUR_TAINTS: ReadonlySet<string> = new Set([
   "node.cloudprovider.kubernetes.io/uninitialized",
   "node.cloudprovider.kubernetes.io/shutdown",
 ]);
+
+/** What a write may say. */
+interface Written {
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly metadata?: { readonly resourceVersion?: string };
+  readonly spec?: { readonly taints?: unknown };
+  readonly status?: { readonly addresses?: unknown };
+}
 
 /**
  * Names everything that a write of ours did and may not do.
@@ -37,6 +46,18 @@ export function listTrespasses(
       trespasses.push(`label ${key}=${value} was never true`);
   }
   return trespasses;
+}
+
+/** Names what a write should say of the Node that it is meant for, so that it never meets another one, and does not. */
+export function listLacks({ method, body = "{}" }: TransportRequest): string[] {
+  const { preconditions, metadata, spec, status } = JSON.parse(body) as Written;
+  if (method === "DELETE") {
+    const isBound = Boolean(preconditions?.uid && preconditions.resourceVersion);
+    return isBound ? [] : ["the deletion may meet another Node than the one that was read"];
+  }
+  // Lists are replaced whole, with whatever others wrote into them meanwhile.
+  const hasList = spec?.taints !== undefined || status?.addresses !== undefined;
+  return hasList && !metadata?.resourceVersion ? ["a list without the resourceVersion"] : [];
 }
 
 /** A Node without what is ours and what each write changes. */

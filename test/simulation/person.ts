@@ -10,11 +10,29 @@ const TOO_MANY = "deletion.fleetShare";
 /** What it says when a process never saw the machine: that comes right by itself, in ten minutes. */
 const NEVER_SEEN = "was not seen since the start";
 
+/**
+ * A process misses no machine while a pool that it saw once is not shown: that the pool will not come back only people
+ * know, who start the process anew.
+ */
+export function restartWithoutPool({ cloud, replicas, trace }: World): void {
+  if (!cloud.hasForgotten) return;
+  trace.note("PERSON", "restarts all, as a pool was removed for good");
+  for (const replica of replicas) replica.stop();
+}
+
 /** Ends what people would not let go on, before all must come right. */
 export function tidyUp(world: World): void {
   const { server, machines, truth } = world;
   for (const { metadata, spec } of server.nodes) {
     const vmId = machines.get(metadata.name) ?? "";
+    if (world.isForeign(metadata.name)) continue;
+    // Nobody can say any more whether a machine of a pool that was removed is gone.
+    const isUnknown = world.cloud.hasForgotten && !world.isConnected(vmId);
+    const isLost = truth.isTemplate(vmId) || isUnknown;
+    if (isLost || isTwin(world, metadata.name)) {
+      server.objects.deleteNode(metadata.name);
+      continue;
+    }
     // It waits for a machine that will never come.
     if (spec?.providerID === undefined && !truth.find(vmId))
       server.objects.deleteNode(metadata.name);
@@ -44,11 +62,22 @@ export function decide(world: World, isPatient: boolean): void {
   }
 }
 
+/** Whether another Node has a better claim to the machine: that which is initialised, or was there first. */
+function isTwin({ server, machines }: World, name: string): boolean {
+  const rivals = server.nodes.filter(
+    ({ metadata }) => machines.get(metadata.name) === machines.get(name),
+  );
+  const best = rivals.find(({ spec }) => spec?.providerID !== undefined) ?? rivals[0];
+  return best !== undefined && best.metadata.name !== name;
+}
+
 /** Names of the initialised Nodes whose machines are gone. */
-function listGone({ server, machines, truth }: World): string[] {
+function listGone(world: World): string[] {
+  const { server, machines, truth } = world;
   return server.nodes
-    .filter(
-      ({ metadata: { name }, spec }) => spec?.providerID && !truth.find(machines.get(name) ?? ""),
-    )
+    .filter(({ metadata: { name }, spec }) => {
+      const isGone = !truth.find(machines.get(name) ?? "");
+      return spec?.providerID && isGone && !world.isForeign(name);
+    })
     .map(({ metadata: { name } }) => name);
 }

@@ -25,8 +25,20 @@ import type { Timeline } from "./timeline.ts";
 import type { Trace } from "./trace.ts";
 import { createTraceLog } from "./trace_log.ts";
 
-/** The times of a real election, in milliseconds. */
-const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+/** The times of an election, in milliseconds. */
+export interface ElectionTimes {
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+}
+
+/** Those of Kubernetes. */
+export const ELECTION: ElectionTimes = {
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+};
+
 const CONTROLLERS = ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"];
 
 /** What a {@linkcode Replica} is part of. */
@@ -38,8 +50,13 @@ export interface ReplicaOptions {
   readonly server: ApiServer;
   readonly deletion: DeletionSettings;
   readonly refreshIntervalMs: number;
+  readonly election: ElectionTimes;
   /** Told of each request to the API server as it is sent, and when the process has its answer or gave up. */
   readonly onSend: (process: Process, request: TransportRequest) => () => void;
+  /** Told of each piece of a watch that reaches a process. */
+  readonly onPiece: (process: Process, piece: Uint8Array) => void;
+  /** Told when a process says that it could not take an inventory. */
+  readonly onFailure: (process: Process) => void;
 }
 
 /** A process and everything that belongs to it. */
@@ -75,12 +92,13 @@ export class Replica {
 
   /** Starts a process that remembers nothing. */
   start(errors: ClockErrors): Incarnation {
-    const { name, timeline, random, trace } = this.#options;
+    const { name, timeline, random, trace, onPiece } = this.#options;
     const process = new Process(`${name}${this.incarnations.length + 1}`, timeline, errors);
-    const link = (): Link => new Link({ process, timeline, random });
+    const link = (watched?: (piece: Uint8Array) => void): Link =>
+      new Link({ process, timeline, random, onPiece: watched });
     const incarnation: Incarnation = {
       process,
-      kube: link(),
+      kube: link((piece) => onPiece(process, piece)),
       election: link(),
       cloud: link(),
       metrics: new MetricsRegistry(),
@@ -112,10 +130,12 @@ export class Replica {
   }
 
   #toOptions(incarnation: Incarnation): AppOptions {
-    const { trace, deletion, refreshIntervalMs } = this.#options;
+    const { trace, deletion, refreshIntervalMs, election: times, onFailure } = this.#options;
     const { process, metrics, stop } = incarnation;
     const { name, clock } = process;
-    const log = createTraceLog(trace, name);
+    const log = createTraceLog(trace, name, (message) => {
+      if (message === "Cannot take inventory") onFailure(process);
+    });
     const { settings } = parseXenOrchestraConfig(
       { url: `http://${name}.memory`, token: TOKEN, refreshInterval: `${refreshIntervalMs}ms` },
       {},
@@ -132,7 +152,7 @@ export class Replica {
         transport: this.#toTransport(process, link),
         ...more,
       });
-    const deadlineMs = toElectionDeadlineMs(TIMES);
+    const deadlineMs = toElectionDeadlineMs(times);
     const electing = toClient(incarnation.election, { component: "leader-election", deadlineMs });
     return {
       provider: xenOrchestra.create(settings, deps),
@@ -146,7 +166,7 @@ export class Replica {
       nodeStatusUpdateFrequencyMs: 120_000,
       nodeMonitorPeriodMs: 5_000,
       deletion,
-      election: { client: electing, ...LEASE, ...TIMES },
+      election: { client: electing, ...LEASE, ...times },
     };
   }
 

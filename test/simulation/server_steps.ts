@@ -64,5 +64,15 @@ const ends: Step = {
   },
 };
 
+const editLease: Step = {
+  name: "Lease edited by hand",
+  weight: 1,
+  act: ({ random, server }) => {
+    const holder = random.pick([undefined, undefined, "", "somebody"]);
+    if (!server.editLease(holder)) return undefined;
+    return holder === undefined ? "deleted" : `held by "${holder}"`;
+  },
+};
+
 /** Everything that goes wrong there. */
-export const SERVER_STEPS: readonly Step[] = [refuses, restarts, ends];
+export const SERVER_STEPS: readonly Step[] = [refuses, restarts, ends, editLease];

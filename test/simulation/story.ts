@@ -7,7 +7,7 @@ import { countRetries, listUntrue } from "./calm.ts";
 import { CLOUD_STEPS } from "./cloud_steps.ts";
 import { MACHINE_STEPS } from "./machine_steps.ts";
 import { NODE_STEPS } from "./node_steps.ts";
-import { decide, tidyUp } from "./person.ts";
+import { decide, restartWithoutPool, tidyUp } from "./person.ts";
 import { PROCESS_STEPS } from "./process_steps.ts";
 import type { Random } from "./random.ts";
 import { SERVER_STEPS } from "./server_steps.ts";
@@ -32,20 +32,28 @@ const STEPS: readonly Step[] = [
   ...SERVER_STEPS,
   ...PROCESS_STEPS,
 ];
+/** How long a Lease lasts, how long its holder tries to renew it, and how often everybody tries; milliseconds. */
+const ELECTIONS = [
+  [15_000, 10_000, 2_000],
+  [15_000, 10_000, 2_000],
+  [15_000, 10_000, 3_000],
+  [30_000, 20_000, 4_000],
+  [8_000, 6_000, 2_000],
+] as const;
 /** How often a story spares the processes, or the API server. */
 const QUIET_SHARE = 0.4;
 /** How often a story goes without one thing that may happen. */
 const SPARED_SHARE = 0.3;
 /** How long trouble lasts: mostly short, for a thousand seeds in a minute, and now and then as long as an outage. */
 const TROUBLES = [
-  { weight: 116, ms: 65_000, pauseMs: 2_000 },
-  { weight: 3, ms: 300_000, pauseMs: 6_000 },
+  { weight: 234, ms: 55_000, pauseMs: 2_000 },
+  { weight: 5, ms: 300_000, pauseMs: 6_000 },
   { weight: 1, ms: 900_000, pauseMs: 12_000 },
 ] as const;
 /** How often it is looked whether all came right. */
 const LOOK_MS = 5_000;
 /** For so long nothing more may be written or tried again once all is right. */
-const QUIET_MS = 20_000;
+const QUIET_MS = 15_000;
 /**
  * Longest time until all is right. A watch that stalled is given up after 150 s; a process that started in trouble
  * waits 600 s before it misses what it never saw; a Node that failed often is tried again after 360 s; a deletion
@@ -57,7 +65,7 @@ const SKEW_MS_MAX = 3_600_000;
 /** Clocks go up to one in a hundred too fast or too slow. */
 const RATE_SPREAD = 0.02;
 /** How often the person in the story waits for what comes right by itself in ten minutes. */
-const PATIENT_SHARE = 0.05;
+const PATIENT_SHARE = 0.03;
 /** How often there is one process at a time: as many run it. */
 const ALONE_SHARE = 0.4;
 /** A supervisor waits longer before it kills. */
@@ -103,7 +111,11 @@ function toSettings(random: Random): WorldSettings {
     fleetWindowMs: random.pick([120_000, 600_000]),
   };
   const replicas = random.chance(ALONE_SHARE) ? 1 : 2;
-  return { deletion, refreshIntervalMs: 10_000, replicas, pools: 2, nodes: random.between(4, 8) };
+  const pools = random.pick([2, 2, 3]);
+  const [lease, renew, retry] = random.pick(ELECTIONS);
+  const election = { leaseDurationMs: lease, renewDeadlineMs: renew, retryPeriodMs: retry };
+  const nodes = random.between(4, 8);
+  return { deletion, refreshIntervalMs: 10_000, replicas, pools, nodes, election };
 }
 
 async function begin(world: World): Promise<void> {
@@ -141,22 +153,33 @@ async function calm(world: World): Promise<void> {
   trace.note("STORY", "all faults end");
   endFaults(world);
   tidyUp(world);
+  restartWithoutPool(world);
   world.noteChange();
   const isPatient = world.random.chance(PATIENT_SHARE);
   const endMs = timeline.monotonic() + CALM_MS_MAX;
-  for (let quietMs = 0, before = ""; quietMs < QUIET_MS;) {
+  let right: { readonly sinceMs: number; readonly work: string } | undefined;
+  for (;;) {
     await timeline.advance(LOOK_MS);
     supervise(world);
     decide(world, isPatient);
     world.noteChange();
     if (world.invariants.violations.length > 0) return;
+    const nowMs = timeline.monotonic();
     const untrue = listUntrue(world);
-    const work = untrue.length === 0 ? `${world.invariants.writes} ${countRetries(world)}` : "";
-    quietMs = work !== "" && work === before ? quietMs + LOOK_MS : 0;
-    before = work;
-    if (timeline.monotonic() < endMs) continue;
+    if (untrue.length > 0) right = undefined;
+    else if (right === undefined) right = { sinceMs: nowMs, work: describeWork(world) };
+    else if (nowMs - right.sinceMs >= QUIET_MS) {
+      if (describeWork(world) === right.work) return;
+      right = undefined;
+    }
+    if (nowMs < endMs) continue;
     throw new Error(`not right in time: ${untrue.join("; ") || "writes or retries go on"}`);
   }
+}
+
+/** What grows for as long as anything goes on. */
+function describeWork(world: World): string {
+  return `${world.invariants.writes} ${countRetries(world)}`;
 }
 
 /** Stops both, and looks at what they leave behind. */

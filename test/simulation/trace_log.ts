@@ -9,9 +9,15 @@ import type { Trace } from "./trace.ts";
 /** The end of an identity in a Lease: another one in each run. */
 const RANDOM_END = /_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** A logger into a trace; what it is told at level debug is left out. */
-export function createTraceLog(trace: Trace, who: string, fields: LogFields = {}): Logger {
+/** A logger into a trace; what it is told at level debug is left out. @param onMessage Told of each message, too */
+export function createTraceLog(
+  trace: Trace,
+  who: string,
+  onMessage: (message: string) => void,
+  fields: LogFields = {},
+): Logger {
   const note = (level: string) => (message: string, extra?: LogFields) => {
+    onMessage(message);
     const shown = Object.entries({ ...fields, ...extra }).map(
       ([name, value]) => ` ${name}=${toText(value)}`,
     );
@@ -22,7 +28,7 @@ export function createTraceLog(trace: Trace, who: string, fields: LogFields = {}
     info: note("info"),
     warn: note("warn"),
     error: note("error"),
-    with: (more) => createTraceLog(trace, who, { ...fields, ...more }),
+    with: (more) => createTraceLog(trace, who, onMessage, { ...fields, ...more }),
   };
 }
 

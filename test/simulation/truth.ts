@@ -55,6 +55,11 @@ export class Truth {
     return this.#cloud.state.all("vms").get(vmId);
   }
 
+  /** Whether a machine was turned into a template. */
+  isTemplate(vmId: string): boolean {
+    return this.#cloud.state.all("vm-templates").has(vmId);
+  }
+
   /** Whether a machine runs. */
   isRunning(vmId: string): boolean {
     return this.find(vmId)?.["power_state"] === "Running";

@@ -10,7 +10,7 @@ import { ApiServer } from "./api_server.ts";
 import { Cloud } from "./cloud.ts";
 import { Invariants } from "./invariants.ts";
 import { Random } from "./random.ts";
-import { type Incarnation, Replica } from "./replica.ts";
+import { ELECTION, type ElectionTimes, type Incarnation, Replica } from "./replica.ts";
 import { takeOver } from "./surroundings.ts";
 import { Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
@@ -24,7 +24,14 @@ export interface WorldSettings {
   readonly replicas: number;
   readonly pools: number;
   readonly nodes: number;
+  /** @default {those of Kubernetes} */
+  readonly election?: ElectionTimes;
 }
+
+/** How many machines have a firmware that reports their UUIDs with the first three parts in the other byte order. */
+const SWAPPED_SHARE = 0.1;
+
+const FOREIGN_PREFIX = "aws:///";
 
 /** The world of one seed. */
 export class World {
@@ -47,7 +54,7 @@ export class World {
     const { timeline, trace, server } = this;
     this.random = new Random(seed);
     this.settings = toSettings(this.random);
-    const { deletion, refreshIntervalMs, pools } = this.settings;
+    const { deletion, refreshIntervalMs, pools, election = ELECTION } = this.settings;
     const chance = this.random.fork();
     const network = this.random.fork();
     this.cloud = new Cloud(timeline, pools);
@@ -55,6 +62,7 @@ export class World {
     this.invariants = new Invariants(this);
     server.onNodeChange = (change) => this.invariants.checkChange(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
+    server.onEarlyTake = (author, from) => this.invariants.checkEarlyTake(author, from);
     this.cloud.onAnswer = (...answer) => this.invariants.proofs.noteAnswer(...answer);
     this.replicas = ["a", "b"].slice(0, this.settings.replicas).map(
       (name) =>
@@ -65,8 +73,11 @@ export class World {
           server,
           deletion,
           refreshIntervalMs,
+          election,
           random: network,
           onSend: (process, request) => this.invariants.checkSent(process, request),
+          onPiece: (process, piece) => this.invariants.proofs.notePiece(process.name, piece),
+          onFailure: (process) => this.invariants.proofs.noteFailure(process.name),
         }),
     );
     this.#giveBack = takeOver(chance, (request, signal) => this.#fetch(request, signal));
@@ -85,9 +96,15 @@ export class World {
 
   /** Creates a machine for a Node that may join later. Returns its UUID. */
   addMachine(name: string): string {
+    const id = this.addVm(name, toUuid(`vm/${name}/${this.#machineCount + 1}`));
+    this.machines.set(name, id);
+    return id;
+  }
+
+  /** Creates a machine. Returns its UUID. */
+  addVm(name: string, id: string): string {
     const { random, cloud } = this;
     this.#machineCount += 1;
-    const id = toUuid(`vm/${name}/${this.#machineCount}`);
     const pool = random.pick(cloud.pools);
     cloud.state.addVm({
       name,
@@ -96,7 +113,6 @@ export class World {
       hostId: random.pick(pool.hostIds),
       addresses: { "0/ipv4/0": `10.1.0.${this.#machineCount}` },
     });
-    this.machines.set(name, id);
     return id;
   }
 
@@ -112,15 +128,34 @@ export class World {
     return this.truth.isRunning(this.machines.get(name) ?? "");
   }
 
+  /** Whether the cloud is connected to the pool of a machine, or tries to be. */
+  isConnected(vmId: string): boolean {
+    const poolId = this.truth.find(vmId)?.["$pool"];
+    return this.cloud.pools.some(({ id }) => id === poolId);
+  }
+
   /** Takes in that something is different now: what is true, and how many Nodes there are. */
   noteChange(): void {
     this.truth.note();
     this.invariants.proofs.noteSize();
   }
 
+  /** Whether a Node is of another cloud. */
+  isForeign(name: string): boolean {
+    return this.findNode(name)?.spec?.providerID?.startsWith(FOREIGN_PREFIX) ?? false;
+  }
+
+  /** Registers a Node of another cloud, which waits for the controller of that. */
+  joinForeign(name: string): void {
+    const node = toRegistration(name, { providerId: `${FOREIGN_PREFIX}zone-1/i-${name}` });
+    this.server.objects.createNode(node);
+    this.setReady(name, true);
+  }
+
   /** Registers a Node for its machine, as a kubelet does with `--cloud-provider=external`. */
   join(name: string): void {
-    const systemUuid = this.machines.get(name) ?? "";
+    const vmId = this.machines.get(name) ?? "";
+    const systemUuid = this.random.chance(SWAPPED_SHARE) ? swapUuid(vmId) : vmId;
     const labels = { "kubernetes.io/hostname": name, "example.com/theirs": "kept" };
     this.server.objects.createNode(toRegistration(name, { systemUuid, labels }));
     this.setReady(name, true);
@@ -149,4 +184,11 @@ export class World {
     if (from === undefined) throw new Error(`Nobody is called ${asker}`);
     return from.cloud.send(() => this.cloud.answer(asker, request), signal);
   }
+}
+
+/** A UUID as such a firmware reports it. Source: SMBIOS 2.6, §7.2.1. */
+function swapUuid(uuid: string): string {
+  const turn = (part: string): string => (part.match(/../g) ?? []).toReversed().join("");
+  const [one = "", two = "", three = "", ...rest] = uuid.split("-");
+  return [turn(one), turn(two), turn(three), ...rest].join("-");
 }
