@@ -6,12 +6,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Node } from "../../lib/kube/resource.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import { type AuditedRequest, skipsCluster } from "../support/cluster.ts";
-import { ClusterRig, type Controller, UNINITIALIZED, waitUntil } from "../support/cluster_rig.ts";
+import {
+  ClusterRig,
+  type Controller,
+  LEASE,
+  UNINITIALIZED,
+  waitUntil,
+} from "../support/cluster_rig.ts";
 import { readJson } from "../support/contract_client.ts";
 import { listPrograms } from "../support/landfall_process.ts";
 import { OtherHolder } from "../support/other_holder.ts";
 
-const LEASE = { namespace: "kube-system", name: "cloud-controller-manager-xenorchestra" } as const;
 const LEASE_S = 3;
 const RETRY_MS = 500;
 const ELECTION = [

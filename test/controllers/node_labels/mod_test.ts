@@ -1,13 +1,7 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/errors.ts";
 import { toInstance } from "../../support/instances.ts";
-import {
-  FIRST_HOST,
-  FULL_PASS_MS,
-  HOST,
-  LabelBench,
-  REFRESH_MS,
-} from "../../support/label_bench.ts";
+import { FIRST_HOST, FULL_PASS_MS, HOST, LabelRig, REFRESH_MS } from "../../support/label_rig.ts";
 import { INSTANCE, toProvider } from "../../support/node_cloud.ts";
 import { toNode, toRegistration } from "../../support/nodes.ts";
 import { startRig, until } from "../../support/rig.ts";
@@ -17,223 +11,223 @@ const BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";
 const TYPE = "node.kubernetes.io/instance-type";
 
 test("NodeLabelController follows a machine to another host in one write, then tells it", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
-  bench.provider.place("a", "h2");
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.writes).toEqual([
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
+  rig.provider.place("a", "h2");
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.writes).toEqual([
     { [ZONE]: "h2", [BETA_ZONE]: "h2", [HOST]: "h2", [FIRST_HOST]: "h1" },
   ]);
-  expect(bench.events).toEqual([
+  expect(rig.events).toEqual([
     "a: Warning NodeZoneChanged The zone of the machine changed: old=h1, new=h2",
   ]);
 });
 
 test("NodeLabelController writes upon the version it planned on, and not again before the watch shows it", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
-  const version = bench.nodes.get("a")?.metadata.resourceVersion;
-  bench.isWatchSilent = true;
-  bench.provider.place("a", "h2");
-  await bench.clock.advance(FULL_PASS_MS + REFRESH_MS);
-  expect(bench.client.writes.map(({ body }) => body["metadata"])).toEqual([
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
+  const version = rig.nodes.get("a")?.metadata.resourceVersion;
+  rig.isWatchSilent = true;
+  rig.provider.place("a", "h2");
+  await rig.clock.advance(FULL_PASS_MS + REFRESH_MS);
+  expect(rig.client.writes.map(({ body }) => body["metadata"])).toEqual([
     expect.objectContaining({ resourceVersion: version }),
   ]);
 });
 
 test("NodeLabelController tells a change of region and of type after the write", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
   const moved = { region: "r2", zone: "h1", instanceType: "t2", labels: { [HOST]: "h1" } };
-  bench.provider.instances.set("a", toInstance("a", moved));
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.writes).toHaveLength(1);
-  expect(bench.events).toEqual([
+  rig.provider.instances.set("a", toInstance("a", moved));
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.writes).toHaveLength(1);
+  expect(rig.events).toEqual([
     "a: Warning NodeRegionChanged The region of the machine changed: old=r, new=r2",
     "a: Normal NodeInstanceTypeHasChanged The instance type of the machine changed: old=t, new=t2",
   ]);
 });
 
 test("NodeLabelController tells nothing of a refused write, and all of it once one is taken", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
-  bench.refusal = new KubeError("unavailable", "the API server is not well");
-  bench.provider.place("a", "h2");
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.client.writes.length).toBeGreaterThan(0);
-  expect(bench.events).toEqual([]);
-  expect(bench.labels("a")).toMatchObject({ [ZONE]: "h1", [HOST]: "h1" });
-  bench.refusal = undefined;
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.writes).toHaveLength(1);
-  expect(bench.labels("a")[FIRST_HOST]).toBe("h1");
-  expect(bench.events).toHaveLength(1);
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
+  rig.refusal = new KubeError("unavailable", "the API server is not well");
+  rig.provider.place("a", "h2");
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.client.writes.length).toBeGreaterThan(0);
+  expect(rig.events).toEqual([]);
+  expect(rig.labels("a")).toMatchObject({ [ZONE]: "h1", [HOST]: "h1" });
+  rig.refusal = undefined;
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.writes).toHaveLength(1);
+  expect(rig.labels("a")[FIRST_HOST]).toBe("h1");
+  expect(rig.events).toHaveLength(1);
 });
 
 test("NodeLabelController sees by memory that a machine started elsewhere, and nothing when it did not", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
   for (const host of [undefined, "h1", undefined]) {
-    bench.provider.place("a", host);
-    await bench.clock.advance(REFRESH_MS);
+    rig.provider.place("a", host);
+    await rig.clock.advance(REFRESH_MS);
   }
-  expect([bench.writes, bench.events]).toEqual([[], []]);
+  expect([rig.writes, rig.events]).toEqual([[], []]);
   // While it does not run nobody else can tell where it was: both labels are edited alike.
-  await bench.edit("a", { [BETA_ZONE]: "mine", [HOST]: "mine" });
-  bench.provider.place("a", "h2");
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.labels("a")).toMatchObject({ [ZONE]: "h2", [FIRST_HOST]: "h1" });
-  expect(bench.events).toEqual([
+  await rig.edit("a", { [BETA_ZONE]: "mine", [HOST]: "mine" });
+  rig.provider.place("a", "h2");
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.labels("a")).toMatchObject({ [ZONE]: "h2", [FIRST_HOST]: "h1" });
+  expect(rig.events).toEqual([
     "a: Warning NodeZoneChanged The zone of the machine changed: old=h1, new=h2",
   ]);
 });
 
 test("NodeLabelController puts edited and deleted labels back at once, without an Event", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
-  await bench.edit("a", { [ZONE]: "mine", [TYPE]: undefined, role: "web" });
-  expect(bench.writes).toEqual([{ [ZONE]: "h1", [TYPE]: "t" }]);
-  expect(bench.labels("a")["role"]).toBe("web");
-  expect(bench.events).toEqual([]);
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
+  await rig.edit("a", { [ZONE]: "mine", [TYPE]: undefined, role: "web" });
+  expect(rig.writes).toEqual([{ [ZONE]: "h1", [TYPE]: "t" }]);
+  expect(rig.labels("a")["role"]).toBe("web");
+  expect(rig.events).toEqual([]);
 });
 
 test("NodeLabelController writes nothing when nothing differs, however often it looks", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
-  await bench.clock.advance(5 * FULL_PASS_MS);
-  expect(bench.provider.lists).toBeGreaterThan(40);
-  expect(bench.client.writes).toEqual([]);
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
+  await rig.clock.advance(5 * FULL_PASS_MS);
+  expect(rig.provider.lists).toBeGreaterThan(40);
+  expect(rig.client.writes).toEqual([]);
 });
 
 test("NodeLabelController finds in a full pass what no difference told", async () => {
-  await using bench = new LabelBench();
-  const find = bench.provider.findInstance.bind(bench.provider);
-  bench.provider.findInstance = () => ({
+  await using rig = new LabelRig();
+  const find = rig.provider.findInstance.bind(rig.provider);
+  rig.provider.findInstance = () => ({
     kind: "unknown",
     reason: "notCovered",
     message: "",
   });
-  bench.provider.place("a", "h1");
-  await bench.clock.advance(0);
-  bench.nodes.apply(toNode("a", { providerId: "test://a", uninitialized: false }));
-  await bench.clock.advance(0);
-  bench.provider.findInstance = find;
-  await bench.clock.advance(FULL_PASS_MS - 1);
-  expect(bench.writes).toEqual([]);
-  await bench.clock.advance(1);
-  expect(bench.labels("a")[ZONE]).toBe("h1");
+  rig.provider.place("a", "h1");
+  await rig.clock.advance(0);
+  rig.nodes.apply(toNode("a", { providerId: "test://a", uninitialized: false }));
+  await rig.clock.advance(0);
+  rig.provider.findInstance = find;
+  await rig.clock.advance(FULL_PASS_MS - 1);
+  expect(rig.writes).toEqual([]);
+  await rig.clock.advance(1);
+  expect(rig.labels("a")[ZONE]).toBe("h1");
 });
 
 test("NodeLabelController decides nothing before the first inventory, and then about every Node", async () => {
   const inventory = Promise.withResolvers<void>();
-  await using bench = new LabelBench(inventory.promise);
-  bench.provider.place("a", "h1");
+  await using rig = new LabelRig(inventory.promise);
+  rig.provider.place("a", "h1");
   for (const name of ["a", "b"]) {
     const labels = { [BETA_ZONE]: "mine", [ZONE]: "h1" };
-    bench.nodes.apply(toNode(name, { providerId: `test://${name}`, uninitialized: false, labels }));
+    rig.nodes.apply(toNode(name, { providerId: `test://${name}`, uninitialized: false, labels }));
   }
-  await bench.clock.advance(0);
-  expect(bench.client.writes).toEqual([]);
+  await rig.clock.advance(0);
+  expect(rig.client.writes).toEqual([]);
   inventory.resolve();
-  await bench.clock.advance(0);
+  await rig.clock.advance(0);
   // Of the second nothing is listed, so its beta label counts.
-  expect(bench.labels("a")).toMatchObject({ [ZONE]: "h1", [BETA_ZONE]: "h1" });
-  expect(bench.labels("b")).toMatchObject({ [ZONE]: "mine", [BETA_ZONE]: "mine" });
-  expect(bench.events).toEqual([]);
+  expect(rig.labels("a")).toMatchObject({ [ZONE]: "h1", [BETA_ZONE]: "h1" });
+  expect(rig.labels("b")).toMatchObject({ [ZONE]: "mine", [BETA_ZONE]: "mine" });
+  expect(rig.events).toEqual([]);
 });
 
 test("NodeLabelController looks again after each refresh at a Node that no inventory was asked for yet", async () => {
-  await using bench = new LabelBench();
-  const find = bench.provider.findInstance.bind(bench.provider);
-  bench.provider.findInstance = () => ({ kind: "unknown", reason: "noInventory", message: "" });
-  await bench.clock.advance(0);
+  await using rig = new LabelRig();
+  const find = rig.provider.findInstance.bind(rig.provider);
+  rig.provider.findInstance = () => ({ kind: "unknown", reason: "noInventory", message: "" });
+  await rig.clock.advance(0);
   const labels = { [BETA_ZONE]: "mine" };
-  bench.nodes.apply(toNode("a", { providerId: "test://a", uninitialized: false, labels }));
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.writes).toEqual([]);
-  bench.provider.findInstance = find;
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.writes).toEqual([{ [ZONE]: "mine" }]);
+  rig.nodes.apply(toNode("a", { providerId: "test://a", uninitialized: false, labels }));
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.writes).toEqual([]);
+  rig.provider.findInstance = find;
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.writes).toEqual([{ [ZONE]: "mine" }]);
 });
 
 test("NodeLabelController remembers nothing of a Node that came again under its name", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
-  bench.provider.place("a", undefined);
-  await bench.clock.advance(REFRESH_MS);
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
+  rig.provider.place("a", undefined);
+  await rig.clock.advance(REFRESH_MS);
   const options = { providerId: "test://a", uninitialized: false, resourceVersion: "2000" };
   const node = toNode("a", options);
-  bench.nodes.apply({ ...node, metadata: { ...node.metadata, uid: "another" } });
-  await bench.clock.advance(0);
-  bench.provider.place("a", "h2");
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.labels("a")[HOST]).toBe("h2");
-  expect(bench.labels("a")).not.toContainKey(FIRST_HOST);
-  expect(bench.events).toEqual([]);
+  rig.nodes.apply({ ...node, metadata: { ...node.metadata, uid: "another" } });
+  await rig.clock.advance(0);
+  rig.provider.place("a", "h2");
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.labels("a")[HOST]).toBe("h2");
+  expect(rig.labels("a")).not.toContainKey(FIRST_HOST);
+  expect(rig.events).toEqual([]);
 });
 
 test("NodeLabelController forgets a Node that is gone, and who fought over its labels", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
-  for (let round = 0; round < 6; round += 1) await bench.edit("a", { [TYPE]: "mine" });
-  expect(bench.labels("a")[TYPE]).toBe("mine");
-  bench.provider.place("a", undefined);
-  await bench.clock.advance(REFRESH_MS - 1);
-  bench.nodes.remove(toNode("a", { resourceVersion: "2000" }));
-  await bench.clock.advance(1);
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
+  for (let round = 0; round < 6; round += 1) await rig.edit("a", { [TYPE]: "mine" });
+  expect(rig.labels("a")[TYPE]).toBe("mine");
+  rig.provider.place("a", undefined);
+  await rig.clock.advance(REFRESH_MS - 1);
+  rig.nodes.remove(toNode("a", { resourceVersion: "2000" }));
+  await rig.clock.advance(1);
   // The same UID, which never happens: only what was forgotten can make it a stranger.
   const options = { providerId: "test://a", uninitialized: false, resourceVersion: "2001" };
-  bench.nodes.apply(toNode("a", options));
-  await bench.clock.advance(0);
-  await bench.edit("a", { [TYPE]: "mine" });
-  expect(bench.labels("a")[TYPE]).toBe("t");
-  bench.provider.place("a", "h2");
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.labels("a")[HOST]).toBe("h2");
-  expect(bench.labels("a")).not.toContainKey(FIRST_HOST);
+  rig.nodes.apply(toNode("a", options));
+  await rig.clock.advance(0);
+  await rig.edit("a", { [TYPE]: "mine" });
+  expect(rig.labels("a")[TYPE]).toBe("t");
+  rig.provider.place("a", "h2");
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.labels("a")[HOST]).toBe("h2");
+  expect(rig.labels("a")).not.toContainKey(FIRST_HOST);
 });
 
 test("NodeLabelController puts labels back five times a minute at most, and says so once", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
   for (let second = 0; second < 115; second += 1) {
-    if (bench.labels("a")[ZONE] === "h1") await bench.edit("a", { [ZONE]: "mine" });
-    await bench.clock.advance(1_000);
+    if (rig.labels("a")[ZONE] === "h1") await rig.edit("a", { [ZONE]: "mine" });
+    await rig.clock.advance(1_000);
   }
-  expect(bench.writes).toHaveLength(10);
-  expect(bench.events).toEqual([
+  expect(rig.writes).toHaveLength(10);
+  expect(rig.events).toEqual([
     expect.stringMatching(
       /^a: Warning NodeLabelsContested .* 5 times .*: topology\.kubernetes\.io\/zone$/,
     ),
   ]);
   // Once the other has given up, the label is right within a minute.
-  await bench.clock.advance(60_000);
-  expect(bench.labels("a")[ZONE]).toBe("h1");
+  await rig.clock.advance(60_000);
+  expect(rig.labels("a")[ZONE]).toBe("h1");
 });
 
 test("NodeLabelController follows the machine at once, though somebody fights over its labels", async () => {
-  await using bench = new LabelBench();
-  await bench.settle("a", "h1");
-  for (let round = 0; round < 6; round += 1) await bench.edit("a", { [TYPE]: "mine" });
-  expect(bench.labels("a")[TYPE]).toBe("mine");
-  bench.provider.place("a", "h2");
-  await bench.clock.advance(REFRESH_MS);
-  expect(bench.labels("a")).toMatchObject({ [ZONE]: "h2", [BETA_ZONE]: "h2", [HOST]: "h2" });
+  await using rig = new LabelRig();
+  await rig.settle("a", "h1");
+  for (let round = 0; round < 6; round += 1) await rig.edit("a", { [TYPE]: "mine" });
+  expect(rig.labels("a")[TYPE]).toBe("mine");
+  rig.provider.place("a", "h2");
+  await rig.clock.advance(REFRESH_MS);
+  expect(rig.labels("a")).toMatchObject({ [ZONE]: "h2", [BETA_ZONE]: "h2", [HOST]: "h2" });
 });
 
 test("NodeLabelController follows a machine that moves ten times a minute, and blames nobody", async () => {
-  await using bench = new LabelBench();
-  bench.provider.refreshIntervalMs = 1_000;
-  await bench.settle("a", "h0");
+  await using rig = new LabelRig();
+  rig.provider.refreshIntervalMs = 1_000;
+  await rig.settle("a", "h0");
   for (let move = 1; move <= 20; move += 1) {
-    bench.provider.place("a", `h${move}`);
-    await bench.clock.advance(6_000);
-    expect(bench.labels("a")).toMatchObject({ [ZONE]: `h${move}`, [FIRST_HOST]: "h0" });
+    rig.provider.place("a", `h${move}`);
+    await rig.clock.advance(6_000);
+    expect(rig.labels("a")).toMatchObject({ [ZONE]: `h${move}`, [FIRST_HOST]: "h0" });
   }
   // Nor do the moves count against somebody who edits a label after them.
-  await bench.edit("a", { [TYPE]: "mine" });
-  expect(bench.labels("a")[TYPE]).toBe("t");
-  expect(bench.events.filter((event) => event.includes("Contested"))).toEqual([]);
+  await rig.edit("a", { [TYPE]: "mine" });
+  expect(rig.labels("a")[TYPE]).toBe("t");
+  expect(rig.events.filter((event) => event.includes("Contested"))).toEqual([]);
 });
 
 test("N-15 an initialised Node gets the stable twin of a beta label, and one that is gone is no failure", async () => {

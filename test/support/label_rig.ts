@@ -40,7 +40,7 @@ class Cloud extends FakeProvider {
 }
 
 /** Machines, their Nodes, and what the controller did to them. */
-export class LabelBench implements AsyncDisposable {
+export class LabelRig implements AsyncDisposable {
   readonly clock: ManualClock = new ManualClock();
   readonly nodes: Store<Node> = new Store<Node>({ resource: NODES, log: silentLogger });
   readonly provider: Cloud = new Cloud();
