@@ -10,7 +10,7 @@
 import { existsSync } from "node:fs";
 import { appendFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { Random } from "../test/simulation/random.ts";
+import { Random } from "../test/support/random.ts";
 import type { ActName } from "./acts.ts";
 import { Controller } from "./controller.ts";
 import { describeMachine } from "./machine.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Fault } from "../../lib/simulator/xenorchestra/mod.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 import { later, type Step } from "./steps.ts";
 import type { World } from "./world.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Outcome } from "../../lib/simulator/xenorchestra/front.ts";
 import type { Process } from "./process.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** What a {@linkcode Link} joins. */

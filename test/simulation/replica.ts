@@ -20,7 +20,7 @@ import { type ApiServer, LEASE } from "./api_server.ts";
 import { TOKEN } from "./cloud.ts";
 import { Link } from "./link.ts";
 import { type ClockErrors, Process } from "./process.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Trace } from "./trace.ts";
 import { createTraceLog } from "./trace_log.ts";

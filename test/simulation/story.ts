@@ -9,7 +9,7 @@ import { MACHINE_STEPS } from "./machine_steps.ts";
 import { NODE_STEPS } from "./node_steps.ts";
 import { decide, restartWithoutPool, tidyUp } from "./person.ts";
 import { PROCESS_STEPS } from "./process_steps.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 import { SERVER_STEPS } from "./server_steps.ts";
 import { type Step, takeStep } from "./steps.ts";
 import { World, type WorldSettings } from "./world.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 
 /** Answers what is fetched, by the name of the host in the URL. */
 export type Fetcher = (request: Request, signal: AbortSignal) => Promise<Response>;

@@ -9,7 +9,7 @@ import { toRegistration } from "../support/nodes.ts";
 import { ApiServer } from "./api_server.ts";
 import { Cloud } from "./cloud.ts";
 import { Invariants } from "./invariants.ts";
-import { Random } from "./random.ts";
+import { Random } from "../support/random.ts";
 import { ELECTION, type ElectionTimes, type Incarnation, Replica } from "./replica.ts";
 import { takeOver } from "./surroundings.ts";
 import { Timeline } from "./timeline.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { Random } from "../simulation/random.ts";
+import { Random } from "./random.ts";
 
 /** What a storm may hit. */
 export const TARGETS = ["one", "two", "apiServer", "etcd", "xenOrchestra"] as const;
