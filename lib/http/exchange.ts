@@ -13,6 +13,7 @@ export interface Refusal {
   readonly message: string;
 }
 
+const TEXT_TYPE = "text/plain; charset=utf-8";
 /** Statuses for what the parser of HTTP complains about; 400 for all else. */
 const RUBBISH: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -71,7 +72,7 @@ export function formatBareAnswer(status: number): string {
 /** Sends a refusal, and ends the connection after it: what follows on it may be the body. */
 export function sendRefusal({ status, message }: Refusal, outgoing: ServerResponse): void {
   outgoing.writeHead(status, {
-    "content-type": "text/plain; charset=utf-8",
+    "content-type": TEXT_TYPE,
     connection: "close",
     ...(status === 405 && { allow: "GET, HEAD" }),
   });
@@ -79,13 +80,17 @@ export function sendRefusal({ status, message }: Refusal, outgoing: ServerRespon
 }
 
 /**
- * Sends an answer, as fast as the other side takes it. Its head is complete when this is called.
+ * Sends an answer, as fast as the other side takes it. Its head is complete when this is called. An answer that names
+ * no type is text, and no browser guesses otherwise: names of Nodes and machines are written by others.
  *
  * @throws when the connection breaks
  */
 export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
   outgoing.statusCode = response.status;
   for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  // A Response made of a string has no type yet: Bun's own server would add it.
+  if (!outgoing.hasHeader("content-type")) outgoing.setHeader("content-type", TEXT_TYPE);
+  outgoing.setHeader("x-content-type-options", "nosniff");
   if (response.body === null) {
     outgoing.end();
     return;

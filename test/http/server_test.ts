@@ -102,6 +102,20 @@ describe("startHttpServer()", () => {
     await server.stop(1_000);
   });
 
+  test.each<[given: string, type: string, headers: Record<string, string>]>([
+    ["no type", "text/plain; charset=utf-8", {}],
+    ["a type", "application/json", { "content-type": "application/json" }],
+  ])(
+    "startHttpServer() lets no browser guess what a text with %s is",
+    async (_given, type, headers) => {
+      const server = await start(ANY_PORT, { fetch: () => new Response("<script>", { headers }) });
+      const answer = await fetch(toUrl(server));
+      expect(answer.headers.get("content-type")).toBe(type);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      await server.stop(1_000);
+    },
+  );
+
   test("startHttpServer() names the flag of a port that is in use, which may pass", async () => {
     const server = await start(ANY_PORT);
     const shown = toUrl(server, "").slice("http://".length);
