@@ -1,8 +1,6 @@
 import { expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
-import { silentLogger } from "../../lib/core/log.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { toBareApp } from "../support/bare_app.ts";
 import { toInstance, FakeProvider } from "../support/instances.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 import { ScriptedKubeClient, untilAborted } from "../support/scripted_kube_client.ts";
@@ -89,22 +87,10 @@ test("runApp() without any controller serves its pages until it is stopped, howe
     ms > 24 * 86_400_000 ? Promise.resolve() : untilAborted(signal);
   const clock = { now: () => 0, monotonic: () => 0, sleep };
   let hasEnded = false;
-  const running = runApp(
-    {
-      provider: new FakeProvider(),
-      client: new ScriptedKubeClient(new ManualClock()),
-      clock,
-      log: silentLogger,
-      metrics: new MetricsRegistry(),
-      host: "test",
-      controllers: new Set(),
-      concurrentNodeSyncs: 1,
-      nodeStatusUpdateFrequencyMs: 1_000,
-      nodeMonitorPeriodMs: 1_000,
-      deletion: DEFAULT_DELETION,
-    },
-    stop.signal,
-  ).finally(() => (hasEnded = true));
+  const client = new ScriptedKubeClient(new ManualClock());
+  const running = runApp(toBareApp({ client, clock }), stop.signal).finally(
+    () => (hasEnded = true),
+  );
   await settle();
   expect(hasEnded).toBe(false);
   stop.abort(new Error("the test is over"));

@@ -10,11 +10,9 @@ import { join } from "node:path";
 import { startListeners } from "../../lib/app/listeners.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
 import { createParts } from "../../lib/app/parts.ts";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { createLogger } from "../../lib/core/log.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { HttpServer } from "../../lib/http/server.ts";
-import { FakeProvider } from "../support/instances.ts";
+import { toBareApp } from "../support/bare_app.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { askRaw, openRaw, type RawConnection, type RawPlace } from "../support/raw_http.ts";
 import { ScriptedKubeClient, type Write } from "../support/scripted_kube_client.ts";
@@ -140,25 +138,18 @@ export class ListenerStage implements AsyncDisposable {
     });
     const certificate = { certFile: tlsPath("server.crt"), keyFile: tlsPath("server.key") };
     const address = { kind: "tcp", host: this.asks ? "0.0.0.0" : "127.0.0.1", port: 0 } as const;
-    return {
-      provider: new FakeProvider(),
+    return toBareApp({
       client,
       clock: this.clock,
       log,
-      metrics: new MetricsRegistry(),
       host: "kept-from-strangers",
-      controllers: new Set<string>(),
-      concurrentNodeSyncs: 1,
-      nodeStatusUpdateFrequencyMs: 1_000,
-      nodeMonitorPeriodMs: 1_000,
-      deletion: DEFAULT_DELETION,
       configz: { v: "kept-from-strangers" },
       ...(this.kind === "debug port" && { debugAddress: address }),
       ...(this.kind === "debug socket" && {
         debugAddress: { kind: "unix", path: join(this.#folder, "debug.sock") },
       }),
       ...(this.kind === "HTTPS port" && { secure: { address, alwaysAllowPaths, ...certificate } }),
-    };
+    });
   }
 
   #review({ body }: Write): object {
