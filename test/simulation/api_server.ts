@@ -52,6 +52,8 @@ export class ApiServer {
   #hold: Hold | undefined;
   /** Who was the leader when a person last edited the Lease, and until when it may not know that it is not. */
   #ousted: { readonly name: string; readonly untilMs: number } | undefined;
+  /** Whom a person wrote into the Lease: nobody can tell that from another process. */
+  #stranger: Hold | undefined;
   /** What each process was shown of another that held the Lease, by its name. */
   readonly #shown = new Map<string, Hold>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -104,9 +106,12 @@ export class ApiServer {
   /** Lets a person delete the Lease, or say who holds it. Returns whether there was one. */
   editLease(holder: string | undefined): boolean {
     const hold = this.#hold;
+    const renewedMs = this.#clock.monotonic();
+    const { durationMs } = hold ?? NOBODY;
     if (this.objects.get("leases", LEASE) === undefined) return false;
     if (holder === undefined) this.objects.delete("leases", LEASE);
     else this.objects.patch("leases", LEASE, { spec: { holderIdentity: holder } });
+    this.#stranger = holder ? { name: holder, renewedMs, durationMs } : undefined;
     if (hold) this.#ousted = { name: hold.name, untilMs: hold.renewedMs + hold.durationMs };
     return true;
   }
@@ -146,9 +151,13 @@ export class ApiServer {
       return;
     }
     const nowMs = this.#clock.monotonic();
-    const { name, renewedMs, durationMs } = this.#shown.get(author) ?? NOBODY;
-    const isHeld = nowMs < renewedMs + durationMs * (1 - RATE_ERROR);
-    if (isHeld && name !== author && name === this.#hold?.name) this.onEarlyTake(author, name);
+    const isHeld = ({ renewedMs, durationMs }: Hold): boolean =>
+      nowMs < renewedMs + durationMs * (1 - RATE_ERROR);
+    const shown = this.#shown.get(author) ?? NOBODY;
+    const isOther = shown.name !== author && shown.name === this.#hold?.name;
+    if (isOther && isHeld(shown)) this.onEarlyTake(author, shown.name);
+    if (this.#stranger && isHeld(this.#stranger)) this.onEarlyTake(author, this.#stranger.name);
+    this.#stranger = undefined;
     const lease = this.objects.get("leases", LEASE) as Lease | undefined;
     const seconds = lease?.spec?.leaseDurationSeconds ?? 0;
     const hold = { name: author, renewedMs: nowMs, durationMs: seconds * 1_000 };

@@ -34,6 +34,20 @@ const answers: Step = {
   },
 };
 
+const stumbles: Step = {
+  name: "cloud stumbles",
+  weight: 3,
+  act: (world) => stumble(world),
+};
+
+/** As when a connection breaks or a proxy is restarted: a try fails, or two, and the next succeeds. */
+export function stumble({ random, cloud }: World): string {
+  const fault = random.pick<Fault>([{ kind: "status", status: 502 }, { kind: "halfBody" }]);
+  const route = random.pick(["GET /vms", "GET /pools", "GET /hosts"] as const);
+  cloud.faults.set(fault, { route, times: random.between(1, 2) });
+  return `${JSON.stringify(fault)} to ${route}`;
+}
+
 function drawFault(random: Random): Fault {
   const fault = random.pick<Fault>([
     { kind: "status", status: random.pick([401, 403, 500, 503]) },
@@ -158,6 +172,7 @@ const rename: Step = {
 /** Everything that goes wrong there. */
 export const CLOUD_STEPS: readonly Step[] = [
   answers,
+  stumbles,
   drop,
   hideMachines,
   restart,

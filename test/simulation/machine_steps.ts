@@ -2,6 +2,7 @@
  * What people and hypervisors do to virtual machines.
  * @module
  */
+import { stumble } from "./cloud_steps.ts";
 import { later, type Step } from "./steps.ts";
 import type { World } from "./world.ts";
 
@@ -15,10 +16,14 @@ const GIB = 2 ** 30;
 /** The longest time for which a machine shows as being migrated. */
 const MIGRATION_MS_MAX = 60_000;
 
-/** Deleted for good; its kubelet falls silent, sooner or later. */
+/** Deleted for good; its kubelet falls silent, sooner or later. Something may fail while its absence is counted. */
 const remove = step("VM deleted", 2, (world, { name, vmId }) => {
-  world.cloud.state.removeVm(vmId);
+  const { random, trace, cloud } = world;
+  cloud.state.removeVm(vmId);
   fall(world, name);
+  if (random.chance(0.4)) {
+    later(world, random.between(3_000, 20_000), () => trace.note("STEP", stumble(world)));
+  }
   return name;
 });
 
