@@ -9,6 +9,7 @@
  */
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { readFlagNumber } from "../test/support/flag_number.ts";
 import { alignColumns, formatFigures } from "./budgets.ts";
 import { listBends, toCurveTable } from "./curve.ts";
 import { describeKind, describeLoad, describeMachine } from "./machine.ts";
@@ -30,6 +31,7 @@ if (!existsSync(values.binary)) {
   console.error(`Cannot find ${values.binary}: run "npm run build" first`);
   process.exit(2);
 }
+const settleMs = readFlagNumber("--settle", values.settle, { fraction: true, min: 0 }) * 1_000;
 const names = values.only.split(",");
 const unknown = names.filter((name) => MEASUREMENTS[name] === undefined);
 if (unknown.length > 0) {
@@ -42,7 +44,7 @@ let results: Results = NO_RESULTS;
 for (const name of names) {
   const before = describeLoad();
   const startMs = performance.now();
-  const measured = await MEASUREMENTS[name]?.(values.binary, Number(values.settle) * 1_000);
+  const measured = await MEASUREMENTS[name]?.(values.binary, settleMs);
   if (measured === undefined) continue;
   const after = describeLoad();
   const seconds = ((performance.now() - startMs) / 1_000).toFixed(0);

@@ -11,6 +11,7 @@ import { existsSync } from "node:fs";
 import { appendFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { Random } from "../test/support/random.ts";
+import { readFlagNumber } from "../test/support/flag_number.ts";
 import type { ActName } from "./acts.ts";
 import { Controller } from "./controller.ts";
 import { describeMachine } from "./machine.ts";
@@ -28,6 +29,11 @@ const { values } = parseArgs({
     gap: { type: "string", default: "1000" },
   },
 });
+
+const minutes = readFlagNumber("--minutes", values.minutes, { fraction: true });
+const count = readFlagNumber("--nodes", values.nodes);
+const seed = readFlagNumber("--seed", values.seed, { min: 0 });
+const gapMs = readFlagNumber("--gap", values.gap, { min: 0 });
 
 /** How often each thing happens, of all that happens. */
 const WEIGHTS: readonly (readonly [ActName | "configure", weight: number])[] = [
@@ -64,7 +70,7 @@ interface Run {
 async function play({ simulators, controller, endMs }: Run, seed: number): Promise<void> {
   const random = new Random(seed).next;
   while (performance.now() < endMs && controller.exitCode === null) {
-    await Bun.sleep(Number(values.gap) * 2 * random());
+    await Bun.sleep(gapMs * 2 * random());
     const name = chooseAct(random());
     const pick = random();
     if (name === "configure") {
@@ -141,9 +147,7 @@ async function initialise(simulators: Simulators, count: number): Promise<void> 
 }
 
 async function soak(): Promise<boolean> {
-  const seed = Number(values.seed);
-  console.log(`${describeMachine()}, ${values.binary}, ${values.nodes} Nodes, seed ${seed}`);
-  const count = Number(values.nodes);
+  console.log(`${describeMachine()}, ${values.binary}, ${count} Nodes, seed ${seed}`);
   await using simulators = await Simulators.start(count);
   await initialise(simulators, count);
   await using controller = await Controller.start({
@@ -153,7 +157,7 @@ async function soak(): Promise<boolean> {
   await controller.untilProbe("/readyz", READY_MS);
   await simulators.startHeartbeats(HEARTBEAT_MS);
   const startMs = performance.now();
-  const run = { simulators, controller, startMs, endMs: startMs + Number(values.minutes) * 60_000 };
+  const run = { simulators, controller, startMs, endMs: startMs + minutes * 60_000 };
   const samples: Sample[] = [];
   await Promise.all([play(run, seed), sample(run, samples)]);
   const died = controller.exitCode;

@@ -6,6 +6,7 @@
  */
 import { parseArgs } from "node:util";
 import { toTable } from "../../docs/markdown.ts";
+import { readFlagNumber } from "../support/flag_number.ts";
 import type { Break } from "./break.ts";
 import { BREAKS } from "./breaks.ts";
 import { findCatch, listCatchers, type Catcher } from "./catchers.ts";
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
   },
 });
+const jobsMax = readFlagNumber("--jobs", values.jobs);
 const only = values.only?.split(",");
 const chosen = BREAKS.filter(({ id }) => only?.includes(id) ?? true).map(
   ({ simulated, ...one }): Break => (simulated && !values.quick ? { ...one, simulated } : one),
@@ -47,7 +49,7 @@ async function spread<T>(
     await using copy = await WorkCopy.create();
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(copy, item);
   };
-  const jobs = Math.max(1, Math.min(Number(values.jobs), items.length));
+  const jobs = Math.max(1, Math.min(jobsMax, items.length));
   await Promise.all(Array.from({ length: jobs }, lane));
 }
 
@@ -74,7 +76,9 @@ async function examine(copy: WorkCopy, one: Break, findings: Finding[]): Promise
     const seconds = (performance.now() - startedMs) / 1_000;
     const caught = findCatch(result);
     findings.push({ id: one.id, catcher: catcher.name, caught, seconds });
-    process.stderr.write(`${caught === undefined ? "SURVIVED" : "caught"} ${one.id} ${seconds}\n`);
+    process.stderr.write(
+      `${caught === undefined ? "SURVIVED" : "caught"} ${one.id} ${seconds.toFixed(1)}\n`,
+    );
   }
 }
 

@@ -3,6 +3,8 @@
  * @module
  */
 import { parseArgs } from "node:util";
+import { describeError } from "../../lib/core/errors.ts";
+import { type FlagRange, readFlagNumber } from "../support/flag_number.ts";
 import { type Ending, runStory } from "./mod.ts";
 
 const USAGE = `Usage: npm run simulate -- [options]
@@ -14,12 +16,36 @@ const USAGE = `Usage: npm run simulate -- [options]
 `;
 /** So much of a trace is shown of a seed that fails among others. */
 const TAIL_LINES = 80;
-const SEED_MAX = 2 ** 32;
+const SEED_COUNT = 2 ** 32;
+const SEEDS: FlagRange = { min: 0, max: SEED_COUNT - 1 };
 const REPORT_EVERY_MS = 10_000;
+
+/** What is wanted; `minutes` may be without an end. */
+type Order =
+  | "help"
+  | { readonly seed: number }
+  | { readonly from: number; readonly count: number; readonly minutes: number };
 
 process.exitCode = await main();
 
 async function main(): Promise<number> {
+  let order: Order;
+  try {
+    order = readOrder();
+  } catch (error) {
+    console.error(`${describeError(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  if (order === "help") {
+    console.log(USAGE);
+    return 0;
+  }
+  if ("seed" in order) return await runOne(order.seed);
+  return await runMany(order.from, order.count, performance.now() + order.minutes * 60_000);
+}
+
+/** @throws {Error} when the flags make no sense */
+function readOrder(): Order {
   const { values } = parseArgs({
     options: {
       seed: { type: "string" },
@@ -29,15 +55,18 @@ async function main(): Promise<number> {
       help: { type: "boolean" },
     },
   });
-  if (values.help) {
-    console.log(USAGE);
-    return 0;
+  if (values.help) return "help";
+  const { seed, from, count, minutes } = values;
+  if (seed !== undefined) {
+    if ((from ?? count ?? minutes) !== undefined)
+      throw new Error("--seed: goes with no other flag");
+    return { seed: readFlagNumber("--seed", seed, SEEDS) };
   }
-  if (values.seed !== undefined) return await runOne(toNumber(values.seed));
-  const from = toNumber(values.from ?? String(Date.now() % SEED_MAX));
-  const minutes = values.minutes === undefined ? Infinity : toNumber(values.minutes);
-  const count = toNumber(values.count ?? (minutes === Infinity ? "1000" : String(SEED_MAX)));
-  return await runMany(from, count, performance.now() + minutes * 60_000);
+  return {
+    from: readFlagNumber("--from", from ?? String(Date.now() % SEED_COUNT), SEEDS),
+    count: readFlagNumber("--count", count ?? String(minutes === undefined ? 1_000 : SEED_COUNT)),
+    minutes: readFlagNumber("--minutes", minutes ?? "Infinity", { fraction: true }),
+  };
 }
 
 async function runOne(seed: number): Promise<number> {
@@ -52,8 +81,8 @@ async function runMany(from: number, count: number, untilMs: number): Promise<nu
   const startedMs = performance.now();
   let reportMs = startedMs + REPORT_EVERY_MS;
   let virtualMs = 0;
-  for (let done = 0; done < count && performance.now() < untilMs;) {
-    const ending = await runStory((from + done) % SEED_MAX);
+  for (let done = 0; ;) {
+    const ending = await runStory((from + done) % SEED_COUNT);
     done += 1;
     virtualMs += ending.virtualMs;
     if (ending.violations.length > 0) {
@@ -61,23 +90,18 @@ async function runMany(from: number, count: number, untilMs: number): Promise<nu
       return 1;
     }
     const nowMs = performance.now();
-    if (nowMs < reportMs && done < count) continue;
+    const isOver = done >= count || nowMs >= untilMs;
+    if (nowMs < reportMs && !isOver) continue;
     reportMs = nowMs + REPORT_EVERY_MS;
     const perSecond = (done / ((nowMs - startedMs) / 1_000)).toFixed(1);
     const hours = (virtualMs / 3_600_000).toFixed(1);
     console.log(`${done} seeds from ${from} on, ${perSecond} a second, ${hours} hours of theirs`);
+    if (isOver) return 0;
   }
-  return 0;
 }
 
 function tellFailure({ seed, trace, violations }: Ending): void {
   console.log(trace.slice(-TAIL_LINES).join("\n"));
   for (const violation of violations) console.log(`BROKEN: ${violation}`);
   console.log(`npm run simulate -- --seed ${seed}`);
-}
-
-function toNumber(text: string): number {
-  const number = Number(text);
-  if (!Number.isFinite(number) || number < 0) throw new Error(`Cannot use "${text}": a number`);
-  return number;
 }

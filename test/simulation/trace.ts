@@ -5,6 +5,9 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../lib/core/clock.ts";
 
+/** The end of an identity in a Lease: another one in each run. */
+const RANDOM_END = /_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
 /** One line for each thing that happened. */
 export class Trace {
   readonly #clock: Clock;
@@ -17,7 +20,7 @@ export class Trace {
   /** Notes that something happened now. @param who The process or server that it happened to, or who did it */
   note(who: string, what: string): void {
     const seconds = (this.#clock.monotonic() / 1_000).toFixed(3).padStart(9);
-    this.#lines.push(`${seconds} ${who.padEnd(6)} ${what}`);
+    this.#lines.push(`${seconds} ${who.padEnd(6)} ${what.replaceAll(RANDOM_END, "")}`);
   }
 
   /** Everything, oldest first. */

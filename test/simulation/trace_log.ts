@@ -6,9 +6,6 @@ import { describeError } from "../../lib/core/errors.ts";
 import type { LogFields, Logger } from "../../lib/core/log.ts";
 import type { Trace } from "./trace.ts";
 
-/** The end of an identity in a Lease: another one in each run. */
-const RANDOM_END = /_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-
 /** A logger into a trace; what it is told at level debug is left out. @param onMessage Told of each message, too */
 export function createTraceLog(
   trace: Trace,
@@ -21,7 +18,7 @@ export function createTraceLog(
     const shown = Object.entries({ ...fields, ...extra }).map(
       ([name, value]) => ` ${name}=${toText(value)}`,
     );
-    trace.note(who, `${level} ${message}${shown.join("")}`.replaceAll(RANDOM_END, ""));
+    trace.note(who, `${level} ${message}${shown.join("")}`);
   };
   return {
     debug: () => undefined,
