@@ -1,0 +1,242 @@
+/**
+ * Whether a process that lives for long keeps what it needs no more: hours of trouble, and what is on the heap after
+ * each. What the kernel sees of it, on a real process, is for `npm run soak`.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { heapStats } from "bun:jsc";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { EventCorrelator } from "../../lib/kube/event_correlator.ts";
+import type { Provider } from "../../lib/cloud/provider.ts";
+import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
+import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
+import { RequestLog } from "../../lib/simulator/kubernetes/request_log.ts";
+import { settle } from "../support/manual_clock.ts";
+import { CLOUD_STEPS } from "../simulation/cloud_steps.ts";
+import { TOKEN } from "../simulation/cloud.ts";
+import { MACHINE_STEPS } from "../simulation/machine_steps.ts";
+import { NODE_STEPS } from "../simulation/node_steps.ts";
+import { SERVER_STEPS } from "../simulation/server_steps.ts";
+import type { Step } from "../simulation/steps.ts";
+import { World } from "../simulation/world.ts";
+
+const NODES = 4;
+const TROUBLE_MS = 1_200_000;
+/** On average this long after one another. */
+const GAP_MS = 2_000;
+/** The first rounds load code, and fill what has a bound. */
+const WARM_ROUNDS = 2;
+const ROUNDS = 3;
+const BEAT_MS = 10_000;
+/** Until every deadline, back-off and pause after the trouble is over. */
+const CALM_MS = 700_000;
+/** What is at rest differs by so many objects of one type; what an act in fifty leaves behind shows. */
+const NOISE_MAX = ((ROUNDS * TROUBLE_MS) / GAP_MS) * 0.02;
+/** What everything is made of, metrics too, differs by more; what each Node that is gone would leave behind shows. */
+const NOISY: Readonly<Record<string, number>> = { string: 2_000, Object: 1_300, Array: 300 };
+/** Code, which is compiled as it is needed and thrown away when it is not. */
+const CODE = /Code|Executable|Structure|SymbolTable|PropertyTable|PropertyName|Butterfly|RegExp/;
+/** Of the processes, which are the hosts of the URLs that they ask. */
+const NAMES = ["a1", "b1"];
+const RIGHT_CLOCK = { rate: 1, skewMs: 0 };
+
+/** A machine goes, and its Node with it sooner or later; another one comes, under a name that never was. */
+const replace: Step = {
+  name: "Node replaced",
+  weight: 40,
+  act: (world) => {
+    const { random, machines, truth, cloud, server } = world;
+    const [name, vmId] = random.pick([...machines]);
+    if (truth.find(vmId)) cloud.state.removeVm(vmId);
+    if (random.chance(0.5)) server.objects.deleteNode(name);
+    else if (server.findNode(name)) world.setReady(name, false);
+    machines.delete(name);
+    return join(world);
+  },
+};
+
+/** As the step of stories, but never to the Lease: who loses it ends. */
+const refuse: Step = {
+  name: "API server refuses",
+  weight: 4,
+  act: ({ random, server, timeline }) => {
+    const resource = random.pick(["nodes", "nodes/status", "events"]);
+    const status = random.pick([409, 410, 429, 500, 503, 504]);
+    const pause = random.chance(0.5) ? { retryAfterSeconds: random.between(1, 8) } : {};
+    timeline.schedule(10_000, server.faults.refuse({ resource, status, ...pause }));
+    return resource;
+  },
+};
+
+const LEFT_OUT = new Set([
+  "Node joins",
+  "Node rebuilt",
+  "API server restarts",
+  "API server refuses",
+  "Lease edited by hand",
+]);
+const STEPS: readonly Step[] = [
+  ...[...NODE_STEPS, ...MACHINE_STEPS, ...CLOUD_STEPS, ...SERVER_STEPS].filter(
+    ({ name }) => !LEFT_OUT.has(name),
+  ),
+  replace,
+  refuse,
+];
+
+let world: World | undefined;
+// What has bounds, and tests of them, of its own. Not by mocks, which would remember each call.
+const { add } = RequestLog.prototype;
+const { correlate } = EventCorrelator.prototype;
+beforeEach(() => {
+  RequestLog.prototype.add = () => undefined;
+  EventCorrelator.prototype.correlate = (event) => ({ kind: "create", event });
+});
+afterEach(() => {
+  RequestLog.prototype.add = add;
+  EventCorrelator.prototype.correlate = correlate;
+  world?.leave();
+});
+
+describe("runApp", () => {
+  test("runApp() keeps nothing of what is over, leading or waiting", async () => {
+    world = createWorld();
+    const created = spyOn(xenOrchestra, "create");
+    for (const replica of world.replicas) replica.start(RIGHT_CLOCK);
+    const steps = [
+      ...STEPS,
+      toReconfigure(created.mock.results.map((one) => one.value as Provider)),
+    ];
+    created.mockRestore();
+    makeRight(world);
+    for (let round = 0; round < WARM_ROUNDS; round += 1) await live(world, steps);
+    const before = await countObjects();
+    let events = 0;
+    for (let round = 0; round < ROUNDS; round += 1) events += await live(world, steps);
+    const growth = listGrowth(before, await countObjects());
+
+    expect(growth).toEqual([]);
+    expect(events).toBeGreaterThan(0);
+    // Nobody ended, so what was counted lived all the time.
+    expect(world.incarnations.filter(({ end }) => end !== undefined)).toEqual([]);
+  }, 600_000);
+});
+
+/** A world that remembers nothing of its own past. */
+function createWorld(): World {
+  const deletion = { ...DEFAULT_DELETION, confirmations: 2, holdOffMs: 10_000, fleetShare: 1 };
+  const settings = { deletion, refreshIntervalMs: 10_000, pools: 2, nodes: NODES, replicas: 2 };
+  const world = new World(7, () => settings);
+  const forget = (): undefined => undefined;
+  world.truth.note = forget;
+  world.trace.note = forget;
+  world.noteChange = forget;
+  world.server.onNodeChange = forget;
+  world.server.onIdleWrite = forget;
+  world.server.onEarlyTake = forget;
+  world.cloud.onAnswer = forget;
+  world.invariants.checkSent = () => forget;
+  world.invariants.proofs.notePiece = forget;
+  world.invariants.proofs.noteFailure = forget;
+  return world;
+}
+
+let joined = 0;
+
+function join(world: World): string {
+  joined += 1;
+  const name = `node-${joined}`;
+  world.addMachine(name);
+  world.join(name);
+  return name;
+}
+
+/** Settings of requests change while all goes on: those under way are given up, and a new session begins. */
+function toReconfigure(providers: readonly Provider[]): Step {
+  const act = ({ random }: World): string => {
+    const clientTimeout = `${random.between(10, 20)}s`;
+    for (const [at, provider] of providers.entries()) {
+      const url = `http://${NAMES[at]}.memory`;
+      const raw = { url, token: TOKEN, refreshInterval: "10s", clientTimeout };
+      const { settings } = parseXenOrchestraConfig(raw, {});
+      if (settings !== undefined) xenOrchestra.reconfigure?.(provider, settings);
+    }
+    return clientTimeout;
+  };
+  return { name: "settings change", weight: 2, act };
+}
+
+/** A while of trouble, then calm until all is right and at rest. Returns how many Events were written. */
+async function live(world: World, steps: readonly Step[]): Promise<number> {
+  const { timeline, random, server } = world;
+  const endMs = timeline.monotonic() + TROUBLE_MS;
+  for (let beatMs = 0; timeline.monotonic() < endMs;) {
+    random.weigh(steps).act(world);
+    if (timeline.monotonic() >= beatMs) {
+      beatMs = timeline.monotonic() + BEAT_MS;
+      for (const { metadata } of server.nodes) beat(world, metadata.name);
+      // As Prometheus does.
+      for (const { metrics } of world.incarnations) metrics.render();
+    }
+    await timeline.advance(random.between(1, 2 * GAP_MS));
+  }
+  makeRight(world);
+  await timeline.advance(CALM_MS);
+  return forgetEvents(world);
+}
+
+function beat(world: World, name: string): void {
+  if (world.isRunning(name)) world.setReady(name, true);
+}
+
+/** All faults end, and all Nodes are new: others than before, and as many, with nothing that anybody wrote on them. */
+function makeRight(world: World): void {
+  const { cloud, server, machines } = world;
+  endFaults(world);
+  for (const { metadata } of server.nodes) server.objects.deleteNode(metadata.name);
+  for (const vmId of cloud.state.all("vms").keys()) cloud.state.removeVm(vmId);
+  machines.clear();
+  for (let at = 0; at < NODES; at += 1) join(world);
+}
+
+function endFaults({ cloud, server, incarnations }: World): void {
+  cloud.faults.clear();
+  cloud.events.mode = "right";
+  server.faults.clear();
+  for (const { id } of cloud.pools) {
+    cloud.state.restorePool(id);
+    cloud.state.hideVms(id, false);
+  }
+  for (const { kube, election, cloud: toCloud } of incarnations) {
+    for (const link of [kube, election, toCloud]) link.heal();
+  }
+}
+
+/** As the API server does after an hour. */
+function forgetEvents({ server: { objects } }: World): number {
+  const events = objects.list("events");
+  for (const { metadata } of events) {
+    objects.delete("events", { name: `${metadata.name}`, namespace: `${metadata["namespace"]}` });
+  }
+  return events.length;
+}
+
+/** Everything on the heap that is still held, by its type. */
+async function countObjects(): Promise<Readonly<Record<string, number>>> {
+  for (let turn = 0; turn < 5; turn += 1) {
+    Bun.gc(true);
+    await settle();
+  }
+  return heapStats().objectTypeCounts;
+}
+
+/** What there is more of than noise can explain. */
+function listGrowth(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+): string[] {
+  return Object.entries(after)
+    .filter(([type]) => !CODE.test(type))
+    .map(([type, count]) => ({ type, more: count - (before[type] ?? 0) }))
+    .filter(({ type, more }) => more > (NOISY[type] ?? NOISE_MAX))
+    .map(({ type, more }) => `${more} more of ${type}`);
+}
