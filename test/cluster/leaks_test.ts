@@ -33,7 +33,7 @@ const CALM_MS = 700_000;
 /** What is at rest differs by so many objects of one type; what an act in fifty leaves behind shows. */
 const NOISE_MAX = ((ROUNDS * TROUBLE_MS) / GAP_MS) * 0.02;
 /** What everything is made of, metrics too, differs by more; what each Node that is gone would leave behind shows. */
-const NOISY: Readonly<Record<string, number>> = { string: 2_000, Object: 1_300, Array: 300 };
+const NOISY: Readonly<Record<string, number>> = { string: 400, Object: 400, Array: 150 };
 /** Code, which is compiled as it is needed and thrown away when it is not. */
 const CODE = /Code|Executable|Structure|SymbolTable|PropertyTable|PropertyName|Butterfly|RegExp/;
 /** Of the processes, which are the hosts of the URLs that they ask. */
