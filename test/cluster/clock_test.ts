@@ -5,21 +5,15 @@
  * beginning of a certificate, that is what is said.
  * @module
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig } from "../support/cluster_rig.ts";
 import { createFakeTime, type FakeTime, skipsFakeTime } from "../support/fake_time.ts";
-import {
-  killAll,
-  type LandfallProcess,
-  type LogRecord,
-  listPrograms,
-} from "../support/landfall_process.ts";
+import { type LogRecord, listPrograms } from "../support/landfall_process.ts";
 import { findForeignWrites } from "../support/lease_history.ts";
-import { placeLandfall, type PlacedLandfall } from "../support/placed_landfall.ts";
-import { WatchedFleet } from "../support/watched_fleet.ts";
+import { usePlacedFleet } from "../support/placed_fleet.ts";
+import type { PlacedLandfall } from "../support/placed_landfall.ts";
 
 const program = listPrograms().at(-1);
 const isSkipped = skipsCluster() || skipsFakeTime();
@@ -40,33 +34,14 @@ interface Skewed extends PlacedLandfall {
 }
 
 describe.skipIf(isSkipped)(`with a wrong clock, ${program?.name}`, () => {
-  let rig: ClusterRig | undefined;
-  let fleet: WatchedFleet | undefined;
-  const running: LandfallProcess[] = [];
-  const use = (): { rig: ClusterRig; fleet: WatchedFleet } => {
-    if (rig === undefined || fleet === undefined) throw new Error("Cannot test: not up");
-    return { rig, fleet };
-  };
+  const stage = usePlacedFleet(program);
+  const { use } = stage;
   const place = async (name: string, offset: string): Promise<Skewed> => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    const { rig } = use();
-    const time = await createFakeTime(join(rig.cluster.folder, `${name}.clock`), offset);
+    const time = await createFakeTime(join(use().rig.cluster.folder, `${name}.clock`), offset);
     const settings = ["deletion: {confirmations: 3, holdOff: 1s, fleetShare: 1}"];
-    const placed = await placeLandfall(rig, program, { name, env: time.env, args: ARGS, settings });
-    running.push(placed.landfall);
+    const placed = await stage.place({ name, env: time.env, args: ARGS, settings });
     return { ...placed, time };
   };
-
-  beforeAll(async () => {
-    rig = await ClusterRig.start();
-    fleet = new WatchedFleet(rig);
-    await fleet.add("stays-1", "stays-2", "stays-3");
-  }, 120_000);
-  afterEach(async () => {
-    await killAll(running.splice(0));
-    await rig?.deleteLease();
-  });
-  afterAll(() => rig?.stop());
 
   test("replicas agree on one although their clocks are hours apart and one runs fast", async () => {
     const { rig, fleet } = use();

@@ -2,21 +2,17 @@
  * A machine that lacks something, on real processes: room for logs, somebody who reads them, file descriptors.
  * @module
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readCpu, readHoldings } from "../../bench/proc.ts";
 import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig, waitUntil } from "../support/cluster_rig.ts";
-import { killAll, type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
-import {
-  placeLandfall,
-  type PlacedLandfall,
-  type PlaceOptions,
-} from "../support/placed_landfall.ts";
+import { waitUntil } from "../support/cluster_rig.ts";
+import { listPrograms } from "../support/landfall_process.ts";
+import { usePlacedFleet } from "../support/placed_fleet.ts";
+import type { PlacedLandfall, PlaceOptions } from "../support/placed_landfall.ts";
 import { openRaw } from "../support/raw_http.ts";
 import { findFreePort } from "../support/server_process.ts";
-import { WatchedFleet } from "../support/watched_fleet.ts";
 
 const program = listPrograms().at(-1);
 const isSkipped = skipsCluster();
@@ -28,34 +24,14 @@ const CPU_S_MAX = 1.5;
 const DESCRIPTORS = 64;
 
 describe.skipIf(isSkipped || !hasBinary)("on a machine that lacks something, the binary", () => {
-  let rig: ClusterRig | undefined;
-  let fleet: WatchedFleet | undefined;
-  const running: LandfallProcess[] = [];
-  const use = (): { rig: ClusterRig; fleet: WatchedFleet } => {
-    if (rig === undefined || fleet === undefined) throw new Error("Cannot test: not up");
-    return { rig, fleet };
-  };
-  const place = async (options: PlaceOptions): Promise<PlacedLandfall> => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    const placed = await placeLandfall(use().rig, program, {
+  const stage = usePlacedFleet(program);
+  const { use } = stage;
+  const place = (options: PlaceOptions): Promise<PlacedLandfall> =>
+    stage.place({
       settings: [CARELESS],
       ...options,
       args: ["--node-monitor-period=500ms", ...(options.args ?? [])],
     });
-    running.push(placed.landfall);
-    return placed;
-  };
-
-  beforeAll(async () => {
-    rig = await ClusterRig.start();
-    fleet = new WatchedFleet(rig);
-    await fleet.add("stays-1", "stays-2", "stays-3");
-  }, 120_000);
-  afterEach(async () => {
-    await killAll(running.splice(0));
-    await rig?.deleteLease();
-  });
-  afterAll(() => rig?.stop());
 
   /** A Node joins, a machine goes, and what that takes of the processor stays within bounds. */
   const expectWork = async ({ pid, ask }: PlacedLandfall, name: string): Promise<void> => {
