@@ -115,6 +115,8 @@ ${toTable(header, marked)}
 ${bends.length === 0 ? "Nothing bends: every figure is linear in N or better." : `What bends: ${bends.join("; ")}.`}
 
 ${images}
+Both axes of each chart are logarithmic: a straight line is a power of N.
+
 Xen Orchestra is asked for everything at once, so the number of requests does not depend on the number of Nodes, and
 their bytes do. Kubernetes is asked for three writes per Node at most: the patch that takes the taint away, the
 addresses, and an Event. Bytes with Kubernetes are those of the watch, which shows each Node again after
@@ -129,10 +131,11 @@ A minute of rest is one in which nothing changes. Heartbeats are written by kube
 each is a whole Node to read, of which nothing is kept. What is resident with no Nodes at all is mostly the program
 itself, read from its file: it is shared between processes of one machine and given up when memory is short. What cannot
 be given up is called anonymous.
-
-\`MemoryDenyWriteExecute=yes\` is what the systemd unit sets. It takes nothing away, since Landfall runs without the JIT
-compiler anyway; the figure is there to show that.
-`;
+${figures["denied5000"] === undefined ? "" : DENIED}`;
 }
 
 const SETTLE = "35 s";
+const DENIED = `
+\`MemoryDenyWriteExecute=yes\` is what the systemd unit sets. It takes nothing away, since Landfall runs without the JIT
+compiler anyway; the figure is there to show that.
+`;
