@@ -7,6 +7,8 @@ import { runStory } from "./story.ts";
 
 /** So many seeds are one test. */
 const SEEDS_PER_TEST = 25;
+/** What 25 seeds may take, in milliseconds: a busy machine needs a minute. After one that is cut off, none can start. */
+const TIMEOUT_MS = 120_000;
 /** So much of the trace is shown of a seed that fails. */
 const TAIL_LINES = 60;
 
@@ -15,9 +17,11 @@ export function describeSeeds(from: number, count: number): void {
   describe(`simulation, seeds ${from} to ${from + count - 1}`, () => {
     for (let first = from; first < from + count; first += SEEDS_PER_TEST) {
       const last = Math.min(first + SEEDS_PER_TEST, from + count) - 1;
-      test(`runStory() breaks no promise from seed ${first} to ${last}`, async () => {
+      const title = `runStory() breaks no promise from seed ${first} to ${last}`;
+      const tell = async (): Promise<void> => {
         for (let seed = first; seed <= last; seed += 1) expect(await findFailure(seed)).toBe("");
-      });
+      };
+      test(title, tell, TIMEOUT_MS);
     }
   });
 }
