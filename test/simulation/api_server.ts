@@ -108,7 +108,9 @@ export class ApiServer {
     const hold = this.#hold;
     const renewedMs = this.#clock.monotonic();
     const { durationMs } = hold ?? NOBODY;
-    if (this.objects.get("leases", LEASE) === undefined) return false;
+    // Nobody sees that what stands there already is written again.
+    const isNews = holder === undefined || holder !== this.holder;
+    if (this.objects.get("leases", LEASE) === undefined || !isNews) return false;
     if (holder === undefined) this.objects.delete("leases", LEASE);
     else this.objects.patch("leases", LEASE, { spec: { holderIdentity: holder } });
     this.#stranger = holder ? { name: holder, renewedMs, durationMs } : undefined;
