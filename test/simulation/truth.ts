@@ -17,6 +17,10 @@ const ORIGINS: Readonly<Record<string, string>> = {
   [`${PREFIX}/original_host_id`]: HOST_ID,
   [`${PREFIX}/original_pool_id`]: POOL_ID,
 };
+const POOL_NAME = `${PREFIX}/pool_name_label`;
+const HOST_NAME = `${PREFIX}/host_name_label`;
+/** Names of where a machine is, by the label that says where. */
+const PLACES: Readonly<Record<string, string>> = { [HOST_NAME]: HOST_ID, [POOL_NAME]: POOL_ID };
 const GIB = 2 ** 30;
 
 /** Every label that may be ours. */
@@ -25,9 +29,9 @@ export const OUR_LABELS: ReadonlySet<string> = new Set([
   ...ZONE,
   ...TYPE,
   HOST_ID,
-  `${PREFIX}/host_name_label`,
+  HOST_NAME,
   POOL_ID,
-  `${PREFIX}/pool_name_label`,
+  POOL_NAME,
   VM_NAME,
   ...Object.keys(ORIGINS),
 ]);
@@ -45,6 +49,9 @@ export class Truth {
   readonly #cloud: Cloud;
   /** By the machine's UUID and the label's key: every value that was ever true. */
   readonly #past = new Map<string, Map<string, Set<string>>>();
+
+  /** By the ID of a host or pool: every name that it ever had. */
+  readonly #names = new Map<string, Set<string>>();
 
   constructor(cloud: Cloud) {
     this.#cloud = cloud;
@@ -67,6 +74,11 @@ export class Truth {
 
   /** Takes in what is true now. To be called after each change. */
   note(): void {
+    for (const collection of ["pools", "hosts"] as const) {
+      for (const [id, record] of this.#cloud.state.all(collection)) {
+        this.#names.set(id, (this.#names.get(id) ?? new Set()).add(toName(record)));
+      }
+    }
     for (const vmId of this.#cloud.state.all("vms").keys()) {
       const past = this.#past.get(vmId) ?? new Map<string, Set<string>>();
       this.#past.set(vmId, past);
@@ -76,9 +88,14 @@ export class Truth {
     }
   }
 
-  /** Whether a label of ours was ever true of a machine. */
+  /**
+   * Whether a label of ours was ever true of a machine. Machines, hosts and pools are lists of their own, so where it
+   * was before may be told with a name from after it left.
+   */
   wasTrue(vmId: string, key: string, value: string): boolean {
     const past = this.#past.get(vmId);
+    const places = past?.get(PLACES[key] ?? "") ?? [];
+    if ([...places].some((id) => this.#names.get(id)?.has(value))) return true;
     return past?.get(ORIGINS[key] ?? key)?.has(value) ?? false;
   }
 
@@ -95,12 +112,12 @@ export class Truth {
       ...toAll(REGION, poolId),
       ...toAll(TYPE, toInstanceType(vm)),
       [POOL_ID]: poolId,
-      [`${PREFIX}/pool_name_label`]: toName(state.all("pools").get(poolId)),
+      [POOL_NAME]: toName(state.all("pools").get(poolId)),
       [VM_NAME]: toName(vm),
       ...(host && {
         ...toAll(ZONE, host.id),
         [HOST_ID]: host.id,
-        [`${PREFIX}/host_name_label`]: toName(host),
+        [HOST_NAME]: toName(host),
       }),
     };
   }
