@@ -42,16 +42,18 @@ export interface Finding {
 const SLOPE_MAX = 1;
 /** A slope is real when it is so many standard errors above zero. */
 const ERRORS = 2;
+/** The heap grows until it is collected, which takes minutes: only what is left then is held. */
+const COLLECTED_WITHIN_HOURS = 3 / 60;
 /** A request or two may be under way in one half and not in the other. */
 const DESCRIPTORS_MORE_MAX = 2;
 
 /** Judges. What the first third shows counts as warming up. */
 export function judge({ samples, log, exitCode, wrong }: Outcome): readonly Finding[] {
   const later = samples.slice(Math.ceil(samples.length / 3));
-  const resident = toTrend(later.map(({ hours, resident }) => [hours, resident]));
+  const resident = toTrend(toLows(later).map(({ hours, resident }) => [hours, resident]));
   const bad = findBadRecords(log);
   return [
-    toSlopeFinding("resident memory", resident),
+    toSlopeFinding("resident memory at its lowest", resident),
     toHoldFinding("descriptors", later, ({ descriptors }) => descriptors),
     toHoldFinding("threads", later, ({ threads }) => threads),
     {
@@ -70,6 +72,17 @@ export function judge({ samples, log, exitCode, wrong }: Outcome): readonly Find
       isFine: exitCode === 0,
     },
   ];
+}
+
+/** Of every few minutes the sample with the least memory. */
+function toLows(samples: readonly Sample[]): readonly Sample[] {
+  const lows = new Map<number, Sample>();
+  for (const sample of samples) {
+    const window = Math.floor(sample.hours / COLLECTED_WITHIN_HOURS);
+    const low = lows.get(window);
+    if (low === undefined || sample.resident < low.resident) lows.set(window, sample);
+  }
+  return [...lows.values()];
 }
 
 function toSlopeFinding(what: string, { slope, error }: Trend): Finding {
