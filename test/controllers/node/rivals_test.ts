@@ -19,6 +19,12 @@ describe("Claims.findRival()", () => {
       "other",
     ],
     [
+      "names a Node with the same system UUID in the other byte order",
+      { systemUuid: "82cebe63-c91f-5088-97f3-6750b1f45970" },
+      { systemUuid: "63BECE82-1FC9-8850-97F3-6750B1F45970" },
+      "other",
+    ],
+    [
       "finds none among different ones",
       { systemUuid: "a" },
       { systemUuid: "b", providerId: "test://j" },
