@@ -128,6 +128,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "const deadline = timeoutMs > 0 ? AbortSignal.any([signal]) : started.signal;",
     ),
     tests: ["test/providers/xenorchestra/session_test.ts"],
+    simulated: true,
   },
   {
     id: "show-refused-token",

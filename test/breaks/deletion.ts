@@ -152,6 +152,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "const streak = extendStreak(before?.streak, nowMs, observedAtMs);",
     ),
     tests: ["test/cloud/deletion_guard_test.ts"],
+    simulated: true,
   },
   {
     id: "count-over-failures",
@@ -162,6 +163,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "",
     ),
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+    simulated: true,
   },
   {
     id: "count-over-ready",
@@ -194,6 +196,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "Math.ceil(settings.fleetShare * sizeAtStart + 1e-9)",
     ),
     tests: ["test/cloud/fleet_limit_test.ts"],
+    simulated: true,
   },
   {
     id: "limit-forgets-deletions",
@@ -229,5 +232,6 @@ export const DELETION_BREAKS: readonly Break[] = [
       "client.delete(NODES, { name }, {}, signal),",
     ),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
+    simulated: true,
   },
 ];

@@ -133,6 +133,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       "const stopped = deadlineMs > 0 ? signal : deadline.signal;",
     ),
     tests: ["test/kube/http_client_test.ts"],
+    simulated: true,
   },
   {
     id: "follow-redirects",

@@ -57,6 +57,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
         '        (clock.now() - Date.parse(lease.spec?.renewTime ?? ""));',
     ),
     tests: ["test/kube/leader_test.ts", "test/kube/leader_property_test.ts"],
+    simulated: true,
   },
   {
     id: "take-deleted-lease",
@@ -67,12 +68,14 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "this.#heldUntilMs = clock.monotonic() - durationMs;",
     ),
     tests: ["test/kube/leader_test.ts"],
+    simulated: true,
   },
   {
     id: "renew-over-other",
     invariant: "a holder that finds another in its Lease stops",
     edits: edit(LOCK, "if (findHolder(lease) !== identity) return TAKEN;\n      this.", "this."),
     tests: ["test/kube/leader_test.ts"],
+    simulated: true,
   },
   {
     id: "age-by-wall-clock",
@@ -105,6 +108,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     invariant: "a leader gives up before others may take the Lease",
     edits: edit(LEADER, "this.#heldMs = Math.min(", "this.#heldMs = 2 * Math.min("),
     tests: ["test/kube/leader_test.ts", "test/kube/leader_property_test.ts"],
+    simulated: true,
   },
   {
     id: "release-before-end",

@@ -89,6 +89,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "taints: [SHUTDOWN_TAINT], isOff",
     ),
     tests: ["test/controllers/node_lifecycle/plan_test.ts"],
+    simulated: true,
   },
   {
     id: "shutdown-when-unknown",
@@ -106,6 +107,7 @@ export const NODE_BREAKS: readonly Break[] = [
         "    return { ...NOTHING, initialises: true, patch: { metadata: {}, spec: { taints: null } } };",
     ),
     tests: ["test/controllers/node/plan_test.ts"],
+    simulated: true,
   },
   {
     id: "patch-without-version",
@@ -116,6 +118,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "{ ...patch.metadata };",
     ),
     tests: ["test/controllers/node/reconcile_test.ts"],
+    simulated: true,
   },
   {
     id: "taint-without-version",
@@ -126,6 +129,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "metadata: { ...(resourceVersion === undefined && { resourceVersion }) },",
     ),
     tests: ["test/controllers/node_lifecycle/shutdown_taint_test.ts"],
+    simulated: true,
   },
   {
     id: "merge-addresses",
@@ -157,6 +161,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "const from = actual[key] ?? findTrusted(key, actual, wanted, origins);",
     ),
     tests: ["test/controllers/node_labels/plan_test.ts"],
+    simulated: true,
   },
   {
     id: "swapped-uuid-unproven",
@@ -177,6 +182,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "const presence = resolved;",
     ),
     tests: ["test/controllers/node/reconcile_test.ts"],
+    simulated: true,
   },
   {
     id: "plan-on-old-node",
