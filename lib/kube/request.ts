@@ -127,8 +127,11 @@ export class Requester {
     try {
       return await this.#options.credentials.current(signal);
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      const message = `Cannot ${request.what}: no credentials: ${describeError(error)}`;
+      // The server was not even asked: who reads of it would look for the trouble in the network.
+      const isLate = signal.aborted && isTimeout(signal.reason);
+      if (signal.aborted && !isLate) throw signal.reason;
+      const why = isLate ? "what gives them takes too long" : describeError(error);
+      const message = `Cannot ${request.what}: no credentials: ${why}`;
       throw new KubeError("unauthorized", message, { cause: error });
     }
   }
@@ -183,4 +186,8 @@ function toPauseMs(error: KubeError, reply: Response): number | undefined {
 function named({ what }: KubeRequest, error: unknown): unknown {
   if (!(error instanceof KubeError) || error.message.startsWith(`Cannot ${what}: `)) return error;
   return new KubeError(error.kind, `Cannot ${what}: ${error.message}`, { cause: error });
+}
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === "TimeoutError";
 }

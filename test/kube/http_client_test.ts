@@ -429,4 +429,27 @@ describe("createKubeClient() with rotating credentials", () => {
       message: 'Cannot read "/x": no credentials: /t: the token is empty',
     });
   });
+
+  test("blames no server for credentials that do not come", async () => {
+    const clock = new ManualClock();
+    const current = (signal: AbortSignal): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        const end = (): void => reject(signal.reason);
+        if (signal.aborted) end();
+        signal.addEventListener("abort", end, { once: true });
+      });
+    const credentials = { server: "https://127.0.0.1:1", current, invalidate: () => {} };
+    const metrics = new MetricsRegistry();
+    const client = createKubeClient({ credentials, clock, metrics, version: "1" });
+    const told = client.get("/x", never).catch((error: unknown) => error);
+    const stop = new AbortController();
+    const stopped = client.get("/x", stop.signal);
+    stop.abort(new Error("stop"));
+    await expect(stopped).rejects.toThrow("stop");
+    await clock.advance(60_000);
+    expect(await told).toMatchObject({
+      kind: "unauthorized",
+      message: 'Cannot read "/x": no credentials: what gives them takes too long',
+    });
+  });
 });
