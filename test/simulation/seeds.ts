@@ -7,7 +7,7 @@ import { runStory } from "./story.ts";
 
 /** So many seeds are one test. */
 const SEEDS_PER_TEST = 25;
-/** What 25 seeds may take, in milliseconds: a busy machine needs a minute. After one that is cut off, none can start. */
+/** What so many may take, in milliseconds: a busy machine needs a minute. After one cut off, no other can start. */
 const TIMEOUT_MS = 120_000;
 /** So much of the trace is shown of a seed that fails. */
 const TAIL_LINES = 60;
