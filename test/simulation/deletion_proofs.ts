@@ -27,6 +27,8 @@ interface Proof {
 const RECONCILE_MS = 60_000;
 /** Clocks of processes may be so much too fast. */
 const RATE_ERROR = 0.02;
+/** The longest cut of a network, and the next look after it. */
+const WATCH_LAG_MS = 75_000;
 /** So soon a process has looked at what it was told. */
 const LOOK_MS = 7_000;
 const NODE_MARK = '"kind":"Node"';
@@ -135,11 +137,8 @@ export class DeletionProofs {
     const count = [...deletions.values()].filter(
       (atMs) => atMs >= sinceMs + fleetWindowMs * RATE_ERROR,
     ).length;
-    const first = Math.max(
-      0,
-      this.#sizes.findLastIndex(({ atMs }) => atMs <= sinceMs),
-    );
-    const size = Math.max(0, ...this.#sizes.slice(first).map((sample) => sample.size));
+    // Where the watch is late, so is what the process goes by.
+    const size = Math.max(0, ...this.#listSizes(sinceMs - WATCH_LAG_MS));
     const limit = Math.max(1, Math.floor(fleetShare * size + 1e-9));
     return count > limit ? [`${count} Nodes go within the window, of ${size}`] : [];
   }
