@@ -90,7 +90,9 @@ function toSlopeFinding(what: string, { slope, error }: Trend): Finding {
   const isReal = slope > ERRORS * error;
   return {
     title: `${what}: slope over the later two thirds`,
-    measured: `${slope.toFixed(2)} ± ${error.toFixed(2)} MiB/h`,
+    measured: Number.isNaN(error)
+      ? "too short to tell"
+      : `${slope.toFixed(2)} ± ${error.toFixed(2)} MiB/h`,
     isFine: !isReal || slope < SLOPE_MAX,
   };
 }

@@ -48,6 +48,12 @@ test("judge() does not mind garbage that is collected every few minutes, whereve
   }
 });
 
+test("judge() does not tell the slope of a minute", () => {
+  const samples = toSamples((hours) => ({ resident: 40 + hours * 500 })).slice(0, 7);
+  const [memory] = judge({ samples, log: "", exitCode: 0, wrong: "" });
+  expect(memory).toMatchObject({ measured: "too short to tell", isFine: true });
+});
+
 test("judge() lets memory grow while it warms up", () => {
   const samples = toSamples((hours) => (hours < 1 / 6 ? { resident: 40 + hours * 100 } : {}));
   expect(listBad({ samples })).toEqual([]);

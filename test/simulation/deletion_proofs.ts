@@ -113,7 +113,8 @@ export class DeletionProofs {
     if (!fitting.some(({ isConnected }) => isConnected)) doubts.push("a pool was not connected");
     if (lists.length < confirmations) doubts.push(`only ${lists.length} lists lacked the VM`);
     const spanMs = nowMs - (lists[0] ?? nowMs);
-    if (spanMs < holdOffMs * (1 - RATE_ERROR)) doubts.push(`it is missing for ${spanMs} ms only`);
+    if (spanMs < holdOffMs * (1 - RATE_ERROR))
+      doubts.push(`it is missing for ${Math.floor(spanMs)} ms only`);
     return [...doubts, ...this.#listExcess(author, node.metadata.uid ?? "")];
   }
 
