@@ -2,6 +2,7 @@
  * What all controllers of Nodes have in common: what they work with, and a loop that works on one Node at a time.
  * @module
  */
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceResolver } from "../cloud/instance_resolver.ts";
 import type { InventoryListener, InventorySource } from "../cloud/inventory_source.ts";
@@ -76,6 +77,11 @@ export interface NodeLoopOptions {
 
 /** Longest time for one Node, the cloud's answer included. */
 const RECONCILE_TIMEOUT_MS = 60_000;
+/**
+ * Most reconciles find nothing to do and never wait for anything. After so many everything else has its turn: thousands
+ * in a row, as at a start on many Nodes, would hold up probes and the renewal of the Lease.
+ */
+const TURN_LENGTH = 20;
 /** After a stop: longer than any healthy write; with the last Events the process ends within 5 s. */
 const GRACE_MS = 2_500;
 
@@ -86,6 +92,7 @@ export class NodeLoop {
   readonly #controller: Controller;
   /** Nodes that were met as they stood before another write. The watch brings what they are waiting for. */
   readonly #deferred = new Set<string>();
+  #reconciles = 0;
   /** Ends the rest. */
   #wake: (() => void) | undefined;
 
@@ -162,6 +169,8 @@ export class NodeLoop {
 
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
     const { context, reconcile, forget } = this.#options;
+    this.#reconciles += 1;
+    if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();
     const node = context.nodes.get(key);
     if (node === undefined) {
       context.superseded.forget(key);

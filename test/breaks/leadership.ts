@@ -143,6 +143,16 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     simulated: true,
   },
   {
+    id: "never-take-turns",
+    invariant: "thousands of Nodes that need nothing hold up no renewal of the Lease",
+    edits: edit(
+      "lib/controllers/node_loop.ts",
+      "if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();",
+      "if (this.#reconciles % TURN_LENGTH === -1) await setImmediate();",
+    ),
+    tests: ["test/controllers/node_loop_test.ts"],
+  },
+  {
     id: "lose-key-while-working",
     invariant: "a Node that changes while it is worked on is worked on again",
     edits: edit(QUEUE, "if (this.#dirty.has(key)) this.#push(key);", "this.#dirty.delete(key);"),
