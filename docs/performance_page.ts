@@ -99,7 +99,8 @@ function renderPage(results: Results): string {
 
 Measured on ${date}: ${machine}. Each figure is that of the compiled binary with leader election and the HTTPS port, as
 it runs in production but for a longer Lease (60 s), so that a busy machine ends no measurement, against a simulated
-Kubernetes and a simulated Xen Orchestra in a process of their own on the same machine. No figure depends on a network. Medians where noise matters: ten starts, three starts on a
+Kubernetes and a simulated Xen Orchestra in a process of their own on the same machine.
+No figure depends on a network. Medians where noise matters: ten starts, three starts on a
 full cluster, three initialisations of up to 1,000 Nodes.
 
 Whoever wants to see it: \`npm run build && npm run bench\` (about twelve minutes), \`npm run soak\` (half an hour).
