@@ -5,6 +5,7 @@
 import { isReady, isUninitialized } from "../controllers/identity.ts";
 import { EVENTS as LIFECYCLE_EVENTS, SHUTDOWN_TAINT } from "../controllers/node_lifecycle/words.ts";
 import { TOPOLOGY_LABELS } from "../controllers/words.ts";
+import { toPlainText } from "../core/printable.ts";
 import type { KubeEvent, Node } from "../kube/resource.ts";
 import {
   HOST_NAME_LABEL,
@@ -24,7 +25,7 @@ export function narrate({ view, tell }: Pick<Stage, "view" | "tell">): () => voi
     }),
     view.events.subscribe((_key, before, after) => {
       if (after === undefined || before !== undefined || !isWorthTelling(after)) return;
-      tell(`  !  ${after.involvedObject.name}: ${after.reason}: ${after.message}`);
+      tell(toLine("!", `${after.involvedObject.name}: ${after.reason}: ${after.message}`));
     }),
   ];
   return () => {
@@ -33,24 +34,31 @@ export function narrate({ view, tell }: Pick<Stage, "view" | "tell">): () => voi
 }
 
 function tellNode(name: string, before: Node | undefined, after: Node | undefined): string[] {
-  if (after === undefined) return [`  -  ${name} is deleted`];
-  if (before === undefined) return [`  +  ${name} registers, system UUID ${toUuid(after)}`];
+  if (after === undefined) return [toLine("-", `${name} is deleted`)];
+  if (before === undefined) return [toLine("+", `${name} registers, system UUID ${toUuid(after)}`)];
   if (isUninitialized(before)) {
-    return isUninitialized(after) ? [] : [`  =  ${name} is ${toSummary(after)}`];
+    return isUninitialized(after) ? [] : [toLine("=", `${name} is ${toSummary(after)}`)];
   }
   const lines: string[] = [];
   const zone = after.metadata.labels?.[ZONE_LABEL];
   if (before.metadata.labels?.[ZONE_LABEL] !== zone) {
-    lines.push(`  ~  ${name} is on ${toPlace(after)}, in zone ${zone}`);
+    lines.push(toLine("~", `${name} is on ${toPlace(after)}, in zone ${zone}`));
   }
   if (isReady(before) !== isReady(after)) {
-    lines.push(`  ~  ${name} is ${isReady(after) ? "Ready" : "NotReady"}`);
+    lines.push(toLine("~", `${name} is ${isReady(after) ? "Ready" : "NotReady"}`));
   }
   if (hasShutdownTaint(before) !== hasShutdownTaint(after)) {
     const taint = `${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`;
-    lines.push(`  ~  ${name} ${hasShutdownTaint(after) ? "is" : "is no longer"} tainted ${taint}`);
+    lines.push(
+      toLine("~", `${name} ${hasShutdownTaint(after) ? "is" : "is no longer"} tainted ${taint}`),
+    );
   }
   return lines;
+}
+
+/** Anybody may register a Node or write an Event there: nothing of theirs moves the cursor or sets colours. */
+function toLine(mark: string, text: string): string {
+  return `  ${mark}  ${toPlainText(text)}`;
 }
 
 /** Whether a Node is marked as one whose machine is off. */

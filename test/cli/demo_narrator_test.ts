@@ -99,6 +99,16 @@ describe("narrate()", () => {
     expect(lines).toEqual(["  +  n registers, system UUID uuid-1"]);
   });
 
+  test("tells nothing that moves the cursor or sets colours", () => {
+    const view = createView();
+    const lines: string[] = [];
+    narrate({ view, tell: (line) => lines.push(line) });
+    view.nodes.replace([toNode("n", { systemUuid: "\u001b[2J\nuuid" })], "1");
+    view.events.replace([{ ...toEvent("Warning", "R"), message: "\u009b31m" }], "3");
+    view.events.apply({ ...toEvent("Warning", "R"), message: "\u009b31m" });
+    expect(lines).toEqual(["  +  n registers, system UUID ?[2J uuid", "  !  n: R: ?31m"]);
+  });
+
   test.each([
     ["Warning", "R", ["  !  n: R: m"]],
     ["Normal", "DeletingNode", ["  !  n: DeletingNode: m"]],
