@@ -4,8 +4,8 @@
  */
 import { toPlainText } from "../core/printable.ts";
 
-/** What is longer is cut, but for the last cell of a row: one long name would make every row as long. */
-const CELL_LENGTH_MAX = 120;
+/** So wide a column may be, which is enough for two UUIDs. What is longer moves the rest of its own row alone. */
+const WIDTH_MAX = 96;
 
 /**
  * Aligns columns with two blanks between them, as kubectl does. Empty cells show as `-`, texts as
@@ -19,20 +19,15 @@ export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  const last = header.length - 1;
-  const lines = [header, ...rows].map((row) => row.map((cell, at) => toCell(cell, at === last)));
-  const widths = header.map((_, at) =>
-    lines.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),
-  );
+  const lines = [header, ...rows].map((row) => row.map((cell) => toPlainText(cell) || "-"));
+  const widths = header.map((_, at) => findWidth(lines.map((row) => row[at] ?? "")));
   return lines
-    .map((row) => row.map((cell, at) => (at === last ? cell : cell.padEnd(widths[at] ?? 0))))
-    .map((row) => `${row.join("  ").trimEnd()}\n`)
+    .map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "))
+    .map((line) => `${line.trimEnd()}\n`)
     .join("");
 }
 
-function toCell(text: string, isLast: boolean): string {
-  if (text === "") return "-";
-  const plain = toPlainText(text);
-  const isLong = !isLast && plain.length > CELL_LENGTH_MAX;
-  return isLong ? `${plain.slice(0, CELL_LENGTH_MAX - 1)}…` : plain;
+function findWidth(cells: readonly string[]): number {
+  const lengths = cells.map(({ length }) => length).filter((length) => length <= WIDTH_MAX);
+  return lengths.reduce((most, length) => Math.max(most, length), 0);
 }

@@ -21,17 +21,27 @@ test("formatTable() shows the titles of an empty table", () => {
   expect(formatTable(["A", "B"], [])).toBe("A  B\n");
 });
 
-test("formatTable() cuts what would make every row long, and nothing at the end of a row", () => {
-  const long = "x".repeat(10_000);
-  const [, first = "", second = ""] = formatTable(
-    ["A", "B"],
+test("formatTable() shows the whole of a long cell, and moves no other row for it", () => {
+  const long = "x".repeat(253);
+  const fits = "y".repeat(96);
+  expect(
+    formatTable(
+      ["A", "B", "C"],
+      [
+        [long, "b", "c"],
+        ["a", fits, ""],
+        ["a", `${fits}y`, "c"],
+      ],
+    ),
+  ).toBe(
     [
-      [long, "y"],
-      ["", long],
-    ],
-  ).split("\n");
-  expect(first).toBe(`${"x".repeat(119)}…  y`);
-  expect(second).toBe(`-${" ".repeat(121)}${long}`);
+      `A  B${" ".repeat(95)}  C`,
+      `${long}  b${" ".repeat(95)}  c`,
+      `a  ${fits}  -`,
+      `a  ${fits}y  c`,
+      "",
+    ].join("\n"),
+  );
 });
 
 test("formatTable() shows nothing that moves the cursor or sets colours", () => {
