@@ -10,6 +10,7 @@ import { parseCidr, parseIp } from "../../lib/core/ip.ts";
 import { isLabelKey, isLabelValue, toLabelValue } from "../../lib/core/label.ts";
 import { toPlainText } from "../../lib/core/printable.ts";
 import { isSubdomain } from "../../lib/core/subdomain.ts";
+import { parseUuid } from "../../lib/core/uuid.ts";
 import { parseListenAddress } from "../../lib/http/listen_address.ts";
 import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
 import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";
@@ -18,7 +19,6 @@ import { parseProviderId as parseStaticId } from "../../lib/providers/static/pro
 import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
 import { parseProviderId } from "../../lib/providers/xenorchestra/provider_id.ts";
 import { explainToken, parseUrl } from "../../lib/providers/xenorchestra/text_forms.ts";
-import { parseUuid } from "../../lib/providers/xenorchestra/uuid.ts";
 import { measureCpuMs } from "../support/hostile.ts";
 
 /** A quadratic reader needs seconds for so many characters, and minutes for a file as long as files may be. */

@@ -4,12 +4,12 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { parseUuid, swapUuid } from "../../lib/core/uuid.ts";
 import {
   formatProviderId as formatStatic,
   parseProviderId as parseStatic,
 } from "../../lib/providers/static/provider_id.ts";
 import { formatProviderId, parseProviderId } from "../../lib/providers/xenorchestra/provider_id.ts";
-import { parseUuid, swapUuid } from "../../lib/providers/xenorchestra/uuid.ts";
 import { anyText, tries } from "../support/hostile.ts";
 
 const uuid = fc.uuid().filter((text) => /[^0-]/.test(text));

@@ -10,7 +10,7 @@ import type { Inventory } from "../../lib/cloud/inventory.ts";
 import type { Instance, NodeIdentity } from "../../lib/cloud/provider.ts";
 import { parseIp } from "../../lib/core/ip.ts";
 import { isLabelValue } from "../../lib/core/label.ts";
-import { parseUuid } from "../../lib/providers/xenorchestra/uuid.ts";
+import { parseUuid } from "../../lib/core/uuid.ts";
 import { HOST_PARIS_2, POOL_PARIS, WORKER_1 } from "../providers/xenorchestra/fake_server.ts";
 import { tries } from "../support/hostile.ts";
 import { applyDamage, type Damage, damage } from "./damage.ts";

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Instance, Presence } from "../../cloud/provider.ts";
+import { swapUuid } from "../../core/uuid.ts";
 import type { Node } from "../../kube/resource.ts";
 import { isUninitialized } from "../identity.ts";
 
@@ -88,15 +89,6 @@ function listClaims(node: Node): readonly string[] {
 /** Unlike every provider ID, and the same in either byte order; empty when the Node reports none. */
 function toSystemUuidClaim(node: Node): string {
   const uuid = (node.status?.nodeInfo?.systemUUID ?? "").toLowerCase();
-  const swapped = swapParts(uuid);
+  const swapped = swapUuid(uuid);
   return uuid === "" ? "" : `system UUID ${uuid < swapped ? uuid : swapped}`;
-}
-
-/** The first three parts of a UUID with their bytes turned round, as some firmware reports them: SMBIOS 2.6, §7.2.1. */
-function swapParts(uuid: string): string {
-  const turn = (part: string): string => (part.match(/../g) ?? []).toReversed().join("");
-  const parts = uuid.split("-");
-  return parts.length === 5
-    ? parts.map((part, at) => (at < 3 ? turn(part) : part)).join("-")
-    : uuid;
 }

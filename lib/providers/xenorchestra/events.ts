@@ -9,10 +9,10 @@ import { readPieces } from "../../core/body.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../../core/metrics.ts";
+import { parseUuid } from "../../core/uuid.ts";
 import { openStream, sendRequest, toReplyError, type Reply } from "./http.ts";
 import type { Session } from "./session.ts";
 import { type ServerSentEvent, SseParser } from "./sse.ts";
-import { parseUuid } from "./uuid.ts";
 
 /** What an {@linkcode EventFeed} lives on. */
 export interface EventFeedOptions {

@@ -4,8 +4,8 @@
  */
 import type { NodeIdentity, Presence } from "../../cloud/provider.ts";
 import { quote } from "../../core/printable.ts";
+import { parseUuid, swapUuid } from "../../core/uuid.ts";
 import { parseProviderId } from "./provider_id.ts";
-import { parseUuid, swapUuid } from "./uuid.ts";
 
 /** The IDs that a Node may be known by. */
 export type Identity =

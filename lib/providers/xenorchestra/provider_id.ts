@@ -3,7 +3,7 @@
  * @module
  */
 import { quote } from "../../core/printable.ts";
-import { parseUuid } from "./uuid.ts";
+import { parseUuid } from "../../core/uuid.ts";
 
 const SCHEME = "xenorchestra";
 const FORMAT = `${SCHEME}://<pool UUID>/<VM UUID>`;

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { shorten } from "../../core/printable.ts";
-import { parseUuid } from "./uuid.ts";
+import { parseUuid } from "../../core/uuid.ts";
 
 /** A virtual machine. */
 export interface Vm {

@@ -2,8 +2,8 @@
  * What a Node tells, and what is made of it.
  * @module
  */
-import { swapUuid } from "../../../lib/providers/xenorchestra/uuid.ts";
 import { describe, expect, test } from "bun:test";
+import { swapUuid } from "../../../lib/core/uuid.ts";
 import { toIdentity, toVmIds } from "../../../lib/providers/xenorchestra/identity.ts";
 import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "./fake_server.ts";
 

@@ -5,8 +5,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import { swapUuid } from "../../../lib/core/uuid.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
-import { swapUuid } from "../../../lib/providers/xenorchestra/uuid.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,

@@ -1,5 +1,5 @@
 /**
- * UUIDs as Xen Orchestra, kubelets and people write them.
+ * UUIDs as clouds, kubelets, firmware and people write them.
  * @module
  */
 
@@ -11,7 +11,7 @@ const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
  * Reads a UUID in any of the forms that provider IDs were ever accepted in: canonical, 32 hexadecimal digits,
  * `{braced}`, `urn:uuid:`; any case.
  *
- * @returns The canonical form in lower case, the only one that Xen Orchestra answers to; `undefined` when the text is
+ * @returns The canonical form in lower case, the only one that every cloud answers to; `undefined` when the text is
  * no UUID, or the nil UUID
  */
 export function parseUuid(text: string): string | undefined {
@@ -25,18 +25,18 @@ export function parseUuid(text: string): string | undefined {
 }
 
 /**
- * Reverses the bytes of the first three groups.
+ * Turns the bytes of the first three parts of a UUID round, as SMBIOS 2.6 and later (§7.2.1) wants them and older
+ * versions do not. UEFI guests of XCP-ng announce 2.8 but carry the older order, so that Linux, and with it the
+ * kubelet, shows these parts reversed.
  *
- * UEFI guests of XCP-ng announce SMBIOS 2.8 but carry the UUID in the byte order of older versions, so that Linux, and
- * with it the kubelet, shows these groups reversed.
- *
- * @param uuid A canonical UUID
+ * @param uuid A canonical UUID; any other text is returned as it is
  */
 export function swapUuid(uuid: string): string {
-  const [a = "", b = "", c = "", ...rest] = uuid.split("-");
-  return [reverseBytes(a), reverseBytes(b), reverseBytes(c), ...rest].join("-");
+  const parts = uuid.split("-");
+  if (parts.length !== 5) return uuid;
+  return parts.map((part, at) => (at < 3 ? reverseBytes(part) : part)).join("-");
 }
 
 function reverseBytes(hex: string): string {
-  return (hex.match(/../g) ?? []).reverse().join("");
+  return (hex.match(/../g) ?? []).toReversed().join("");
 }

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { assert, property, uuid } from "fast-check";
-import { parseUuid, swapUuid } from "../../../lib/providers/xenorchestra/uuid.ts";
+import { parseUuid, swapUuid } from "../../lib/core/uuid.ts";
 
 const UUID = "e865e63f-3d30-4f0b-83e0-0123456789ab";
 
@@ -38,6 +38,10 @@ describe("parseUuid()", () => {
 describe("swapUuid()", () => {
   test("reverses the first three groups as UEFI guests show them", () => {
     expect(swapUuid(UUID)).toBe("3fe665e8-303d-0b4f-83e0-0123456789ab");
+  });
+
+  test.each(["", "not a UUID", "a-b-c", "ab-cd-ef"])("leaves %p as it is", (text) => {
+    expect(swapUuid(text)).toBe(text);
   });
 
   test("undoes itself", () => {
