@@ -193,8 +193,11 @@ class Wire {
 
 function untilDrained(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    outgoing.once("drain", resolve);
-    outgoing.once("close", resolve);
+    const end = (): void => {
+      outgoing.off("drain", end).off("close", end);
+      resolve();
+    };
+    outgoing.on("drain", end).on("close", end);
   });
 }
 

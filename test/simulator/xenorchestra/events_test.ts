@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/demo_world.ts";
 import { EventHub } from "../../../lib/simulator/xenorchestra/events.ts";
@@ -269,6 +270,25 @@ describe("the simulated Xen Orchestra", () => {
     await reader?.cancel();
     while (cloud.events.size > 0) await Bun.sleep(1);
     expect(cloud.streamed.size).toBe(0);
+  });
+
+  test("waits for a slow reader as often as it must, and gathers no listeners", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", note);
+    const reader = (await ask("/events")).body?.getReader();
+    const text = new TextDecoder().decode((await reader?.read())?.value);
+    const id = /"id":"([^"]+)"/.exec(text)?.[1] ?? "";
+    const body = JSON.stringify({ collection: "VM", fields: ["name_label"] });
+    await ask(`/events/${id}/subscriptions`, { method: "POST", body });
+    for (let change = 0; change < 2 * EventEmitter.defaultMaxListeners; change += 1) {
+      cloud.state.setVm(VM, { name_label: `${change}`.padEnd(100_000) });
+      await clock.advance(200);
+      for (let bytes = 0; bytes < 100_000;) bytes += (await reader?.read())?.value?.length ?? 1;
+    }
+    await reader?.cancel();
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
   });
 
   test.each([
