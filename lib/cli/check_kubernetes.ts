@@ -24,6 +24,8 @@ export interface CheckedKubernetes {
 
 /** Longest time for one answer, in milliseconds; a person is waiting. */
 const ANSWER_MS = 10_000;
+/** Longest run of a plugin that gives credentials: less than what is waited for in all, so that it is named. */
+const PLUGIN_MS = 8_000;
 
 const ADVICE: Readonly<Record<ConnectionFault, string>> = {
   dns: "check the server's address in the kubeconfig, or --master",
@@ -52,7 +54,7 @@ export async function checkKubernetes(
   const clock = systemClock;
   const where = { ...(kubeconfig ? { kubeconfig } : {}), ...(master ? { master } : {}) };
   try {
-    const credentials = await loadCredentials({ ...where, env, clock });
+    const credentials = await loadCredentials({ ...where, env, clock, pluginMs: PLUGIN_MS });
     const server = new URL(credentials.server).origin;
     const client = createKubeClient({
       credentials,
@@ -111,6 +113,10 @@ function toStranger(server: string): CheckFinding {
 function toFailure(error: KubeError): CheckFinding {
   const { kind, message, code: status } = error;
   const fault = findConnectionFault(error) ?? (status === undefined ? "timeout" : undefined);
+  if (kind === "unauthorized" && status === undefined) {
+    const advice = "mend what is named; run a command by hand, as the user that Landfall runs as";
+    return { level: "failure", code: "credentials", message, advice };
+  }
   if (kind === "unauthorized") {
     const advice = "the token or client certificate is wrong or expired: renew the kubeconfig";
     return { level: "failure", code: "unauthorized", message, advice };

@@ -4,6 +4,7 @@
  */
 import { describeError } from "./errors.ts";
 import { escapeInvisible } from "./printable.ts";
+import { SECRET_NAME } from "./redact.ts";
 
 /** What a record may carry besides its message. An Error is shown with its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -34,7 +35,6 @@ export interface LoggerOptions {
 }
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
-const SECRET_NAME = /token|password|passwd|secret|authorization|cookie|private.?key|credential/i;
 const REDACTED = "[redacted]";
 
 /** Creates a logger. Nothing is buffered: a record is written before the call returns. */

@@ -2,12 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { checkKubernetes } from "../../lib/cli/check_kubernetes.ts";
 import type { KubernetesStep } from "../../lib/cli/check_report.ts";
 import { readTls, tlsPath } from "../support/tls_fixtures.ts";
 
 const signal = new AbortController().signal;
 const SECRET = "s3cr3t-t0ken";
+const EXEC_V1 = "client.authentication.k8s.io/v1";
 
 let folder: string;
 let answer: () => Response;
@@ -100,6 +102,26 @@ describe("checkKubernetes()", () => {
     expect(step).toMatchObject({ status: "failure", findings: [{ source: kubeconfig }] });
     const none = await checkKubernetes({}, {}, signal);
     expect(none.step.findings[0]?.message).toContain("--kubeconfig");
+  });
+
+  test("names the plugin that gives no credentials, and what it said", async () => {
+    const command = fileURLToPath(new URL("../fixtures/exec_plugin.sh", import.meta.url));
+    const kubeconfig = join(folder, "kubeconfig");
+    const config = {
+      clusters: [{ name: "c", cluster: { server: urls.get("plain") } }],
+      users: [{ name: "u", user: { exec: { apiVersion: EXEC_V1, command } } }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    };
+    await writeFile(kubeconfig, JSON.stringify(config));
+    const env = { ...Bun.env, DO: "fail", RUNS: "/dev/null" };
+    const { step } = await checkKubernetes({ kubeconfig }, env, signal);
+    expect(step.findings).toMatchObject([{ level: "failure", code: "credentials" }]);
+    const [{ message = "", advice = "" } = {}] = step.findings;
+    expect(message).toContain(`${JSON.stringify(command)} ended with code 3, saying "token`);
+    expect(message).not.toMatch(/geheim|abcdef/);
+    expect(advice).toContain("by hand");
+    expect(advice).not.toContain("renew");
   });
 
   test("rejects with the reason of a signal that aborts", async () => {

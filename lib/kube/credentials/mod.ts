@@ -28,6 +28,8 @@ export interface CredentialsSource {
   readonly clock: Clock;
   /** Reads a text file. @default reading from disk */
   readonly readFile?: ReadFile;
+  /** Longest run of an exec plugin in milliseconds. @default {60_000} */
+  readonly pluginMs?: number;
   /** @default no log */
   readonly log?: Logger;
 }
@@ -70,14 +72,16 @@ export async function loadCredentials(source: CredentialsSource): Promise<Creden
 async function loadKubeconfig(
   files: readonly string[],
   readFile: ReadFile,
-  { master, env, clock, log = silentLogger }: CredentialsSource,
+  { master, env, clock, pluginMs = 60_000, log = silentLogger }: CredentialsSource,
 ): Promise<Credentials> {
   // The whole kubeconfig is read each time, for tools that renew certificates rewrite it in place.
   const resolve = async (): Promise<ResolvedContext> =>
     resolveContext(await readKubeconfig(files, readFile), readFile, master || undefined);
   const { server, exec } = await resolve();
   if (exec !== undefined) await checkExecCommand(exec, env);
-  const findPlugin = keepPlugin((spec) => new ExecPlugin(spec, { env, clock }));
+  const findPlugin = keepPlugin(
+    (spec) => new ExecPlugin(spec, { env, clock, timeoutMs: pluginMs }),
+  );
   const load = async (fresh: boolean): Promise<LoadedCredential> => {
     const now = await resolve();
     if (now.server !== server) {
