@@ -21,7 +21,7 @@ const SIMULATION: Catcher = {
   name: "simulation",
   args: [
     "test/simulation/main.ts",
-    "--from=1",
+    "--seed=1",
     `--count=${SEEDS}`,
     `--minutes=${SIMULATION_MINUTES}`,
   ],

@@ -9,10 +9,10 @@ import { type Ending, runStory } from "./mod.ts";
 
 const USAGE = `Usage: npm run simulate -- [options]
 
-  --seed N      one seed, with everything that happened in it
-  --from N      the first of several seeds (default: one that nobody ran before)
-  --count K     how many (default: 1000; without an end if --minutes is given)
-  --minutes M   stops after that time
+  --seed N      that seed, with everything that happened in it; with --count or --minutes, the first of several
+                (default: one that nobody ran before, and 1000 from there on)
+  --count K     so many seeds
+  --minutes M   as many seeds as there is time for
 `;
 /** So much of a trace is shown of a seed that fails among others. */
 const TAIL_LINES = 80;
@@ -24,7 +24,7 @@ const REPORT_EVERY_MS = 10_000;
 type Order =
   | "help"
   | { readonly seed: number }
-  | { readonly from: number; readonly count: number; readonly minutes: number };
+  | { readonly first: number; readonly count: number; readonly minutes: number };
 
 process.exitCode = await main();
 
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if ("seed" in order) return await runOne(order.seed);
-  return await runMany(order.from, order.count, performance.now() + order.minutes * 60_000);
+  return await runMany(order.first, order.count, performance.now() + order.minutes * 60_000);
 }
 
 /** @throws {Error} when the flags make no sense */
@@ -49,21 +49,17 @@ function readOrder(): Order {
   const { values } = parseArgs({
     options: {
       seed: { type: "string" },
-      from: { type: "string" },
       count: { type: "string" },
       minutes: { type: "string" },
       help: { type: "boolean" },
     },
   });
   if (values.help) return "help";
-  const { seed, from, count, minutes } = values;
-  if (seed !== undefined) {
-    if ((from ?? count ?? minutes) !== undefined)
-      throw new Error("--seed: goes with no other flag");
-    return { seed: readFlagNumber("--seed", seed, SEEDS) };
-  }
+  const { count, minutes } = values;
+  const seed = readFlagNumber("--seed", values.seed ?? String(Date.now() % SEED_COUNT), SEEDS);
+  if (values.seed !== undefined && (count ?? minutes) === undefined) return { seed };
   return {
-    from: readFlagNumber("--from", from ?? String(Date.now() % SEED_COUNT), SEEDS),
+    first: seed,
     count: readFlagNumber("--count", count ?? String(minutes === undefined ? 1_000 : SEED_COUNT)),
     minutes: readFlagNumber("--minutes", minutes ?? "Infinity", { fraction: true }),
   };
@@ -77,12 +73,12 @@ async function runOne(seed: number): Promise<number> {
   return ending.violations.length === 0 ? 0 : 1;
 }
 
-async function runMany(from: number, count: number, untilMs: number): Promise<number> {
+async function runMany(first: number, count: number, untilMs: number): Promise<number> {
   const startedMs = performance.now();
   let reportMs = startedMs + REPORT_EVERY_MS;
   let virtualMs = 0;
   for (let done = 0; ;) {
-    const ending = await runStory((from + done) % SEED_COUNT);
+    const ending = await runStory((first + done) % SEED_COUNT);
     done += 1;
     virtualMs += ending.virtualMs;
     if (ending.violations.length > 0) {
@@ -95,7 +91,7 @@ async function runMany(from: number, count: number, untilMs: number): Promise<nu
     reportMs = nowMs + REPORT_EVERY_MS;
     const perSecond = (done / ((nowMs - startedMs) / 1_000)).toFixed(1);
     const hours = (virtualMs / 3_600_000).toFixed(1);
-    console.log(`${done} seeds from ${from} on, ${perSecond} a second, ${hours} hours of theirs`);
+    console.log(`${done} seeds from ${first} on, ${perSecond} a second, ${hours} hours of theirs`);
     if (isOver) return 0;
   }
 }
