@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { toExecFailure } from "../../../lib/kube/credentials/exec_failure.ts";
 
-const SPEC = { args: ["login", "--password=hunter2", "--api-key", "k-123"], env: { PROFILE: "prod" } };
+const SPEC = {
+  args: ["login", "--password=hunter2", "--api-key", "k-123"],
+  env: { PROFILE: "prod" },
+};
 
 test.each<[what: string, error: unknown, words: string]>([
   ["a command that is not there", { code: "ENOENT" }, "does not exist"],
