@@ -1,0 +1,114 @@
+/**
+ * A look at the certificate that a server shows: a connection that failed for it does not tell what stands in it.
+ * @module
+ */
+import { X509Certificate } from "node:crypto";
+import { connect, type ConnectionOptions } from "node:tls";
+import { systemClock, withDeadline } from "./clock.ts";
+import {
+  ConnectionProblem,
+  findErrorCode,
+  toConnectionProblem,
+  toHostPort,
+} from "./connection_problem.ts";
+
+/** Longest time for a look, in milliseconds. */
+const LOOK_MS = 5_000;
+const NOT_YET_VALID = "CERT_NOT_YET_VALID";
+const EXPIRED = "CERT_HAS_EXPIRED";
+
+/**
+ * Reads the certificate that a server shows, without trusting it. Nothing is sent.
+ *
+ * @param url Where the server is
+ * @param signal Must carry the deadline
+ * @param serverName Name to ask for. @default {the host of the address, unless that is an IP address}
+ * @throws {ConnectionProblem} when it shows none, or the signal's reason
+ */
+export function readServerCertificate(
+  url: string,
+  signal: AbortSignal,
+  serverName?: string,
+): Promise<X509Certificate> {
+  const { host, port } = toHostPort(url);
+  const options: ConnectionOptions = { host, port, rejectUnauthorized: false };
+  const isAddress = /^[\d.]+$|:/.test(host);
+  if (serverName !== undefined || !isAddress) options.servername = serverName ?? host;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const socket = connect(options, () => {
+      const { raw } = socket.getPeerCertificate();
+      end();
+      resolve(new X509Certificate(raw));
+    });
+    const abort = (): void => {
+      end();
+      reject(signal.reason);
+    };
+    const end = (): void => {
+      signal.removeEventListener("abort", abort);
+      socket.destroy();
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    socket.on("error", (error) => {
+      end();
+      reject(toConnectionProblem(error));
+    });
+  });
+}
+
+/**
+ * The same error, unless the server's certificate, or one above it, is out of its dates: then one that tells them.
+ *
+ * @param error What a request was rejected with
+ * @param url Where it was sent
+ * @param signal That of the request
+ * @param serverName As for {@linkcode readServerCertificate}
+ */
+export async function explainDates(
+  error: unknown,
+  url: string,
+  signal: AbortSignal,
+  serverName?: string,
+): Promise<unknown> {
+  const code = findErrorCode(error);
+  if (code !== EXPIRED && code !== NOT_YET_VALID) return error;
+  try {
+    const looking = withDeadline(signal, LOOK_MS);
+    const certificate = await readServerCertificate(url, looking, serverName);
+    const words = describeDates(certificate, code === NOT_YET_VALID, systemClock.now());
+    return new ConnectionProblem(code, `certificate not trusted: ${words}`);
+  } catch {
+    // It was only to say more than is known already.
+    return error;
+  }
+}
+
+/**
+ * Which date of a certificate it is that now is beyond.
+ *
+ * @param certificate The server's own
+ * @param isEarly Whether it, or an authority above it, is not valid yet; else one of them has expired
+ * @param nowMs Milliseconds since the epoch, as this machine has them
+ */
+export function describeDates(
+  { validFrom, validTo }: Pick<X509Certificate, "validFrom" | "validTo">,
+  isEarly: boolean,
+  nowMs: number,
+): string {
+  const now = `this machine's clock says ${toTime(nowMs)}`;
+  const [fromMs, toMs] = [Date.parse(validFrom), Date.parse(validTo)];
+  if (isEarly) {
+    return nowMs < fromMs
+      ? `it is not valid yet: valid from ${toTime(fromMs)}, and ${now}`
+      : `itself it is good, but an authority above it is not valid yet, and ${now}`;
+  }
+  return nowMs > toMs
+    ? `it has expired: valid until ${toTime(toMs)}, and ${now}`
+    : `itself it is good, but an authority above it has expired, and ${now}`;
+}
+
+/** To the second, as certificates have it. */
+function toTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
