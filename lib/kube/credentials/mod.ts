@@ -17,6 +17,9 @@ import { type ReadFile, toConfigError } from "./problem.ts";
 
 export type { Credential, Credentials, TlsSettings } from "./credentials.ts";
 
+/** Less than a list is waited for: whoever waits for a plugin that hangs is told so. */
+const PLUGIN_MS = 45_000;
+
 /** Where to look for credentials. */
 export interface CredentialsSource {
   /** Path of a kubeconfig (`--kubeconfig`); nothing else is looked at then. */
@@ -28,7 +31,7 @@ export interface CredentialsSource {
   readonly clock: Clock;
   /** Reads a text file. @default reading from disk */
   readonly readFile?: ReadFile;
-  /** Longest run of an exec plugin in milliseconds. @default {60_000} */
+  /** Longest run of an exec plugin in milliseconds. @default {45_000} */
   readonly pluginMs?: number;
   /** @default no log */
   readonly log?: Logger;
@@ -72,7 +75,7 @@ export async function loadCredentials(source: CredentialsSource): Promise<Creden
 async function loadKubeconfig(
   files: readonly string[],
   readFile: ReadFile,
-  { master, env, clock, pluginMs = 60_000, log = silentLogger }: CredentialsSource,
+  { master, env, clock, pluginMs = PLUGIN_MS, log = silentLogger }: CredentialsSource,
 ): Promise<Credentials> {
   // The whole kubeconfig is read each time, for tools that renew certificates rewrite it in place.
   const resolve = async (): Promise<ResolvedContext> =>
