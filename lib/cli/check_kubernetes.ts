@@ -36,6 +36,8 @@ const ADVICE: Readonly<Record<ConnectionFault, string>> = {
   tlsAuthority: "check certificate-authority in the kubeconfig: it must be the cluster's own",
   tlsName: "use a name of the certificate in the server's address, or set tls-server-name",
   tlsExpired: "renew the certificate of the API server, and check the clocks of both machines",
+  tlsNotYetValid:
+    "check this machine's clock; if that is right, the clock of who made the certificate was not",
   tls: "check certificate-authority and the client certificate in the kubeconfig",
   notTls: "the address says https, but what answers there does not speak TLS",
   proxy: "check proxy-url in the kubeconfig, or HTTPS_PROXY in the environment",

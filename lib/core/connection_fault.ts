@@ -15,7 +15,8 @@ import { listCauses } from "./errors.ts";
  * - `closed`: the connection ended before the answer did
  * - `tlsAuthority`: nobody we trust signed the certificate
  * - `tlsName`: the certificate is for another name
- * - `tlsExpired`: the certificate is out of date, or not valid yet
+ * - `tlsExpired`: the certificate is out of date
+ * - `tlsNotYetValid`: the certificate is not valid yet, by this machine's clock
  * - `tls`: anything else about certificates
  * - `notTls`: what answers does not speak TLS
  * - `proxy`: the proxy did not connect
@@ -29,6 +30,7 @@ export type ConnectionFault =
   | "tlsAuthority"
   | "tlsName"
   | "tlsExpired"
+  | "tlsNotYetValid"
   | "tls"
   | "notTls"
   | "proxy";
@@ -40,7 +42,8 @@ const FAULTS: readonly (readonly [ConnectionFault, RegExp])[] = [
   ["noRoute", /^(EHOSTUNREACH|ENETUNREACH)$/],
   ["closed", /^(ECONNRESET|EPIPE|ConnectionClosed|ConnectionReset|FailedToOpenSocket)$/],
   ["tlsName", /^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/],
-  ["tlsExpired", /^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/],
+  ["tlsExpired", /^CERT_HAS_EXPIRED$/],
+  ["tlsNotYetValid", /^CERT_NOT_YET_VALID$/],
   ["tlsAuthority", /SELF_SIGNED|ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED/],
   ["notTls", /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/],
   ["proxy", /PROXY/i],

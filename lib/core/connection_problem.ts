@@ -43,7 +43,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["EPROTO", "TLS handshake failed: perhaps it does not speak TLS on this port"],
   ["UnsupportedProxyProtocol", "the address of the proxy is neither http nor https"],
   ["CERT_HAS_EXPIRED", `${UNTRUSTED}: it has expired`],
-  ["CERT_NOT_YET_VALID", `${UNTRUSTED}: it is not valid yet`],
+  ["CERT_NOT_YET_VALID", `${UNTRUSTED}: it is not valid yet by this machine's clock`],
   ["CERT_REVOKED", `${UNTRUSTED}: it was revoked`],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", SELF_SIGNED],
   ["SELF_SIGNED_CERT_IN_CHAIN", `${UNTRUSTED}: an authority that is not known signed it`],

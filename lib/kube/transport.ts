@@ -9,6 +9,7 @@ import {
   toConnectionProblem,
 } from "../core/connection_problem.ts";
 import { isLoopbackHost } from "../core/ip.ts";
+import { explainDates } from "../core/server_certificate.ts";
 import type { Credential, TlsSettings } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 
@@ -70,7 +71,8 @@ export function createTransport(server: string): Transport {
           timeout: false,
         });
       } catch (error) {
-        throw toTransportError(error, signal, describeWay(server, credential.proxy));
+        const cause = await explainDates(error, server, signal, credential.tls.serverName);
+        throw toTransportError(cause, signal, describeWay(server, credential.proxy));
       }
     },
     close() {

@@ -27,6 +27,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "landfall-check-"));
   serve("plain");
   serve("named", { cert: readTls("named_server.crt"), key: readTls("named_server.key") });
+  serve("expired", { cert: readTls("expired_server.crt"), key: readTls("expired_server.key") });
   serve("known", { cert: readTls("server.crt"), key: readTls("server.key") });
 });
 afterAll(async () => {
@@ -70,6 +71,12 @@ describe("checkKubernetes()", () => {
     const step = await check(where === "untls" ? plain : (urls.get(where) ?? where));
     expect(step.findings).toMatchObject([{ level: "failure", code }]);
     expect(step.findings[0]?.advice).toBeTruthy();
+  });
+
+  test("tells the date that a certificate is beyond", async () => {
+    const { findings } = await check(urls.get("expired") ?? "");
+    expect(findings).toMatchObject([{ level: "failure", code: "tlsExpired" }]);
+    expect(findings[0]?.message).toContain("it has expired: valid until 2024-02-01T00:00:00Z");
   });
 
   test("tells a certificate of another authority", async () => {

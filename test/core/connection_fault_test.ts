@@ -17,7 +17,7 @@ describe("findConnectionFault()", () => {
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "tlsAuthority"],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "tlsName"],
     ["CERT_HAS_EXPIRED", "tlsExpired"],
-    ["CERT_NOT_YET_VALID", "tlsExpired"],
+    ["CERT_NOT_YET_VALID", "tlsNotYetValid"],
     ["CERT_REVOKED", "tls"],
     ["EPROTO", "notTls"],
     ["ERR_PROXY_TUNNEL", "proxy"],

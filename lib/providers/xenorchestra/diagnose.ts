@@ -2,15 +2,17 @@
  * Says what keeps Landfall from Xen Orchestra, and what a person can do about it.
  * @module
  */
-import { X509Certificate } from "node:crypto";
+import type { X509Certificate } from "node:crypto";
 import { connect } from "node:net";
 import { CloudError } from "../../cloud/errors.ts";
 import type { Finding } from "../../cloud/inspection.ts";
 import { systemClock, withDeadline } from "../../core/clock.ts";
 import { type ConnectionFault, findConnectionFault } from "../../core/connection_fault.ts";
 import { formatHostPort, toHostPort } from "../../core/connection_problem.ts";
+import { describeDates, readServerCertificate } from "../../core/server_certificate.ts";
 import type { XenOrchestraSettings } from "./config.ts";
-import { normalise, readServerCertificate } from "./tls.ts";
+import { DATES_ADVICE } from "./http.ts";
+import { normalise } from "./tls.ts";
 
 type Settings = Pick<XenOrchestraSettings, "url" | "credentials" | "certificateFingerprint">;
 
@@ -176,18 +178,13 @@ async function diagnoseTls(
         `use a name of the certificate in url, or ${pin}`,
       );
     }
-    case "tlsExpired": {
-      const { validFrom = "", validTo = "" } = certificate ?? {};
-      const dates = certificate && `, valid from ${toDay(validFrom)} to ${toDay(validTo)}`;
-      const isItself = !isInDate(validFrom, validTo);
-      const what = isItself ? "it" : "itself it is good, but an authority above it";
-      return toFailure(
-        "tlsExpired",
-        `${cannot}: ${what} is out of date or not valid yet${isItself ? (dates ?? "") : ""}`,
-        isItself
-          ? "renew it, and check the clocks of both machines"
-          : "put the authority's new certificate into caFile, and check the clocks of both machines",
-      );
+    case "tlsExpired":
+    case "tlsNotYetValid": {
+      const isEarly = fault === "tlsNotYetValid";
+      const words = isEarly ? "it is not valid yet" : "it has expired";
+      const now = systemClock.now();
+      const dates = certificate ? describeDates(certificate, isEarly, now) : words;
+      return toFailure(fault, `${cannot}: ${dates}`, DATES_ADVICE[fault]);
     }
     case "tlsAuthority":
       return toFailure(
@@ -230,7 +227,7 @@ async function lookAtCertificate(
   signal: AbortSignal,
 ): Promise<X509Certificate | undefined> {
   try {
-    return new X509Certificate(await readServerCertificate(url, withDeadline(signal, LOOK_MS)));
+    return await readServerCertificate(url, withDeadline(signal, LOOK_MS));
   } catch {
     // It was only to say more than is known already.
     signal.throwIfAborted();
@@ -253,18 +250,6 @@ function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
     socket.once("connect", () => end(true));
     socket.once("error", abort);
   });
-}
-
-/** Whether now is between two dates as certificates tell them. */
-function isInDate(from: string, to: string): boolean {
-  const now = systemClock.now();
-  return Date.parse(from) <= now && now <= Date.parse(to);
-}
-
-/** The day of a date as certificates tell it; the text itself when it cannot be read. */
-function toDay(date: string): string {
-  const ms = Date.parse(date);
-  return Number.isNaN(ms) ? date : new Date(ms).toISOString().slice(0, 10);
 }
 
 function toFailure(code: string, message: string, advice: string): Finding {

@@ -12,6 +12,7 @@ import {
 } from "../../core/connection_problem.ts";
 import { shorten } from "../../core/printable.ts";
 import { listSecrets, redact } from "../../core/redact.ts";
+import { explainDates } from "../../core/server_certificate.ts";
 import type { FetchTls } from "./tls.ts";
 
 /** What is sent. */
@@ -53,6 +54,13 @@ const JSON_TYPE = /^application\/json\b/i;
 
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;
 
+/** What to do about a certificate out of its dates. */
+export const DATES_ADVICE = {
+  tlsExpired: "renew it, or put its authority's new one into caFile, and check the clocks",
+  tlsNotYetValid:
+    "check this machine's clock; if that is right, the clock of who made the certificate was not",
+} as const;
+
 /**
  * Sends a request. Redirects of a GET are followed within the origin, at most three; those of a POST are handed back,
  * since following would turn it into a GET or send a password again unasked.
@@ -91,7 +99,7 @@ export async function openStream(
   { url, headers, tls, signal }: Omit<Request, "method" | "body">,
   type: string,
 ): Promise<StreamReply> {
-  const response = await fetch(url, {
+  const response = await send(url, {
     // What compresses may hold back what is said.
     headers: { ...headers, accept: type, "accept-encoding": "identity" },
     tls,
@@ -110,8 +118,20 @@ export async function openStream(
   return { status, contentType, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
+/** `fetch`, which tells of a certificate out of its dates which they are. */
+async function send(
+  url: string,
+  init: BunFetchRequestInit & Pick<Request, "signal">,
+): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    throw await explainDates(error, url, init.signal);
+  }
+}
+
 async function sendOnce({ url, ...request }: Request): Promise<Reply> {
-  const response = await fetch(url, { ...request, redirect: "manual" });
+  const response = await send(url, { ...request, redirect: "manual" });
   const { status, headers } = response;
   const contentType = headers.get("content-type") ?? "";
   const redirectUrl = toRedirectUrl(response, url);
@@ -189,9 +209,10 @@ export function toConnectionError(error: unknown, url: string): CloudError {
   }
   const cause = toConnectionProblem(error);
   const isTrust = UNTRUSTED.test(cause.code);
+  const fault = findConnectionFault(cause);
   const trust =
-    findConnectionFault(cause) === "tlsExpired"
-      ? "renew it or its authority's in caFile, and check the clocks"
+    fault === "tlsExpired" || fault === "tlsNotYetValid"
+      ? DATES_ADVICE[fault]
       : "set caFile or certificateFingerprint";
   const advice = isTrust ? trust : "check url";
   return new CloudError(

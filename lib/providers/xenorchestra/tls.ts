@@ -2,10 +2,11 @@
  * Whom to trust: a list of authorities, one pinned certificate, or anybody.
  * @module
  */
-import { X509Certificate } from "node:crypto";
-import { connect, type ConnectionOptions, type PeerCertificate } from "node:tls";
+import type { X509Certificate } from "node:crypto";
+import type { PeerCertificate } from "node:tls";
 import { CloudError } from "../../cloud/errors.ts";
-import { formatHostPort, toConnectionProblem, toHostPort } from "../../core/connection_problem.ts";
+import { formatHostPort, toConnectionProblem } from "../../core/connection_problem.ts";
+import { readServerCertificate } from "../../core/server_certificate.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { CaFile } from "./ca_file.ts";
 import type { XenOrchestraSettings } from "./config.ts";
@@ -74,9 +75,7 @@ export class Trust {
     const checkServerIdentity: FetchTls["checkServerIdentity"] = (_host, { fingerprint256 }) =>
       normalise(fingerprint256) === pin ? undefined : toMismatch(fingerprint256);
     if (ca !== undefined) return { ca, checkServerIdentity };
-    const certificate = new X509Certificate(
-      await readServerCertificate(this.#settings.url, signal),
-    );
+    const certificate = await readCertificate(this.#settings.url, signal);
     if (normalise(certificate.fingerprint256) !== pin) throw toMismatch(certificate.fingerprint256);
     const selfSigned = certificate.checkIssued(certificate);
     return selfSigned
@@ -98,35 +97,13 @@ function toMismatch(fingerprint: string): CloudError {
   );
 }
 
-/**
- * Reads the certificate that a server shows, in DER form, without trusting it. Nothing is sent.
- *
- * @throws {CloudError} `unreachable` when it shows none, or the signal's reason
- */
-export function readServerCertificate(url: string, signal: AbortSignal): Promise<Buffer> {
-  const { host, port } = toHostPort(url);
-  const options: ConnectionOptions = { host, port, rejectUnauthorized: false };
-  if (!/^[\d.]+$|:/.test(host)) options.servername = host;
-  return new Promise((resolve, reject) => {
-    const socket = connect(options, () => {
-      const { raw } = socket.getPeerCertificate();
-      end();
-      resolve(raw);
-    });
-    const abort = (): void => {
-      end();
-      reject(signal.reason);
-    };
-    const end = (): void => {
-      signal.removeEventListener("abort", abort);
-      socket.destroy();
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    socket.on("error", (error) => {
-      end();
-      const cause = toConnectionProblem(error);
-      const what = `Cannot reach Xen Orchestra at ${formatHostPort(url)} to see its certificate`;
-      reject(new CloudError("unreachable", `${what}: ${cause.message}; check url`, { cause }));
-    });
-  });
+async function readCertificate(url: string, signal: AbortSignal): Promise<X509Certificate> {
+  try {
+    return await readServerCertificate(url, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const cause = toConnectionProblem(error);
+    const what = `Cannot reach Xen Orchestra at ${formatHostPort(url)} to see its certificate`;
+    throw new CloudError("unreachable", `${what}: ${cause.message}; check url`, { cause });
+  }
 }

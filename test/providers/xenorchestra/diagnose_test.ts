@@ -4,9 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { ConnectionProblem } from "../../../lib/core/connection_problem.ts";
+import { makeSelfSigned } from "../../../lib/http/self_signed.ts";
 import { diagnose } from "../../../lib/providers/xenorchestra/diagnose.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { readTls, tlsPath } from "../../support/tls_fixtures.ts";
@@ -24,6 +28,7 @@ const urls = new Map<string, string>();
 const servers: Bun.Server<undefined>[] = [];
 const sockets = new Set<Socket>();
 let silent: Server;
+let folder = "";
 
 function serve(name: string, tls?: { cert: string; key: string }): void {
   const fetch = (): Response => answer();
@@ -38,6 +43,10 @@ beforeAll(async () => {
   serve("expired", { cert: readTls("expired_server.crt"), key: readTls("expired_server.key") });
   serve("known", { cert: readTls("server.crt"), key: readTls("server.key") });
   serve("nameless", { cert, key });
+  folder = await mkdtemp(join(tmpdir(), "landfall-diagnose-"));
+  const early = makeSelfSigned(["127.0.0.1"], Date.now() + 86_400_000);
+  serve("early", early);
+  await writeFile(join(folder, "early.crt"), early.cert);
   silent = createServer((socket) => sockets.add(socket));
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const address = silent.address();
@@ -48,6 +57,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   silent.close();
+  await rm(folder, { recursive: true });
   await Promise.all(servers.map((server) => server.stop(true)));
 });
 
@@ -131,7 +141,12 @@ describe("diagnose() tells apart what is wrong with a certificate", () => {
 
   test("an end that is past, with its date", async () => {
     const found = await inspect(urls.get("expired") ?? "", { caFile: tlsPath("ca.crt") });
-    expect(found).toMatch(/^tlsExpired: .*, valid from 2024-01-01 to 2024-02-01;/);
+    expect(found).toMatch(/^tlsExpired: .*: valid until 2024-02-01T00:00:00Z,.*renew/);
+  });
+
+  test("a beginning that is to come, with its date and the clock to look at", async () => {
+    const found = await inspect(urls.get("early") ?? "", { caFile: join(folder, "early.crt") });
+    expect(found).toMatch(/^tlsNotYetValid: .*: valid from 20\S+Z,.*; check this machine's clock/);
   });
 
   test("an authority whose end is past, above a certificate that is good", async () => {
@@ -139,7 +154,7 @@ describe("diagnose() tells apart what is wrong with a certificate", () => {
     const error = new CloudError("protocol", "Cannot reach", { cause });
     const found = await diagnose(error, toSettings(urls.get("known") ?? ""), signal);
     expect(found.code).toBe("tlsExpired");
-    expect(found.message).toContain("itself it is good, but an authority above it is out of date");
+    expect(found.message).toContain("itself it is good, but an authority above it has expired");
     expect(found.message).not.toContain("valid from");
     expect(found.advice).toContain("caFile");
   });

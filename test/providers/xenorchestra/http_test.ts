@@ -179,8 +179,10 @@ describe("toReplyError()", () => {
 describe("toConnectionError()", () => {
   test("advises to renew what is out of date, its authority included", () => {
     const { message } = toConnectionError(withCode("CERT_HAS_EXPIRED"), "https://xo");
-    expect(message).toContain("renew it or its authority's in caFile");
+    expect(message).toContain("renew it, or put its authority's");
     expect(message).not.toContain("certificateFingerprint");
+    const early = toConnectionError(withCode("CERT_NOT_YET_VALID"), "https://xo");
+    expect(early.message).toContain("check this machine's clock");
   });
 
   test.each([
