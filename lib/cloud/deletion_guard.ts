@@ -7,7 +7,7 @@
  *
  * 1. It was not Ready and its instance missing in enough complete inventories in a row, over a long enough time.
  * 2. It was seen since the start, or ten minutes went by: see first_sightings.ts.
- * 3. Few enough of all Nodes are missing or were lately deleted; else none goes until a person decides.
+ * 3. Few enough of all Nodes are missing or were lately deleted; else none goes until fewer are or a person decides.
  * 4. The cloud, asked directly, agrees: that is the caller's part, after the verdict `confirm`.
  * @module
  */

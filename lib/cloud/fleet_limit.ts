@@ -67,14 +67,19 @@ export function readFleet(
   return { sizeAtStart, missing, deleted, affected, limit, isExceeded };
 }
 
-/** Says that the limit is exceeded, by what, and what to do; no full stop. */
+/** Says that the limit is exceeded, by what, and what ends it; no full stop. */
 export function describeFleet(fleet: FleetReading, settings: FleetLimitSettings): string {
   const { affected, missing, deleted, sizeAtStart, limit } = fleet;
   const window = formatDuration(settings.fleetWindowMs);
   const counts = `${missing} missing now, ${deleted} deleted within ${window}`;
+  // Of a fleet that has just grown no share is enough.
+  const ends =
+    affected > sizeAtStart
+      ? `there have been more Nodes for ${window}`
+      : "fewer are, deletion.fleetShare is raised";
   return (
-    `${affected} Nodes are missing or deleted (${counts}), the limit is ${limit} of ${sizeAtStart}: ` +
-    "none is deleted until deletion.fleetShare is raised or they are deleted by hand"
+    `${affected} Nodes are missing or deleted (${counts}), the limit is ${limit} of the ${sizeAtStart} before: ` +
+    `none is deleted until ${ends} or they are deleted by hand`
   );
 }
 

@@ -67,8 +67,9 @@ const SCHEMA = v.object({
     type: "number, 0 to 1",
     default: "0.34",
     description:
-      "Which share of the Nodes may be gone at once, those deleted within `fleetWindow` included; one always " +
-      "may. If more are, none is deleted until a person decides: it looks like an outage.",
+      "Which share of the Nodes that there were a `fleetWindow` ago may be gone at once, those deleted since " +
+      "included; one always may. If more are, none is deleted until fewer are or a person decides: it looks like " +
+      "an outage.",
   }),
   fleetWindow: setting(duration(FLEET_WINDOW_MS_MIN, FLEET_WINDOW_MS_MAX), {
     type: "duration, `1m` to `24h`",

@@ -291,7 +291,8 @@ describe("judge() blocks", () => {
       reason: "fleetLimit",
       message:
         "5 Nodes are missing or deleted (5 missing now, 0 deleted within 10m0s), the limit is " +
-        "3 of 10: none is deleted until deletion.fleetShare is raised or they are deleted by hand",
+        "3 of the 10 before: none is deleted until fewer are, deletion.fleetShare is raised or they " +
+        "are deleted by hand",
     });
   });
 

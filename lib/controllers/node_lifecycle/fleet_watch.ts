@@ -128,7 +128,7 @@ export class FleetWatch {
     this.#wasExceeded = isExceeded;
     if (isExceeded) {
       log.error(
-        "Too many machines are gone at once: no Node is deleted until a person decides",
+        "Too many machines are gone at once: no Node is deleted until fewer are or a person decides",
         fleet,
       );
     } else log.info("Few enough machines are gone: Nodes may be deleted again", fleet);
