@@ -1,42 +1,44 @@
 /**
  * `npm run bench`: what Landfall costs, against its budgets. Build first: the compiled binary is what is measured.
- *
- * Flags: `--binary=FILE` (default dist/landfall), `--only=NAME,NAME` (names in measurements.ts),
- * `--settle=SECONDS` (default 35, longer than one interval of refreshes), `--save` (into
- * docs/benchmark/results.json, of which `npm run docs` makes the page and its charts), `--strict`
- * (exit code 1 when a figure is over its budget or a curve bends).
  * @module
  */
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
-import { readFlagNumber } from "../test/support/flag_number.ts";
+import { readFlagNames, readFlagNumber, readFlags } from "../test/support/command_flags.ts";
 import { alignColumns, formatFigures } from "./budgets.ts";
 import { listBends, toCurveTable } from "./curve.ts";
 import { describeKind, describeLoad, describeMachine } from "./machine.ts";
 import { MEASUREMENTS } from "./measurements.ts";
 import { mergeResults, NO_RESULTS, type Results, saveResults } from "./results.ts";
 
-const { values } = parseArgs({
-  options: {
+const NAMES = Object.keys(MEASUREMENTS);
+const USAGE = `Usage: npm run bench -- [options]
+
+  --binary=FILE     what is measured (default: dist/landfall)
+  --only=NAME,NAME  of ${NAMES.join(", ")} (default: all)
+  --settle=SECONDS  how long a process is left alone (default: 35, longer than one interval of refreshes)
+  --save            into docs/benchmark/results.json, of which npm run docs makes the page and its charts
+  --strict          exit code 1 when a figure is over its budget or a curve bends
+`;
+
+const { names, settleMs, ...values } = readFlags(
+  USAGE,
+  {
     binary: { type: "string", default: "dist/landfall" },
-    only: { type: "string", default: Object.keys(MEASUREMENTS).join(",") },
+    only: { type: "string", default: NAMES.join(",") },
     settle: { type: "string", default: "35" },
     save: { type: "boolean", default: false },
     strict: { type: "boolean", default: false },
   },
-});
+  ({ only, settle, ...rest }) => ({
+    ...rest,
+    names: readFlagNames("--only", only, NAMES),
+    settleMs: readFlagNumber("--settle", settle, { fraction: true, min: 0 }) * 1_000,
+  }),
+);
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
 if (!existsSync(values.binary)) {
   console.error(`Cannot find ${values.binary}: run "npm run build" first`);
-  process.exit(2);
-}
-const settleMs = readFlagNumber("--settle", values.settle, { fraction: true, min: 0 }) * 1_000;
-const names = values.only.split(",");
-const unknown = names.filter((name) => MEASUREMENTS[name] === undefined);
-if (unknown.length > 0) {
-  const known = Object.keys(MEASUREMENTS).join(", ");
-  console.error(`There is no measurement ${unknown.join(", ")}; there are ${known}`);
   process.exit(2);
 }
 console.log(`${describeMachine()}, ${values.binary}\n`);

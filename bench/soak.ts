@@ -1,39 +1,16 @@
 /**
  * `npm run soak`: the compiled controller for a long time, while everything happens that happens to a cluster.
- *
- * Flags: `--minutes=N` (default 30), `--nodes=N` (default 500), `--seed=N` (default: the time),
- * `--binary=FILE` (default dist/landfall), `--samples=FILE` (samples as they come, and the log beside
- * them). To hunt a leak: `--acts=NAME,NAME` (only these things happen) and `--gap=MS` (how long after one
- * another, on average; default 1000). Exit code 1 when the verdict is bad.
  * @module
  */
 import { existsSync } from "node:fs";
 import { appendFile, writeFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
+import { readFlagNames, readFlagNumber, readFlags } from "../test/support/command_flags.ts";
 import { Random } from "../test/support/random.ts";
-import { readFlagNumber } from "../test/support/flag_number.ts";
 import type { ActName } from "./acts.ts";
 import { Controller } from "./controller.ts";
 import { describeMachine } from "./machine.ts";
 import { Simulators } from "./processes.ts";
 import { judge, type Sample } from "./soak_verdict.ts";
-
-const { values } = parseArgs({
-  options: {
-    minutes: { type: "string", default: "30" },
-    nodes: { type: "string", default: "500" },
-    seed: { type: "string", default: `${Date.now() % 1_000_000}` },
-    binary: { type: "string", default: "dist/landfall" },
-    samples: { type: "string", default: "" },
-    acts: { type: "string", default: "" },
-    gap: { type: "string", default: "1000" },
-  },
-});
-
-const minutes = readFlagNumber("--minutes", values.minutes, { fraction: true });
-const count = readFlagNumber("--nodes", values.nodes);
-const seed = readFlagNumber("--seed", values.seed, { min: 0 });
-const gapMs = readFlagNumber("--gap", values.gap, { min: 0 });
 
 /** How often each thing happens, of all that happens. */
 const WEIGHTS: readonly (readonly [ActName | "configure", weight: number])[] = [
@@ -51,6 +28,43 @@ const WEIGHTS: readonly (readonly [ActName | "configure", weight: number])[] = [
   ["configure", 6],
   ["restartCloud", 2],
 ];
+const ACTS = WEIGHTS.map(([name]) => name);
+const USAGE = `Usage: npm run soak -- [options]
+
+  --minutes=N       how long (default: 30)
+  --nodes=N         how many (default: 500)
+  --seed=N          of what happens (default: the time)
+  --binary=FILE     what runs (default: dist/landfall)
+  --samples=FILE    takes samples as they come, and the log beside them
+
+To hunt a leak:
+  --acts=NAME,NAME  only these things happen, of ${ACTS.join(", ")}
+  --gap=MS          how long after one another, on average (default: 1000)
+
+Exit code 1 when the verdict is bad.
+`;
+
+const { minutes, count, seed, gapMs, acts, ...values } = readFlags(
+  USAGE,
+  {
+    minutes: { type: "string", default: "30" },
+    nodes: { type: "string", default: "500" },
+    seed: { type: "string", default: `${Date.now() % 1_000_000}` },
+    binary: { type: "string", default: "dist/landfall" },
+    samples: { type: "string", default: "" },
+    acts: { type: "string", default: ACTS.join(",") },
+    gap: { type: "string", default: "1000" },
+  },
+  ({ minutes, nodes, seed, gap, acts, ...rest }) => ({
+    ...rest,
+    minutes: readFlagNumber("--minutes", minutes, { fraction: true }),
+    count: readFlagNumber("--nodes", nodes),
+    seed: readFlagNumber("--seed", seed, { min: 0 }),
+    gapMs: readFlagNumber("--gap", gap, { min: 0 }),
+    acts: readFlagNames("--acts", acts, ACTS),
+  }),
+);
+
 const SAMPLE_GAP_MS = 10_000;
 const HEARTBEAT_MS = 10_000;
 const READY_MS = 30_000;
@@ -84,8 +98,7 @@ async function play({ simulators, controller, endMs }: Run, seed: number): Promi
 }
 
 function chooseAct(at: number): ActName | "configure" {
-  const only = values.acts.split(",").filter(Boolean);
-  const weights = WEIGHTS.filter(([name]) => only.length === 0 || only.includes(name));
+  const weights = WEIGHTS.filter(([name]) => acts.includes(name));
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
   let left = at * total;
   for (const [name, weight] of weights) {

@@ -1,12 +1,9 @@
 /**
  * Breaks the program on purpose, one break after the other, and sees whether somebody notices (`npm run breaks`).
- *
- * `--only ID,ID` takes some breaks, `--jobs N` works on so many at once (2), `--quick` leaves the simulation out.
  * @module
  */
-import { parseArgs } from "node:util";
 import { toTable } from "../../docs/markdown.ts";
-import { readFlagNumber } from "../support/flag_number.ts";
+import { readFlagNames, readFlagNumber, readFlags } from "../support/command_flags.ts";
 import type { Break } from "./break.ts";
 import { BREAKS } from "./breaks.ts";
 import { findCatch, listCatchers, type Catcher } from "./catchers.ts";
@@ -21,23 +18,30 @@ interface Finding {
   readonly seconds: number;
 }
 
-const { values } = parseArgs({
-  options: {
-    only: { type: "string" },
+const IDS = BREAKS.map(({ id }) => id);
+const USAGE = `Usage: npm run breaks -- [options]
+
+  --only ID,ID  some breaks (default: all; their IDs stand in docs/explanation/testing.md)
+  --jobs N      how many at once (default: 2)
+  --quick       without the simulation
+`;
+
+const { only, jobsMax, quick } = readFlags(
+  USAGE,
+  {
+    only: { type: "string", default: IDS.join(",") },
     jobs: { type: "string", default: "2" },
     quick: { type: "boolean", default: false },
   },
-});
-const jobsMax = readFlagNumber("--jobs", values.jobs);
-const only = values.only?.split(",");
-const chosen = BREAKS.filter(({ id }) => only?.includes(id) ?? true).map(
-  ({ simulated, ...one }): Break => (simulated && !values.quick ? { ...one, simulated } : one),
+  ({ only, jobs, quick }) => ({
+    only: readFlagNames("--only", only, IDS),
+    jobsMax: readFlagNumber("--jobs", jobs),
+    quick,
+  }),
 );
-const unknown = only?.filter((id) => !BREAKS.some((one) => one.id === id)) ?? [];
-if (unknown.length > 0) {
-  process.stderr.write(`There is no break called ${unknown.join(", ")}\n`);
-  process.exit(2);
-}
+const chosen = BREAKS.filter(({ id }) => only.includes(id)).map(({ simulated, ...one }): Break =>
+  simulated && !quick ? { ...one, simulated } : one,
+);
 
 /** Runs `work` for every item, so many at once, each time with a copy of its own. */
 async function spread<T>(

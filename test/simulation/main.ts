@@ -2,9 +2,7 @@
  * Runs the simulation from the command line: `npm run simulate -- --seed 7`.
  * @module
  */
-import { parseArgs } from "node:util";
-import { describeError } from "../../lib/core/errors.ts";
-import { type FlagRange, readFlagNumber } from "../support/flag_number.ts";
+import { type FlagRange, readFlagNumber, readFlags } from "../support/command_flags.ts";
 import { type Ending, runStory } from "./mod.ts";
 
 const USAGE = `Usage: npm run simulate -- [options]
@@ -22,47 +20,32 @@ const REPORT_EVERY_MS = 10_000;
 
 /** What is wanted; `minutes` may be without an end. */
 type Order =
-  | "help"
   | { readonly seed: number }
   | { readonly first: number; readonly count: number; readonly minutes: number };
 
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  let order: Order;
-  try {
-    order = readOrder();
-  } catch (error) {
-    console.error(`${describeError(error)}\n\n${USAGE}`);
-    return 2;
-  }
-  if (order === "help") {
-    console.log(USAGE);
-    return 0;
-  }
+  const order = readOrder();
   if ("seed" in order) return await runOne(order.seed);
   return await runMany(order.first, order.count, performance.now() + order.minutes * 60_000);
 }
 
-/** @throws {Error} when the flags make no sense */
 function readOrder(): Order {
-  const { values } = parseArgs({
-    options: {
-      seed: { type: "string" },
-      count: { type: "string" },
-      minutes: { type: "string" },
-      help: { type: "boolean" },
-    },
+  const options = {
+    seed: { type: "string" },
+    count: { type: "string" },
+    minutes: { type: "string" },
+  } as const;
+  return readFlags(USAGE, options, ({ count, minutes, ...values }) => {
+    const seed = readFlagNumber("--seed", values.seed ?? String(Date.now() % SEED_COUNT), SEEDS);
+    if (values.seed !== undefined && (count ?? minutes) === undefined) return { seed };
+    return {
+      first: seed,
+      count: readFlagNumber("--count", count ?? String(minutes === undefined ? 1_000 : SEED_COUNT)),
+      minutes: readFlagNumber("--minutes", minutes ?? "Infinity", { fraction: true }),
+    };
   });
-  if (values.help) return "help";
-  const { count, minutes } = values;
-  const seed = readFlagNumber("--seed", values.seed ?? String(Date.now() % SEED_COUNT), SEEDS);
-  if (values.seed !== undefined && (count ?? minutes) === undefined) return { seed };
-  return {
-    first: seed,
-    count: readFlagNumber("--count", count ?? String(minutes === undefined ? 1_000 : SEED_COUNT)),
-    minutes: readFlagNumber("--minutes", minutes ?? "Infinity", { fraction: true }),
-  };
 }
 
 async function runOne(seed: number): Promise<number> {
