@@ -86,6 +86,8 @@ interface Verdict {
 const GRACE_MS = 10_000;
 /** How long a reconcile may take to obey its signal before its worker leaves it alone. */
 const OBEY_MS = 1_000;
+/** What the timer of a reconcile ends with: nobody sees it, and an error costs a stack trace. */
+const ENDED = "ended";
 
 class ReconcileTimeoutError extends Error {
   override readonly name = "ReconcileTimeoutError";
@@ -206,7 +208,7 @@ class QueueController implements Controller {
     try {
       return await Promise.race([reconcile(key, attempt.signal), disobeyed]);
     } finally {
-      ended.abort();
+      ended.abort(ENDED);
       force.removeEventListener("abort", cancel);
     }
   }

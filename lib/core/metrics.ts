@@ -93,9 +93,9 @@ export class MetricsRegistry {
         const key = formatLabels(labels);
         const one = series.get(key) ?? { labels, counts: buckets.map(() => 0), sum: 0, count: 0 };
         series.set(key, one);
-        buckets.forEach((bound, at) => {
-          if (value <= bound) one.counts[at] = (one.counts[at] ?? 0) + 1;
-        });
+        for (let at = buckets.length - 1; value <= (buckets[at] ?? -Infinity); at -= 1) {
+          one.counts[at] = (one.counts[at] ?? 0) + 1;
+        }
         one.sum += value;
         one.count += 1;
       },

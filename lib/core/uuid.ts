@@ -38,5 +38,7 @@ export function swapUuid(uuid: string): string {
 }
 
 function reverseBytes(hex: string): string {
-  return (hex.match(/../g) ?? []).toReversed().join("");
+  let reversed = "";
+  for (let at = 0; at + 1 < hex.length; at += 2) reversed = hex.slice(at, at + 2) + reversed;
+  return reversed;
 }

@@ -14,6 +14,10 @@
  * | invariants.ts, node_writes.ts, deletion_proofs.ts | what must never happen |
  * | calm.ts, truth.ts | what must be true in the end |
  * | timeline.ts, process.ts, link.ts, surroundings.ts | time, an operating system, a network, chance |
+ *
+ * A seed is a hundred thousand short things, none of them hot: the profile is flat, and a fifth of the processor time of
+ * a thousand seeds was the last tier of the compiler (FTL), which does not pay for itself in two minutes. `npm test` goes
+ * without it.
  * @module
  */
 export { type Ending, runStory } from "./story.ts";

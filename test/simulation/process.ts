@@ -101,16 +101,17 @@ export class Process {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (ms <= 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const end = (settle: () => void): void => {
+      const wake = (): void => {
         signal.removeEventListener("abort", abort);
         this.#alarms.delete(cancel);
-        settle();
+        resolve();
       };
       const abort = (): void => {
         cancel();
-        end(() => reject(signal.reason));
+        this.#alarms.delete(cancel);
+        reject(signal.reason);
       };
-      const cancel = this.#timeline.schedule(ms, () => this.#ring(() => end(resolve)));
+      const cancel = this.#timeline.schedule(ms, () => this.#ring(wake));
       this.#alarms.add(cancel);
       signal.addEventListener("abort", abort, { once: true });
     });

@@ -2,7 +2,7 @@
  * The objects that Xen Orchestra shows, as raw records, and the collections they live in.
  * @module
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** An object as the REST API shows it, without `href`. Field names and types are those of xo-server 5.207. */
 export interface XoRecord {
@@ -85,7 +85,7 @@ const BOOTED_AT_S = 1_793_520_000;
 
 /** A UUID that is the same for the same name on every machine and in every run. */
 export function toUuid(name: string): string {
-  const hex = createHash("sha1").update(`landfall-simulator/${name}`).digest("hex");
+  const hex = hash("sha1", `landfall-simulator/${name}`, "hex");
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
   const third = `5${hex.slice(13, 16)}`;
   const fourth = `${variant}${hex.slice(17, 20)}`;

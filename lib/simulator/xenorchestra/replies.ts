@@ -2,7 +2,7 @@
  * Answers in the form Xen Orchestra gives them: pretty JSON with an ETag, JSON errors, HTML for unknown routes.
  * @module
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const HTML_TYPE = "text/html; charset=utf-8";
@@ -79,6 +79,6 @@ function isFresh(headers: Headers, etag: string): boolean {
 }
 
 function toEtag(text: string): string {
-  const hash = createHash("sha1").update(text).digest("base64").slice(0, 27);
-  return `W/"${Buffer.byteLength(text).toString(16)}-${hash}"`;
+  const digest = hash("sha1", text, "base64").slice(0, 27);
+  return `W/"${Buffer.byteLength(text).toString(16)}-${digest}"`;
 }

@@ -72,14 +72,9 @@ function list(c: Context<Env>, { state }: RoutesOptions): Response {
   const records = c.req.header(NON_ADMIN_HEADER) === undefined ? state.list(collection) : [];
   const filter = c.req.query("filter") ?? "";
   try {
-    const matches = parseFilter(filter);
-    const found = filter === "" ? records : records.filter((record) => matches(record));
-    const shown = found.slice(0, limit);
-    return toJson(
-      shown.map((record) => toItem(record, collection, c.req.query("fields"))),
-      200,
-      c.req.raw,
-    );
+    const found = filter === "" ? records : records.filter(parseFilter(filter));
+    const toItem = createToItem(collection, c.req.query("fields"));
+    return toJson(found.slice(0, limit).map(toItem), 200, c.req.raw);
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
     return toJson({ error: error.message, data: { stringToParse: filter } }, 400);
@@ -172,9 +167,14 @@ function toLimit(text: string | undefined): number | Response {
   return Number.isInteger(limit) && limit >= 0 ? limit : Infinity;
 }
 
-function toItem(record: XoRecord, collection: Collection, fields: string | undefined): unknown {
-  const href = `${BASE}/${collection}/${record.id}`;
-  if (fields === undefined) return href;
-  if (fields === "*") return { ...record, href };
-  return { ...pickFields(record, fields.split(",")), href };
+/** What stands in a list for each record: its address alone, all of it, or some fields. */
+function createToItem(
+  collection: Collection,
+  wanted: string | undefined,
+): (record: XoRecord) => unknown {
+  const toHref = ({ id }: XoRecord): string => `${BASE}/${collection}/${id}`;
+  if (wanted === undefined) return toHref;
+  if (wanted === "*") return (record) => ({ ...record, href: toHref(record) });
+  const fields = wanted.split(",");
+  return (record) => ({ ...pickFields(record, fields), href: toHref(record) });
 }
