@@ -4,7 +4,7 @@
  * @module
  */
 import { abortable } from "../core/abortable.ts";
-import { type Clock, withDeadline } from "../core/clock.ts";
+import { type Clock, startDeadline } from "../core/clock.ts";
 import { remember } from "../core/remember.ts";
 
 /** What a question gave. */
@@ -111,15 +111,10 @@ export class ReviewCache<T> {
     key: string,
     question: (signal: AbortSignal) => Promise<T | undefined>,
   ): Promise<Verdict<T>> {
-    const done = new AbortController();
-    const ended = AbortSignal.any([this.#signal, done.signal]);
-    const deadline = withDeadline(ended, ASK_MS, this.#clock);
-    try {
-      // Whoever is asked may not heed the signal.
-      return this.#remember(key, await abortable(question(deadline), deadline));
-    } finally {
-      done.abort();
-    }
+    using deadline = startDeadline(this.#signal, ASK_MS, this.#clock);
+    const { signal } = deadline;
+    // Whoever is asked may not heed the signal.
+    return this.#remember(key, await abortable(question(signal), signal));
   }
 
   #remember(key: string, value: T | undefined): Verdict<T> {

@@ -57,6 +57,13 @@ describe("ReviewCache.ask()", () => {
     expect([await all, rig.asked]).toEqual([["yes", "yes", "yes"], 1]);
   });
 
+  test("ReviewCache.ask() leaves no timer once it was answered", async () => {
+    const rig = new Rig();
+    await rig.ask("a", "yes");
+    await rig.ask("b", Promise.reject(new RangeError("away")));
+    expect(rig.clock.pending).toBe(0);
+  });
+
   test("ReviewCache.ask() does not remember a failure", async () => {
     const rig = new Rig();
     expect(await rig.ask("a", Promise.reject(new RangeError("away")))).toBe("RangeError");
