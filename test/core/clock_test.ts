@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import { startDeadline, systemClock, withDeadline } from "../../lib/core/clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
@@ -33,6 +34,14 @@ describe("systemClock", () => {
   test("rejects with the reason of a signal that has aborted", async () => {
     const signal = AbortSignal.abort(new Error("stop"));
     await expect(systemClock.sleep(60_000, signal)).rejects.toThrow("stop");
+  });
+
+  test("leaves no listener at its signal, which may live as long as the process", async () => {
+    const { signal } = new AbortController();
+    const sleeping = systemClock.sleep(1, signal);
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await sleeping;
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   test("rejects with the reason as soon as the signal aborts", async () => {

@@ -62,6 +62,14 @@ describe("readSmallFile()", () => {
     expect(await readSmallText("/proc/self/status")).toContain("VmRSS");
     expect(readSmallTextSync("/proc/self/status")).toContain("VmRSS");
   });
+
+  test("readSmallFile() gives up on a file that tells no size and hardly ends", async () => {
+    // Eight bytes for each page that the process could have.
+    const error: unknown = await readSmallFile("/proc/self/pagemap").catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(describeFileProblem(error)).toBe("it is larger than 1 MiB");
+  });
 });
 
 describe("readSmallTextSync()", () => {

@@ -21,6 +21,16 @@ test("Connections cuts off who asks nothing for ten seconds, and then wakes up n
   expect(clock.pending).toBe(0);
 });
 
+test("Connections outlives one that breaks, also when nobody reads from it", async () => {
+  const connections = new Connections(new ManualClock(), 10);
+  const socket = open(connections);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  socket.once("close", () => resolve());
+  socket.destroy(new Error("reset"));
+  await closed;
+  expect(connections.size).toBe(0);
+});
+
 test("Connections gives each its own time, whenever it came", async () => {
   const clock = new ManualClock();
   const connections = new Connections(clock, 10);

@@ -349,6 +349,28 @@ test("runWatcher() tries again at once when the server is known to be back", asy
   await stop();
 });
 
+test("runWatcher() asks to be told of a server that is back once at a time", async () => {
+  const { clock, recovery, stop } = startWatcher([
+    ...Array.from({ length: 5 }, () => ({ fail: refused })),
+    list("a", "900"),
+  ]);
+  let listening = 0;
+  const subscribe = recovery.subscribe.bind(recovery);
+  recovery.subscribe = (listener) => {
+    const end = subscribe(listener);
+    listening += 1;
+    return () => {
+      listening -= 1;
+      return end();
+    };
+  };
+  await clock.advance(20_000);
+  expect(listening).toBe(1);
+  await clock.advance(10_000);
+  expect(listening).toBe(0);
+  await stop();
+});
+
 test("runWatcher() keeps to a pause that the server asked for, and to the least one", async () => {
   const busy = new KubeError("throttled", "too many requests", { code: 429, retryAfterMs: 20_000 });
   const { client, clock, recovery, stop } = startWatcher([{ fail: refused }, { fail: busy }]);

@@ -259,6 +259,18 @@ describe("proveAbsence()", () => {
     expect(await read(node)).toBe("unknown notListed");
   });
 
+  test("is unsure, and asks no more, when the VM was being migrated as it was shown last", async () => {
+    const vm = fake.list("vms").find((one) => one.id.startsWith("b29d32a0"))?.id ?? "";
+    fake.change("vms", vm, { current_operations: { "OpaqueRef:1": "migrate_send" } });
+    const node = { name: "w2", providerId: `xenorchestra://${POOL_PARIS}/${vm}` };
+    await provider.listInventory([node], signal);
+    fake.remove("vms", vm);
+    inventory = await provider.listInventory([node], signal);
+    fake.seen.length = 0;
+    expect(await read(node)).toBe("unknown notCovered");
+    expect(fake.paths).toEqual([`/vms/${vm}`]);
+  });
+
   test("is unsure when the last list shows the VM in a form that cannot be read", async () => {
     fake.list("vms").push({ id: WORKER_1, $pool: 7 });
     inventory = await provider.listInventory([NODE], signal);
@@ -301,10 +313,13 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown notCovered");
   });
 
-  test("is unsure while a connection is up but its pool is not loaded", async () => {
-    fake.change("servers", (one) => one["poolId"] === POOL_LYON, { poolId: undefined });
-    expect(await read()).toBe("unknown notCovered");
-  });
+  test.each([undefined, HOST_LYON])(
+    "is unsure while a connection is up but its pool, %p, is not loaded",
+    async (poolId) => {
+      fake.change("servers", (one) => one["poolId"] === POOL_LYON, { poolId });
+      expect(await read()).toBe("unknown notCovered");
+    },
+  );
 
   test("is unsure while a connection is not up although its pool still shows, as it was", async () => {
     fake.change("servers", (one) => one["poolId"] === POOL_LYON, { status: "connecting" });

@@ -107,6 +107,17 @@ describe("sendRequest()", () => {
     expect((await send("/pools")).etag).toBe(isOne ? etag : undefined);
   });
 
+  test.each([
+    ["7", 7_000],
+    ["301", 300_000],
+    ["9".repeat(400), 300_000],
+    ["-1", undefined],
+    ["soon", undefined],
+  ])("takes a Retry-After of %s for %p ms", async (header, ms) => {
+    fake.answer = () => new Response("", { status: 503, headers: { "retry-after": header } });
+    expect((await send("/pools")).retryAfterMs).toBe(ms);
+  });
+
   test("follows redirects of a GET within the origin", async () => {
     fake.answer = ({ path }) =>
       path === "/old"

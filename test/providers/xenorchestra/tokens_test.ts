@@ -49,6 +49,18 @@ describe("FileToken", () => {
     expect(await source.read()).toBe("two");
   });
 
+  test("looks at the file once a second at most", async () => {
+    writeFileSync(path, "one");
+    const source = new FileToken(path, { clock, log: silentLogger });
+    writeFileSync(path, "two");
+    await clock.advance(999);
+    expect(await source.read()).toBe("one");
+    await clock.advance(1);
+    expect(await source.read()).toBe("two");
+    writeFileSync(path, "three");
+    expect(await source.read()).toBe("two");
+  });
+
   test.each([
     ["\n", "is empty"],
     ["canary token", "holds a blank"],
