@@ -31,6 +31,8 @@ export class Traffic {
   readonly #fetches = new Map<string, AbortSignal | null | undefined>();
   /** Bytes that came of each stream of events, by the same number. */
   readonly #streamed = new Map<string, number>();
+  /** Streams of events of which the reader saw no end, by the same number. */
+  readonly #open = new Set<string>();
   #lastFetch = 0;
   #wake: () => void = () => {};
   /** Versions of Nodes by name, as the watch brought them. */
@@ -162,22 +164,42 @@ export class Traffic {
 
   #countBytes(response: Response, number: string): Response {
     const { status, headers } = response;
+    const reader = response.body?.getReader();
     this.#streamed.set(number, 0);
-    const count = new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        controller.enqueue(chunk);
-        this.#streamed.set(number, (this.#streamed.get(number) ?? 0) + chunk.length);
+    this.#open.add(number);
+    const over = (): void => {
+      this.#open.delete(number);
+      this.#wake();
+    };
+    const counted = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const next = await reader?.read().catch((error: unknown) => {
+          over();
+          throw error;
+        });
+        if (next?.value === undefined) {
+          over();
+          controller.close();
+          return;
+        }
+        controller.enqueue(next.value);
+        this.#streamed.set(number, (this.#streamed.get(number) ?? 0) + next.value.length);
         this.#wake();
       },
+      cancel: async (reason) => {
+        over();
+        await reader?.cancel(reason);
+      },
     });
-    return new Response(response.body?.pipeThrough(count), { status, headers });
+    return new Response(counted, { status, headers });
   }
 
-  /** Whether everything arrived that was written to streams that somebody reads. */
+  /** Whether everything arrived that was written to streams that somebody reads, and the end of those that ended. */
   #isAllStreamed({ streamed }: XenOrchestraSimulator): boolean {
-    return [...streamed].every(([{ headers }, bytes]) => {
-      return this.#streamed.get(String(headers[NUMBER_HEADER])) === bytes;
-    });
+    const sent = new Map([...streamed].map(([{ headers }, n]) => [headers[NUMBER_HEADER], n]));
+    const isSeen = ([number, bytes]: [unknown, number]): boolean =>
+      this.#streamed.get(String(number)) === bytes;
+    return [...sent].every(isSeen) && [...this.#open].every((number) => sent.has(number));
   }
 
   /** Who was told to leave is about to do something else, and may still hang there for a moment. */
