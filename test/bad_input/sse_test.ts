@@ -60,9 +60,9 @@ function parseWhole(text: string): ServerSentEvent[] {
       data = [];
       continue;
     }
-    const [, name, value = ""] = /^([^:]*)(?::\s?(.*))?$/s.exec(line) ?? [];
-    const text = line.slice((name ?? "").length + 1).replace(/^ /, "");
-    if (name === "event") event = value === "" ? "" : text;
+    const [name = ""] = line.split(":", 1);
+    const text = line.slice(name.length + 1).replace(/^ /, "");
+    if (name === "event") event = text;
     if (name === "data") data.push(text);
   }
   return events;
