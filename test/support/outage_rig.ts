@@ -12,7 +12,7 @@ import { createKubeClient } from "../../lib/kube/http_client.ts";
 import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
 import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
-import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
+import { type ObjectInput, startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import { startXenOrchestraSimulator } from "../../lib/simulator/xenorchestra/mod.ts";
 import { toHost, toNetwork, toPool, toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import { ManualClock } from "./manual_clock.ts";
@@ -33,6 +33,8 @@ export const REFRESH_MS = 30_000;
 const EVENT_PERIOD_MS = 5_000;
 /** Longer than a process needs from its start until it has nothing left to do, in milliseconds. */
 const START_MS = 35_000;
+/** Of the machines of a pool. */
+const SUFFIXES = ["1", "2", "3", "4", "5", "gone"];
 const CONTROLLERS = ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"];
 
 function toPlace(name: PoolName): PoolPlace {
@@ -40,8 +42,16 @@ function toPlace(name: PoolName): PoolPlace {
   return { id: toUuid(`pool/${name}`), hostIds };
 }
 
+interface Manner {
+  readonly deletion: DeletionSettings;
+  readonly hasEvents: boolean;
+  readonly eventPeriodMs: number;
+}
+
 /** Cluster, cloud, and the controller between them. */
 export class OutageRig implements AsyncDisposable {
+  /** Nodes as the first process leaves them, whatever its settings. Made once, because nothing else takes as long. */
+  static #initialised: Promise<readonly ObjectInput[]> | undefined;
   readonly clock: ManualClock;
   readonly servers: Servers;
   readonly pools: Readonly<Record<PoolName, PoolPlace>> = {
@@ -84,6 +94,40 @@ export class OutageRig implements AsyncDisposable {
     hasEvents: boolean,
     eventPeriodMs: number = EVENT_PERIOD_MS,
   ): Promise<OutageRig> {
+    OutageRig.#initialised ??= OutageRig.#initialise(deletion);
+    const nodes = await OutageRig.#initialised;
+    const rig = await OutageRig.#build({ deletion, hasEvents, eventPeriodMs });
+    for (const node of nodes) rig.servers.kubernetes.objects.createNode(node);
+    // A process that found its Nodes initialised: the fleet limit goes by how many there were at its start.
+    await rig.startApp();
+    await rig.clock.advance(START_MS);
+    rig.versions.length = 0;
+    return rig;
+  }
+
+  /** Registers Nodes, and lets a process initialise them. Resolves with what a cluster would keep of them. */
+  static async #initialise(deletion: DeletionSettings): Promise<readonly ObjectInput[]> {
+    await using rig = await OutageRig.#build({
+      deletion,
+      hasEvents: true,
+      eventPeriodMs: EVENT_PERIOD_MS,
+    });
+    rig.#register();
+    await rig.startApp();
+    await rig.clock.advance(START_MS);
+    return rig.servers.kubernetes.objects.list("nodes").map((node) => {
+      const {
+        resourceVersion: _version,
+        uid: _uid,
+        creationTimestamp: _at,
+        ...metadata
+      } = node.metadata;
+      return { ...node, metadata };
+    });
+  }
+
+  /** Both servers, and the machines. Nodes there are none yet. */
+  static async #build({ deletion, hasEvents, eventPeriodMs }: Manner): Promise<OutageRig> {
     const versions: Node[] = [];
     const traffic = new Traffic((node) => versions.push(node));
     const clock = new ManualClock(undefined, () => traffic.rest(servers));
@@ -98,13 +142,6 @@ export class OutageRig implements AsyncDisposable {
       () => cloud.stop(),
     );
     rig.#fill();
-    await rig.startApp();
-    await clock.advance(START_MS);
-    // A process that found its Nodes initialised: the fleet limit goes by how many there were at its start.
-    await rig.stopApp();
-    await rig.startApp();
-    await clock.advance(START_MS);
-    versions.length = 0;
     return rig;
   }
 
@@ -211,24 +248,22 @@ export class OutageRig implements AsyncDisposable {
         state.addHost(toHost({ name: `${name}-${at + 1}`, id, poolId, address }));
       });
       state.put("networks", toNetwork("eth0", poolId));
-      for (const [at, suffix] of ["1", "2", "3", "4", "5", "gone"].entries()) {
-        this.#addNode(`${name}-${suffix}`, { name, at });
+      const network = name === "alpha" ? "10.1.0" : "10.2.0";
+      for (const [at, suffix] of SUFFIXES.entries()) {
+        const addresses = { "0/ipv4/0": `${network}.${at + 1}` };
+        state.addVm({ name: `${name}-${suffix}`, poolId, hostId: hostIds[0], addresses });
       }
     }
   }
 
-  #addNode(nodeName: string, { name, at }: { name: PoolName; at: number }): void {
-    const { kubernetes, cloud } = this.servers;
-    const { id: poolId, hostIds } = this.pools[name];
-    const network = name === "alpha" ? "10.1.0" : "10.2.0";
-    const vmId = cloud.state.addVm({
-      name: nodeName,
-      poolId,
-      hostId: hostIds[0],
-      addresses: { "0/ipv4/0": `${network}.${at + 1}` },
-    });
-    const labels = { "kubernetes.io/hostname": nodeName };
-    kubernetes.objects.createNode(toRegistration(nodeName, { systemUuid: vmId, labels }));
-    this.setReady(nodeName, true);
+  #register(): void {
+    const { objects } = this.servers.kubernetes;
+    for (const name of Object.keys(this.pools).flatMap((pool) =>
+      SUFFIXES.map((suffix) => `${pool}-${suffix}`),
+    )) {
+      const labels = { "kubernetes.io/hostname": name };
+      objects.createNode(toRegistration(name, { systemUuid: this.toVmId(name), labels }));
+      this.setReady(name, true);
+    }
   }
 }
