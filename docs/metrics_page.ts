@@ -13,6 +13,7 @@ import { systemClock } from "../lib/core/clock.ts";
 import { silentLogger } from "../lib/core/log.ts";
 import { MetricsRegistry } from "../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../lib/core/work_queue_metrics.ts";
+import { exportLog } from "../lib/host/log_pipe.ts";
 import { exportProcess } from "../lib/host/process_metrics.ts";
 import { createLeaderMetrics } from "../lib/kube/election_narrator.ts";
 import { createReviewMetrics } from "../lib/kube/delegated_review.ts";
@@ -43,6 +44,7 @@ ${toTable(
 export function listMetrics(): { name: string; type: string; help: string }[] {
   const metrics = new MetricsRegistry();
   exportProcess(metrics, systemClock);
+  exportLog(metrics, undefined);
   createNodeMetrics(metrics);
   createControllerMetrics(metrics);
   createRunningMetric(metrics);

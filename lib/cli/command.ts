@@ -3,6 +3,8 @@
  * @module
  */
 
+import type { LogPipe } from "../host/log_pipe.ts";
+
 /** What a command is given. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -10,4 +12,6 @@ export interface CommandContext {
   readonly print: (text: string) => void;
   /** Writes to standard error, without adding a newline. */
   readonly complain: (text: string) => void;
+  /** What is behind `complain`, if that is a pipe that somebody may not read. */
+  readonly logPipe?: LogPipe;
 }

@@ -13,6 +13,7 @@ import { createLogger, type Logger } from "../core/log.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import { exportProcess } from "../host/process_metrics.ts";
 import { readDescriptorLimit, toConnectionsMax } from "../host/descriptors.ts";
+import { exportLog, type LogPipe } from "../host/log_pipe.ts";
 import { createNotifier } from "../host/notify.ts";
 import { watchSignals } from "../host/signals.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
@@ -49,27 +50,31 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
     write: context.complain,
     now: () => clock.now(),
   });
+  const { env, logPipe } = context;
+  logPipe?.onLost((lines) => log.warn("Log lines were lost here: nobody read them", { lines }));
   for (const warning of warnings) log.warn("Flag", { warning });
   log.info("Landfall starts", { version: VERSION, provider: settings.cloudProvider });
   using stop = watchSignals();
-  await serve({ ...settings, configz }, { log, env: context.env, signal: stop.signal });
+  await serve({ ...settings, configz }, { log, logPipe, env, signal: stop.signal });
   log.info("Landfall stopped");
   return 0;
 }
 
 interface Serving {
   readonly log: Logger;
+  readonly logPipe?: LogPipe | undefined;
   readonly env: CommandContext["env"];
   readonly signal: AbortSignal;
 }
 
 async function serve(
   { election, ...settings }: Settings & Pick<AppOptions, "configz">,
-  { log, env, signal }: Serving,
+  { log, logPipe, env, signal }: Serving,
 ): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
   exportProcess(metrics, clock);
+  exportLog(metrics, logPipe);
   // Controllers stop first and may still need the cloud then: the provider ends with the app.
   const ended = new AbortController();
   const cloud = await createCloud(settings, { log, env, signal: ended.signal }, metrics);

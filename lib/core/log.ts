@@ -37,7 +37,7 @@ export interface LoggerOptions {
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 const REDACTED = "[redacted]";
 
-/** Creates a logger. Nothing is buffered: a record is written before the call returns. */
+/** Creates a logger. It keeps nothing back: `write` has a record before the call returns. */
 export function createLogger(options: LoggerOptions, fields: LogFields = {}): Logger {
   const least = RANK[options.level ?? "info"];
   const log = (level: LogLevel, message: string, extra: LogFields = {}): void => {

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findKubectl } from "../support/kubectl.ts";
 import { listPrograms, runLandfall, startLandfall } from "../support/landfall_process.ts";
+import { until } from "../support/rig.ts";
 
 const run = promisify(execFile);
 const kubectl = await findKubectl();
 const EXIT_MS_MAX = 60_000;
+/** What a pipe holds. */
+const PIPE_BYTES = 65_536;
 
 describe.each(listPrograms())("landfall as $name", (program) => {
   let folder = "";
@@ -49,6 +52,33 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     const { code, stderr } = await runLandfall(program, ["run", ...args, `--kubeconfig=${path}`]);
     expect(code, stderr).toBe(2);
     expect(stderr).toContain(path);
+  });
+
+  test("is well while nobody reads its log, of which nothing is lost", async () => {
+    const go = join(folder, "go");
+    const pid = join(folder, "pid");
+    const config = join(folder, "log.yaml");
+    await writeFile(config, "instances: []\n");
+    const unix = join(folder, "debug.sock");
+    const args = ["--cloud-provider=static", `--cloud-config=${config}`, "--master=http://[::1]:1"];
+    const listeners = [`--debug-address=unix:${unix}`, "--secure-port=0"];
+    const script = `
+      sh -c 'echo $$ > ${pid}; head -c ${PIPE_BYTES} /dev/zero >&2; exec timeout 60 "$@"' sh "$@" 2>&1 >/dev/null |
+        (while [ ! -e ${go} ]; do sleep 0.1; done; tr -d '\\0')`;
+    const command = [...program.command, "run", ...args, ...listeners];
+    const ended = run("sh", ["-c", script, "sh", ...command], { timeout: EXIT_MS_MAX });
+    try {
+      await until("it answers", async () => {
+        const reply = await fetch("http://localhost/livez", { unix }).catch(() => undefined);
+        return reply?.status === 200;
+      });
+    } finally {
+      await writeFile(go, "");
+    }
+    process.kill(Number(await readFile(pid, "utf8")), "SIGTERM");
+    const { stdout } = await ended;
+    expect(stdout).toContain("Landfall starts");
+    expect(stdout).toMatch(/Landfall stopped\n$/);
   });
 
   test(
