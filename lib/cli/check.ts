@@ -33,6 +33,7 @@ import { checkSettings } from "./check_settings.ts";
 import { formatReport } from "./check_text.ts";
 import type { CommandContext } from "./command.ts";
 import type { ParsedFlags } from "./flags.ts";
+import { hintAtProxy } from "./proxy_hint.ts";
 import { VERSION } from "./version.ts";
 
 /** Longest time for each step, in milliseconds. Each request has a shorter one of its own. */
@@ -82,7 +83,7 @@ async function inspect(
   let kubernetes: Awaited<ReturnType<typeof checkKubernetes>> | undefined;
   try {
     const [cloud, cluster] = await Promise.all([
-      checkCloud(provider, signal),
+      checkCloud(provider, env, signal),
       checkKubernetes(settings, env, signal).then(async (checked) => {
         kubernetes = checked;
         const needs = toNeeds(settings, isDeletionEnabled);
@@ -123,6 +124,7 @@ interface CheckedCloud {
 
 async function checkCloud(
   provider: Provider | undefined,
+  env: CommandContext["env"],
   signal: AbortSignal,
 ): Promise<CheckedCloud> {
   if (provider === undefined) return { step: toSkipped("the settings cannot be used") };
@@ -131,7 +133,8 @@ async function checkCloud(
   });
   return await inTime<CheckedCloud>(signal, late, async (deadline) => {
     const inspection = await (provider.inspect?.(deadline) ?? inspectPlainly(provider, deadline));
-    const { findings, inventory, ...facts } = inspection;
+    const { findings: found, inventory, ...facts } = inspection;
+    const findings = found.map((finding) => hintAtProxy(finding, env));
     const step = { status: toStatus(findings), findings, ...facts };
     return { step, ...(inventory === undefined ? {} : { inventory }) };
   });

@@ -5,6 +5,7 @@
 import { type ConnectionFault, findConnectionFault } from "../core/connection_fault.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConfigError } from "../core/errors.ts";
+import { isLoopbackHost } from "../core/ip.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
@@ -13,6 +14,7 @@ import { createKubeClient } from "../kube/http_client.ts";
 import { type CheckFinding, type KubernetesStep, toStatus } from "./check_report.ts";
 import type { CommandContext } from "./command.ts";
 import type { Settings } from "./flags.ts";
+import { hintAtProxy } from "./proxy_hint.ts";
 import { VERSION } from "./version.ts";
 
 /** What became of the API server. */
@@ -28,8 +30,9 @@ const ANSWER_MS = 10_000;
 const PLUGIN_MS = 8_000;
 
 const ADVICE: Readonly<Record<ConnectionFault, string>> = {
-  dns: "check the server's address in the kubeconfig, or --master",
-  refused: "nothing listens there: check the server's address in the kubeconfig, or --master",
+  dns: "check the server's address in the kubeconfig (and proxy-url, if there is one), or --master",
+  refused:
+    "nothing listens there: check the server's address in the kubeconfig (and proxy-url, if there is one), or --master",
   timeout: "check the server's address; a firewall in between may drop packets",
   noRoute: "check the server's address, and the network between this machine and it",
   closed: "check that the address is that of the API server, and whether it speaks http or https",
@@ -65,7 +68,9 @@ export async function checkKubernetes(
       version: VERSION,
       deadlineMs: ANSWER_MS,
     });
-    return await askVersion(client, server, signal);
+    const checked = await askVersion(client, server, signal);
+    // A proxy of the environment is never used for our own machine.
+    return isLoopbackHost(new URL(server).hostname) ? checked : withProxyHints(checked, env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.issues.map((issue): CheckFinding => ({
@@ -75,6 +80,14 @@ export async function checkKubernetes(
     }));
     return { step: { status: "failure", findings } };
   }
+}
+
+function withProxyHints(
+  { step, ...rest }: CheckedKubernetes,
+  env: CommandContext["env"],
+): CheckedKubernetes {
+  const findings = step.findings.map((finding) => hintAtProxy(finding, env));
+  return { ...rest, step: { ...step, findings } };
 }
 
 async function askVersion(

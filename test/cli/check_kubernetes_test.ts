@@ -36,7 +36,11 @@ afterAll(async () => {
 });
 
 /** Checks by a kubeconfig with a token. */
-async function check(server: string, authority = "ca.crt"): Promise<KubernetesStep> {
+async function check(
+  server: string,
+  authority = "ca.crt",
+  env: Readonly<Record<string, string>> = {},
+): Promise<KubernetesStep> {
   const kubeconfig = join(folder, "kubeconfig");
   const path = tlsPath(authority === "ca.crt" ? "ca.crt" : "other_ca.crt");
   const cluster = { server, "certificate-authority": path };
@@ -47,7 +51,7 @@ async function check(server: string, authority = "ca.crt"): Promise<KubernetesSt
     "current-context": "x",
   };
   await writeFile(kubeconfig, JSON.stringify(config));
-  const { step, client } = await checkKubernetes({ kubeconfig }, {}, signal);
+  const { step, client } = await checkKubernetes({ kubeconfig }, env, signal);
   expect(client !== undefined).toBe(step.status === "ok");
   client?.close();
   expect(JSON.stringify(step)).not.toContain(SECRET);
@@ -71,6 +75,14 @@ describe("checkKubernetes()", () => {
     const step = await check(where === "untls" ? plain : (urls.get(where) ?? where));
     expect(step.findings).toMatchObject([{ level: "failure", code }]);
     expect(step.findings[0]?.advice).toBeTruthy();
+  });
+
+  test("names the proxy of the environment beside a failure, unless the server is on our own machine", async () => {
+    const env = { HTTPS_PROXY: "http://proxy.invalid:3128" };
+    const there = await check("https://k8s.nowhere.invalid:6443", "ca.crt", env);
+    expect(there.findings[0]?.advice).toContain("HTTPS_PROXY is set");
+    const here = await check("https://127.0.0.1:1", "ca.crt", env);
+    expect(here.findings[0]?.advice).not.toContain("HTTPS_PROXY");
   });
 
   test("tells the date that a certificate is beyond", async () => {

@@ -1,0 +1,35 @@
+/**
+ * Whether a connection that failed may have been one to a proxy of the environment.
+ * @module
+ */
+import type { CheckFinding } from "./check_report.ts";
+import type { CommandContext } from "./command.ts";
+
+/** What a failed connection to a proxy looks like: as one to the server that was to be reached through it. */
+const CODES: ReadonlySet<string> = new Set([
+  "dns",
+  "refused",
+  "timeout",
+  "noRoute",
+  "closed",
+  "notTls",
+]);
+const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"] as const;
+
+/**
+ * Adds to the advice of a failed connection that the environment names a proxy, for nothing in the failure tells which
+ * of the two could not be reached. The proxy itself is not shown: its address may hold a password.
+ *
+ * @returns The finding as it is where no proxy can be to blame
+ */
+export function hintAtProxy(finding: CheckFinding, env: CommandContext["env"]): CheckFinding {
+  const set = VARIABLES.filter((name) => (env[name] ?? "") !== "");
+  if (finding.level !== "failure" || !CODES.has(finding.code) || set.length === 0) {
+    return finding;
+  }
+  const isOne = set.length === 1;
+  const hint =
+    `${set.join(" and ")} ${isOne ? "is" : "are"} set, so it may be the proxy that failed: ` +
+    `check ${isOne ? "it" : "them"}, or name the host in NO_PROXY`;
+  return { ...finding, advice: finding.advice === undefined ? hint : `${finding.advice}; ${hint}` };
+}
