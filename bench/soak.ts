@@ -71,6 +71,8 @@ const READY_MS = 30_000;
 /** Longer than what is gone is waited for before its Node is deleted. */
 const QUIET_MS = 240_000;
 const QUIET_POLL_MS = 5_000;
+/** Longer than a connection is kept that nobody uses. */
+const IDLE_MS_MAX = 360_000;
 const HOUR_MS = 3_600_000;
 
 interface Run {
@@ -148,6 +150,16 @@ async function settle({ simulators }: Run): Promise<string> {
   }
 }
 
+/** Descriptors at rest: not more than at the start, or what is left when idle connections had the time to be closed. */
+async function countAtRest({ controller }: Run, before: number): Promise<number> {
+  const endMs = performance.now() + IDLE_MS_MAX;
+  for (;;) {
+    const { descriptors } = await controller.readHoldings();
+    if (descriptors <= before || performance.now() > endMs) return descriptors;
+    await Bun.sleep(QUIET_POLL_MS);
+  }
+}
+
 /** A fleet that is there already: how many may be deleted depends on how many there were ten minutes ago. */
 async function initialise(simulators: Simulators, count: number): Promise<void> {
   await using controller = await Controller.start({
@@ -169,16 +181,18 @@ async function soak(): Promise<boolean> {
   });
   await controller.untilProbe("/readyz", READY_MS);
   await simulators.startHeartbeats(HEARTBEAT_MS);
+  const { descriptors: before } = await controller.readHoldings();
   const startMs = performance.now();
   const run = { simulators, controller, startMs, endMs: startMs + minutes * 60_000 };
   const samples: Sample[] = [];
   await Promise.all([play(run, seed), sample(run, samples)]);
   const died = controller.exitCode;
   const wrong = died === null ? await settle(run) : `(it ended by itself with code ${died})`;
+  const after = died === null ? await countAtRest(run, before) : Number.NaN;
   const exitCode = died === null ? await controller.stop() : undefined;
   const log = await controller.readLog();
   if (values.samples !== "") await writeFile(`${values.samples}.log`, log);
-  const findings = judge({ samples, log, exitCode, wrong });
+  const findings = judge({ samples, log, exitCode, wrong, descriptors: { before, after } });
   for (const { title, measured, isFine } of findings) {
     console.log(`${isFine ? "ok " : "BAD"}  ${title}: ${measured}`);
   }

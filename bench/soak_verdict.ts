@@ -29,6 +29,8 @@ export interface Outcome {
   readonly exitCode: number | undefined;
   /** Names of Nodes that were not right when all had been quiet for a while. */
   readonly wrong: string;
+  /** Descriptors at rest, before anything happened and after all: in between, as many as are connected. */
+  readonly descriptors: { readonly before: number; readonly after: number };
 }
 
 /** One line of the verdict. */
@@ -44,18 +46,28 @@ const SLOPE_MAX = 1;
 const ERRORS = 2;
 /** The heap grows until it is collected, which takes minutes: only what is left then is held. */
 const COLLECTED_WITHIN_HOURS = 3 / 60;
-/** A request or two may be under way in one half and not in the other. */
-const DESCRIPTORS_MORE_MAX = 2;
+/** Of descriptors and threads: a request or two may be under way at one time and not at the other. */
+const MORE_MAX = 2;
 
 /** Judges. What the first third shows counts as warming up. */
-export function judge({ samples, log, exitCode, wrong }: Outcome): readonly Finding[] {
+export function judge({
+  samples,
+  log,
+  exitCode,
+  wrong,
+  descriptors: { before, after },
+}: Outcome): readonly Finding[] {
   const later = samples.slice(Math.ceil(samples.length / 3));
   const resident = toTrend(toLows(later).map(({ hours, resident }) => [hours, resident]));
   const bad = findBadRecords(log);
   return [
     toSlopeFinding("resident memory at its lowest", resident),
-    toHoldFinding("descriptors", later, ({ descriptors }) => descriptors),
-    toHoldFinding("threads", later, ({ threads }) => threads),
+    {
+      title: "descriptors at rest, before and after",
+      measured: `${before} and ${after}`,
+      isFine: after - before <= MORE_MAX,
+    },
+    toThreadsFinding(later),
     {
       title: "error records and unhandled rejections",
       measured: bad.length === 0 ? "none" : `${bad.length}, first: ${bad[0]}`,
@@ -97,18 +109,15 @@ function toSlopeFinding(what: string, { slope, error }: Trend): Finding {
   };
 }
 
-function toHoldFinding(
-  what: string,
-  later: readonly Sample[],
-  read: (sample: Sample) => number,
-): Finding {
+function toThreadsFinding(later: readonly Sample[]): Finding {
   const half = Math.floor(later.length / 2);
-  const before = toQuantile(later.slice(0, half).map(read), 0.5);
-  const after = toQuantile(later.slice(half).map(read), 0.5);
+  const threads = later.map((sample) => sample.threads);
+  const before = toQuantile(threads.slice(0, half), 0.5);
+  const after = toQuantile(threads.slice(half), 0.5);
   return {
-    title: `${what}: median of the middle and of the last third`,
+    title: "threads: median of the middle and of the last third",
     measured: `${before} and ${after}`,
-    isFine: after - before <= DESCRIPTORS_MORE_MAX,
+    isFine: after - before <= MORE_MAX,
   };
 }
 

@@ -11,7 +11,7 @@ function toSamples(change: (hours: number) => Partial<Sample> = () => ({})): Sam
       hours,
       resident: 60 + random(),
       anonymous: 20,
-      descriptors: 30 + Math.floor(random() * 4),
+      descriptors: 30,
       threads: 6,
       cpuSeconds: at,
       cloudRequests: at,
@@ -21,9 +21,16 @@ function toSamples(change: (hours: number) => Partial<Sample> = () => ({})): Sam
   });
 }
 
+const WELL: Outcome = {
+  samples: toSamples(),
+  log: '{"level":"info"}\n',
+  exitCode: 0,
+  wrong: "",
+  descriptors: { before: 18, after: 20 },
+};
+
 function listBad(outcome: Partial<Outcome>): string[] {
-  const well = { samples: toSamples(), log: '{"level":"info"}\n', exitCode: 0, wrong: "" };
-  return judge({ ...well, ...outcome })
+  return judge({ ...WELL, ...outcome })
     .filter(({ isFine }) => !isFine)
     .map(({ title, measured }) => `${title}: ${measured}`);
 }
@@ -50,7 +57,7 @@ test("judge() does not mind garbage that is collected every few minutes, whereve
 
 test("judge() does not tell the slope of a minute", () => {
   const samples = toSamples((hours) => ({ resident: 40 + hours * 500 })).slice(0, 7);
-  const [memory] = judge({ samples, log: "", exitCode: 0, wrong: "" });
+  const [memory] = judge({ ...WELL, samples });
   expect(memory).toMatchObject({ measured: "too short to tell", isFine: true });
 });
 
@@ -60,13 +67,16 @@ test("judge() lets memory grow while it warms up", () => {
 });
 
 test("judge() finds descriptors and threads that become more", () => {
-  const samples = toSamples((hours) => ({
-    descriptors: 30 + Math.floor(hours * 40),
-    threads: hours > 0.4 ? 12 : 6,
-  }));
-  expect(listBad({ samples })).toEqual([
-    expect.stringContaining("descriptors"),
-    expect.stringContaining("threads"),
+  const samples = toSamples((hours) => ({ threads: hours > 0.4 ? 12 : 6 }));
+  expect(listBad({ samples, descriptors: { before: 18, after: 21 } })).toEqual([
+    "descriptors at rest, before and after: 18 and 21",
+    "threads: median of the middle and of the last third: 6 and 12",
+  ]);
+});
+
+test("judge() takes descriptors that nobody could count for bad", () => {
+  expect(listBad({ descriptors: { before: 18, after: Number.NaN } })).toEqual([
+    "descriptors at rest, before and after: 18 and NaN",
   ]);
 });
 
