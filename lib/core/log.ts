@@ -4,7 +4,6 @@
  */
 import { describeError } from "./errors.ts";
 import { escapeInvisible } from "./printable.ts";
-import { SECRET_NAME } from "./redact.ts";
 
 /** What a record may carry besides its message. An Error is shown with its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -35,6 +34,8 @@ export interface LoggerOptions {
 }
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+const SECRET_NAME =
+  /token|password|passwd|secret|authorization|cookie|(?:private|access|api).?key|credential/i;
 const REDACTED = "[redacted]";
 
 /** Creates a logger. It keeps nothing back: `write` has a record before the call returns. */

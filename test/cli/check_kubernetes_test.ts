@@ -123,7 +123,7 @@ describe("checkKubernetes()", () => {
     expect(none.step.findings[0]?.message).toContain("--kubeconfig");
   });
 
-  test("names the plugin that gives no credentials, and what it said", async () => {
+  test("names the plugin that gives no credentials, and shows nothing that it printed", async () => {
     const command = fileURLToPath(new URL("../fixtures/exec_plugin.sh", import.meta.url));
     const kubeconfig = join(folder, "kubeconfig");
     const config = {
@@ -137,7 +137,7 @@ describe("checkKubernetes()", () => {
     const { step } = await checkKubernetes({ kubeconfig }, env, signal);
     expect(step.findings).toMatchObject([{ level: "failure", code: "credentials" }]);
     const [{ message = "", advice = "" } = {}] = step.findings;
-    expect(message).toContain(`${JSON.stringify(command)} ended with code 3, saying "token`);
+    expect(message).toContain(`${JSON.stringify(command)} ended with code 3; run it by hand`);
     expect(message).not.toMatch(/geheim|abcdef/);
     expect(advice).toContain("by hand");
     expect(advice).not.toContain("renew");

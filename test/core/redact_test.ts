@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isPathLike, listSecrets, maskSecrets, redact } from "../../lib/core/redact.ts";
+import { isPathLike, listSecrets, redact } from "../../lib/core/redact.ts";
 
 const BASIC = Buffer.from("ann:geheim:1").toString("base64");
 
@@ -20,33 +20,6 @@ test("redact() leaves no secret in a text", () => {
     "no (secret), (secret) or (secret)",
   );
   expect(redact("nothing", [])).toBe("nothing");
-});
-
-test.each([
-  ["token=abc", "token=(secret)"],
-  ['{"token": "abc", "user": "ann"}', '{"token": "(secret)", "user": "ann"}'],
-  ["--client-secret hunter2 was refused", "--client-secret (secret) was refused"],
-  ["Authorization: Bearer abc", "Authorization: Bearer (secret)"],
-  ["https://ann:geheim@sso.example/a?b=c", "https://(secret)@sso.example/a?b=c"],
-  ["got eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.x", "got (secret)"],
-  ["AKIAIOSFODNN7EXAMPLEKEY wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "(secret) (secret)"],
-  ["api key: abc", "api key: (secret)"],
-  ["a\n-----BEGIN KEY-----\nabc\n-----END KEY-----\nb", "a\n(secret)\nb"],
-  ["a\n-----BEGIN KEY-----\nabc", "a\n(secret)"],
-  ["/usr/lib/python3/dist-packages/azure/identity.py:12", undefined],
-  ["cannot fetch token: 2 of 3 servers failed", "cannot fetch token: (secret) of 3 servers failed"],
-  ["cannot fetch token: oauth2: expired", undefined],
-  ["Unable to locate https://sso.example.org/realms/42: no such host", undefined],
-])("maskSecrets() of %j is %j", (text, masked = text) => {
-  expect(maskSecrets(text)).toBe(masked);
-});
-
-test("maskSecrets() takes its time in proportion to the text", () => {
-  for (const piece of ["token", "-----BEGIN ", "a", "://", "/x", "token ", "= "]) {
-    const startMs = performance.now();
-    maskSecrets(piece.repeat(4_096 / piece.length));
-    expect(performance.now() - startMs).toBeLessThan(200);
-  }
 });
 
 test.each([

@@ -7,7 +7,6 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import type { LoadedCredential } from "./credentials.ts";
-import { toExecFailure } from "./exec_failure.ts";
 import { type ExecSpec, toCommandError } from "./exec_spec.ts";
 import { toConfigError } from "./problem.ts";
 import { Section } from "./section.ts";
@@ -45,7 +44,8 @@ export class ExecPlugin {
    * The last answer while it is good, else that of a new run.
    *
    * @param fresh Whether the last answer is to be forgotten, because the server did not accept it
-   * @throws {ConfigError} naming the plugin and what it did wrong; never its credentials
+   * @throws {ConfigError} naming the plugin and what it did wrong; never what it printed: a careless one prints its
+   * token anywhere
    */
   async read(fresh: boolean): Promise<ExecAnswer> {
     const { clock } = this.#options;
@@ -73,7 +73,7 @@ export class ExecPlugin {
       pending.child.stdin?.end();
       return (await pending).stdout;
     } catch (error) {
-      throw toCommandError(this.#spec, place, toExecFailure(error, this.#spec, timeoutMs));
+      throw toCommandError(this.#spec, place, toFailure(error, timeoutMs));
     }
   }
 }
@@ -126,4 +126,14 @@ function readExpiry(status: Section): number | undefined {
     throw toConfigError(status.place("expirationTimestamp"), "wanted a time of RFC 3339");
   }
   return time;
+}
+
+function toFailure(error: unknown, timeoutMs: number): string {
+  const { code, killed } = Object(error) as Record<string, unknown>;
+  if (code === "ENOENT") return "does not exist";
+  if (code === "EACCES") return "may not be executed";
+  if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "printed more than 1 MiB";
+  if (killed === true) return `did not end within ${timeoutMs / 1000} s`;
+  const ended = typeof code === "number" ? `ended with code ${code}` : "failed";
+  return `${ended}; run it by hand to see why, for what it prints is not shown here`;
 }
