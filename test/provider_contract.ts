@@ -66,6 +66,14 @@ export function describeProviderContract(
       await harness.stop();
     });
 
+    test("toInstanceId() tells the machine of its own provider IDs, and of no other", async () => {
+      const { first } = await takeStock();
+      const { provider } = harness;
+      expect(provider.toInstanceId?.(first.providerId)).toBe(first.id);
+      expect(provider.toInstanceId?.("aws:///eu-west-3a/i-0abc")).toBeUndefined();
+      expect(provider.toInstanceId?.("")).toBeUndefined();
+    });
+
     test("findInstance() finds by system UUID in any case", async () => {
       const [{ nodeName, systemUuid }] = harness.machines;
       const inventory = await list();

@@ -69,7 +69,7 @@ export async function listNodePlans(
 ): Promise<NodePlan[]> {
   const sorted = nodes.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   let reads = 0;
-  const claims = Claims.of(nodes);
+  const claims = Claims.of(nodes, sources.provider);
   return await Promise.all(
     sorted.map(async (node) => {
       const identity = toIdentity(node);

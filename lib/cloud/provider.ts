@@ -137,6 +137,11 @@ export interface Provider {
    */
   inspect?(signal: AbortSignal): Promise<Inspection>;
   /**
+   * The cloud's ID of the instance that a provider ID names, however that ID is written: with another pool, in another
+   * case, in an old form. Memory only. Absent, or `undefined`: two provider IDs name one instance when they are equal.
+   */
+  toInstanceId?(providerId: string): string | undefined;
+  /**
    * Where an instance is, for people alone: the largest place first, what is not known left out.
    *
    * Absent: its region and zone are all there is to tell.

@@ -30,10 +30,11 @@ export class NodeReconciler {
   readonly #options: NodeReconcilerOptions;
   /** Nodes whose taint is gone but whose addresses were not written yet: their end has still to be told. */
   readonly #unannounced = new Set<string>();
-  readonly #claims = new Claims();
+  readonly #claims: Claims;
 
   constructor(options: NodeReconcilerOptions) {
     this.#options = options;
+    this.#claims = new Claims(options.provider);
     options.nodes.subscribe((name, _before, after) => this.#claims.note(name, after));
   }
 

@@ -2,7 +2,7 @@
  * Two Nodes that claim one machine.
  * @module
  */
-import type { Instance, Presence } from "../../cloud/provider.ts";
+import type { Instance, Presence, Provider } from "../../cloud/provider.ts";
 import { swapUuid } from "../../core/uuid.ts";
 import type { Node } from "../../kube/resource.ts";
 import { isUninitialized } from "../identity.ts";
@@ -12,14 +12,20 @@ import { isUninitialized } from "../identity.ts";
  * compared with all others, so nobody may look through them all.
  */
 export class Claims {
+  readonly #provider: Pick<Provider, "toInstanceId">;
   /** Names of the Nodes that make a claim. */
   readonly #claimants = new Map<string, readonly string[]>();
   /** What each Node claims, by its name. */
   readonly #claims = new Map<string, readonly string[]>();
 
+  /** @param provider Tells when two provider IDs name one machine */
+  constructor(provider: Pick<Provider, "toInstanceId">) {
+    this.#provider = provider;
+  }
+
   /** The claims of these Nodes. */
-  static of(nodes: Iterable<Node>): Claims {
-    const claims = new Claims();
+  static of(nodes: Iterable<Node>, provider: Pick<Provider, "toInstanceId">): Claims {
+    const claims = new Claims(provider);
     for (const node of nodes) claims.note(node.metadata.name, node);
     return claims;
   }
@@ -31,7 +37,7 @@ export class Claims {
    */
   note(name: string, node: Node | undefined): void {
     const before = this.#claims.get(name) ?? [];
-    const after = node === undefined ? [] : listClaims(node);
+    const after = node === undefined ? [] : this.#listClaims(node);
     if (before.length === after.length && before.every((claim, at) => claim === after[at])) return;
     for (const claim of before) {
       const others = this.#listClaimants(claim).filter((one) => one !== name);
@@ -44,16 +50,16 @@ export class Claims {
   }
 
   /**
-   * Finds another Node that has the same provider ID, or, for a Node without one, reports the same system UUID: then
-   * it is not known which of the two the machine is. Machines that were cloned below the cloud, and Nodes that were
-   * renamed, end like this.
+   * Finds another Node whose provider ID names the same machine, or, for a Node without one, that reports the same
+   * system UUID: then it is not known which of the two the machine is. Machines that were cloned below the cloud, and
+   * Nodes that were renamed, end like this.
    *
    * @returns The other Node's name
    */
   findRival(node: Node, instance: Instance): string | undefined {
     const { name } = node.metadata;
     const ownProviderId = node.spec?.providerID ?? "";
-    const wanted = [ownProviderId || instance.providerId];
+    const wanted = [this.#toProviderIdClaim(ownProviderId || instance.providerId)];
     // A provider ID says which machine it is, whatever system UUID that machine reports.
     if (ownProviderId === "") wanted.push(toSystemUuidClaim(node));
     for (const claim of wanted) {
@@ -70,6 +76,18 @@ export class Claims {
     return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
   }
 
+  #listClaims(node: Node): readonly string[] {
+    const providerId = node.spec?.providerID ?? "";
+    const byProviderId = providerId === "" ? "" : this.#toProviderIdClaim(providerId);
+    return [byProviderId, toSystemUuidClaim(node)].filter((claim) => claim !== "");
+  }
+
+  /** The same however the provider ID of an instance is written; the text itself when it is none of this cloud's. */
+  #toProviderIdClaim(providerId: string): string {
+    const id = this.#provider.toInstanceId?.(providerId);
+    return id === undefined ? providerId : `instance ${id}`;
+  }
+
   #listClaimants(claim: string): readonly string[] {
     return this.#claimants.get(claim) ?? [];
   }
@@ -80,10 +98,6 @@ function toRivalPresence(instance: Instance, rival: string): Presence {
     `Instance "${instance.name}" (${instance.providerId}) is claimed by Node "${rival}" too: ` +
     "delete the Node that is not it any more, or give the machines system UUIDs of their own";
   return { kind: "unknown", reason: "ambiguous", message };
-}
-
-function listClaims(node: Node): readonly string[] {
-  return [node.spec?.providerID ?? "", toSystemUuidClaim(node)].filter((claim) => claim !== "");
 }
 
 /** Unlike every provider ID, and the same in either byte order; empty when the Node reports none. */

@@ -110,6 +110,11 @@ export class StaticProvider implements Provider {
     return { kind: "absent", evidence: this.#toEvidence(parsed.id) };
   }
 
+  toInstanceId(providerId: string): string | undefined {
+    const parsed = parseProviderId(this.#scheme, providerId);
+    return parsed.kind === "ours" ? parsed.id : undefined;
+  }
+
   #toEvidence(id: string): string {
     const where = this.#options.deps.configFile?.path ?? "the inventory";
     const deleted = this.#file.instances.some((entry) => entry.id === id);

@@ -145,6 +145,10 @@ export class LiveProvider implements Provider {
     return { ...inspection, findings: [...inspection.findings, ...found] };
   }
 
+  toInstanceId(providerId: string): string | undefined {
+    return this.#now.provider.toInstanceId(providerId);
+  }
+
   toPlaces(
     instance: Instance | undefined,
     labels: Readonly<Record<string, string>>,

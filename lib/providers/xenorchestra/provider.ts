@@ -31,6 +31,7 @@ import { Memory } from "./memory.ts";
 import { judgeUnlisted } from "./observation.ts";
 import { toContradiction, toNotFound, toPresent, toUndecodable, toUnknown } from "./presence.ts";
 import { toPlaces } from "./places.ts";
+import { parseProviderId } from "./provider_id.ts";
 
 /** What a {@linkcode XenOrchestraProvider} is made of. */
 export interface XenOrchestraOptions {
@@ -162,6 +163,11 @@ export class XenOrchestraProvider implements Provider {
       if (error instanceof CloudError) return toUnknown(error.kind, error.message);
       throw error;
     }
+  }
+
+  toInstanceId(providerId: string): string | undefined {
+    const parsed = parseProviderId(providerId);
+    return parsed.kind === "ours" ? parsed.vmId : undefined;
   }
 
   toPlaces(

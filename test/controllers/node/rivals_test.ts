@@ -52,7 +52,43 @@ describe("Claims.findRival()", () => {
   ];
   test.each(cases)("%s", (_title, mine, theirs, rival) => {
     const node = toNode("n", mine);
-    const claims = Claims.of([node, toNode("other", theirs)]);
+    const claims = Claims.of([node, toNode("other", theirs)], {});
+    expect(claims.findRival(node, toInstance("i"))).toBe(rival);
+  });
+});
+
+describe("Claims of a cloud whose provider IDs can be written in several ways", () => {
+  // As that of Xen Orchestra: the last part is the machine, what stands before it is where it was.
+  const toInstanceId = (id: string): string | undefined => /^test:.*\/(\w+)$/.exec(id)?.[1];
+  const cases: readonly (readonly [string, NodeOptions, NodeOptions, string | undefined])[] = [
+    [
+      "names a Node whose preset provider ID is written another way",
+      { providerId: "test://pool/i" },
+      { providerId: "test:///i" },
+      "other",
+    ],
+    [
+      "names a Node whose provider ID tells where the machine was before",
+      {},
+      { providerId: "test://old-pool/i" },
+      "other",
+    ],
+    [
+      "finds none whose provider ID names another machine",
+      { providerId: "test://pool/i" },
+      { providerId: "test://pool/j" },
+      undefined,
+    ],
+    [
+      "takes an ID of no machine as it is written",
+      { providerId: "x" },
+      { providerId: "x" },
+      "other",
+    ],
+  ];
+  test.each(cases)("%s", (_title, mine, theirs, rival) => {
+    const node = toNode("n", mine);
+    const claims = Claims.of([node, toNode("other", theirs)], { toInstanceId });
     expect(claims.findRival(node, toInstance("i"))).toBe(rival);
   });
 });
@@ -61,7 +97,7 @@ describe("Claims.note()", () => {
   const node = toNode("n", { systemUuid: "a" });
 
   test("forgets what a Node claimed before it changed, and what one claimed that is gone", () => {
-    const claims = Claims.of([node, toNode("other", { systemUuid: "a" })]);
+    const claims = Claims.of([node, toNode("other", { systemUuid: "a" })], {});
     claims.note("other", toNode("other", { systemUuid: "b" }));
     expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
     claims.note("other", toNode("other", { systemUuid: "a" }));
@@ -71,11 +107,8 @@ describe("Claims.note()", () => {
   });
 
   test("keeps the claims of the others when one of three is gone", () => {
-    const claims = Claims.of([
-      node,
-      toNode("x", { systemUuid: "a" }),
-      toNode("y", { systemUuid: "A" }),
-    ]);
+    const three = [node, toNode("x", { systemUuid: "a" }), toNode("y", { systemUuid: "A" })];
+    const claims = Claims.of(three, {});
     claims.note("x", undefined);
     expect(claims.findRival(node, toInstance("i"))).toBe("y");
   });
@@ -84,7 +117,7 @@ describe("Claims.note()", () => {
 describe("Claims.refuseRival()", () => {
   const instance = toInstance("i");
   const present = { kind: "present", instance, matchedBy: "systemUuid" } as const;
-  const claims = Claims.of([toNode("other", { providerId: "test://i" })]);
+  const claims = Claims.of([toNode("other", { providerId: "test://i" })], {});
 
   test("is ambiguous and names both, of a Node that waits for its cloud", () => {
     const presence = claims.refuseRival(toNode("a"), present);
