@@ -19,6 +19,8 @@ import { PROCESS_EVENTS } from "./words.ts";
 /** The file of `--cloud-config`, and what it was at the start. */
 export interface Configuration {
   readonly path: string;
+  /** Reads it, as that of {@linkcode followConfig}. */
+  readonly read?: (path: string) => Promise<string>;
   readonly env: Environment;
   /** Made the provider that runs. */
   readonly definition: ProviderDefinition;
@@ -49,7 +51,7 @@ export function createReloadMetric(metrics: MetricsRegistry): Gauge {
 /** Follows the file until the signal aborts; then returns. */
 export async function runReload(options: ReloadOptions, signal: AbortSignal): Promise<void> {
   const { configuration, clock, success } = options;
-  const { path, env, definition, current } = configuration;
+  const { definition, current, ...file } = configuration;
   success.set(1);
   let { deletion } = current;
   const apply = (config: ProviderConfig<unknown>): void => {
@@ -63,7 +65,7 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
   };
   const onOutcome = (outcome: ConfigOutcome): void => tell(options, outcome);
   const parser = definition;
-  await followConfig({ path, env, parser, current, apply, onOutcome, clock }, signal);
+  await followConfig({ ...file, parser, current, apply, onOutcome, clock }, signal);
 }
 
 function reconfigure(

@@ -25,6 +25,13 @@ export type ConfigOutcome =
 /** What {@linkcode followConfig} works with. */
 export interface ConfigFollowerOptions<S> {
   readonly path: string;
+  /**
+   * Reads the file.
+   *
+   * @throws {ConfigError} when it cannot be one
+   * @default {readConfigText}
+   */
+  readonly read?: (path: string) => Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly parser: ConfigParser<S>;
   /** What is in use: what the file said at the start. */
@@ -85,7 +92,7 @@ class ConfigFollower<S> {
 
   /** @returns False when the next look must come soon, because the content is not what it was */
   async look(): Promise<boolean> {
-    const sight = await see(this.#options.path);
+    const sight = await see(this.#options);
     const digest = toDigest(toContent(sight));
     const isSame = digest === this.#seen;
     this.#seen = digest;
@@ -133,9 +140,12 @@ class ConfigFollower<S> {
   }
 }
 
-async function see(path: string): Promise<Sight> {
+async function see({
+  path,
+  read = readConfigText,
+}: Pick<ConfigFollowerOptions<unknown>, "path" | "read">): Promise<Sight> {
   try {
-    return { text: await readConfigText(path) };
+    return { text: await read(path) };
   } catch (error) {
     if (error instanceof ConfigError) return { error };
     throw error;

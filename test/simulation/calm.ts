@@ -2,14 +2,24 @@
  * What must be true once nothing goes wrong any more.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../lib/kube/resource.ts";
 import type { World } from "./world.ts";
 
 /** Says what is not as it should be; nothing when all is. */
 export function listUntrue(world: World): string[] {
-  return world.server.nodes.flatMap((node) =>
+  const wrongs = world.server.nodes.flatMap((node) =>
     listWrongs(world, node).map((wrong) => `Node ${node.metadata.name} ${wrong}`),
   );
+  return [...wrongs, ...listOutdated(world)];
+}
+
+/** Processes that are not under the settings that their files say. */
+function listOutdated({ replicas, said }: World): string[] {
+  const running = replicas.flatMap(({ current }) => current ?? []);
+  return running
+    .filter(({ uses }) => !isDeepStrictEqual(uses.at(-1)?.said, said))
+    .map(({ process }) => `${process.name} is not under the settings of its file`);
 }
 
 function listWrongs(world: World, node: Node): string[] {
@@ -23,7 +33,7 @@ function listWrongs(world: World, node: Node): string[] {
   if (keys.has("uninitialized")) wrongs.push("is not initialised");
   if (!node.spec?.providerID?.endsWith(`/${vmId}`)) wrongs.push("has a wrong provider ID");
   if (keys.has("shutdown") === truth.isRunning(vmId)) wrongs.push("has a wrong shutdown taint");
-  for (const [key, value] of Object.entries(truth.toLabels(vmId))) {
+  for (const [key, value] of Object.entries(truth.toLabels(vmId, world.said.labels))) {
     if (node.metadata.labels?.[key] !== value) wrongs.push(`has a wrong label ${key}`);
   }
   const address = truth.findAddress(vmId);

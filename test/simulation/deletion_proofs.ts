@@ -101,9 +101,9 @@ export class DeletionProofs {
 
   /** Notes that a process sends a deletion, and says what speaks against it. */
   listDoubts(author: string, node: Node, vmId: string): string[] {
-    const { confirmations, holdOffMs } = this.#world.settings.deletion;
+    const { enabled, confirmations, holdOffMs } = this.#world.findSaid(author).deletion;
     const { lists, proofs } = this.#find(author, vmId);
-    const doubts: string[] = [];
+    const doubts: string[] = enabled ? [] : ["its settings forbid it"];
     const nowMs = this.#nowMs;
     const [, poolId = ""] = /^xenorchestra:\/\/([^/]+)\//.exec(node.spec?.providerID ?? "") ?? [];
     const fitting = proofs.filter(
@@ -120,9 +120,10 @@ export class DeletionProofs {
 
   /** Whether so many Nodes are gone or were lately deleted that the process that leads may delete none. */
   isFleetAtLimit(gone: readonly string[]): boolean {
-    const { fleetShare, fleetWindowMs } = this.#world.settings.deletion;
+    const { holder = "" } = this.#world.server;
+    const { fleetShare, fleetWindowMs } = this.#world.said.deletion;
     const sinceMs = this.#nowMs - fleetWindowMs * (1 + RATE_ERROR);
-    const deletions = [...(this.#deletions.get(this.#world.server.holder ?? "")?.values() ?? [])];
+    const deletions = [...(this.#deletions.get(holder)?.values() ?? [])];
     const affected = gone.length + deletions.filter((atMs) => atMs >= sinceMs).length;
     // Which of the sizes the process went by depends on when it started.
     const least = Math.min(...this.#listSizes(sinceMs));
@@ -131,7 +132,7 @@ export class DeletionProofs {
 
   /** The fleet limit is a promise of each process: what another one deleted before it started, it does not know. */
   #listExcess(author: string, uid: string): string[] {
-    const { fleetShare, fleetWindowMs } = this.#world.settings.deletion;
+    const { fleetShare, fleetWindowMs } = this.#world.findSaid(author).deletion;
     const sinceMs = this.#nowMs - fleetWindowMs;
     const deletions = this.#deletions.get(author) ?? new Map<string, number>();
     this.#deletions.set(author, deletions.set(uid, this.#nowMs));

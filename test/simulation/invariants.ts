@@ -2,11 +2,14 @@
  * What must never happen, whatever goes wrong; checked at each request that is sent and each change that is made.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type { TransportRequest } from "../../lib/kube/transport.ts";
 import type { NodeChange } from "./api_server.ts";
 import { DeletionProofs } from "./deletion_proofs.ts";
+import { KnownTruth } from "./known_truth.ts";
 import { listLacks, listTrespasses } from "./node_writes.ts";
 import type { Process } from "./process.ts";
+import type { Incarnation } from "./replica.ts";
 import type { World } from "./world.ts";
 
 const NODE_PATH = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?/;
@@ -18,6 +21,7 @@ const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
  */
 export class Invariants {
   readonly proofs: DeletionProofs;
+  readonly known: KnownTruth;
   readonly #world: World;
   /** Writes under way, as `a1 n3 labels`. */
   readonly #writing = new Set<string>();
@@ -27,6 +31,7 @@ export class Invariants {
   constructor(world: World) {
     this.#world = world;
     this.proofs = new DeletionProofs(world);
+    this.known = new KnownTruth(world);
   }
 
   /** What was broken, oldest first. */
@@ -50,6 +55,7 @@ export class Invariants {
       const holder = server.holder ?? "nobody";
       this.#tell(`${process.name} writes Node ${name} while ${holder} holds the Lease`);
     }
+    this.known.noteSent(process.name, name, request.body ?? "");
     if (request.method === "DELETE") this.#checkDeletion(process, name);
     for (const lack of listLacks(request))
       this.#tell(`${process.name} writes Node ${name}: ${lack}`);
@@ -81,11 +87,23 @@ export class Invariants {
     if (providerId !== undefined && isTaken)
       this.#tell(`${author} gives Node ${name} the machine of another Node`);
     const vmId = this.#world.machines.get(name);
+    const span = this.known.toSpan(author, name);
     const wasTrue = (key: string, value: string): boolean =>
-      vmId !== undefined && this.#world.truth.wasTrue(vmId, key, value);
+      vmId !== undefined && this.#world.truth.wasTrue(vmId, key, value, span);
     for (const what of listTrespasses(before, after, wasTrue)) {
       this.#tell(`${author} changes Node ${name}: ${what}`);
     }
+  }
+
+  /** A process says that it uses, or refuses, what it read in its settings file. */
+  checkSettings({ process: { name }, seen: { said }, uses }: Incarnation, isTaken: boolean): void {
+    if (isTaken !== (said !== undefined))
+      this.#tell(`${name} ${isTaken ? "uses wrong settings" : "refuses good settings"}`);
+    if (said === undefined || !isTaken) return;
+    const before = uses.at(-1)?.said.deletion;
+    uses.push({ sinceMs: this.#world.timeline.monotonic(), said });
+    // Nobody chose what a count by both would mean.
+    if (!isDeepStrictEqual(said.deletion, before)) this.proofs.noteFailure(name);
   }
 
   /** A process took the Lease while another one may still act by it. */

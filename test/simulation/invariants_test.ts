@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { listUntrue } from "./calm.ts";
 import { listLacks } from "./node_writes.ts";
 import type { Process } from "./process.ts";
+import { type Said, type Saying, toSaying } from "./settings_file.ts";
 import { World } from "./world.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
+const VM_NAME = "vm.k8s.xenorchestra/name_label";
 
 /** Two Nodes that are as they should be, and two processes, one of which leads. */
 async function start(): Promise<World> {
@@ -185,6 +188,75 @@ describe("Invariants", () => {
     expect([whileReady, afterReady, later, afterFailure]).toEqual([0, 1, 0, 1]);
   });
 
+  test("Invariants.checkChange() takes a name that the process knows, and not one of before", async () => {
+    const world = await start();
+    const { name: author } = findLeader(world);
+    const before = world.findNode("n1");
+    const vmId = world.machines.get("n1") ?? "";
+    if (before === undefined) throw new Error("There is no n1");
+    const write = (value: string): number => {
+      const labels = { ...before.metadata.labels, [VM_NAME]: value };
+      world.invariants.known.noteSent(author, "n1", value);
+      const after = { ...before, metadata: { ...before.metadata, labels } };
+      world.invariants.checkChange({ author, before, after });
+      return world.invariants.violations.length;
+    };
+    world.cloud.state.setVm(vmId, { name_label: "second" });
+    world.noteChange();
+    const whileFirstIsKnown = write("n1");
+    await world.timeline.advance(30_000);
+    world.cloud.state.setVm(vmId, { name_label: "third" });
+    world.noteChange();
+    const whileSecondIsKnown = write("second");
+    const long = write("first");
+    world.leave();
+
+    expect([whileFirstIsKnown, whileSecondIsKnown, long]).toEqual([0, 0, 1]);
+  });
+
+  test("Invariants.checkSettings() tells of wrong settings that are used, and good ones that are refused", async () => {
+    const world = await start();
+    const [one] = world.incarnations;
+    if (one === undefined) throw new Error("Nobody runs");
+    world.invariants.checkSettings(one, true);
+    const right = world.invariants.violations.length;
+    world.invariants.checkSettings(one, false);
+    one.seen = { text: "", said: undefined };
+    world.invariants.checkSettings(one, false);
+    world.invariants.checkSettings(one, true);
+    world.leave();
+
+    expect(right).toBe(0);
+    expect(world.invariants.violations).toEqual([
+      `${one.process.name} refuses good settings`,
+      `${one.process.name} uses wrong settings`,
+    ]);
+  });
+
+  test("a settings file that changes is in use within 20 s, and a wrong one never is", async () => {
+    const world = await start();
+    const { said } = world;
+    const next: Said = { ...said, labels: { zoneFrom: "pool" }, refreshIntervalMs: 5_000 };
+    const write = (saying: Saying): void => {
+      for (const { file } of world.replicas) file.write(saying);
+    };
+    world.said = next;
+    write(toSaying(next));
+    await world.timeline.advance(20_000);
+    const inUse = world.incarnations.map(({ uses }) => uses.at(-1)?.said);
+    await world.timeline.advance(5_000);
+    const untrue = listUntrue(world);
+    write({ text: "refreshInterval: soon", said: undefined });
+    await world.timeline.advance(30_000);
+    const kept = world.incarnations.map(({ uses }) => uses.at(-1)?.said);
+    world.leave();
+
+    expect(inUse).toEqual([next, next]);
+    expect(untrue).toEqual([]);
+    expect(kept).toEqual(inUse);
+    expect(world.invariants.violations).toEqual([]);
+  });
+
   test("Invariants.checkChange() tells what a process changes that it may not", async () => {
     const world = await start();
     const before = world.findNode("n1");
@@ -200,7 +272,7 @@ describe("Invariants", () => {
     world.leave();
 
     const told = world.invariants.violations.join();
-    for (const part of ["what is not ours", "provider ID", "was never true"]) {
+    for (const part of ["what is not ours", "provider ID", "was not true"]) {
       expect(told).toContain(part);
     }
   });

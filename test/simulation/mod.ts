@@ -12,12 +12,12 @@
  * | world.ts | everything a story happens to |
  * | *_steps.ts | what may happen: to machines, Nodes, the cloud, the API server, processes and networks |
  * | invariants.ts, node_writes.ts, deletion_proofs.ts | what must never happen |
+ * | settings_file.ts | what people tell the processes, and may change while they run |
  * | calm.ts, truth.ts | what must be true in the end |
  * | timeline.ts, process.ts, link.ts, surroundings.ts | time, an operating system, a network, chance |
  *
- * A seed is a hundred thousand short things, none of them hot: the profile is flat, and a fifth of the processor time of
- * a thousand seeds was the last tier of the compiler (FTL), which does not pay for itself in two minutes. `npm test` goes
- * without it.
+ * A seed is many short things, none of them hot: the profile is flat, and a fifth of the processor time of a thousand
+ * seeds was the last tier of the compiler (FTL), which does not pay for itself in two minutes: `npm test` goes without.
  * @module
  */
 export { type Ending, runStory } from "./story.ts";

@@ -23,7 +23,7 @@ interface Written {
 /**
  * Names everything that a write of ours did and may not do.
  *
- * @param wasTrue Whether a label was ever true of the Node's machine
+ * @param wasTrue Whether a label was true of the Node's machine when the author last could know
  */
 export function listTrespasses(
   before: Node,
@@ -42,8 +42,7 @@ export function listTrespasses(
     if (value === old[key]) continue;
     const isTwin = value === old[findBetaTwin(key) ?? ""];
     if (value === undefined) trespasses.push(`it loses label ${key}`);
-    else if (!isTwin && !wasTrue(key, value))
-      trespasses.push(`label ${key}=${value} was never true`);
+    else if (!isTwin && !wasTrue(key, value)) trespasses.push(`label ${key}=${value} was not true`);
   }
   return trespasses;
 }

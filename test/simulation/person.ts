@@ -7,6 +7,8 @@ import type { World } from "./world.ts";
 
 /** What Landfall says when too many Nodes are gone at once: that comes right by a person alone. */
 const TOO_MANY = "deletion.fleetShare";
+/** What it says when it may delete none: that, too. */
+const DISABLED = "deletion.enabled is false";
 /** What it says when a process never saw the machine: that comes right by itself, in ten minutes. */
 const NEVER_SEEN = "was not seen since the start";
 
@@ -56,8 +58,10 @@ export function decide(world: World, isPatient: boolean): void {
     const isTooMany =
       message.includes(TOO_MANY) && invariants.proofs.isFleetAtLimit(listGone(world));
     const isNeverSeen = message.includes(NEVER_SEEN) && !isPatient;
-    if (!listGone(world).includes(name) || !(isTooMany || isNeverSeen)) continue;
-    trace.note("PERSON", `deletes Node ${name}: ${isTooMany ? TOO_MANY : NEVER_SEEN}`);
+    const isDisabled = message.includes(DISABLED) && !world.said.deletion.enabled;
+    if (!listGone(world).includes(name) || !(isTooMany || isNeverSeen || isDisabled)) continue;
+    const why = isTooMany ? TOO_MANY : isNeverSeen ? NEVER_SEEN : DISABLED;
+    trace.note("PERSON", `deletes Node ${name}: ${why}`);
     server.objects.deleteNode(name);
   }
 }

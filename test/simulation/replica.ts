@@ -2,8 +2,10 @@
  * One replica: the real program from its composition root to the edge of its sockets, again and again as it is started.
  * @module
  */
+import { Announcer, toOwnObject } from "../../lib/app/announcer.ts";
 import { type AppOptions, runApp } from "../../lib/app/app.ts";
-import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import type { Provider } from "../../lib/cloud/provider.ts";
+import { parseProviderConfig, type ProviderConfig } from "../../lib/config/provider_config.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/leader.ts";
@@ -14,16 +16,19 @@ import {
   type TransportRequest,
   toTransportError,
 } from "../../lib/kube/transport.ts";
-import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
+import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/config.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { type ApiServer, LEASE } from "./api_server.ts";
-import { TOKEN } from "./cloud.ts";
 import { Link } from "./link.ts";
 import { type ClockErrors, Process } from "./process.ts";
+import { type Said, type Saying, type SettingsFile, SETTINGS_PATH } from "./settings_file.ts";
 import type { Random } from "../support/random.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Trace } from "./trace.ts";
 import { createTraceLog } from "./trace_log.ts";
+
+// What is loaded when it is needed takes longer the first time, and a seed tells the same story each time.
+await Promise.all([import("../../lib/config/yaml_places.ts"), import("yaml")]);
 
 /** The times of an election, in milliseconds. */
 export interface ElectionTimes {
@@ -39,6 +44,9 @@ export const ELECTION: ElectionTimes = {
   retryPeriodMs: 2_000,
 };
 
+/** What a process says when it uses what its file says now, and when it does not. */
+const TAKEN = "The configuration file changed and is in use";
+const REFUSED = "Cannot use the changed configuration file, the old settings stay in use";
 const CONTROLLERS = ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"];
 
 /** What a {@linkcode Replica} is part of. */
@@ -48,8 +56,7 @@ export interface ReplicaOptions {
   readonly random: Random;
   readonly trace: Trace;
   readonly server: ApiServer;
-  readonly deletion: DeletionSettings;
-  readonly refreshIntervalMs: number;
+  readonly file: SettingsFile;
   readonly election: ElectionTimes;
   /** Told of each request to the API server as it is sent, and when the process has its answer or gave up. */
   readonly onSend: (process: Process, request: TransportRequest) => () => void;
@@ -57,6 +64,20 @@ export interface ReplicaOptions {
   readonly onPiece: (process: Process, piece: Uint8Array) => void;
   /** Told when a process says that it could not take an inventory. */
   readonly onFailure: (process: Process) => void;
+  /** Told what a process says of its settings file, as it read it last. */
+  readonly onSettings: (incarnation: Incarnation, isTaken: boolean) => void;
+}
+
+/** Settings in use. */
+export interface Use {
+  readonly sinceMs: number;
+  readonly said: Said;
+}
+
+/** What a process knows of the cloud. */
+export interface Knowledge {
+  readonly askedMs: number;
+  readonly said: Said;
 }
 
 /** A process and everything that belongs to it. */
@@ -68,6 +89,12 @@ export interface Incarnation {
   readonly cloud: Link;
   readonly metrics: MetricsRegistry;
   readonly stop: AbortController;
+  /** What it read last in its settings file. */
+  seen: Saying;
+  /** Under which settings it has been, the last in use; empty when it could use none. */
+  readonly uses: Use[];
+  /** When it asked for the inventory that it has in use, and by which settings; absent before the first. */
+  inventory: Knowledge | undefined;
   /** How it ended by itself; absent while it runs, and when it was killed. */
   end: { readonly error: unknown; readonly atMs: number } | undefined;
 }
@@ -75,12 +102,14 @@ export interface Incarnation {
 /** A replica. */
 export class Replica {
   readonly name: string;
+  readonly file: SettingsFile;
   readonly #options: ReplicaOptions;
   /** Every process that ever was, the newest last. */
   readonly incarnations: Incarnation[] = [];
 
   constructor(options: ReplicaOptions) {
     this.name = options.name;
+    this.file = options.file;
     this.#options = options;
   }
 
@@ -103,6 +132,9 @@ export class Replica {
       cloud: link(),
       metrics: new MetricsRegistry(),
       stop: new AbortController(),
+      seen: this.file.saying,
+      uses: [],
+      inventory: undefined,
       end: undefined,
     };
     this.incarnations.push(incarnation);
@@ -112,8 +144,20 @@ export class Replica {
       const how = error instanceof Error ? `: ${error.message}` : "";
       trace.note(process.name, `ends${how}`);
     };
-    runApp(this.#toOptions(incarnation), incarnation.stop.signal).then(() => end(), end);
+    this.#run(incarnation).then(() => end(), end);
     return incarnation;
+  }
+
+  /** @throws {ConfigError} when it cannot use its settings */
+  async #run(incarnation: Incarnation): Promise<void> {
+    const { file } = this;
+    const { stop, uses, process } = incarnation;
+    const { said } = file.saying;
+    const options = { path: SETTINGS_PATH, env: toEnvironment(process), definition: xenOrchestra };
+    const config = await parseProviderConfig(file.read(), options);
+    if (said === undefined) throw new TypeError("It starts with settings that are wrong");
+    uses.push({ sinceMs: this.#options.timeline.monotonic(), said });
+    await runApp(this.#toOptions(incarnation, config), stop.signal);
   }
 
   /** As SIGTERM. */
@@ -129,18 +173,14 @@ export class Replica {
     for (const link of [current.kube, current.election, current.cloud]) link.reset();
   }
 
-  #toOptions(incarnation: Incarnation): AppOptions {
-    const { trace, deletion, refreshIntervalMs, election: times, onFailure } = this.#options;
+  #toOptions(incarnation: Incarnation, current: ProviderConfig<XenOrchestraSettings>): AppOptions {
+    const { trace, election: times, onFailure, onSettings } = this.#options;
     const { process, metrics, stop } = incarnation;
     const { name, clock } = process;
     const log = createTraceLog(trace, name, (message) => {
       if (message === "Cannot take inventory") onFailure(process);
+      if (message === TAKEN || message === REFUSED) onSettings(incarnation, message === TAKEN);
     });
-    const { settings } = parseXenOrchestraConfig(
-      { url: `http://${name}.memory`, token: TOKEN, refreshInterval: `${refreshIntervalMs}ms` },
-      {},
-    );
-    if (settings === undefined) throw new Error("Cannot use the settings");
     const deps = { clock, metrics, log, signal: stop.signal };
     const requestMetrics = createRequestMetrics(metrics);
     const toClient = (link: Link, more: { component?: string; deadlineMs?: number }): KubeClient =>
@@ -155,7 +195,21 @@ export class Replica {
     const deadlineMs = toElectionDeadlineMs(times);
     const electing = toClient(incarnation.election, { component: "leader-election", deadlineMs });
     return {
-      provider: xenOrchestra.create(settings, deps),
+      provider: this.#watchInventories(xenOrchestra.create(current.settings, deps), (askedMs) => {
+        const { said } = incarnation.uses.at(-1) ?? {};
+        if (said) incarnation.inventory = { askedMs, said };
+      }),
+      announcer: new Announcer(toOwnObject({}, xenOrchestra.name)),
+      configuration: {
+        path: SETTINGS_PATH,
+        read: async () => {
+          incarnation.seen = this.file.saying;
+          return this.file.read();
+        },
+        env: toEnvironment(process),
+        definition: xenOrchestra,
+        current,
+      },
       client: toClient(incarnation.kube, {}),
       clock,
       log,
@@ -165,9 +219,22 @@ export class Replica {
       concurrentNodeSyncs: 4,
       nodeStatusUpdateFrequencyMs: 120_000,
       nodeMonitorPeriodMs: 5_000,
-      deletion,
+      deletion: current.deletion,
       election: { client: electing, ...LEASE, ...times },
     };
+  }
+
+  /** What a process knows of the cloud is as old as its inventory, and nothing outside tells how old that is. */
+  #watchInventories(provider: Provider, onInventory: (askedMs: number) => void): Provider {
+    const { timeline } = this.#options;
+    const list = provider.listInventory.bind(provider);
+    provider.listInventory = async (...asked) => {
+      const askedMs = timeline.monotonic();
+      const inventory = await list(...asked);
+      onInventory(askedMs);
+      return inventory;
+    };
+    return provider;
   }
 
   #toTransport(process: Process, link: Link): Transport {
@@ -194,6 +261,11 @@ export class Replica {
       close: () => undefined,
     };
   }
+}
+
+/** The host of the URL says who asks. */
+function toEnvironment({ name }: Process): Readonly<Record<string, string>> {
+  return { XOA_URL: `http://${name}.memory` };
 }
 
 const CREDENTIALS = {

@@ -11,6 +11,8 @@ import { decide, restartWithoutPool, tidyUp } from "./person.ts";
 import { PROCESS_STEPS } from "./process_steps.ts";
 import type { Random } from "../support/random.ts";
 import { SERVER_STEPS } from "./server_steps.ts";
+import { toSaying } from "./settings_file.ts";
+import { SETTINGS_STEPS } from "./settings_steps.ts";
 import { type Step, takeStep } from "./steps.ts";
 import { World, type WorldSettings } from "./world.ts";
 
@@ -31,6 +33,7 @@ const STEPS: readonly Step[] = [
   ...CLOUD_STEPS,
   ...SERVER_STEPS,
   ...PROCESS_STEPS,
+  ...SETTINGS_STEPS,
 ];
 /** How long a Lease lasts, how long its holder tries to renew it, and how often everybody tries; milliseconds. */
 const ELECTIONS = [
@@ -40,7 +43,7 @@ const ELECTIONS = [
   [30_000, 20_000, 4_000],
   [8_000, 6_000, 2_000],
 ] as const;
-/** How often a story spares the processes, or the API server. */
+/** How often a story spares the processes, the API server, or the settings. */
 const QUIET_SHARE = 0.4;
 /** How often a story goes without one thing that may happen. */
 const SPARED_SHARE = 0.3;
@@ -143,7 +146,7 @@ async function trouble(world: World): Promise<void> {
 /** Where everything goes wrong all the time, nothing gets as far as a deletion: each story has a choice of it. */
 function drawSteps(random: Random): readonly Step[] {
   const spared = new Set(
-    [SERVER_STEPS, PROCESS_STEPS].filter(() => random.chance(QUIET_SHARE)).flat(),
+    [SERVER_STEPS, PROCESS_STEPS, SETTINGS_STEPS].filter(() => random.chance(QUIET_SHARE)).flat(),
   );
   return STEPS.filter((step) => !random.chance(SPARED_SHARE) && !spared.has(step));
 }
@@ -205,7 +208,8 @@ async function end(world: World): Promise<void> {
   if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
 }
 
-function endFaults({ cloud, server, incarnations }: World): void {
+function endFaults({ cloud, server, incarnations, replicas, said }: World): void {
+  for (const { file } of replicas) file.write(toSaying(said));
   cloud.faults.clear();
   cloud.events.mode = "right";
   server.faults.clear();

@@ -5,6 +5,41 @@
  */
 import type { XoRecord } from "../../lib/simulator/xenorchestra/mod.ts";
 import type { Cloud } from "./cloud.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** Settings that labels depend on. */
+export interface LabelSettings {
+  readonly zoneFrom: "host" | "pool";
+  /** Prefix of the tag that says the type of a machine; absent: it goes by its size alone. */
+  readonly typeTag?: string;
+}
+
+/** From when on a judge may believe something, and under which settings, one of which is in use. */
+export interface Span {
+  /** Monotonic milliseconds. */
+  readonly sinceMs: number;
+  readonly labels: readonly LabelSettings[];
+  /** Every settings there ever were. */
+  readonly past: readonly LabelSettings[];
+}
+
+/** What labels tell of a machine, for a while. */
+interface Fact {
+  readonly fromMs: number;
+  readonly poolId: string;
+  /** Absent while it does not run. */
+  readonly hostId: string | undefined;
+  readonly name: string;
+  readonly size: string;
+  /** What its tag says of its type. */
+  readonly tagged: string | undefined;
+}
+
+/** A name, for a while. */
+interface Naming {
+  readonly fromMs: number;
+  readonly name: string;
+}
 
 const REGION = ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
 const ZONE = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
@@ -19,9 +54,12 @@ const ORIGINS: Readonly<Record<string, string>> = {
 };
 const POOL_NAME = `${PREFIX}/pool_name_label`;
 const HOST_NAME = `${PREFIX}/host_name_label`;
-/** Names of where a machine is, by the label that says where. */
-const PLACES: Readonly<Record<string, string>> = { [HOST_NAME]: HOST_ID, [POOL_NAME]: POOL_ID };
+/** Labels of where a machine runs. */
+const KEPT: ReadonlySet<string> = new Set([...ZONE, HOST_ID, HOST_NAME]);
+const HOST_ZONE: LabelSettings = { zoneFrom: "host" };
 const GIB = 2 ** 30;
+/** Begins the tag of a machine that may say its type. */
+export const TYPE_TAG = "size-";
 
 /** Every label that may be ours. */
 export const OUR_LABELS: ReadonlySet<string> = new Set([
@@ -44,17 +82,18 @@ export function findBetaTwin(key: string): string | undefined {
   return [REGION, ZONE, TYPE].find(([stable]) => stable === key)?.[1];
 }
 
-/** What is true now, and what ever was. */
+/** What is true now, and what was. */
 export class Truth {
   readonly #cloud: Cloud;
-  /** By the machine's UUID and the label's key: every value that was ever true. */
-  readonly #past = new Map<string, Map<string, Set<string>>>();
+  readonly #timeline: Timeline;
+  /** By the machine's UUID, oldest first. */
+  readonly #facts = new Map<string, Fact[]>();
+  /** By the ID of a host or pool, oldest first. */
+  readonly #names = new Map<string, Naming[]>();
 
-  /** By the ID of a host or pool: every name that it ever had. */
-  readonly #names = new Map<string, Set<string>>();
-
-  constructor(cloud: Cloud) {
+  constructor(cloud: Cloud, timeline: Timeline) {
     this.#cloud = cloud;
+    this.#timeline = timeline;
   }
 
   /** A machine, whether it shows just now or not; absent when there is none. */
@@ -74,51 +113,74 @@ export class Truth {
 
   /** Takes in what is true now. To be called after each change. */
   note(): void {
+    const fromMs = this.#timeline.monotonic();
+    const { state } = this.#cloud;
     for (const collection of ["pools", "hosts"] as const) {
-      for (const [id, record] of this.#cloud.state.all(collection)) {
-        this.#names.set(id, (this.#names.get(id) ?? new Set()).add(toName(record)));
+      for (const [id, record] of state.all(collection)) {
+        const known = this.#names.get(id) ?? [];
+        const name = toName(record);
+        if (known.at(-1)?.name !== name) this.#names.set(id, [...known, { fromMs, name }]);
       }
     }
-    for (const vmId of this.#cloud.state.all("vms").keys()) {
-      const past = this.#past.get(vmId) ?? new Map<string, Set<string>>();
-      this.#past.set(vmId, past);
-      for (const [key, value] of Object.entries(this.toLabels(vmId))) {
-        past.set(key, (past.get(key) ?? new Set()).add(value));
-      }
+    for (const [id, vm] of state.all("vms")) {
+      const known = this.#facts.get(id) ?? [];
+      const fact = this.#toFact(vm, fromMs);
+      if (!isSame(known.at(-1), fact)) this.#facts.set(id, [...known, fact]);
     }
   }
 
   /**
-   * Whether a label of ours was ever true of a machine. Machines, hosts and pools are lists of their own, so where it
-   * was before may be told with a name from after it left.
+   * Whether a label of ours was true of a machine at some moment of a span that ends now. Machines, hosts and pools are
+   * lists of their own, so a place may be told with the name that it had at another moment of the span.
+   *
+   * Two things may be of any time: where a machine came from, which is the past itself, and where one is that does not
+   * run, for that stays as it was told last.
    */
-  wasTrue(vmId: string, key: string, value: string): boolean {
-    const past = this.#past.get(vmId);
-    const places = past?.get(PLACES[key] ?? "") ?? [];
-    if ([...places].some((id) => this.#names.get(id)?.has(value))) return true;
-    return past?.get(ORIGINS[key] ?? key)?.has(value) ?? false;
+  wasTrue(vmId: string, key: string, value: string, { sinceMs, labels, past }: Span): boolean {
+    const all = this.#facts.get(vmId) ?? [];
+    const facts = listSince(all, sinceMs);
+    const origin = ORIGINS[key];
+    if (origin !== undefined)
+      return all.some((fact) => toLabels(fact, HOST_ZONE)[origin] === value);
+    const tells = (one: Fact, settings: readonly LabelSettings[], fromMs: number): boolean => {
+      if (key === HOST_NAME) return this.#hadName(one.hostId, value, fromMs);
+      if (key === POOL_NAME) return this.#hadName(one.poolId, value, fromMs);
+      return settings.some((said) => toLabels(one, said)[key] === value);
+    };
+    if (facts.some((fact) => tells(fact, labels, sinceMs))) return true;
+    const isKept = KEPT.has(key) && facts.some(({ hostId }) => hostId === undefined);
+    return isKept && all.some((fact) => tells(fact, past, -Infinity));
   }
 
   /** The labels that are true of a machine now. One that does not run has no host. */
-  toLabels(vmId: string): Readonly<Record<string, string>> {
+  toLabels(vmId: string, settings: LabelSettings): Readonly<Record<string, string>> {
     const vm = this.find(vmId);
     if (vm === undefined) return {};
     const { state } = this.#cloud;
-    const poolId = String(vm["$pool"]);
-    const host = this.isRunning(vmId)
-      ? state.all("hosts").get(String(vm["$container"]))
-      : undefined;
+    const fact = this.#toFact(vm, this.#timeline.monotonic());
+    const { poolId, hostId } = fact;
     return {
-      ...toAll(REGION, poolId),
-      ...toAll(TYPE, toInstanceType(vm)),
-      [POOL_ID]: poolId,
+      ...toLabels(fact, settings),
       [POOL_NAME]: toName(state.all("pools").get(poolId)),
-      [VM_NAME]: toName(vm),
-      ...(host && {
-        ...toAll(ZONE, host.id),
-        [HOST_ID]: host.id,
-        [HOST_NAME]: toName(host),
-      }),
+      ...(hostId !== undefined && { [HOST_NAME]: toName(state.all("hosts").get(hostId)) }),
+    };
+  }
+
+  #hadName(id: string | undefined, name: string, sinceMs: number): boolean {
+    return listSince(this.#names.get(id ?? "") ?? [], sinceMs).some((one) => one.name === name);
+  }
+
+  #toFact(vm: XoRecord, fromMs: number): Fact {
+    const hostId = String(vm["$container"]);
+    const isPlaced = vm["power_state"] === "Running" && this.#cloud.state.all("hosts").has(hostId);
+    const tag = (vm["tags"] as readonly string[]).find((one) => one.startsWith(TYPE_TAG));
+    return {
+      fromMs,
+      poolId: String(vm["$pool"]),
+      hostId: isPlaced ? hostId : undefined,
+      name: toName(vm),
+      size: toSize(vm),
+      tagged: tag?.slice(TYPE_TAG.length),
     };
   }
 
@@ -130,6 +192,35 @@ export class Truth {
   }
 }
 
+function isSame(one: Fact | undefined, other: Fact): boolean {
+  return (
+    one?.poolId === other.poolId &&
+    one.hostId === other.hostId &&
+    one.name === other.name &&
+    one.size === other.size &&
+    one.tagged === other.tagged
+  );
+}
+
+/** What held at some moment from then on. */
+function listSince<T extends { readonly fromMs: number }>(all: readonly T[], sinceMs: number): T[] {
+  return all.filter((_one, at) => (all[at + 1]?.fromMs ?? Infinity) > sinceMs);
+}
+
+/** All but the names of places. */
+function toLabels(fact: Fact, { zoneFrom, typeTag }: LabelSettings): Record<string, string> {
+  const { poolId, hostId, name, size, tagged } = fact;
+  const zone = zoneFrom === "pool" ? poolId : hostId;
+  return {
+    ...toAll(REGION, poolId),
+    ...toAll(TYPE, (typeTag && tagged) || size),
+    ...(zone !== undefined && toAll(ZONE, zone)),
+    ...(hostId !== undefined && { [HOST_ID]: hostId }),
+    [POOL_ID]: poolId,
+    [VM_NAME]: name,
+  };
+}
+
 function toAll(keys: readonly string[], value: string): Record<string, string> {
   return Object.fromEntries(keys.map((key) => [key, value]));
 }
@@ -139,7 +230,7 @@ function toName(record: XoRecord | undefined): string {
   return String(record?.["name_label"]);
 }
 
-function toInstanceType(vm: XoRecord): string {
+function toSize(vm: XoRecord): string {
   const { max } = vm["CPUs"] as { max: number };
   const { static: limits } = vm["memory"] as { static: readonly [number, number] };
   return `${max}vCPU-${limits[1] / GIB}GB`;

@@ -7,17 +7,19 @@ import type { Node } from "../../lib/kube/resource.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import { toRegistration } from "../support/nodes.ts";
 import { ApiServer } from "./api_server.ts";
-import { Cloud } from "./cloud.ts";
+import { Cloud, TOKEN } from "./cloud.ts";
 import { Invariants } from "./invariants.ts";
 import { Random } from "../support/random.ts";
 import { ELECTION, type ElectionTimes, type Incarnation, Replica } from "./replica.ts";
+import { type Said, SettingsFile } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
 import { Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
-import { Truth } from "./truth.ts";
+import { Truth, TYPE_TAG } from "./truth.ts";
 
 /** What differs from seed to seed. */
 export interface WorldSettings {
+  /** What the settings files say at first. */
   readonly deletion: DeletionSettings;
   readonly refreshIntervalMs: number;
   /** How many processes run at a time: one or two. */
@@ -31,6 +33,8 @@ export interface WorldSettings {
 /** How many machines have a firmware that reports their UUIDs with the first three parts in the other byte order. */
 const SWAPPED_SHARE = 0.1;
 
+/** How many machines have a tag that may say their type. */
+const TAGGED_SHARE = 0.5;
 const FOREIGN_PREFIX = "aws:///";
 
 /** The world of one seed. */
@@ -46,6 +50,8 @@ export class World {
   readonly replicas: readonly Replica[];
   /** Machines by the name of the Node that they are, or are to be. */
   readonly machines: Map<string, string> = new Map();
+  /** What people want the settings files to say, in the end. */
+  said: Said;
   readonly #giveBack: () => void;
   #machineCount = 0;
   #addressCount = 0;
@@ -55,15 +61,19 @@ export class World {
     this.random = new Random(seed);
     this.settings = toSettings(this.random);
     const { deletion, refreshIntervalMs, pools, election = ELECTION } = this.settings;
+    this.said = { deletion, refreshIntervalMs, labels: { zoneFrom: "host" }, token: TOKEN };
     const chance = this.random.fork();
     const network = this.random.fork();
     this.cloud = new Cloud(timeline, pools);
-    this.truth = new Truth(this.cloud);
+    this.truth = new Truth(this.cloud, timeline);
     this.invariants = new Invariants(this);
     server.onNodeChange = (change) => this.invariants.checkChange(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
     server.onEarlyTake = (author, from) => this.invariants.checkEarlyTake(author, from);
-    this.cloud.onAnswer = (...answer) => this.invariants.proofs.noteAnswer(...answer);
+    this.cloud.onAnswer = (asker, request, response) => {
+      this.invariants.known.noteAnswer(asker, request);
+      this.invariants.proofs.noteAnswer(asker, request, response);
+    };
     this.replicas = ["a", "b"].slice(0, this.settings.replicas).map(
       (name) =>
         new Replica({
@@ -71,13 +81,13 @@ export class World {
           timeline,
           trace,
           server,
-          deletion,
-          refreshIntervalMs,
+          file: new SettingsFile(this.said),
           election,
           random: network,
           onSend: (process, request) => this.invariants.checkSent(process, request),
           onPiece: (process, piece) => this.invariants.proofs.notePiece(process.name, piece),
           onFailure: (process) => this.invariants.proofs.noteFailure(process.name),
+          onSettings: (...told) => this.invariants.checkSettings(...told),
         }),
     );
     this.#giveBack = takeOver(chance, (request, signal) => this.#fetch(request, signal));
@@ -87,6 +97,18 @@ export class World {
   /** Every process that ever was. */
   get incarnations(): Incarnation[] {
     return this.replicas.flatMap(({ incarnations }) => incarnations);
+  }
+
+  /** A process that is or was. @throws {RangeError} when there is none of that name */
+  findProcess(name: string): Incarnation {
+    const found = this.incarnations.find(({ process }) => process.name === name);
+    if (found === undefined) throw new RangeError(`There is no process ${name}`);
+    return found;
+  }
+
+  /** The settings that a process is under; those that people want while it could use none. */
+  findSaid(name: string): Said {
+    return this.findProcess(name).uses.at(-1)?.said ?? this.said;
   }
 
   /** A Node, if there is one of that name. */
@@ -112,6 +134,7 @@ export class World {
       poolId: pool.id,
       hostId: random.pick(pool.hostIds),
       addresses: { "0/ipv4/0": `10.1.0.${this.#machineCount}` },
+      ...(random.chance(TAGGED_SHARE) && { tags: [`${TYPE_TAG}${random.pick(["small", "big"])}`] }),
     });
     return id;
   }
@@ -180,9 +203,8 @@ export class World {
 
   #fetch(request: Request, signal: AbortSignal): Promise<Response> {
     const asker = new URL(request.url).hostname.split(".")[0] ?? "";
-    const from = this.incarnations.find(({ process }) => process.name === asker);
-    if (from === undefined) throw new Error(`Nobody is called ${asker}`);
-    return from.cloud.send(() => this.cloud.answer(asker, request), signal);
+    const { cloud: link } = this.findProcess(asker);
+    return link.send(() => this.cloud.answer(asker, request), signal);
   }
 }
 
