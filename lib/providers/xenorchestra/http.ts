@@ -164,7 +164,9 @@ function toRedirectUrl({ status, headers }: Response, from: string): string | un
   const to = URL.parse(location, from);
   // The cookie goes with every request, and nobody else may have it.
   if (to === null || to.origin !== new URL(from).origin) {
-    const where = to === null ? "an address that cannot be read" : to.origin;
+    // That of an address without a host, such as `file:`, is the text "null".
+    const where =
+      to === null || to.origin === "null" ? "an address that cannot be used" : to.origin;
     throw new CloudError(
       "protocol",
       `Xen Orchestra redirects to ${where}, which is not followed; if that is where it is, change url`,

@@ -136,6 +136,18 @@ describe("sendRequest()", () => {
     await other.stop();
   });
 
+  test.each(["file:///etc/passwd", "javascript:alert(1)", "http://["])(
+    "says of a redirect to %s that it leads nowhere",
+    async (location) => {
+      fake.answer = () => new Response("", { status: 302, headers: { location } });
+      await expect(send("/pools")).rejects.toHaveProperty(
+        "message",
+        "Xen Orchestra redirects to an address that cannot be used, which is not followed; " +
+          "if that is where it is, change url",
+      );
+    },
+  );
+
   test("gives up after three redirects", async () => {
     fake.answer = () => new Response("", { status: 307, headers: { location: "/rest/v0/pools" } });
     await expect(send("/pools")).rejects.toMatchObject({ kind: "protocol" });
