@@ -62,7 +62,8 @@ function formatHosts({ parts = [] }: CloudStep): string {
   return [...kinds]
     .map((kind) => {
       const names = plain.filter((part) => part.kind === kind).map(({ id, name }) => name ?? id);
-      return `  ok    ${names.length} ${kind}s are seen: ${toPlainText(names.join(", "))}\n`;
+      const seen = names.length === 1 ? `1 ${kind} is seen` : `${names.length} ${kind}s are seen`;
+      return `  ok    ${seen}: ${toPlainText(names.join(", "))}\n`;
     })
     .join("");
 }

@@ -45,7 +45,7 @@ export interface Inspection {
 
 /** The words of a cloud for what an inventory holds. */
 export interface InspectionWords {
-  /** Plural of an instance: `vms`. */
+  /** Plural of an instance, which ends in `s`: `vms`. */
   readonly instances: string;
   /** A part of the coverage: `pool`. */
   readonly part: string;
@@ -93,7 +93,11 @@ function listPartFindings(parts: readonly InspectedPart[], words: InspectionWord
 }
 
 function toSizeFinding(size: number, { instances, noneAdvice }: InspectionWords): Finding {
-  if (size > 0) return { level: "ok", code: "instances", message: `${size} ${instances} are seen` };
+  if (size > 0) {
+    const seen =
+      size === 1 ? `1 ${instances.replace(/s$/, "")} is seen` : `${size} ${instances} are seen`;
+    return { level: "ok", code: "instances", message: seen };
+  }
   const message = `no ${instances} can be seen`;
   return { level: "warning", code: "noInstances", message, advice: noneAdvice };
 }

@@ -63,6 +63,8 @@ describe("formatReport()", () => {
     const text = format({ cloud: { ...FINE, parts } });
     expect(text).toContain("  ok    2 hosts are seen: one, h2\n");
     expect(text).not.toContain("paris");
+    const one = format({ cloud: { ...FINE, parts: parts.slice(0, 2) } });
+    expect(one).toContain("  ok    1 host is seen: one\n");
   });
 
   test("shows rights as a table with what to do", () => {
@@ -134,6 +136,6 @@ describe("formatReport()", () => {
 
   test("lets no name of the cloud steer the terminal", () => {
     const parts = [{ kind: "host", id: "h", name: "a\u001b[2Jb\nc\u202ed" }];
-    expect(format({ cloud: { ...FINE, parts } })).toContain("are seen: a?[2Jb c?d\n");
+    expect(format({ cloud: { ...FINE, parts } })).toContain("is seen: a?[2Jb c?d\n");
   });
 });
