@@ -147,14 +147,17 @@ function demoGuests(
 }
 
 /**
- * A fleet: pools of about 500 machines, hosts of about 25, machines `fleet-00001` and so on, all running Nodes.
+ * A fleet: pools of about 500 machines and two hosts at least, hosts of about 25, machines `fleet-00001` and so on, all
+ * running Nodes.
  *
  * @param count How many machines
  */
 export function createFleet(count: number): DemoWorld {
   const perHost = 25;
   const hostsPerPool = 20;
-  const hostCount = Math.max(1, Math.ceil(count / perHost));
+  const needed = Math.max(1, Math.ceil(count / perHost));
+  // A machine cannot move where there is no second host.
+  const hostCount = needed % hostsPerPool === 1 ? needed + 1 : needed;
   const poolCount = Math.ceil(hostCount / hostsPerPool);
   const pools = Array.from({ length: poolCount }, (_, index) =>
     toPool({ name: `pool-${index + 1}`, masterId: toUuid(`host/fleet-${index * hostsPerPool}`) }),

@@ -58,6 +58,16 @@ test.each([1, 501, 1_000])(
   },
 );
 
+test.each([1, 25, 26, 501, 1_001])(
+  "createFleet(%p) has a second host in each pool, to which a machine can move",
+  (count) => {
+    const { pools = [], hosts = [] } = createFleet(count).world;
+    for (const { id } of pools) {
+      expect(hosts.filter((host) => host["$pool"] === id).length).toBeGreaterThan(1);
+    }
+  },
+);
+
 test("swapUuidBytes() reverses the first three groups", () => {
   const uuid = "e865e63f-3d30-4f0b-83e0-8fdfc1e30eb7";
   expect(swapUuidBytes(uuid)).toBe("3fe665e8-303d-0b4f-83e0-8fdfc1e30eb7");
