@@ -82,4 +82,66 @@ export const ACCESS_BREAKS: readonly Break[] = [
     ),
     tests: ["test/http/host_header_test.ts"],
   },
+  {
+    id: "no-host-header",
+    invariant: "a request on a loopback port that names no host is refused",
+    edits: edit(
+      "lib/http/host_header.ts",
+      "if (host !== undefined && isLoopbackHost(host)) return undefined;",
+      "if (host === undefined || isLoopbackHost(host)) return undefined;",
+    ),
+    tests: ["test/http/host_header_test.ts"],
+  },
+  {
+    id: "two-tokens",
+    invariant: "a request with two tokens is refused, for which of them counts is unclear",
+    edits: edit(
+      "lib/http/exchange.ts",
+      '(name === "host" || name === "authorization")',
+      'name === "host"',
+    ),
+    tests: ["test/http/exchange_test.ts"],
+  },
+  {
+    id: "part-of-a-user",
+    invariant: "somebody of whom only a part can be read is nobody",
+    edits: edit("lib/kube/delegated_review.ts", "!isAbsentOr(isTexts, groups) ||", ""),
+    tests: ["test/kube/delegated_review_test.ts"],
+  },
+  {
+    id: "authenticated-somehow",
+    invariant: "a token review says true or it says nothing",
+    edits: edit(
+      "lib/kube/delegated_review.ts",
+      'status["authenticated"] !== true',
+      '!status["authenticated"]',
+    ),
+    tests: ["test/kube/delegated_review_test.ts"],
+  },
+  {
+    id: "impersonate-in-silence",
+    invariant: "a kubeconfig that asks for other rights than are used is refused",
+    edits: edit("lib/kube/credentials/kubeconfig.ts", 'as: "impersonation is not supported",', ""),
+    tests: ["test/kube/credentials/kubeconfig_test.ts"],
+  },
+  {
+    id: "take-live-socket",
+    invariant: "the socket of a process that lives is left alone",
+    edits: edit(
+      "lib/http/unix_socket.ts",
+      'if (await canConnect(path, signal)) return "live";',
+      "",
+    ),
+    tests: ["test/http/unix_socket_test.ts"],
+  },
+  {
+    id: "serve-broken-pair",
+    invariant: "a new certificate that does not fit its key leaves the old one in use",
+    edits: edit(
+      "lib/http/key_pair.ts",
+      "seen = found;\n      checkKeyPair(found, files);",
+      "seen = found;",
+    ),
+    tests: ["test/http/key_pair_test.ts"],
+  },
 ];

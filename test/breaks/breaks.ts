@@ -3,12 +3,14 @@
  * @module
  */
 import { ACCESS_BREAKS } from "./access.ts";
+import { BOUND_BREAKS } from "./bounds.ts";
 import type { Break } from "./break.ts";
 import { CLOUD_BREAKS } from "./cloud.ts";
 import { DELETION_BREAKS } from "./deletion.ts";
 import { KUBERNETES_BREAKS } from "./kubernetes.ts";
 import { LEADERSHIP_BREAKS } from "./leadership.ts";
 import { NODE_BREAKS } from "./nodes.ts";
+import { SECRET_BREAKS } from "./secrets.ts";
 
 /** Breaks that belong together. */
 export interface BreakGroup {
@@ -24,6 +26,8 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "The API server", breaks: KUBERNETES_BREAKS },
   { title: "The cloud", breaks: CLOUD_BREAKS },
   { title: "Who may look", breaks: ACCESS_BREAKS },
+  { title: "Bounds", breaks: BOUND_BREAKS },
+  { title: "What is said", breaks: SECRET_BREAKS },
 ];
 
 /** All breaks. */

@@ -8,6 +8,8 @@ const SOURCE = "lib/cloud/inventory_source.ts";
 const LIVE = "lib/providers/xenorchestra/live_provider.ts";
 const SESSION = "lib/providers/xenorchestra/session.ts";
 const EVENTS = "lib/providers/xenorchestra/events.ts";
+const HTTP = "lib/providers/xenorchestra/http.ts";
+const TOKENS = "lib/providers/xenorchestra/tokens.ts";
 
 export const CLOUD_BREAKS: readonly Break[] = [
   {
@@ -157,5 +159,77 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "a new stream of events begins with a look at everything, for what it missed",
     edits: edit(EVENTS, 'onHint("everything");', ""),
     tests: ["test/providers/xenorchestra/events_test.ts"],
+  },
+  {
+    id: "hurry-with-password",
+    invariant: "a password that was refused is not shown again within two and a half seconds",
+    edits: edit(
+      TOKENS,
+      "if (!this.#mayTry()) {\n      const",
+      "if (this.#failures < 0) {\n      const",
+    ),
+    tests: ["test/providers/xenorchestra/tokens_test.ts"],
+  },
+  {
+    id: "mint-many",
+    invariant: "many requests that need a token ask for one",
+    edits: edit(TOKENS, "this.#minting ??= this.#mint()", "this.#minting = this.#mint()"),
+    tests: ["test/providers/xenorchestra/tokens_test.ts"],
+  },
+  {
+    id: "drop-token-too-early",
+    invariant: "a renewal that fails leaves the token in use",
+    edits: edit(
+      TOKENS,
+      "this.#failures += 1;\n      if (error",
+      "this.#failures += 1;\n      this.#current = undefined;\n      if (error",
+    ),
+    tests: ["test/providers/xenorchestra/tokens_test.ts"],
+  },
+  {
+    id: "use-empty-token",
+    invariant: "a token file that is away or holds no token leaves the last one in use",
+    edits: edit(TOKENS, 'if (problem === "") this.#token = text;', "this.#token = text;"),
+    tests: ["test/providers/xenorchestra/tokens_test.ts"],
+  },
+  {
+    id: "use-broken-ca",
+    invariant: "a caFile that is broken leaves the last good one in use",
+    edits: edit(
+      "lib/providers/xenorchestra/ca_file.ts",
+      "const pem = toCertificates(this.#path, text);",
+      "const pem = text;",
+    ),
+    tests: ["test/providers/xenorchestra/ca_file_test.ts"],
+  },
+  {
+    id: "begin-twice",
+    invariant: "a stream of events that begins again and again costs no requests",
+    edits: edit(
+      EVENTS,
+      'if (event !== "init" || hasBegun) continue;',
+      'if (event !== "init") continue;',
+    ),
+    tests: ["test/providers/xenorchestra/events_test.ts"],
+  },
+  {
+    id: "any-etag",
+    invariant: "only what names one answer is shown as an ETag",
+    edits: edit(
+      HTTP,
+      "header.length <= ETAG_LENGTH_MAX && ETAG.test(header)",
+      "header.length <= ETAG_LENGTH_MAX",
+    ),
+    tests: ["test/providers/xenorchestra/http_test.ts"],
+  },
+  {
+    id: "password-after-redirect",
+    invariant: "a password is not sent to where a redirect leads",
+    edits: edit(
+      HTTP,
+      'reply.redirectUrl === undefined || request.method !== "GET"',
+      "reply.redirectUrl === undefined",
+    ),
+    tests: ["test/providers/xenorchestra/http_test.ts"],
   },
 ];

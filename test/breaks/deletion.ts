@@ -7,7 +7,9 @@ import { type Break, edit } from "./break.ts";
 const ABSENCE = "lib/providers/xenorchestra/absence.ts";
 const GUARD = "lib/cloud/deletion_guard.ts";
 const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
+const FLEET = "lib/controllers/node_lifecycle/fleet_watch.ts";
 const PROVIDER = "lib/providers/xenorchestra/provider.ts";
+const SCHEMA = "lib/providers/xenorchestra/schema.ts";
 
 export const DELETION_BREAKS: readonly Break[] = [
   {
@@ -157,11 +159,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "count-over-failures",
     invariant: "a failed refresh starts every count anew",
-    edits: edit(
-      "lib/controllers/node_lifecycle/fleet_watch.ts",
-      "if (source.lastError) this.#state = breakStreaks(this.#state);",
-      "",
-    ),
+    edits: edit(FLEET, "if (source.lastError) this.#state = breakStreaks(this.#state);", ""),
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
     simulated: true,
   },
@@ -233,5 +231,90 @@ export const DELETION_BREAKS: readonly Break[] = [
     ),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
     simulated: true,
+  },
+  {
+    id: "trust-unread-vm",
+    invariant: "no VM is proven gone while a list shows one that cannot be read",
+    edits: edit(ABSENCE, "if (nameless !== undefined) {", 'if (nameless === "") {'),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "trust-damaged-id",
+    invariant: "a VM whose ID is damaged may be any",
+    edits: edit(SCHEMA, 'return parseUuid(id ?? "");', "return id;"),
+    tests: ["test/providers/xenorchestra/schema_test.ts"],
+  },
+  {
+    id: "trust-double-vm",
+    invariant: "a VM that a list shows twice, and not the same, is neither of the two",
+    edits: edit(
+      SCHEMA,
+      "else if (!isDeepStrictEqual(other, value)) undecodable",
+      "else if (other === value) undecodable",
+    ),
+    tests: ["test/providers/xenorchestra/schema_test.ts"],
+  },
+  {
+    id: "prove-while-moving",
+    invariant: "a VM that was being migrated when it was shown last is not proven gone",
+    edits: edit(
+      ABSENCE,
+      "if (isMoving) return toUnknown",
+      'if (isMoving && vmId === "") return toUnknown',
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "skip-last-pool",
+    invariant: "every pool still answers after the second 404, which may come of its loss",
+    edits: edit(
+      ABSENCE,
+      'if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));\n' +
+        "  }\n  const pools",
+      "void pool;\n  }\n  const pools",
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "trust-unseen-pool",
+    invariant: "a VM may be in a pool that is connected and was never shown",
+    edits: edit(
+      ABSENCE,
+      "if (isUp && poolId && inventory.coverage.get(poolId)?.complete) {",
+      "if (isUp && poolId) {",
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "trust-dom0-elsewhere",
+    invariant: "a dom0 of another pool does not show that a pool is loaded",
+    edits: edit(
+      ABSENCE,
+      "if (dom0.value.$pool === poolId) return undefined;",
+      'if (dom0.value.$pool !== "") return undefined;',
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "count-from-question",
+    invariant: "a first list that came late proves no time of absence",
+    edits: edit(
+      GUARD,
+      "{ ...NO_STREAK, firstMs: nowMs }",
+      "{ ...NO_STREAK, firstMs: observedAtMs }",
+    ),
+    tests: ["test/cloud/deletion_guard_test.ts"],
+  },
+  {
+    id: "count-other-cloud",
+    invariant: "what was seen in another cloud says nothing of this one",
+    edits: edit(FLEET, "this.#state = { ...this.#state, sightings: NO_SIGHTINGS };", ""),
+    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
+    id: "count-part-of-fleet",
+    invariant: "the fleet is looked at when all its Nodes are known, and not before",
+    edits: edit(FLEET, "if (!nodes.synced) return false;", ""),
+    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
   },
 ];

@@ -6,6 +6,7 @@ import { type Break, edit } from "./break.ts";
 
 const WATCHER = "lib/kube/watcher.ts";
 const REQUEST = "lib/kube/request.ts";
+const WIRE = "lib/kube/wire.ts";
 
 export const KUBERNETES_BREAKS: readonly Break[] = [
   {
@@ -142,23 +143,126 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     tests: ["test/kube/transport_test.ts"],
   },
   {
-    id: "show-proxy-password",
-    invariant: "an error shows the host of a proxy and not its password",
-    edits: edit(
-      "lib/kube/transport.ts",
-      "through the proxy ${formatHostPort(proxy)}`",
-      "through the proxy ${proxy}`",
-    ),
-    tests: ["test/kube/transport_test.ts"],
+    id: "list-without-damaged",
+    invariant: "a list with a damaged object is refused whole: what it lacks would count as gone",
+    edits: edit(WIRE, "if (damage === undefined) continue;", 'if (damage !== "") continue;'),
+    tests: ["test/kube/wire_test.ts"],
   },
   {
-    id: "log-secrets",
-    invariant: "a log shows no field whose name says that it is a secret",
+    id: "pass-over-damaged-event",
+    invariant: "an event that cannot be understood leads to a new list",
     edits: edit(
-      "lib/core/log.ts",
-      "SECRET_NAME.test(name) ? REDACTED : toValue(value)",
-      "SECRET_NAME.test(REDACTED) ? REDACTED : toValue(value)",
+      WATCHER,
+      "if (damage !== undefined) throw toOddEvent(",
+      'if (damage === "") throw toOddEvent(',
     ),
-    tests: ["test/core/log_test.ts"],
+    tests: ["test/kube/watcher_test.ts"],
+  },
+  {
+    id: "answer-of-another",
+    invariant: "an answer about another object is no answer",
+    edits: edit(
+      WIRE,
+      '(name === undefined || metadata["name"] === name)',
+      '(name === undefined || metadata["name"] !== null)',
+    ),
+    tests: ["test/kube/wire_test.ts"],
+  },
+  {
+    id: "deleted-by-any-answer",
+    invariant: "a deletion is done when Kubernetes says so, and not anything in between",
+    edits: edit(
+      WIRE,
+      'if (isDone || answer["kind"] === kind) return;',
+      'if (isDone || answer["kind"] !== null) return;',
+    ),
+    tests: ["test/kube/wire_test.ts"],
+  },
+  {
+    id: "delete-twice",
+    invariant: "a deletion without a precondition is not sent twice",
+    edits: edit(
+      WIRE,
+      "const repeatable = Object.keys(preconditions).length > 0;",
+      "const repeatable = Object.keys(preconditions).length >= 0;",
+    ),
+    tests: ["test/kube/wire_test.ts"],
+  },
+  {
+    id: "part-is-whole",
+    invariant: "a list that was asked for in one piece and comes in part is refused",
+    edits: edit(
+      "lib/kube/list_all.ts",
+      "if (whole.continue === undefined) return",
+      "if (whole !== undefined) return",
+    ),
+    tests: ["test/kube/list_all_test.ts"],
+  },
+  {
+    id: "half-event",
+    invariant: "a watch that ends within an event is broken",
+    edits: edit(
+      "lib/kube/watch_stream.ts",
+      'if (pieces.join("").trim() !== "") {',
+      "if (pieces.length < 0) {",
+    ),
+    tests: ["test/kube/watch_stream_test.ts"],
+  },
+  {
+    id: "border-in-text",
+    invariant: "a text that looks like the border of two objects of a list is none",
+    edits: edit(
+      "lib/kube/list_body.ts",
+      "if (object !== undefined) {",
+      "if (object !== undefined || at > 0) {",
+    ),
+    tests: ["test/kube/list_body_test.ts"],
+  },
+  {
+    id: "hide-damage",
+    invariant: "a damaged object of a list is seen by whoever looks for damage",
+    edits: edit(
+      "lib/kube/list_body.ts",
+      "if (findDamage(this.#resource, object) !== undefined) return object;",
+      'if (findDamage(this.#resource, object) === "") return object;',
+    ),
+    tests: ["test/kube/list_body_test.ts"],
+  },
+  {
+    id: "interrupt-speaker",
+    invariant: "a watch that says something is not given up as silent",
+    edits: edit(
+      "lib/kube/watch_silence.ts",
+      "this.#heardMs = this.#clock.monotonic();\n  }",
+      "this.#clock.monotonic();\n  }",
+    ),
+    tests: ["test/kube/watch_silence_test.ts"],
+  },
+  {
+    id: "wait-though-back",
+    invariant: "a watch that waits goes on when another part of the process finds the server back",
+    edits: edit(
+      "lib/kube/recovery.ts",
+      "for (const listener of this.#listeners) listener();",
+      "for (const listener of this.#listeners) if (listener.length > 0) listener();",
+    ),
+    tests: ["test/kube/recovery_test.ts", "test/kube/watcher_test.ts"],
+  },
+  {
+    id: "hurry-though-asked",
+    invariant: "a pause that the server asked for is kept, even when it is back",
+    edits: edit(WATCHER, "pauseMs > WATCH_GAP_MS && !isAsked ?", "pauseMs > WATCH_GAP_MS ?"),
+    tests: ["test/kube/watcher_test.ts"],
+  },
+  {
+    id: "distrust-without-end",
+    invariant:
+      "a certificate that is refused is tried once more with new credentials, then no more",
+    edits: edit(
+      REQUEST,
+      "if (distrusted?.version === credential.version) throw named(request, distrusted.error);",
+      "",
+    ),
+    tests: ["test/kube/request_test.ts"],
   },
 ];

@@ -6,6 +6,7 @@ import { type Break, edit } from "./break.ts";
 
 const LOCK = "lib/kube/lease_lock.ts";
 const LEADER = "lib/kube/leader.ts";
+const LEASE = "lib/kube/lease.ts";
 const FENCE = "lib/kube/fenced_client.ts";
 const QUEUE = "lib/core/work_queue.ts";
 
@@ -13,11 +14,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   {
     id: "write-without-lease",
     invariant: "nothing is written by a process that does not hold the Lease",
-    edits: edit(
-      FENCE,
-      "if (this.#leadership.isHeld()) return;",
-      "if (this.#leadership.isHeld() || !signal.aborted) return;",
-    ),
+    edits: edit(FENCE, "if (this.#leadership.isHeld()) return;", "if (!signal.aborted) return;"),
     tests: ["test/kube/fenced_client_test.ts"],
   },
   {
@@ -199,5 +196,53 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "void expire;",
     ),
     tests: ["test/controllers/controller_test.ts"],
+  },
+  {
+    id: "lead-by-late-answer",
+    invariant: "a process that stood still does not lead by a success that is old by then",
+    edits: edit(
+      LEADER,
+      'if (attempt?.kind === "held" && this.#remainingMs() > 0) {',
+      'if (attempt?.kind === "held") {',
+    ),
+    tests: ["test/kube/leader_test.ts"],
+  },
+  {
+    id: "round-lease-down",
+    invariant: "others never wait less than the holder of a Lease counts on",
+    edits: edit(LEASE, "leaseDurationSeconds: Math.ceil(", "leaseDurationSeconds: Math.floor("),
+    tests: ["test/kube/lease_test.ts"],
+  },
+  {
+    id: "emptied-is-released",
+    invariant: "a Lease that was emptied by hand is not free at once: its holder does not know",
+    edits: edit(
+      LEASE,
+      'findHolder(lease) === "" && toSpec(lease).leaseDurationSeconds === RELEASED_SECONDS',
+      'findHolder(lease) === ""',
+    ),
+    tests: ["test/kube/lease_test.ts"],
+  },
+  {
+    id: "odd-holder-is-nobody",
+    invariant: "a holder that is no name is somebody else all the same",
+    edits: edit(
+      LEASE,
+      'typeof holder === "string" ? holder : JSON.stringify(holder)',
+      'typeof holder === "string" ? holder : ""',
+    ),
+    tests: ["test/kube/lease_test.ts"],
+  },
+  {
+    id: "odd-duration-is-over",
+    invariant: "a Lease whose duration cannot be counted is not free for that",
+    edits: edit(LEASE, "seconds > 0 && seconds <= INT32_MAX;", "seconds <= INT32_MAX;"),
+    tests: ["test/kube/lease_test.ts"],
+  },
+  {
+    id: "forget-uncertain-write",
+    invariant: "a Lease that may have become ours without a word is given back, too",
+    edits: edit(LOCK, "return this.#isUncertain || (", "return ("),
+    tests: ["test/kube/leader_test.ts"],
   },
 ];

@@ -204,4 +204,30 @@ export const NODE_BREAKS: readonly Break[] = [
     ),
     tests: ["test/controllers/contest_test.ts"],
   },
+  {
+    id: "rivals-by-spelling",
+    invariant: "a system UUID in either byte order is a claim to the same machine",
+    edits: edit("lib/controllers/node/rivals.ts", "uuid < swapped ? uuid : swapped", "uuid"),
+    tests: ["test/controllers/node/rivals_test.ts"],
+  },
+  {
+    id: "write-any-id",
+    invariant: "what is no UUID never becomes a part of a provider ID",
+    edits: edit(
+      "lib/providers/xenorchestra/schema.ts",
+      "id: uuid,\n    $pool: uuid,\n    name_label: text,\n    power_state",
+      "id,\n    $pool: id,\n    name_label: text,\n    power_state",
+    ),
+    tests: ["test/providers/xenorchestra/schema_test.ts"],
+  },
+  {
+    id: "work-on-heartbeats",
+    invariant: "a heartbeat is no reason to work on a Node",
+    edits: edit(
+      "lib/controllers/node_loop.ts",
+      "return !isDeepStrictEqual(inputs(before), inputs(after));",
+      "return inputs(before) !== undefined;",
+    ),
+    tests: ["test/controllers/node_loop_test.ts"],
+  },
 ];

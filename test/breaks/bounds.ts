@@ -1,0 +1,180 @@
+/**
+ * Breaks of what bounds memory, time, connections and files.
+ * @module
+ */
+import { type Break, edit } from "./break.ts";
+
+const BODY = "lib/core/body.ts";
+const LIMITER = "lib/core/limiter.ts";
+const CONNECTIONS = "lib/http/connections.ts";
+
+export const BOUND_BREAKS: readonly Break[] = [
+  {
+    id: "read-without-end",
+    invariant: "a body is read up to a bound",
+    edits: edit(BODY, "if (leftMax >= 0) continue;", "if (leftMax >= 0 || !isCut) continue;"),
+    tests: ["test/core/body_test.ts"],
+  },
+  {
+    id: "keep-unread-body",
+    invariant: "a body that is left early is cancelled, which frees its buffers",
+    edits: edit(BODY, "reader.cancel().catch(() => {});", "reader.releaseLock();"),
+    tests: ["test/core/body_test.ts"],
+  },
+  {
+    id: "grow-an-event",
+    invariant: "an event of Xen Orchestra has a bound",
+    edits: edit(
+      "lib/providers/xenorchestra/sse.ts",
+      "if (this.#kept + this.#pending <= CHARS_MAX) return;",
+      "if (this.#kept + this.#pending <= Infinity) return;",
+    ),
+    tests: ["test/providers/xenorchestra/sse_test.ts"],
+  },
+  {
+    id: "remember-all-events",
+    invariant: "what is remembered of Events has a bound",
+    edits: edit(
+      "lib/kube/event_correlator.ts",
+      "this.#entries.size > CACHE_SIZE_MAX",
+      "this.#entries.size > Infinity",
+    ),
+    tests: ["test/kube/event_correlator_test.ts"],
+  },
+  {
+    id: "nest-without-end",
+    invariant: "a file that is nested deeply is refused before it takes a long time",
+    edits: edit(
+      "lib/config/yaml_places.ts",
+      "if (parser.stack.length > PARSER_DEPTH_MAX) return true;",
+      "",
+    ),
+    tests: ["test/config/yaml_places_test.ts"],
+  },
+  {
+    id: "obey-any-retry-after",
+    invariant: "no answer silences the client for longer than five minutes",
+    edits: edit(
+      "lib/kube/status.ts",
+      "Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX)",
+      "Math.max(0, ms)",
+    ),
+    tests: ["test/kube/status_test.ts"],
+  },
+  {
+    id: "obey-any-retry-after-of-cloud",
+    invariant: "no answer of Xen Orchestra silences its client for longer than five minutes",
+    edits: edit(
+      "lib/providers/xenorchestra/http.ts",
+      "Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX)",
+      "Number(header) * 1_000",
+    ),
+    tests: ["test/providers/xenorchestra/http_test.ts"],
+  },
+  {
+    id: "no-limit-at-once",
+    invariant: "no more requests run at once than there are places",
+    edits: edit(LIMITER, "this.#free -= 1;", ""),
+    tests: ["test/core/limiter_test.ts"],
+  },
+  {
+    id: "lose-place-on-failure",
+    invariant: "a request that failed gives its place back",
+    edits: edit(
+      LIMITER,
+      "try {\n      return await work();\n    } finally {\n      this.#give();\n    }",
+      "const done = await work();\n    this.#give();\n    return done;",
+    ),
+    tests: ["test/core/limiter_test.ts"],
+  },
+  {
+    id: "leave-timer",
+    invariant: "a deadline that was met leaves no timer",
+    edits: edit("lib/core/clock.ts", "timer.abort(MET);", "void MET;"),
+    tests: ["test/core/clock_test.ts"],
+  },
+  {
+    id: "leave-listener",
+    invariant: "a sleep that is over leaves no listener at a signal that lives on",
+    edits: edit(
+      "lib/core/clock.ts",
+      '() => {\n        signal.removeEventListener("abort", abort);\n        resolve();',
+      "() => {\n        resolve();",
+    ),
+    tests: ["test/core/clock_test.ts"],
+  },
+  {
+    id: "listen-again-and-again",
+    invariant: "a watch that waits for the API server listens for its return once",
+    edits: edit("lib/kube/watcher.ts", "unsubscribe?.();", ""),
+    tests: ["test/kube/watcher_test.ts"],
+  },
+  {
+    id: "no-descriptor-for-work",
+    invariant: "connections of others leave the descriptors that the work needs",
+    edits: edit(
+      "lib/host/descriptors.ts",
+      "(descriptorLimit - KEPT_FOR_WORK) / 2",
+      "descriptorLimit / 2",
+    ),
+    tests: ["test/host/descriptors_test.ts"],
+  },
+  {
+    id: "any-number-of-connections",
+    invariant: "a listener has a bound on its connections",
+    edits: edit(
+      CONNECTIONS,
+      "if (this.#connections.size >= this.#max &&",
+      "if (this.#connections.size > 1e9 &&",
+    ),
+    tests: ["test/http/connections_test.ts"],
+  },
+  {
+    id: "cut-off-anybody",
+    invariant: "who holds most connections makes room, and not a probe",
+    edits: edit(CONNECTIONS, "crowd > most || (crowd === most &&", "(crowd >= 0 &&"),
+    tests: ["test/http/connections_test.ts"],
+  },
+  {
+    id: "time-by-asking",
+    invariant: "more requests on a connection give no more time to take the answers",
+    edits: edit(
+      CONNECTIONS,
+      "if (connection.running === 1) connection.dueMs",
+      "if (connection.running > 0) connection.dueMs",
+    ),
+    tests: ["test/http/connections_test.ts"],
+  },
+  {
+    id: "wait-for-slow-head",
+    invariant: "a connection that never sends its request is cut off",
+    edits: edit(
+      CONNECTIONS,
+      "if (dueMs <= nowMs) socket.destroy();\n          else nextMs",
+      "if (dueMs > nowMs) nextMs",
+    ),
+    tests: ["test/http/connections_test.ts"],
+  },
+  {
+    id: "die-of-a-reset",
+    invariant: "a connection that breaks does not end the process",
+    edits: edit(CONNECTIONS, 'socket.on("error", () => socket.destroy());', ""),
+    tests: ["test/http/connections_test.ts"],
+  },
+  {
+    id: "take-a-body",
+    invariant: "a request with a body is refused before the body is read",
+    edits: edit("lib/http/exchange.ts", 'length !== "0" ||', 'length === "" ||'),
+    tests: ["test/http/exchange_test.ts"],
+  },
+  {
+    id: "answer-everybody-at-once",
+    invariant: "the answers that are worked on at once have a bound",
+    edits: edit(
+      "lib/http/server.ts",
+      "(this.#requests > REQUESTS_MAX && !this.#connections.cutSlow())",
+      "(this.#requests > Infinity && !this.#connections.cutSlow())",
+    ),
+    tests: ["test/http/server_test.ts"],
+  },
+];

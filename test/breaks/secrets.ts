@@ -1,0 +1,122 @@
+/**
+ * Breaks of what keeps secrets, and texts that deceive, out of what is said.
+ * @module
+ */
+import { type Break, edit } from "./break.ts";
+
+const REDACT = "lib/core/redact.ts";
+const PRINTABLE = "lib/core/printable.ts";
+const KUBECONFIG = "lib/kube/credentials/kubeconfig.ts";
+
+export const SECRET_BREAKS: readonly Break[] = [
+  {
+    id: "log-secrets",
+    invariant: "a log shows no field whose name says that it is a secret",
+    edits: edit(
+      "lib/core/log.ts",
+      "SECRET_NAME.test(name) ? REDACTED : toValue(value)",
+      "SECRET_NAME.test(REDACTED) ? REDACTED : toValue(value)",
+    ),
+    tests: ["test/core/log_test.ts"],
+  },
+  {
+    id: "repeat-token",
+    invariant: "an error does not show the token that the API server repeats",
+    edits: edit(
+      "lib/kube/request.ts",
+      "redact(body, listSecrets(credential.headers))",
+      "redact(body, [])",
+    ),
+    tests: ["test/kube/request_test.ts"],
+  },
+  {
+    id: "repeat-cookie",
+    invariant: "an error does not show the token that Xen Orchestra repeats",
+    edits: edit(
+      "lib/providers/xenorchestra/http.ts",
+      "return redact(text, listSecrets(sent));",
+      "return redact(text, listSecrets(sent).slice(0, 0));",
+    ),
+    tests: ["test/providers/xenorchestra/http_test.ts"],
+  },
+  {
+    id: "show-password-of-basic",
+    invariant: "the password within an Authorization header is a secret, too",
+    edits: edit(REDACT, "secrets.push(password);", "void password;"),
+    tests: ["test/core/redact_test.ts"],
+  },
+  {
+    id: "redact-once",
+    invariant: "a secret is hidden wherever it stands",
+    edits: edit(REDACT, "shown.replaceAll(secret", "shown.replace(secret"),
+    tests: ["test/core/redact_test.ts"],
+  },
+  {
+    id: "repeat-wrong-line",
+    invariant: "a token that was written in the place of a path is not shown",
+    edits: edit(
+      "lib/providers/xenorchestra/tokens.ts",
+      "const message = isPathLike(path)",
+      'const message = path !== ""',
+    ),
+    tests: ["test/providers/xenorchestra/session_test.ts"],
+  },
+  {
+    id: "repeat-missing-blank",
+    invariant: "a value that lacks the blank before it is not shown as a key",
+    edits: edit("lib/config/provider_config.ts", '.replace(/:.*$/s, ":…")', ""),
+    tests: ["test/config/provider_config_test.ts"],
+  },
+  {
+    id: "show-server",
+    invariant: "an address that may hold a password, or be a token, is not shown",
+    edits: edit(
+      KUBECONFIG,
+      'const isHarmless = server.length < SECRET_LENGTH_MIN && !server.includes("@");',
+      "const isHarmless = server.length > 0;",
+    ),
+    tests: ["test/kube/credentials/kubeconfig_test.ts"],
+  },
+  {
+    id: "show-proxy",
+    invariant: "the address of a proxy, which may hold a password, is not shown",
+    edits: edit(
+      KUBECONFIG,
+      "`${kind}; give an http or https address`",
+      "`${proxy} ${kind}; give an http or https address`",
+    ),
+    tests: ["test/kube/credentials/kubeconfig_test.ts"],
+  },
+  {
+    id: "show-proxy-password",
+    invariant: "an error shows the host of a proxy and not its password",
+    edits: edit(
+      "lib/kube/transport.ts",
+      "through the proxy ${formatHostPort(proxy)}`",
+      "through the proxy ${proxy}`",
+    ),
+    tests: ["test/kube/transport_test.ts"],
+  },
+  {
+    id: "move-the-cursor",
+    invariant: "a name in a terminal moves no cursor",
+    edits: edit(PRINTABLE, '/[\\p{Cc}\\p{Cf}]/gu, "?"', '/[\\p{Cf}]/gu, "?"'),
+    tests: ["test/core/printable_test.ts"],
+  },
+  {
+    id: "turn-the-writing",
+    invariant: "a name in a terminal does not turn the direction of writing",
+    edits: edit(PRINTABLE, '/[\\p{Cc}\\p{Cf}]/gu, "?"', '/[\\p{Cc}]/gu, "?"'),
+    tests: ["test/core/printable_test.ts"],
+  },
+  {
+    id: "log-the-unseen",
+    invariant: "a log line holds nothing that cannot be seen",
+    edits: edit(
+      PRINTABLE,
+      "const INVISIBLE = /[\\x7f-\\x9f\\p{Cf}",
+      "const INVISIBLE = /[\\x7f-\\x9f",
+    ),
+    tests: ["test/core/printable_test.ts"],
+  },
+];
