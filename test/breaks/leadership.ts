@@ -245,4 +245,14 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     edits: edit(LOCK, "return this.#isUncertain || (", "return ("),
     tests: ["test/kube/leader_test.ts"],
   },
+  {
+    id: "ask-for-lease-once",
+    invariant: "whether the Lease is held is asked before each try of a request",
+    edits: edit(
+      "lib/kube/request.ts",
+      "request.beforeSend?.();",
+      "if (tries === 1) request.beforeSend?.();",
+    ),
+    tests: ["test/kube/request_test.ts", "test/kube/fenced_client_test.ts"],
+  },
 ];

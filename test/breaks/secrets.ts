@@ -119,4 +119,14 @@ export const SECRET_BREAKS: readonly Break[] = [
     ),
     tests: ["test/core/printable_test.ts"],
   },
+  {
+    id: "show-command",
+    invariant: "the command of a plugin is not shown when it may be a secret",
+    edits: edit(
+      "lib/kube/credentials/exec_spec.ts",
+      'if (isOdd) return "what is given";',
+      "if (isOdd) return quote(command);",
+    ),
+    tests: ["test/kube/credentials/exec_spec_test.ts"],
+  },
 ];

@@ -135,6 +135,24 @@ describe("Requester.send()", () => {
     expect([sent.length, clock.pending]).toEqual([1, 0]);
   });
 
+  test.each([
+    ["a pause", refuse(429, "1")],
+    ["fresh credentials", refuse(401)],
+    ["a certificate that was refused", failWith("SELF_SIGNED_CERT_IN_CHAIN")],
+    ["a connection that broke", failWith("ECONNRESET")],
+  ])("asks again whether it may send after %s", async (_what, answer) => {
+    const { send, clock, sent } = createRotatedBench(2, answer, OK);
+    let isForbidden = false;
+    const beforeSend = (): void => {
+      if (isForbidden) throw new Error("no longer");
+      isForbidden = true;
+    };
+    const sending = send({ beforeSend }).catch((error: unknown) => error);
+    await clock.advance(1_000);
+    expect(await sending).toEqual(new Error("no longer"));
+    expect(sent).toHaveLength(1);
+  });
+
   test("ends a pause with the reason of the signal", async () => {
     const { send, clock } = createBench(refuse(503, "5"));
     const stop = new AbortController();

@@ -3,7 +3,11 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { type ExecSpec, toExecSpec } from "../../../lib/kube/credentials/exec_spec.ts";
+import {
+  type ExecSpec,
+  toCommandError,
+  toExecSpec,
+} from "../../../lib/kube/credentials/exec_spec.ts";
 import { Section } from "../../../lib/kube/credentials/section.ts";
 
 const API_VERSION = "client.authentication.k8s.io/v1";
@@ -74,6 +78,19 @@ describe("toExecSpec()", () => {
     [{ env: [{ value: "x" }] }, "exec.env.0.name: is missing"],
     [{ args: "a b" }, "exec.args: must be a list"],
   ];
+  test.each([
+    ["aws", '"aws"'],
+    ["/usr/bin/kubectl-oidc_login", '"/usr/bin/kubectl-oidc_login"'],
+    ["aws --token geheim", '"aws …"'],
+    ["https://host/?token=geheim", "what is given"],
+    ["user:geheim@host", "what is given"],
+    ["geheim".repeat(6), "what is given"],
+    [`${"geheim".repeat(6)} x`, "what is given"],
+  ])("names the command %p as %s, for it may be a secret", (command, shown) => {
+    const { message } = toCommandError({ command }, { source: "/d/config" }, "does not exist");
+    expect(message).toBe(`/d/config: command ${shown} does not exist`);
+  });
+
   test.each(REFUSED)("refuses what cannot be run, case %#", (exec, message) => {
     expect(() => read(exec)).toThrow(`/d/config: ${message}`);
   });
