@@ -61,6 +61,8 @@ export class ApiServer {
   onNodeChange: (change: NodeChange) => void = () => undefined;
   /** Told of each write to a Node that was accepted and changed nothing. */
   onIdleWrite: (author: string, request: string) => void = () => undefined;
+  /** Told each time that a process holds the Lease because it wrote it. */
+  onHold: (author: string) => void = () => undefined;
   /** Told when a process takes the Lease before it ran out. */
   onEarlyTake: (author: string, from: string) => void = () => undefined;
 
@@ -164,5 +166,6 @@ export class ApiServer {
     const seconds = lease?.spec?.leaseDurationSeconds ?? 0;
     const hold = { name: author, renewedMs: nowMs, durationMs: seconds * 1_000 };
     this.#hold = this.holder === author ? hold : undefined;
+    if (this.#hold) this.onHold(author);
   }
 }

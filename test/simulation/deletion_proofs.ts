@@ -3,6 +3,7 @@
  * @module
  */
 import type { Node } from "../../lib/kube/resource.ts";
+import { FleetJudge } from "./fleet_judge.ts";
 import type { World } from "./world.ts";
 
 /** A machine as a process knows it to be gone. */
@@ -27,8 +28,6 @@ interface Proof {
 const RECONCILE_MS = 60_000;
 /** Clocks of processes may be so much too fast. */
 const RATE_ERROR = 0.02;
-/** The longest cut of a network, and the next look after it. */
-const WATCH_LAG_MS = 75_000;
 /** So soon a process has looked at what it was told. */
 const LOOK_MS = 7_000;
 const NODE_MARK = '"kind":"Node"';
@@ -38,16 +37,16 @@ const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
 
 /** Follows what the cloud tells each process. */
 export class DeletionProofs {
+  readonly fleet: FleetJudge;
   readonly #world: World;
   /** By process and machine. */
   readonly #absences = new Map<string, Absence>();
-  /** When each process sent a deletion, by its name and the Node's UID. */
-  readonly #deletions = new Map<string, Map<string, number>>();
   /** How many initialised Nodes there were, and since when. */
   readonly #sizes: { readonly atMs: number; readonly size: number }[] = [];
 
   constructor(world: World) {
     this.#world = world;
+    this.fleet = new FleetJudge(world);
   }
 
   /** Takes in an answer of the cloud. */
@@ -74,12 +73,15 @@ export class DeletionProofs {
     const text = DECODER.decode(piece);
     if (!text.includes(NODE_MARK)) return;
     for (const line of text.split("\n")) {
-      if (line.includes(NODE_MARK)) this.#noteReadiness(asker, toNode(line));
+      const event = line.includes(NODE_MARK) ? toEvent(line) : undefined;
+      if (event === undefined) continue;
+      this.#noteReadiness(asker, event.object);
+      this.fleet.noteEvent(asker, event.type, event.object);
     }
   }
 
-  #noteReadiness(asker: string, node: Node | undefined): void {
-    const [, vmId] = PROVIDER_ID.exec(node?.spec?.providerID ?? "") ?? [];
+  #noteReadiness(asker: string, node: Node): void {
+    const [, vmId] = PROVIDER_ID.exec(node.spec?.providerID ?? "") ?? [];
     if (vmId === undefined) return;
     const absence = this.#find(asker, vmId);
     const { readySinceMs } = absence;
@@ -115,7 +117,7 @@ export class DeletionProofs {
     const spanMs = nowMs - (lists[0] ?? nowMs);
     if (spanMs < holdOffMs * (1 - RATE_ERROR))
       doubts.push(`it is missing for ${Math.floor(spanMs)} ms only`);
-    return [...doubts, ...this.#listExcess(author, node.metadata.uid ?? "")];
+    return [...doubts, ...this.fleet.listExcess(author, node.metadata.uid ?? "")];
   }
 
   /** Whether so many Nodes are gone or were lately deleted that the process that leads may delete none. */
@@ -123,26 +125,11 @@ export class DeletionProofs {
     const { holder = "" } = this.#world.server;
     const { fleetShare, fleetWindowMs } = this.#world.said.deletion;
     const sinceMs = this.#nowMs - fleetWindowMs * (1 + RATE_ERROR);
-    const deletions = [...(this.#deletions.get(holder)?.values() ?? [])];
-    const affected = gone.length + deletions.filter((atMs) => atMs >= sinceMs).length;
+    const lately = holder && this.fleet.countDeletions(holder, fleetWindowMs * (1 + RATE_ERROR));
+    const affected = gone.length + Number(lately);
     // Which of the sizes the process went by depends on when it started.
     const least = Math.min(...this.#listSizes(sinceMs));
     return affected > Math.max(1, Math.floor(fleetShare * least + 1e-9));
-  }
-
-  /** The fleet limit is a promise of each process: what another one deleted before it started, it does not know. */
-  #listExcess(author: string, uid: string): string[] {
-    const { fleetShare, fleetWindowMs } = this.#world.findSaid(author).deletion;
-    const sinceMs = this.#nowMs - fleetWindowMs;
-    const deletions = this.#deletions.get(author) ?? new Map<string, number>();
-    this.#deletions.set(author, deletions.set(uid, this.#nowMs));
-    const count = [...deletions.values()].filter(
-      (atMs) => atMs >= sinceMs + fleetWindowMs * RATE_ERROR,
-    ).length;
-    // Where the watch is late, so is what the process goes by.
-    const size = Math.max(0, ...this.#listSizes(sinceMs - WATCH_LAG_MS));
-    const limit = Math.max(1, Math.floor(fleetShare * size + 1e-9));
-    return count > limit ? [`${count} Nodes go within the window, of ${size}`] : [];
   }
 
   #listSizes(sinceMs: number): number[] {
@@ -189,15 +176,16 @@ export class DeletionProofs {
   }
 }
 
-function toNode(line: string): Node | undefined {
+function toEvent(line: string): { readonly type: string; readonly object: Node } | undefined {
   // A piece may be cut anywhere.
   if (!line.startsWith("{") || !line.endsWith("}")) return undefined;
-  return (JSON.parse(line) as { readonly object: Node }).object;
+  const event = JSON.parse(line);
+  return event.type === "BOOKMARK" ? undefined : event;
 }
 
-function isReady(node: Node | undefined): boolean {
+function isReady(node: Node): boolean {
   return (
-    node?.status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false
+    node.status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false
   );
 }
 

@@ -89,6 +89,7 @@ const emigrate: Step = step("VM moves to another pool", 3, (world, { name, vmId 
   const gapMs = random.chance(0.5) ? 0 : random.between(0, settings.deletion.holdOffMs * 0.9);
   const tookMs = random.between(0, MIGRATION_MS_MAX);
   cloud.state.beginMigration(vmId);
+  world.invariants.proofs.fleet.noteMove(vmId);
   later(world, tookMs, () => {
     if (!truth.isRunning(vmId)) return;
     if (!cloud.pools.includes(pool)) return cloud.state.setVm(vmId, { current_operations: {} });

@@ -13,16 +13,23 @@ export interface ClockErrors {
   readonly skewMs: number;
 }
 
+/** A pause ends a little later than it ends: what was held up is done first. */
+const PAUSE_END_MS = 6_000;
+
 /** One process, from its start to its end. Nothing reaches its code but through {@linkcode Process.enter}. */
 export class Process {
   /** Which replica it is, and which start of it: `a3`. */
   readonly name: string;
   /** What it sees of time. It cannot set it. */
   readonly clock: Clock;
+  /** How fast its clocks go. */
+  readonly rate: number;
   readonly #timeline: Timeline;
   readonly #alarms = new Set<() => void>();
   #skewMs: number;
   #state: "running" | "paused" | "dead" = "running";
+  /** When it was paused, and until when, the last first; milliseconds of the timeline. */
+  #pauses: { readonly fromMs: number; untilMs: number }[] = [];
   /** What waits for a paused process to go on, each in the order it came. */
   #heldTimers: (() => void)[] = [];
   #heldSockets: (() => void)[] = [];
@@ -31,6 +38,7 @@ export class Process {
     this.name = name;
     this.#timeline = timeline;
     this.#skewMs = skewMs;
+    this.rate = rate;
     this.clock = {
       now: () => timeline.now() + timeline.monotonic() * (rate - 1) + this.#skewMs,
       monotonic: () => timeline.monotonic() * rate,
@@ -59,7 +67,24 @@ export class Process {
 
   /** As SIGSTOP: nothing happens in it, but its clocks go on. */
   pause(): void {
-    if (this.#state === "running") this.#state = "paused";
+    if (this.#state !== "running") return;
+    this.#state = "paused";
+    this.#pauses.unshift({ fromMs: this.#timeline.monotonic(), untilMs: Infinity });
+  }
+
+  /**
+   * The same moment, or an earlier one if it was paused then: by so much as it could not do.
+   *
+   * @param atMs Milliseconds of the timeline
+   */
+  skipPauses(atMs: number): number {
+    let skippedMs = atMs;
+    for (const { fromMs, untilMs } of this.#pauses) {
+      if (skippedMs >= fromMs && skippedMs - untilMs <= PAUSE_END_MS) {
+        skippedMs = fromMs - PAUSE_END_MS;
+      }
+    }
+    return skippedMs;
   }
 
   /**
@@ -70,6 +95,8 @@ export class Process {
   resume(isNetFirst: boolean = false): void {
     if (this.#state !== "paused") return;
     this.#state = "running";
+    const [last] = this.#pauses;
+    if (last) last.untilMs = this.#timeline.monotonic();
     const [timers, sockets] = [this.#heldTimers, this.#heldSockets];
     this.#heldTimers = [];
     this.#heldSockets = [];

@@ -4,9 +4,11 @@
  */
 import { Announcer, toOwnObject } from "../../lib/app/announcer.ts";
 import { type AppOptions, runApp } from "../../lib/app/app.ts";
+import type { Inventory } from "../../lib/cloud/inventory.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../lib/config/provider_config.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import type { Node } from "../../lib/kube/resource.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/leader.ts";
 import type { KubeClient } from "../../lib/kube/client.ts";
@@ -64,6 +66,10 @@ export interface ReplicaOptions {
   readonly onPiece: (process: Process, piece: Uint8Array) => void;
   /** Told when a process says that it could not take an inventory. */
   readonly onFailure: (process: Process) => void;
+  /** Told when a process has a new inventory. */
+  readonly onInventory: (process: Process, inventory: Inventory) => void;
+  /** Told of each list of all Nodes that reaches a process. */
+  readonly onList: (process: Process, nodes: readonly Node[]) => void;
   /** Told what a process says of its settings file, as it read it last. */
   readonly onSettings: (incarnation: Incarnation, isTaken: boolean) => void;
 }
@@ -95,6 +101,8 @@ export interface Incarnation {
   readonly uses: Use[];
   /** When it asked for the inventory that it has in use, and by which settings; absent before the first. */
   inventory: Knowledge | undefined;
+  /** When it first held the Lease, in monotonic milliseconds. */
+  ledMs: number | undefined;
   /** How it ended by itself; absent while it runs, and when it was killed. */
   end: { readonly error: unknown; readonly atMs: number } | undefined;
 }
@@ -135,6 +143,7 @@ export class Replica {
       seen: this.file.saying,
       uses: [],
       inventory: undefined,
+      ledMs: undefined,
       end: undefined,
     };
     this.incarnations.push(incarnation);
@@ -195,10 +204,14 @@ export class Replica {
     const deadlineMs = toElectionDeadlineMs(times);
     const electing = toClient(incarnation.election, { component: "leader-election", deadlineMs });
     return {
-      provider: this.#watchInventories(xenOrchestra.create(current.settings, deps), (askedMs) => {
-        const { said } = incarnation.uses.at(-1) ?? {};
-        if (said) incarnation.inventory = { askedMs, said };
-      }),
+      provider: this.#watchInventories(
+        xenOrchestra.create(current.settings, deps),
+        (askedMs, inventory) => {
+          const { said } = incarnation.uses.at(-1) ?? {};
+          if (said) incarnation.inventory = { askedMs, said };
+          this.#options.onInventory(process, inventory);
+        },
+      ),
       announcer: new Announcer(toOwnObject({}, xenOrchestra.name)),
       configuration: {
         path: SETTINGS_PATH,
@@ -225,20 +238,23 @@ export class Replica {
   }
 
   /** What a process knows of the cloud is as old as its inventory, and nothing outside tells how old that is. */
-  #watchInventories(provider: Provider, onInventory: (askedMs: number) => void): Provider {
+  #watchInventories(
+    provider: Provider,
+    onInventory: (askedMs: number, inventory: Inventory) => void,
+  ): Provider {
     const { timeline } = this.#options;
     const list = provider.listInventory.bind(provider);
     provider.listInventory = async (...asked) => {
       const askedMs = timeline.monotonic();
       const inventory = await list(...asked);
-      onInventory(askedMs);
+      onInventory(askedMs, inventory);
       return inventory;
     };
     return provider;
   }
 
   #toTransport(process: Process, link: Link): Transport {
-    const { server, onSend } = this.#options;
+    const { server, onSend, onList } = this.#options;
     return {
       host: "memory",
       send: async (sent, _credential, signal) => {
@@ -250,8 +266,15 @@ export class Replica {
           headers: { ...headers },
           ...(body !== undefined && { body }),
         });
+        let nodes: readonly Node[] = [];
         try {
-          return await link.send(() => server.answer(process.name, request), signal);
+          const reply = await link.send(async () => {
+            const outcome = await server.answer(process.name, request);
+            ({ nodes } = server);
+            return outcome;
+          }, signal);
+          if (reply.ok && isListOfNodes(sent)) onList(process, nodes);
+          return reply;
         } catch (error) {
           throw toTransportError(error, signal, "the API server");
         } finally {
@@ -261,6 +284,10 @@ export class Replica {
       close: () => undefined,
     };
   }
+}
+
+function isListOfNodes({ method, path }: TransportRequest): boolean {
+  return method === "GET" && /^\/api\/v1\/nodes(\?|$)/.test(path) && !path.includes("watch=");
 }
 
 /** The host of the URL says who asks. */

@@ -69,6 +69,7 @@ export class World {
     this.invariants = new Invariants(this);
     server.onNodeChange = (change) => this.invariants.checkChange(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
+    server.onHold = (name) => (this.findProcess(name).ledMs ??= timeline.monotonic());
     server.onEarlyTake = (author, from) => this.invariants.checkEarlyTake(author, from);
     this.cloud.onAnswer = (asker, request, response) => {
       this.invariants.known.noteAnswer(asker, request);
@@ -87,6 +88,9 @@ export class World {
           onSend: (process, request) => this.invariants.checkSent(process, request),
           onPiece: (process, piece) => this.invariants.proofs.notePiece(process.name, piece),
           onFailure: (process) => this.invariants.proofs.noteFailure(process.name),
+          onInventory: ({ name }, inventory) =>
+            this.invariants.proofs.fleet.noteInventory(name, inventory),
+          onList: ({ name }, nodes) => this.invariants.proofs.fleet.noteList(name, nodes),
           onSettings: (...told) => this.invariants.checkSettings(...told),
         }),
     );
