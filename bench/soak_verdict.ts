@@ -116,8 +116,8 @@ function toThreadsFinding(later: readonly Sample[]): Finding {
   const after = toQuantile(threads.slice(half), 0.5);
   return {
     title: "threads: median of the middle and of the last third",
-    measured: `${before} and ${after}`,
-    isFine: after - before <= MORE_MAX,
+    measured: half === 0 ? "too short to tell" : `${before} and ${after}`,
+    isFine: half === 0 || after - before <= MORE_MAX,
   };
 }
 

@@ -61,6 +61,11 @@ test("judge() does not tell the slope of a minute", () => {
   expect(memory).toMatchObject({ measured: "too short to tell", isFine: true });
 });
 
+test("judge() does not tell of threads after a few seconds", () => {
+  const [, , threads] = judge({ ...WELL, samples: toSamples().slice(0, 2) });
+  expect(threads).toMatchObject({ measured: "too short to tell", isFine: true });
+});
+
 test("judge() lets memory grow while it warms up", () => {
   const samples = toSamples((hours) => (hours < 1 / 6 ? { resident: 40 + hours * 100 } : {}));
   expect(listBad({ samples })).toEqual([]);

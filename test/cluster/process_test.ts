@@ -44,6 +44,11 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     expect(stderr).toContain("nodes");
   });
 
+  test("ends with 1 when what was asked for could not be printed", async () => {
+    const command = `${program.command.join(" ")} version > /dev/full`;
+    await expect(run("sh", ["-c", command])).rejects.toMatchObject({ code: 1 });
+  });
+
   test("ends with 2 when the kubeconfig is not there", async () => {
     const config = join(folder, "static.yaml");
     await writeFile(config, "instances: []\n");

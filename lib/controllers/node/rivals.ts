@@ -96,7 +96,7 @@ export class Claims {
 function toRivalPresence(instance: Instance, rival: string): Presence {
   const message =
     `Instance "${instance.name}" (${instance.providerId}) is claimed by Node "${rival}" too: ` +
-    "delete the Node that is not it any more, or give the machines system UUIDs of their own";
+    "delete the Node that is not it any more, or give each machine a system UUID and a --provider-id of its own";
   return { kind: "unknown", reason: "ambiguous", message };
 }
 

@@ -15,6 +15,7 @@ import {
   type ShapeIssue,
   type ZoneSource,
 } from "./config_schema.ts";
+import { explainOddToken } from "./text_forms.ts";
 
 /** How Landfall proves who it is. */
 export type Credentials =
@@ -164,9 +165,15 @@ function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
     const message = "http sends the token readable for everybody on the way; use https";
     warnings.push({ path: "url", message });
   }
+  if (url?.protocol === "http:" && settings?.certificateFingerprint !== undefined) {
+    const message = "has no effect with http: nothing shows a certificate there; use https";
+    warnings.push({ path: "certificateFingerprint", message });
+  }
   if (settings?.insecure === true && settings.caFile !== undefined) {
     warnings.push({ path: "insecure", message: "caFile has no effect with insecure: true" });
   }
+  const oddity = explainOddToken(settings?.token ?? "");
+  if (oddity !== undefined) warnings.push({ path: "token", message: oddity });
   const { token, tokenFile, username, password } = settings ?? {};
   const used = token === undefined ? "tokenFile" : "token";
   if ((token ?? tokenFile) !== undefined && (username === undefined) !== (password === undefined)) {

@@ -10,6 +10,7 @@ import {
   formatHostPort,
   toConnectionProblem,
 } from "../../core/connection_problem.ts";
+import { isLoopbackHost } from "../../core/ip.ts";
 import { shorten } from "../../core/printable.ts";
 import { listSecrets, redact } from "../../core/redact.ts";
 import { explainDates } from "../../core/server_certificate.ts";
@@ -118,13 +119,17 @@ export async function openStream(
   return { status, contentType, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** `fetch`, which tells of a certificate out of its dates which they are. */
+/**
+ * `fetch`, which tells of a certificate out of its dates which they are. A proxy of the environment gets nothing that
+ * is for our own machine, such as the end of a tunnel.
+ */
 async function send(
   url: string,
   init: BunFetchRequestInit & Pick<Request, "signal">,
 ): Promise<Response> {
+  const direct = isLoopbackHost(new URL(url).hostname) ? { proxy: false as const } : {};
   try {
-    return await fetch(url, init);
+    return await fetch(url, { ...init, ...direct });
   } catch (error) {
     throw await explainDates(error, url, init.signal);
   }

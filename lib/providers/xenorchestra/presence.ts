@@ -30,7 +30,8 @@ export function toUndecodable(id: string, problem: string): Presence {
 
 /** No VM has the system UUID, in either order of its bytes. */
 export function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
-  const message = `Xen Orchestra has no VM with the system UUID ${direct}, nor with ${swapped}`;
+  const other = swapped === direct ? "" : `, nor with ${swapped}`;
+  const message = `Xen Orchestra has no VM with the system UUID ${direct}${other}`;
   for (const [id, { complete, name = id, reason = "" }] of coverage) {
     if (!complete)
       return toUnknown("notCovered", `${message}; it may be in pool ${name}: ${reason}`);

@@ -45,6 +45,14 @@ export function explainToken(text: string): string | undefined {
   return wrong === undefined ? undefined : `holds ${NAMES[wrong]}, which no token does`;
 }
 
+/** What somebody probably meant to write instead of this token; `undefined` when it looks like one. */
+export function explainOddToken(token: string): string | undefined {
+  if (/^\.{0,2}\/[^/]/.test(token))
+    return "looks like a path: the file of a token is named by tokenFile";
+  if (/^\$\{?\w+\}?$/.test(token)) return "looks like a variable that nothing has replaced";
+  return undefined;
+}
+
 const NAMES: Readonly<Record<string, string>> = {
   '"': "a quotation mark",
   ",": "a comma",

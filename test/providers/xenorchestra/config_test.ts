@@ -228,6 +228,17 @@ describe("parseXenOrchestraConfig()", () => {
     ]);
   });
 
+  test.each([
+    ["token", { token: "/etc/landfall/token" }],
+    ["token", { token: "${XOA_TOKEN}" }],
+    ["certificateFingerprint", { url: "http://127.0.0.1", certificateFingerprint: FINGERPRINT }],
+  ])("warns of a %s that cannot be meant so: %p", (path, change) => {
+    const { settings, warnings } = parseXenOrchestraConfig({ ...FILE, ...change }, {});
+    expect(settings).toBeDefined();
+    expect(warnings).toEqual([{ path, message: expect.any(String) }]);
+    expect(warnings[0]?.message).not.toContain("etc");
+  });
+
   test.each([[[]], ["text"], [7]])("refuses a file that holds %p", (raw) => {
     expect(parseXenOrchestraConfig(raw, {}).issues).toHaveLength(1);
   });

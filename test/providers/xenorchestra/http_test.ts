@@ -38,6 +38,17 @@ describe("sendRequest()", () => {
     expect((await send("/pools")).json).toBeUndefined();
   });
 
+  test("asks our own machine directly, whatever proxy the environment names", async () => {
+    const before = process.env["HTTP_PROXY"];
+    process.env["HTTP_PROXY"] = "http://127.0.0.1:1";
+    try {
+      expect((await send("/pools")).status).toBe(200);
+    } finally {
+      if (before === undefined) delete process.env["HTTP_PROXY"];
+      else process.env["HTTP_PROXY"] = before;
+    }
+  });
+
   test("reads an endless answer to a bound only, and little of a refusal", async () => {
     const endless = (status: number): Response => {
       let sent = 0;

@@ -32,6 +32,15 @@ test("toUndecodable() tells what is wrong", () => {
   });
 });
 
+test("toNotFound() names a system UUID once that is the same in either order of its bytes", () => {
+  const { message } = { message: "", ...toNotFound(toInventory([]), "a", "a") };
+  expect(message).toStartWith("Xen Orchestra has no VM with the system UUID a; check");
+  expect(toNotFound(toInventory([]), "a", "b")).toHaveProperty(
+    "message",
+    expect.stringContaining("system UUID a, nor with b; check"),
+  );
+});
+
 test("toNotFound() is sure only when everything is covered", () => {
   const inventory = toInventory([]);
   expect(toNotFound(inventory, "a", "b")).toMatchObject({ reason: "notFound" });

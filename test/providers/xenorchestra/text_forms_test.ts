@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import {
+  explainOddToken,
   explainToken,
   explainUrl,
   parseToken,
@@ -71,5 +72,21 @@ describe("explainToken()", () => {
   test("accepts every other visible ASCII character", () => {
     const all = Array.from({ length: 94 }, (_, at) => String.fromCharCode(0x21 + at)).join("");
     expect(explainToken(all.replaceAll(/[",;\\]/g, ""))).toBeUndefined();
+  });
+});
+
+describe("explainOddToken()", () => {
+  test.each([
+    ["/etc/landfall/token", "looks like a path: the file of a token is named by tokenFile"],
+    ["./token", "looks like a path: the file of a token is named by tokenFile"],
+    ["../token", "looks like a path: the file of a token is named by tokenFile"],
+    ["$XOA_TOKEN", "looks like a variable that nothing has replaced"],
+    ["${XOA_TOKEN}", "looks like a variable that nothing has replaced"],
+  ])("says of %s what it looks like", (token, what) => {
+    expect(explainOddToken(token)).toBe(what);
+  });
+
+  test.each(["", "abc/def", "//x", "$", "Xx0-_9bR3kq7", "a$b"])("says nothing of %p", (token) => {
+    expect(explainOddToken(token)).toBeUndefined();
   });
 });
