@@ -184,6 +184,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "the missing count against the fleet limit before any is deleted",
     edits: edit("lib/cloud/fleet_limit.ts", "let affected = missing;", "let affected = 0;"),
     tests: ["test/cloud/fleet_limit_test.ts"],
+    simulated: true,
   },
   {
     id: "limit-rounded-up",
@@ -316,5 +317,26 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "the fleet is looked at when all its Nodes are known, and not before",
     edits: edit(FLEET, "if (!nodes.synced) return false;", ""),
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
+    id: "forget-read-move",
+    invariant: "a VM that was read by itself in another pool is looked for there",
+    edits: edit(
+      PROVIDER,
+      "if (region !== undefined) this.#rememberPool(identity, region);\n      return read;",
+      "return read;",
+    ),
+    tests: ["test/providers/xenorchestra/provider_test.ts"],
+  },
+  {
+    id: "prove-without-reported",
+    invariant:
+      "a VM that the kubelet reports and that is there speaks against the absence of another",
+    edits: edit(
+      PROVIDER,
+      "for (const other of identity.reported ?? []) {",
+      "for (const other of [] as string[]) {",
+    ),
+    tests: ["test/providers/xenorchestra/simulator_test.ts"],
   },
 ];

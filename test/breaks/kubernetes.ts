@@ -265,4 +265,10 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     ),
     tests: ["test/kube/request_test.ts"],
   },
+  {
+    id: "name-as-path",
+    invariant: "the name of an object is one part of a path, whatever is in it",
+    edits: edit("lib/kube/resource.ts", "[encodeURIComponent(path.name)]", "[path.name]"),
+    tests: ["test/kube/resource_test.ts"],
+  },
 ];

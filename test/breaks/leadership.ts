@@ -16,6 +16,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     invariant: "nothing is written by a process that does not hold the Lease",
     edits: edit(FENCE, "if (this.#leadership.isHeld()) return;", "if (!signal.aborted) return;"),
     tests: ["test/kube/fenced_client_test.ts"],
+    simulated: true,
   },
   {
     id: "write-after-pause",

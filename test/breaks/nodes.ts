@@ -6,6 +6,7 @@ import { type Break, edit } from "./break.ts";
 
 const PLAN = "lib/controllers/node/plan.ts";
 const LABELS_PLAN = "lib/controllers/node_labels/plan.ts";
+const XO_PROVIDER = "lib/providers/xenorchestra/provider.ts";
 const LIFECYCLE_PLAN = "lib/controllers/node_lifecycle/plan.ts";
 
 export const NODE_BREAKS: readonly Break[] = [
@@ -166,11 +167,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "swapped-uuid-unproven",
     invariant: "a byte-swapped UUID counts only after a 404 for the one that was reported",
-    edits: edit(
-      "lib/providers/xenorchestra/provider.ts",
-      "if (swapped && this.#memory.isNoVm(id))",
-      "if (swapped)",
-    ),
+    edits: edit(XO_PROVIDER, "if (swapped && this.#memory.isNoVm(id))", "if (swapped)"),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
@@ -229,5 +226,33 @@ export const NODE_BREAKS: readonly Break[] = [
       "return inputs(before) !== undefined;",
     ),
     tests: ["test/controllers/node_loop_test.ts"],
+  },
+  {
+    id: "tell-unknown-place",
+    invariant: "a machine on a host that is not known yet is told of by the next refresh alone",
+    edits: edit(XO_PROVIDER, "if (!isPlaceKnown(vm, surroundings)) continue;", ""),
+    tests: ["test/providers/xenorchestra/provider_test.ts"],
+  },
+  {
+    id: "keep-swapped-uuid",
+    invariant: "a byte-swapped UUID counts no more once there is a VM as it was reported",
+    edits: edit(XO_PROVIDER, "this.#memory.rememberNoVm(direct, false);", ""),
+    tests: ["test/providers/xenorchestra/provider_test.ts"],
+  },
+  {
+    id: "take-nil-uuid",
+    invariant: "the nil UUID is nobody's, in whichever form",
+    edits: edit("lib/core/uuid.ts", "return uuid === NIL ? undefined : uuid;", "return uuid;"),
+    tests: ["test/core/uuid_test.ts"],
+  },
+  {
+    id: "take-any-node-ip",
+    invariant: "an address that no host can be reached by is not written because it was asked for",
+    edits: edit(
+      "lib/controllers/node/addresses.ts",
+      "if (useless !== undefined)",
+      'if (useless === "")',
+    ),
+    tests: ["test/controllers/node/addresses_test.ts"],
   },
 ];

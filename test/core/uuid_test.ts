@@ -30,6 +30,8 @@ describe("parseUuid()", () => {
     UUID.replace("-", ""),
     UUID.replace("e", "g"),
     "00000000-0000-0000-0000-000000000000",
+    "{00000000-0000-0000-0000-000000000000}",
+    "0".repeat(32),
   ])("refuses %p", (text) => {
     expect(parseUuid(text)).toBeUndefined();
   });

@@ -73,10 +73,11 @@ describe("readInstances()", () => {
   });
 
   test("shows no VM on a host or in a pool that the last inventory lacked", async () => {
+    const unknown = WORKER_1_SWAPPED;
     await look(OURS);
-    fake.change("vms", WORKER_1, { $container: "new-host" });
+    fake.change("vms", WORKER_1, { $container: unknown });
     expect((await read(WORKER_1)).size).toBe(0);
-    fake.change("vms", WORKER_1, { $container: "new-pool", $pool: "new-pool" });
+    fake.change("vms", WORKER_1, { $container: unknown, $pool: unknown });
     expect((await read(WORKER_1)).size).toBe(0);
     fake.change("vms", WORKER_1, { $container: HOST_PARIS_2, $pool: POOL_PARIS });
     expect((await read(WORKER_1)).size).toBe(1);
@@ -95,6 +96,15 @@ describe("readInstances()", () => {
     await look(OURS);
     fake.change("vms", WORKER_1, { $pool: POOL_LYON, $container: POOL_LYON });
     await read(WORKER_1);
+    fake.dropPool(POOL_LYON);
+    const [, presence] = await look(OURS);
+    expect(summarise(presence)).toBe("unknown notCovered");
+  });
+
+  test("remembers so, too, when the VM was read by itself", async () => {
+    const [inventory] = await look(OURS);
+    fake.change("vms", WORKER_1, { $pool: POOL_LYON, $container: POOL_LYON });
+    await provider.readInstance(inventory, OURS, signal);
     fake.dropPool(POOL_LYON);
     const [, presence] = await look(OURS);
     expect(summarise(presence)).toBe("unknown notCovered");
@@ -219,6 +229,21 @@ describe("listInventory()", () => {
 });
 
 describe("findInstance()", () => {
+  test("takes no byte-swapped hit any more once there is a VM as reported", async () => {
+    let [inventory] = await look(UEFI);
+    await provider.readInstance(inventory, UEFI, signal);
+    expect(summarise(provider.findInstance(inventory, UEFI))).toBe(
+      `present ${WORKER_1} swappedSystemUuid`,
+    );
+    const vm = fake.list("vms").find(({ id }) => id === WORKER_1);
+    fake.list("vms").push({ ...vm, id: WORKER_1_SWAPPED });
+    await provider.readInstance(inventory, UEFI, signal);
+    // As when its pool is lost.
+    fake.remove("vms", WORKER_1_SWAPPED);
+    inventory = await provider.listInventory([UEFI], signal);
+    expect(summarise(provider.findInstance(inventory, UEFI))).toBe("unknown notListed");
+  });
+
   test.each([
     ["C-02 finds by provider ID", OURS, `present ${WORKER_1} providerId`],
     ["C-02 finds by system UUID in any case", BY_UUID, `present ${WORKER_1} systemUuid`],
