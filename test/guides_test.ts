@@ -32,7 +32,7 @@ const FOREIGN_FLAGS = {
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",
   buildah: "build-arg platform tag",
-  "npm run": "minutes only seed",
+  "npm run": "minutes only quick seed",
 } as const;
 /** Words in the form of reasons that are other things' names. */
 const OTHER_WORDS = new Set(["InternalIP", "ExternalIP"]);
