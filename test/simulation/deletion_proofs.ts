@@ -125,8 +125,8 @@ export class DeletionProofs {
     const { holder = "" } = this.#world.server;
     const { fleetShare, fleetWindowMs } = this.#world.said.deletion;
     const sinceMs = this.#nowMs - fleetWindowMs * (1 + RATE_ERROR);
-    const lately = holder && this.fleet.countDeletions(holder, fleetWindowMs * (1 + RATE_ERROR));
-    const affected = gone.length + Number(lately);
+    const lately = this.fleet.countDeletions(holder, fleetWindowMs * (1 + RATE_ERROR));
+    const affected = gone.length + lately;
     // Which of the sizes the process went by depends on when it started.
     const least = Math.min(...this.#listSizes(sinceMs));
     return affected > Math.max(1, Math.floor(fleetShare * least + 1e-9));

@@ -103,10 +103,12 @@ export class FleetJudge {
     return affected.size > limit ? [all] : [];
   }
 
-  /** When each deletion of a process was sent, of those within a window that ends now. */
+  /** How many deletions a process sent within a window that ends now; none if it is no process of ours. */
   countDeletions(author: string, windowMs: number): number {
+    const { deletions } = this.#ledgers.get(author) ?? {};
+    if (deletions === undefined) return 0;
     const sinceMs = this.#toOwnMs(author) - windowMs;
-    return [...this.#find(author).deletions.values()].filter((atMs) => atMs >= sinceMs).length;
+    return [...deletions.values()].filter((atMs) => atMs >= sinceMs).length;
   }
 
   /** The window begins when the settings say so; what an earlier, shorter one had left behind stays forgotten. */

@@ -79,7 +79,7 @@ function draw({ random, settings, said }: World): Said {
       fleetShare: random.pick([deletion.fleetShare, 0.34, 0.5, 1]),
       fleetWindowMs: random.pick([deletion.fleetWindowMs, 60_000, 120_000, 600_000]),
     },
-    refreshIntervalMs: random.pick([settings.refreshIntervalMs, 7_000, 15_000]),
+    refreshIntervalMs: random.pick([settings.refreshIntervalMs, 15_000, 20_000]),
     labels: random.pick([
       said.labels,
       { zoneFrom: "host" },
