@@ -50,8 +50,8 @@ export class ApiServer {
   #author: string | undefined;
   #changes = 0;
   #hold: Hold | undefined;
-  /** Who was the leader when a person last edited the Lease, and until when it may not know that it is not. */
-  #ousted: { readonly name: string; readonly untilMs: number } | undefined;
+  /** Who was the leader when a person edited the Lease, and until when each may not know that it is not. */
+  readonly #ousted = new Map<string, number>();
   /** Whom a person wrote into the Lease: nobody can tell that from another process. */
   #stranger: Hold | undefined;
   /** What each process was shown of another that held the Lease, by its name. */
@@ -102,7 +102,7 @@ export class ApiServer {
   /** Whether a process may act: it holds the Lease, or did until a person edited that, which it may not know yet. */
   mayAct(name: string): boolean {
     if (this.holder === name) return true;
-    return this.#ousted?.name === name && this.#clock.monotonic() < this.#ousted.untilMs;
+    return this.#clock.monotonic() < (this.#ousted.get(name) ?? 0);
   }
 
   /** Lets a person delete the Lease, or say who holds it. Returns whether there was one. */
@@ -116,7 +116,7 @@ export class ApiServer {
     if (holder === undefined) this.objects.delete("leases", LEASE);
     else this.objects.patch("leases", LEASE, { spec: { holderIdentity: holder } });
     this.#stranger = holder ? { name: holder, renewedMs, durationMs } : undefined;
-    if (hold) this.#ousted = { name: hold.name, untilMs: hold.renewedMs + hold.durationMs };
+    if (hold) this.#ousted.set(hold.name, hold.renewedMs + hold.durationMs);
     return true;
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { LEASE } from "./api_server.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { listUntrue } from "./calm.ts";
 import { listLacks } from "./node_writes.ts";
@@ -6,6 +7,8 @@ import type { Process } from "./process.ts";
 import { type Said, type Saying, toSaying } from "./settings_file.ts";
 import { World } from "./world.ts";
 
+const LEASES_URL = "http://memory/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+const JSON_HEADERS = { "content-type": "application/json" };
 const ZONE = "topology.kubernetes.io/zone";
 const VM_NAME = "vm.k8s.xenorchestra/name_label";
 
@@ -160,6 +163,28 @@ describe("Invariants", () => {
 
     expect([early, late]).toEqual(["", other?.process.name ?? "?"]);
     expect(world.invariants.violations).toEqual([]);
+  });
+
+  test("ApiServer.mayAct() is true of each leader that lost the Lease to a person, for its time", async () => {
+    const world = await start();
+    const first = findLeader(world);
+    first.pause();
+    world.server.editLease(undefined);
+    await world.timeline.advance(7_000);
+    const stranger = { metadata: LEASE, spec: { holderIdentity: "z9_", leaseDurationSeconds: 15 } };
+    const body = JSON.stringify(stranger);
+    await world.server.answer(
+      "z9",
+      new Request(LEASES_URL, { method: "POST", body, headers: JSON_HEADERS }),
+    );
+    world.server.editLease(undefined);
+    const soon = ["z9", first.name, "nobody"].map((name) => world.server.mayAct(name));
+    await world.timeline.advance(15_000);
+    const later = ["z9", first.name].map((name) => world.server.mayAct(name));
+    world.leave();
+
+    expect(soon).toEqual([true, true, false]);
+    expect(later).toEqual([false, false]);
   });
 
   test("DeletionProofs counts anew after a failed inventory, and while the Node is Ready", async () => {

@@ -69,7 +69,10 @@ export class World {
     this.invariants = new Invariants(this);
     server.onNodeChange = (change) => this.invariants.checkChange(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
-    server.onHold = (name) => (this.findProcess(name).ledMs ??= timeline.monotonic());
+    server.onHold = (name) => {
+      const held = this.incarnations.find(({ process }) => process.name === name);
+      if (held) held.ledMs ??= timeline.monotonic();
+    };
     server.onEarlyTake = (author, from) => this.invariants.checkEarlyTake(author, from);
     this.cloud.onAnswer = (asker, request, response) => {
       this.invariants.known.noteAnswer(asker, request);
