@@ -223,6 +223,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       'findHolder(lease) === ""',
     ),
     tests: ["test/kube/lease_test.ts"],
+    simulated: true,
   },
   {
     id: "odd-holder-is-nobody",
