@@ -191,24 +191,11 @@ function beat(world: World, name: string): void {
 /** All faults end, and all Nodes are new: others than before, and as many, with nothing that anybody wrote on them. */
 function makeRight(world: World): void {
   const { cloud, server, machines } = world;
-  endFaults(world);
+  world.endFaults();
   for (const { metadata } of server.nodes) server.objects.deleteNode(metadata.name);
   for (const vmId of cloud.state.all("vms").keys()) cloud.state.removeVm(vmId);
   machines.clear();
   for (let at = 0; at < NODES; at += 1) join(world);
-}
-
-function endFaults({ cloud, server, incarnations }: World): void {
-  cloud.faults.clear();
-  cloud.events.mode = "right";
-  server.faults.clear();
-  for (const { id } of cloud.pools) {
-    cloud.state.restorePool(id);
-    cloud.state.hideVms(id, false);
-  }
-  for (const { kube, election, cloud: toCloud } of incarnations) {
-    for (const link of [kube, election, toCloud]) link.heal();
-  }
 }
 
 /** As the API server does after an hour. */

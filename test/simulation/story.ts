@@ -11,7 +11,6 @@ import { decide, restartWithoutPool, tidyUp } from "./person.ts";
 import { PROCESS_STEPS } from "./process_steps.ts";
 import type { Random } from "../support/random.ts";
 import { SERVER_STEPS } from "./server_steps.ts";
-import { toSaying } from "./settings_file.ts";
 import { SETTINGS_STEPS } from "./settings_steps.ts";
 import { type Step, takeStep } from "./steps.ts";
 import { World, type WorldSettings } from "./world.ts";
@@ -154,7 +153,7 @@ function drawSteps(random: Random): readonly Step[] {
 async function calm(world: World): Promise<void> {
   const { timeline, trace } = world;
   trace.note("STORY", "all faults end");
-  endFaults(world);
+  world.endFaults();
   tidyUp(world);
   restartWithoutPool(world);
   world.noteChange();
@@ -206,21 +205,6 @@ async function end(world: World): Promise<void> {
     ...(cloud.events.size > 0 ? [`${cloud.events.size} streams`] : []),
   ];
   if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
-}
-
-function endFaults({ cloud, server, incarnations, replicas, said }: World): void {
-  for (const { file } of replicas) file.write(toSaying(said));
-  cloud.faults.clear();
-  cloud.events.mode = "right";
-  server.faults.clear();
-  for (const { id } of cloud.pools) {
-    cloud.state.restorePool(id);
-    cloud.state.hideVms(id, false);
-  }
-  for (const { process, kube, election, cloud: toCloud } of incarnations) {
-    process.resume();
-    for (const link of [kube, election, toCloud]) link.heal();
-  }
 }
 
 /** Starts what has ended anew, as whoever runs the program does, on a machine whose clocks are a little off. */

@@ -11,7 +11,7 @@ import { Cloud, TOKEN } from "./cloud.ts";
 import { Invariants } from "./invariants.ts";
 import { Random } from "../support/random.ts";
 import { ELECTION, type ElectionTimes, type Incarnation, Replica } from "./replica.ts";
-import { type Said, SettingsFile } from "./settings_file.ts";
+import { type Said, SettingsFile, toSaying } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
 import { Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
@@ -195,6 +195,23 @@ export class World {
   setReady(name: string, isReady: boolean): void {
     const conditions = [{ type: "Ready", status: isReady ? "True" : "Unknown" }];
     this.server.objects.patchNodeStatus(name, { conditions });
+  }
+
+  /** Ends whatever goes wrong with servers, networks, processes and settings; what is true stays as it is. */
+  endFaults(): void {
+    const { cloud, server, replicas, incarnations, said } = this;
+    for (const { file } of replicas) file.write(toSaying(said));
+    cloud.faults.clear();
+    cloud.events.mode = "right";
+    server.faults.clear();
+    for (const { id } of cloud.pools) {
+      cloud.state.restorePool(id);
+      cloud.state.hideVms(id, false);
+    }
+    for (const { process, kube, election, cloud: toCloud } of incarnations) {
+      process.resume();
+      for (const link of [kube, election, toCloud]) link.heal();
+    }
   }
 
   /** Gives the machine that all this runs on its own back. */
