@@ -65,7 +65,7 @@ export async function parseProviderConfig<S>(
   text: string,
   { path, env, definition }: ProviderConfigOptions<S> & { readonly path: string },
 ): Promise<ProviderConfig<S>> {
-  const raw = hasDeepBrackets(text) ? TOO_DEEP : parseYaml(text);
+  const raw = parseYaml(text);
   if (raw === TOO_DEEP) {
     // The other parser would take minutes and gigabytes to say where.
     throw new ConfigError([{ source: path, message: "brackets or lists are nested too deeply" }]);
@@ -107,8 +107,6 @@ export function toConfigFile(path: string, env: Environment): ConfigFile {
 
 const INVALID = Symbol("not YAML");
 const TOO_DEEP = Symbol("nested too deeply");
-/** Settings have three levels. */
-const DEPTH_MAX = 100;
 
 /**
  * Reads a file of settings.
@@ -150,16 +148,6 @@ function parseYaml(text: string): unknown {
     // What is wrong, and where, the other parser tells.
     return error instanceof RangeError ? TOO_DEEP : INVALID;
   }
-}
-
-/** Whether more brackets are open somewhere than in any settings; those in texts and comments count, too. */
-function hasDeepBrackets(text: string): boolean {
-  let depth = 0;
-  for (const [bracket] of text.matchAll(/[[{}\]]/g)) {
-    depth = "[{".includes(bracket) ? depth + 1 : Math.max(0, depth - 1);
-    if (depth > DEPTH_MAX) return true;
-  }
-  return false;
 }
 
 /** Loaded only when something is wrong: it costs memory that a running controller can do without. */
