@@ -1,14 +1,16 @@
 /**
  * `npm run release`: everything that a version is published as, the same byte for byte from the same commit.
+ *
+ * Flags: `--out=FOLDER` (default dist/release; what is in it is lost). The time in archives is that of the commit, or
+ * `SOURCE_DATE_EPOCH` in seconds (https://reproducible-builds.org/specs/source-date-epoch).
  * @module
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { VERSION } from "../lib/cli/version.ts";
-import { readFlags } from "../test/support/command_flags.ts";
 import { createArchive, readFolder } from "./archive.ts";
 import { createBillOfMaterials } from "./bill_of_materials.ts";
 import { buildBinary, PLATFORMS } from "./binaries.ts";
@@ -18,19 +20,10 @@ const ROOT = resolve(import.meta.dir, "..");
 const MANIFESTS = ["manifests", "monitoring", "static-pod", "systemd"] as const;
 const NAME = `landfall-${VERSION}`;
 
-const USAGE = `Usage: npm run release -- [options]
-
-  --out=FOLDER  where to (default: dist/release); what is in it is lost
-
-The time in archives is that of the commit, or SOURCE_DATE_EPOCH in seconds
-(https://reproducible-builds.org/specs/source-date-epoch).
-`;
-
-const out = readFlags(
-  USAGE,
-  { out: { type: "string", default: join(ROOT, "dist", "release") } },
-  (values) => resolve(values.out),
-);
+const { values } = parseArgs({
+  options: { out: { type: "string", default: join(ROOT, "dist", "release") } },
+});
+const out = resolve(values.out);
 const epochSeconds = await readEpoch();
 const sums = new Map<string, string>();
 

@@ -7,7 +7,6 @@ import { ROOT } from "./sources.ts";
 const COMMANDS = [
   "bench/mod.ts",
   "bench/soak.ts",
-  "release/mod.ts",
   "test/breaks/main.ts",
   "test/simulation/main.ts",
 ];
