@@ -3,7 +3,7 @@
  * @module
  */
 import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
-import { isInitialised, type Stage } from "./stage.ts";
+import { isInitialised, isNamed, type Stage } from "./stage.ts";
 
 /** What came of an act. */
 export interface ActResult {
@@ -105,7 +105,10 @@ const ACTS: Readonly<Record<ActName, Act>> = {
       return node === undefined || !isInitialised(node) || !stage.isPlaced(machine);
     });
     const known = new Set(stage.machines.map(({ nodeName }) => nodeName));
-    const left = objects.list("nodes").filter(({ metadata }) => !known.has(`${metadata.name}`));
+    // A Node whose machine left before anybody said which one it is stays: nothing proves that it has none.
+    const left = objects
+      .list("nodes")
+      .filter((node) => !known.has(`${node.metadata.name}`) && isNamed(node));
     return [
       ...wrong.map(({ nodeName }) => nodeName),
       ...left.map(({ metadata }) => `${metadata.name} (gone)`),

@@ -96,6 +96,11 @@ export class Stage {
   }
 }
 
+/** With a provider ID: somebody said which machine it is. */
+export function isNamed({ spec }: ApiObject): boolean {
+  return has(spec, "providerID");
+}
+
 /** Without the taint, with a provider ID and an address. */
 export function isInitialised({ spec, status }: ApiObject): boolean {
   const text = JSON.stringify([spec, has(status, "addresses") && status.addresses]);
