@@ -81,8 +81,10 @@ test("I-06: what a watch did not tell is known once it is opened anew, without a
   const running = runWatcher(options, stop.signal);
   const count = (verb: string): number => kubernetes.requests.count({ verb, resource: "nodes" });
   try {
+    await until("the server has the watch", () => count("watch") === 1);
     kubernetes.objects.createNode({ metadata: { name: "before" } });
-    await until("the watch runs", () => nodes.get("before") && count("watch") === 1);
+    // Time that goes on before the head of its answer has come ends a watch.
+    await until("the client has it, too", () => nodes.get("before"));
     kubernetes.faults.silentWatches = true;
     kubernetes.objects.createNode({ metadata: { name: "in-silence" } });
     kubernetes.objects.deleteNode("before");
