@@ -134,7 +134,7 @@ async function checkCloud(
   return await inTime<CheckedCloud>(signal, late, async (deadline) => {
     const inspection = await (provider.inspect?.(deadline) ?? inspectPlainly(provider, deadline));
     const { findings: found, inventory, ...facts } = inspection;
-    const findings = found.map((finding) => hintAtProxy(finding, env));
+    const findings = found.map((finding) => hintAtProxy(finding, facts.endpoint, env));
     const step = { status: toStatus(findings), findings, ...facts };
     return { step, ...(inventory === undefined ? {} : { inventory }) };
   });

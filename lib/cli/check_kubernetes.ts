@@ -5,8 +5,8 @@
 import { type ConnectionFault, findConnectionFault } from "../core/connection_fault.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConfigError } from "../core/errors.ts";
-import { isLoopbackHost } from "../core/ip.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
+import { NOT_YET_VALID_ADVICE } from "../core/server_certificate.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import { KubeError } from "../kube/errors.ts";
@@ -39,8 +39,7 @@ const ADVICE: Readonly<Record<ConnectionFault, string>> = {
   tlsAuthority: "check certificate-authority in the kubeconfig: it must be the cluster's own",
   tlsName: "use a name of the certificate in the server's address, or set tls-server-name",
   tlsExpired: "renew the certificate of the API server, and check the clocks of both machines",
-  tlsNotYetValid:
-    "check this machine's clock; if that is right, the clock of who made the certificate was not",
+  tlsNotYetValid: NOT_YET_VALID_ADVICE,
   tls: "check certificate-authority and the client certificate in the kubeconfig",
   notTls: "the address says https, but what answers there does not speak TLS",
   proxy: "check proxy-url in the kubeconfig, or HTTPS_PROXY in the environment",
@@ -68,9 +67,10 @@ export async function checkKubernetes(
       version: VERSION,
       deadlineMs: ANSWER_MS,
     });
-    const checked = await askVersion(client, server, signal);
-    // A proxy of the environment is never used for our own machine.
-    return isLoopbackHost(new URL(server).hostname) ? checked : withProxyHints(checked, env);
+    const { step, ...rest } = await askVersion(client, server, signal);
+    const { host } = new URL(server);
+    const findings = step.findings.map((finding) => hintAtProxy(finding, host, env));
+    return { ...rest, step: { ...step, findings } };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.issues.map((issue): CheckFinding => ({
@@ -80,14 +80,6 @@ export async function checkKubernetes(
     }));
     return { step: { status: "failure", findings } };
   }
-}
-
-function withProxyHints(
-  { step, ...rest }: CheckedKubernetes,
-  env: CommandContext["env"],
-): CheckedKubernetes {
-  const findings = step.findings.map((finding) => hintAtProxy(finding, env));
-  return { ...rest, step: { ...step, findings } };
 }
 
 async function askVersion(

@@ -5,7 +5,7 @@
 import { formatConfigIssue } from "../core/errors.ts";
 import { toPlainText } from "../core/printable.ts";
 import { formatTable } from "../http/text_table.ts";
-import type { FindingLevel } from "../cloud/inspection.ts";
+import { type FindingLevel, toSeen } from "../cloud/inspection.ts";
 import type {
   CheckFinding,
   CheckReport,
@@ -62,8 +62,7 @@ function formatHosts({ parts = [] }: CloudStep): string {
   return [...kinds]
     .map((kind) => {
       const names = plain.filter((part) => part.kind === kind).map(({ id, name }) => name ?? id);
-      const seen = names.length === 1 ? `1 ${kind} is seen` : `${names.length} ${kind}s are seen`;
-      return `  ok    ${seen}: ${toPlainText(names.join(", "))}\n`;
+      return `  ok    ${toSeen(names.length, kind)}: ${toPlainText(names.join(", "))}\n`;
     })
     .join("");
 }

@@ -2,6 +2,7 @@
  * Whether a connection that failed may have been one to a proxy of the environment.
  * @module
  */
+import { isLoopbackHost } from "../core/ip.ts";
 import type { CheckFinding } from "./check_report.ts";
 import type { CommandContext } from "./command.ts";
 
@@ -20,9 +21,15 @@ const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"] as 
  * Adds to the advice of a failed connection that the environment names a proxy, for nothing in the failure tells which
  * of the two could not be reached. The proxy itself is not shown: its address may hold a password.
  *
+ * @param endpoint Host and port of the server, or its host alone: our own machine is never asked through a proxy
  * @returns The finding as it is where no proxy can be to blame
  */
-export function hintAtProxy(finding: CheckFinding, env: CommandContext["env"]): CheckFinding {
+export function hintAtProxy(
+  finding: CheckFinding,
+  endpoint: string,
+  env: CommandContext["env"],
+): CheckFinding {
+  if (isLoopbackHost(URL.parse(`http://${endpoint}`)?.hostname ?? "")) return finding;
   const set = VARIABLES.filter((name) => (env[name] ?? "") !== "");
   if (finding.level !== "failure" || !CODES.has(finding.code) || set.length === 0) {
     return finding;

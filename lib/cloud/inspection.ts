@@ -94,12 +94,16 @@ function listPartFindings(parts: readonly InspectedPart[], words: InspectionWord
 
 function toSizeFinding(size: number, { instances, noneAdvice }: InspectionWords): Finding {
   if (size > 0) {
-    const seen =
-      size === 1 ? `1 ${instances.replace(/s$/, "")} is seen` : `${size} ${instances} are seen`;
-    return { level: "ok", code: "instances", message: seen };
+    const message = toSeen(size, instances.replace(/s$/, ""));
+    return { level: "ok", code: "instances", message };
   }
   const message = `no ${instances} can be seen`;
   return { level: "warning", code: "noInstances", message, advice: noneAdvice };
+}
+
+/** How many of a kind are seen. @param kind In the singular; its plural ends in `s` */
+export function toSeen(count: number, kind: string): string {
+  return count === 1 ? `1 ${kind} is seen` : `${count} ${kind}s are seen`;
 }
 
 function listUndecodableFindings(

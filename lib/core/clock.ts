@@ -108,6 +108,11 @@ function toTimeout(ms: number, clock: Clock): AbortSignal {
   return late.signal;
 }
 
+/** Whether that is what a signal aborts with once its time is up. */
+export function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === "TimeoutError";
+}
+
 function toTimeoutError(): DOMException {
   return new DOMException("The time is up", "TimeoutError");
 }

@@ -17,6 +17,10 @@ const LOOK_MS = 5_000;
 const NOT_YET_VALID = "CERT_NOT_YET_VALID";
 const EXPIRED = "CERT_HAS_EXPIRED";
 
+/** What to do about a certificate that is not valid yet. */
+export const NOT_YET_VALID_ADVICE =
+  "check this machine's clock; if that is right, the clock of who made the certificate was not";
+
 /**
  * Reads the certificate that a server shows, without trusting it. Nothing is sent.
  *
@@ -25,7 +29,7 @@ const EXPIRED = "CERT_HAS_EXPIRED";
  * @param serverName Name to ask for. @default {the host of the address, unless that is an IP address}
  * @throws {ConnectionProblem} when it shows none, or the signal's reason
  */
-export function readServerCertificate(
+export async function readServerCertificate(
   url: string,
   signal: AbortSignal,
   serverName?: string,
@@ -34,12 +38,12 @@ export function readServerCertificate(
   const options: ConnectionOptions = { host, port, rejectUnauthorized: false };
   const isAddress = /^[\d.]+$|:/.test(host);
   if (serverName !== undefined || !isAddress) options.servername = serverName ?? host;
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
+  signal.throwIfAborted();
+  const der = await new Promise<Buffer>((resolve, reject) => {
     const socket = connect(options, () => {
       const { raw } = socket.getPeerCertificate();
       end();
-      resolve(new X509Certificate(raw));
+      resolve(raw);
     });
     const abort = (): void => {
       end();
@@ -55,6 +59,7 @@ export function readServerCertificate(
       reject(toConnectionProblem(error));
     });
   });
+  return new X509Certificate(der);
 }
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 import { ERROR_BYTES_MAX, readText } from "../core/body.ts";
-import type { Clock } from "../core/clock.ts";
+import { type Clock, isTimeout } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../core/metrics.ts";
 import { listSecrets, redact } from "../core/redact.ts";
@@ -186,8 +186,4 @@ function toPauseMs(error: KubeError, reply: Response): number | undefined {
 function named({ what }: KubeRequest, error: unknown): unknown {
   if (!(error instanceof KubeError) || error.message.startsWith(`Cannot ${what}: `)) return error;
   return new KubeError(error.kind, `Cannot ${what}: ${error.message}`, { cause: error });
-}
-
-function isTimeout(reason: unknown): boolean {
-  return reason instanceof Error && reason.name === "TimeoutError";
 }

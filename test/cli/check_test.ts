@@ -155,7 +155,7 @@ describe("check()", () => {
   });
 
   test("says that it may be a proxy of the environment that failed", async () => {
-    const found = await report({ XOA_URL: "http://127.0.0.1:1", XOA_TOKEN: "t", HTTP_PROXY: "x" });
+    const found = await report({ XOA_URL: "http://0.0.0.0:1", XOA_TOKEN: "t", HTTP_PROXY: "x" });
     expect(found.cloud.findings[0]?.code).toBe("refused");
     expect(found.cloud.findings[0]?.advice).toContain("HTTP_PROXY is set");
   });

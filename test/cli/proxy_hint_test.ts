@@ -6,7 +6,10 @@ const REFUSED: CheckFinding = { level: "failure", code: "refused", message: "m",
 
 describe("hintAtProxy()", () => {
   test("names the variable that is set beside the advice, and not the proxy", () => {
-    const found = hintAtProxy(REFUSED, { HTTPS_PROXY: "http://u:s3cret@proxy", HTTP_PROXY: "" });
+    const found = hintAtProxy(REFUSED, "xo:443", {
+      HTTPS_PROXY: "http://u:s3cret@proxy",
+      HTTP_PROXY: "",
+    });
     expect(found.advice).toBe(
       "a; HTTPS_PROXY is set, so it may be the proxy that failed: check it, or name the host in NO_PROXY",
     );
@@ -15,7 +18,7 @@ describe("hintAtProxy()", () => {
 
   test("names all that are set, and needs no other advice", () => {
     const { advice: _, ...bare } = REFUSED;
-    const found = hintAtProxy(bare, { http_proxy: "http://p", HTTPS_PROXY: "http://p" });
+    const found = hintAtProxy(bare, "xo:443", { http_proxy: "http://p", HTTPS_PROXY: "http://p" });
     expect(found.advice).toStartWith("HTTPS_PROXY and http_proxy are set");
   });
 
@@ -25,6 +28,13 @@ describe("hintAtProxy()", () => {
     ["that is no failure", { ...REFUSED, level: "ok" }, { HTTPS_PROXY: "http://p" }],
   ];
   test.each(untouched)("leaves a finding alone %s", (_what, finding, env) => {
-    expect(hintAtProxy(finding, env)).toBe(finding);
+    expect(hintAtProxy(finding, "xo:443", env)).toBe(finding);
   });
+
+  test.each(["127.0.0.1:443", "[::1]:443", "localhost"])(
+    "leaves alone what is said of our own machine: %s",
+    (endpoint) => {
+      expect(hintAtProxy(REFUSED, endpoint, { HTTPS_PROXY: "http://p" })).toBe(REFUSED);
+    },
+  );
 });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
-import { startDeadline, systemClock, withDeadline } from "../../lib/core/clock.ts";
+import { isTimeout, startDeadline, systemClock, withDeadline } from "../../lib/core/clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;
@@ -50,6 +50,15 @@ describe("systemClock", () => {
     stop.abort(new Error("stop"));
     await expect(sleeping).rejects.toThrow("stop");
   });
+});
+
+test("isTimeout() tells the end of a deadline from every other reason", async () => {
+  const clock = new ManualClock();
+  const late = withDeadline(new AbortController().signal, 10, clock);
+  await clock.advance(10);
+  expect(isTimeout(late.reason)).toBe(true);
+  expect(isTimeout(AbortSignal.abort().reason)).toBe(false);
+  expect(isTimeout(undefined)).toBe(false);
 });
 
 describe("withDeadline()", () => {

@@ -6,7 +6,7 @@ import type { X509Certificate } from "node:crypto";
 import { connect } from "node:net";
 import { CloudError } from "../../cloud/errors.ts";
 import type { Finding } from "../../cloud/inspection.ts";
-import { systemClock, withDeadline } from "../../core/clock.ts";
+import { isTimeout, systemClock, withDeadline } from "../../core/clock.ts";
 import { type ConnectionFault, findConnectionFault } from "../../core/connection_fault.ts";
 import { formatHostPort, toHostPort } from "../../core/connection_problem.ts";
 import { describeDates, readServerCertificate } from "../../core/server_certificate.ts";
@@ -30,7 +30,7 @@ export async function diagnose(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const isLate = error instanceof Error && error.name === "TimeoutError";
+  const isLate = isTimeout(error);
   if (!(error instanceof CloudError) && !isLate) throw error;
   if (error instanceof CloudError && error.status !== undefined) {
     return diagnoseReply(error, error.status, settings);

@@ -13,7 +13,7 @@ import {
 import { isLoopbackHost } from "../../core/ip.ts";
 import { shorten } from "../../core/printable.ts";
 import { listSecrets, redact } from "../../core/redact.ts";
-import { explainDates } from "../../core/server_certificate.ts";
+import { explainDates, NOT_YET_VALID_ADVICE } from "../../core/server_certificate.ts";
 import type { FetchTls } from "./tls.ts";
 
 /** What is sent. */
@@ -56,11 +56,10 @@ const JSON_TYPE = /^application\/json\b/i;
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;
 
 /** What to do about a certificate out of its dates. */
-export const DATES_ADVICE = {
+export const DATES_ADVICE: Readonly<Record<"tlsExpired" | "tlsNotYetValid", string>> = {
   tlsExpired: "renew it, or put its authority's new one into caFile, and check the clocks",
-  tlsNotYetValid:
-    "check this machine's clock; if that is right, the clock of who made the certificate was not",
-} as const;
+  tlsNotYetValid: NOT_YET_VALID_ADVICE,
+};
 
 /**
  * Sends a request. Redirects of a GET are followed within the origin, at most three; those of a POST are handed back,

@@ -2,7 +2,7 @@
  * Counts requests and how long they took.
  * @module
  */
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, isTimeout } from "../../core/clock.ts";
 import { findErrorCode } from "../../core/connection_problem.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../../core/metrics.ts";
 
@@ -54,6 +54,5 @@ export class Meter {
 }
 
 function toAbortCode(signal: AbortSignal): string {
-  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
-  return isTimeout ? "timeout" : "canceled";
+  return isTimeout(signal.reason) ? "timeout" : "canceled";
 }
