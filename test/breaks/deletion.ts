@@ -34,6 +34,26 @@ export const DELETION_BREAKS: readonly Break[] = [
     tests: ["test/providers/xenorchestra/api_test.ts"],
   },
   {
+    id: "trust-any-404-page",
+    invariant: "a server has no collection only by its own page for that very path",
+    edits: edit(
+      "lib/providers/xenorchestra/http.ts",
+      "...(isPage && saysUnknownRoute(text, url) ? { isUnknownRoute: true } : {}),",
+      "...(isPage && (saysUnknownRoute(text, url) || true) ? { isUnknownRoute: true } : {}),",
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "skip-pools-without-dom0",
+    invariant: "where a server cannot show the dom0 of a pool, another VM of it must be shown",
+    edits: edit(
+      ABSENCE,
+      'if (dom0?.kind === "hidden" && isOther) return undefined;',
+      'if ((dom0?.kind === "hidden" || dom0?.kind === "noCollection") && isOther) return undefined;',
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
     id: "trust-first-404",
     invariant: "the 404 is asked for again once the pool is known to be loaded",
     edits: edit(ABSENCE, 'if (again.kind !== "missing")', 'if (again.kind === "undecodable")'),

@@ -37,7 +37,7 @@ type Unknown = Presence & { kind: "unknown" };
  * 3. nothing speaks for the VM being under another pool: the last list does not show it, no known pool
  *    is missing, every connection that may be seen is up, those to these pools among them, and the VM records of
  *    every other pool are loaded, too: a VM that moved, unseen, may be in any
- * 4. it was not turned into a template
+ * 4. it was not turned into a template, as far as the server knows templates: one never runs
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  * 6. every pool still answers: the second 404 may be younger than the loss of a pool
  *
@@ -68,7 +68,8 @@ export async function proveAbsence(
     const doubt = await doubtPool(api, { poolId, vmId, isOther: true }, signal);
     if (doubt) return doubt;
   }
-  if (await api.isVmTemplate(vmId, signal)) {
+  const template = await api.readVmTemplate(vmId, signal);
+  if (template.kind === "found" || template.kind === "undecodable") {
     return toUnknown("notListed", vmId, "there is a template with its ID");
   }
   const again = await api.readVm(vmId, signal);
@@ -123,9 +124,17 @@ async function doubtVms(
   const { objects } = await api.listSomeVmsOfPool(poolId, signal);
   if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;
   const why = `pool ${poolId} shows no VM at all, so they may not be loaded`;
-  const advice = "; let the user see VM controllers or other VMs of the pool";
-  return toUnknown("notCovered", vmId, dom0?.kind === "hidden" ? why + advice : why);
+  const advice = dom0 === undefined ? undefined : DOM0_ADVICE[dom0.kind];
+  return toUnknown("notCovered", vmId, advice === undefined ? why : `${why}; ${advice}`);
 }
+
+/** What to do where neither the dom0 nor another VM of a pool is shown. */
+const DOM0_ADVICE: Readonly<Record<string, string>> = {
+  hidden: "let the user see VM controllers or other VMs of the pool",
+  noCollection:
+    "this Xen Orchestra cannot show VM controllers: update it to 5.112 or newer, or keep another VM in the pool; " +
+    "if the VM is gone, delete the Node",
+};
 
 /** The VM may have moved to a pool that is lost now. */
 function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined {

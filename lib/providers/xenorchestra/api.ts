@@ -21,12 +21,22 @@ import {
 } from "./schema.ts";
 import type { Session } from "./session.ts";
 
-/** Answer to a question for one object. Only `missing` is a clear no. */
+/**
+ * Answer to a question for one object. Only `missing` is a clear no.
+ *
+ * Of all 404s two are answers, because Xen Orchestra alone gives them: JSON that names the object (`missing`), and its
+ * page for an address without a route (`noCollection`). Any other 404, such as a proxy's, is a {@linkcode CloudError}.
+ */
 export type ReadReply<T> =
   | { readonly kind: "found"; readonly value: T }
   /** 404 in JSON, for an object of this very type and ID. */
   | { readonly kind: "missing" }
   | { readonly kind: "undecodable"; readonly problem: string };
+
+/** The server has no such collection: nothing is known of the object. Only of collections that one can do without. */
+interface NoCollection {
+  readonly kind: "noCollection";
+}
 
 /** Names one answer to one question, so that the server need not repeat it. */
 export interface ListVersion {
@@ -138,13 +148,13 @@ export class XenOrchestraApi {
   /**
    * Lists the connections to pools; empty when the user may not see them.
    *
-   * @returns `undefined` when the list is refused for good (403 in JSON), or the server is too old to have it (404)
+   * @returns `undefined` when the list is refused for good (403 in JSON), or the server has no such collection
    */
   async listServers(signal: AbortSignal): Promise<ListReply<Server> | undefined> {
     const path = toListPath("servers", { fields: SERVER_FIELDS });
     const reply = await this.#getList("servers", path, signal);
     const isRefused = reply.status === 403 && reply.json !== undefined;
-    if (isRefused || reply.status === 404) return undefined;
+    if (isRefused || reply.isUnknownRoute) return undefined;
     return this.#toList("servers", SCHEMAS.server, reply);
   }
 
@@ -174,19 +184,21 @@ export class XenOrchestraApi {
   async readVmController(
     id: string,
     signal: AbortSignal,
-  ): Promise<ReadReply<PoolMember> | { readonly kind: "hidden" }> {
+  ): Promise<ReadReply<PoolMember> | NoCollection | { readonly kind: "hidden" }> {
     const [reply, what] = await this.#getOne("vm-controllers", id, signal);
     if (reply.status === 403 && reply.json !== undefined) return { kind: "hidden" };
+    if (reply.isUnknownRoute) return { kind: "noCollection" };
     return this.#toOne(reply, { ...what, type: "VM-controller", schema: SCHEMAS.poolMember });
   }
 
-  /** Whether a VM was turned into a template, which `/vms` denies as if it were gone. */
-  async isVmTemplate(id: string, signal: AbortSignal): Promise<boolean> {
+  /** Reads a template, which `/vms` denies as if it were gone. */
+  async readVmTemplate(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ReadReply<PoolMember> | NoCollection> {
     const [reply, what] = await this.#getOne("vm-templates", id, signal);
-    // Whatever kind of 404: a server too old to have this collection is no reason to keep a dead Node.
-    if (reply.status === 404) return false;
-    this.#toOne(reply, { ...what, type: "VM-template", schema: SCHEMAS.poolMember });
-    return true;
+    if (reply.isUnknownRoute) return { kind: "noCollection" };
+    return this.#toOne(reply, { ...what, type: "VM-template", schema: SCHEMAS.poolMember });
   }
 
   #getList(collection: string, path: string, signal: AbortSignal, etag?: string): Promise<Reply> {

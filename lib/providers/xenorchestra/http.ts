@@ -32,6 +32,8 @@ export interface Reply {
   readonly status: number;
   readonly contentType: string;
   readonly json?: { readonly value: unknown };
+  /** A 404 that is the server's own page for an address that it has no route for: it does not know the collection. */
+  readonly isUnknownRoute?: true;
   /** Where a redirect of the same origin leads. */
   readonly redirectUrl?: string;
   readonly retryAfterMs?: number;
@@ -52,6 +54,9 @@ const SAID_CHARS_MAX = 200;
 /** As much as is shown of a content type. */
 const TYPE_CHARS_MAX = 100;
 const JSON_TYPE = /^application\/json\b/i;
+const HTML_TYPE = /^text\/html\b/i;
+/** What the server's framework says of an address without a route. */
+const UNKNOWN_ROUTE = /<pre>Cannot GET (\/rest\/v0\/[^<]*)<\/pre>/;
 
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;
 
@@ -142,13 +147,16 @@ async function sendOnce({ url, ...request }: Request): Promise<Reply> {
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
   const etag = toEtag(headers.get("etag") ?? "");
   const isJson = JSON_TYPE.test(contentType);
+  const isPage = status === 404 && HTML_TYPE.test(contentType);
   // A body that nobody reads keeps its connection busy.
-  if (!isJson) await response.body?.cancel();
-  const json = isJson ? parseJson(await readReply(response, request.headers)) : undefined;
+  if (!isJson && !isPage) await response.body?.cancel();
+  const text = isJson || isPage ? await readReply(response, request.headers) : "";
+  const json = isJson ? parseJson(text) : undefined;
   return {
     status,
     contentType,
     ...(json === undefined ? {} : { json }),
+    ...(isPage && saysUnknownRoute(text, url) ? { isUnknownRoute: true } : {}),
     ...(redirectUrl === undefined ? {} : { redirectUrl }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(etag === undefined ? {} : { etag }),
@@ -160,6 +168,12 @@ async function readReply(response: Response, sent: Request["headers"]): Promise<
   if (response.status < 400) return await readText(response, { bytesMax: REPLY_BYTES_MAX });
   const text = await readText(response, { bytesMax: ERROR_BYTES_MAX, isCut: true });
   return redact(text, listSecrets(sent));
+}
+
+/** A proxy may have cut off the beginning of the path. */
+function saysUnknownRoute(text: string, url: string): boolean {
+  const path = UNKNOWN_ROUTE.exec(text)?.[1];
+  return path !== undefined && new URL(url).pathname.endsWith(path);
 }
 
 function toRedirectUrl({ status, headers }: Response, from: string): string | undefined {
@@ -259,10 +273,19 @@ export function toReplyError(reply: Reply, what: string): CloudError {
   if (reply.json === undefined) {
     const type = shorten(reply.contentType || "nothing", TYPE_CHARS_MAX);
     const advice = "something else answers at url, or Xen Orchestra is too old";
-    const message = `${answered} with ${type} instead of JSON: ${advice}`;
+    const message = `${answered} with ${type} instead of JSON: ${findAdvice(reply) ?? advice}`;
     return new CloudError("protocol", message, options);
   }
-  return new CloudError("protocol", `${answered}, which was not expected`, options);
+  const advice = findAdvice(reply);
+  const message = advice ? `${answered}: ${advice}` : `${answered}, which was not expected`;
+  return new CloudError("protocol", message, options);
+}
+
+/** What to do about a 404 that is no answer. */
+function findAdvice({ status, isUnknownRoute }: Reply): string | undefined {
+  if (isUnknownRoute) return "it does not know this path; update Xen Orchestra to 5.112 or newer";
+  if (status !== 404) return undefined;
+  return "that names no object; check url, and that a proxy in between passes this path on";
 }
 
 /** `error` is text, or an object by parameter. */

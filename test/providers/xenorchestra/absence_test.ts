@@ -120,15 +120,16 @@ describe("proveAbsence()", () => {
     "/servers",
     "/vm-templates/",
   ])(
-    "is unsure when %s alone is answered with a 401, an error or a gateway's 404",
+    "is unsure when %s alone is answered with a 401, an error or a 404 of something else",
     async (part) => {
       const answers: [() => Response, string][] = [
         [() => Response.json({ error: "boom" }, { status: 500 }), "unknown unreachable"],
         [() => new Response("{", { headers: JSON_TYPE }), "unknown protocol"],
         [() => toResponse(loadCapture("auth-badtoken")), "unknown denied"],
       ];
-      const isList = part === "/servers" || part === "/vm-templates/";
-      if (!isList) answers.unshift([() => toJson404({ error: "not found" }), "unknown protocol"]);
+      answers.unshift([() => toJson404({ error: "not found" }), "unknown protocol"]);
+      answers.unshift([() => toHtml404("/rest/v0/nope"), "unknown protocol"]);
+      answers.unshift([() => toHtml404("/"), "unknown protocol"]);
       for (const [answer, expected] of answers) {
         fake.answer = ({ path }) => (path.startsWith(part) ? answer() : undefined);
         expect(await read()).toBe(expected);
@@ -244,10 +245,18 @@ describe("proveAbsence()", () => {
     fake.answer = ({ path }) =>
       path.startsWith("/vm-templates/") ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
     expect(await read()).toBe("unknown denied");
-    // A server that does not know of templates.
-    fake.answer = ({ path }) =>
-      path.startsWith("/vm-templates/") ? toResponse(loadCapture("err-unknown-route")) : undefined;
-    expect(await read()).toBe("absent");
+  });
+
+  test("does without a collection that the server does not have: another VM of the pool proves it", async () => {
+    for (const collection of ["vm-templates", "vm-controllers"]) {
+      fake.answer = ({ path }) => toUnknownRoute(path, collection);
+      expect(await read()).toBe("absent");
+    }
+    // Nobody but the dom0 could have told that these VMs are loaded.
+    fake.collections["vms"] = fake.list("vms").filter((one) => one["$pool"] !== POOL_LYON);
+    const presence = await provider.readInstance(inventory, NODE, signal);
+    expect(presence).toMatchObject({ kind: "unknown", reason: "notCovered" });
+    expect(presence).toHaveProperty("message", expect.stringContaining("update it to 5.112"));
   });
 
   test("is unsure when the last list still shows the VM", async () => {
@@ -460,6 +469,18 @@ describe("proveAbsence()", () => {
 
 function toJson404(body: object): Response {
   return Response.json(body, { status: 404 });
+}
+
+/** What Xen Orchestra says of a path of a collection that it does not have. */
+function toUnknownRoute(path: string, collection: string): Response | undefined {
+  return path.startsWith(`/${collection}/`) ? toHtml404(`/rest/v0${path}`) : undefined;
+}
+
+/** The page of a server that has no route for a path. */
+function toHtml404(path: string): Response {
+  const captured = loadCapture("err-unknown-route");
+  const text = captured.text?.replace("/rest/v0/nope", path) ?? "";
+  return toResponse({ ...captured, text });
 }
 
 /** Xen Orchestra's own 404. */

@@ -204,6 +204,17 @@ describe("toReplyError()", () => {
     if (status >= 429) expect(error.retryAfterMs).toBe(7_000);
   });
 
+  test("says what to do about a 404 of something else, and of a server that is too old", async () => {
+    const json = { value: { message: "no Route matched" } };
+    const gateway = toReplyError({ status: 404, contentType: "application/json", json }, "x");
+    expect(gateway.message).toContain("a proxy in between");
+    const page = toReplyError({ status: 404, contentType: "text/html" }, "x");
+    expect(page.message).toContain("a proxy in between");
+    const old = await send("/nope");
+    expect(old).toMatchObject({ status: 404, isUnknownRoute: true });
+    expect(toReplyError(old, "x").message).toContain("update Xen Orchestra to 5.112");
+  });
+
   test("shows the parameters of an error that is an object", () => {
     const json = { value: { error: { limit: { message: "no" } } } };
     expect(toReplyError({ status: 422, contentType: "", json }, "x").message).toContain("limit");
