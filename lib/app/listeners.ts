@@ -3,7 +3,6 @@
  * @module
  */
 import type { DebugOptions } from "../http/debug.ts";
-import { formatListenAddress } from "../http/listen_address.ts";
 import { createPages } from "../http/pages.ts";
 import type { Check } from "../http/probes.ts";
 import { type HttpServer, startHttpServer } from "../http/server.ts";
@@ -37,7 +36,7 @@ export async function startListeners(
       const place = { address: debugAddress, connectionsMax, flag, clock, log, signal };
       const server = await startHttpServer({ ...place, handler: pages });
       servers.push(server);
-      log.info("Listening", { address: formatListenAddress(server.address), flag });
+      log.info("Listening", { address: server.shown, flag });
       options.onDebugListening?.(server.address);
     }
     if (secure) servers.push(await startSecureListener(options, secure, { pages, signal }));

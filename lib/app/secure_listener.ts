@@ -3,7 +3,6 @@
  * @module
  */
 import { guardAccess } from "../http/access.ts";
-import { formatListenAddress } from "../http/listen_address.ts";
 import { type Handler, type HttpServer, startHttpServer } from "../http/server.ts";
 import { createDelegatedReviewer, createReviewMetrics } from "../kube/delegated_review.ts";
 import type { AppOptions, SecureSettings } from "./options.ts";
@@ -31,7 +30,7 @@ export async function startSecureListener(
   const { keyPair } = certificate;
   const place = { address, connectionsMax, flag: FLAG, clock, log, signal };
   const server = await startHttpServer({ ...place, handler, keyPair });
-  log.info("Listening", { address: formatListenAddress(server.address), flag: FLAG });
+  log.info("Listening", { address: server.shown, flag: FLAG });
   const watching = certificate.watch((fresh) => server.useKeyPair(fresh), stopped.signal);
   return {
     ...server,

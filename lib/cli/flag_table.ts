@@ -134,7 +134,7 @@ const APPLIED_FLAGS: readonly FlagSpec[] = [
     name: "bind-address",
     type: "string",
     default: "0.0.0.0",
-    help: "IP address that --secure-port listens at; 0.0.0.0 or ::, all of them",
+    help: "IP address that --secure-port listens at; 0.0.0.0 or ::, all of both families",
     effect: "applies",
   },
   {

@@ -5,7 +5,7 @@
 import { isIP } from "node:net";
 import type { AppOptions, SecureSettings } from "../app/options.ts";
 import type { ConfigIssue } from "../core/errors.ts";
-import { isLoopbackHost } from "../core/ip.ts";
+import { isLoopbackHost, parseIp } from "../core/ip.ts";
 import { type ListenAddress, parseListenAddress } from "../http/listen_address.ts";
 import { parseList } from "./flag_values.ts";
 import type { GivenFlags } from "./given_flags.ts";
@@ -33,10 +33,12 @@ export function toListeners(
 
 function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | undefined {
   const port = given.int("secure-port", 0, PORT_MAX, issues);
-  const host = given.text("bind-address") || EVERYWHERE;
-  if (isIP(host) === 0) {
-    issues.push({ source: "--bind-address", message: `wanted an IP address, found "${host}"` });
+  const text = given.text("bind-address") || EVERYWHERE;
+  if (isIP(text) === 0) {
+    issues.push({ source: "--bind-address", message: `wanted an IP address, found "${text}"` });
   }
+  // Not every address has a canonical form: one with a zone has none.
+  const host = parseIp(text)?.text ?? text;
   const certFile = given.text("tls-cert-file");
   const keyFile = given.text("tls-private-key-file");
   if ((certFile === "") !== (keyFile === "")) {

@@ -4,6 +4,7 @@
  */
 import type { Duplex } from "node:stream";
 import type { Clock } from "../core/clock.ts";
+import { parseIp } from "../core/ip.ts";
 
 /** From the first packet to the end of the first request's head, the handshake of TLS included. */
 const FIRST_REQUEST_MS = 10_000;
@@ -55,7 +56,7 @@ export class Connections {
   /**
    * Takes a connection on, for as long as it lives.
    *
-   * @param origin The address that it comes from, where it has one
+   * @param origin The address that it comes from, where it has one; `::ffff:192.0.2.1` is 192.0.2.1
    */
   add(socket: Duplex, origin = ""): void {
     if (this.#connections.size >= this.#max && !this.#cutIdle() && !this.cutSlow())
@@ -68,7 +69,8 @@ export class Connections {
     // Whoever reads from it hears of errors in his own way; without anybody they would end the process.
     socket.on("error", () => socket.destroy());
     const dueMs = this.#after(FIRST_REQUEST_MS);
-    this.#connections.set(socket, { running: 0, dueMs, isLast: false, origin });
+    const place = parseIp(origin)?.text ?? origin;
+    this.#connections.set(socket, { running: 0, dueMs, isLast: false, origin: place });
     void this.#watch();
   }
 

@@ -6,7 +6,7 @@ import { chmod } from "node:fs/promises";
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTcp, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createServer as createTls } from "node:tls";
+import { createServer as createTls, Server as TlsServer } from "node:tls";
 import type { Clock } from "../core/clock.ts";
 import { findErrorCode } from "../core/connection_problem.ts";
 import { ConfigError, type ConfigIssue, formatConfigIssue } from "../core/errors.ts";
@@ -22,6 +22,7 @@ import {
 import { refuseForeignHost } from "./host_header.ts";
 import { formatListenAddress } from "./listen_address.ts";
 import type { ListenAddress } from "./listen_address.ts";
+import { listenAt, type Listening } from "./listening.ts";
 import { clearSocketPath } from "./unix_socket.ts";
 
 /** Answers requests; a hono app is one. */
@@ -53,8 +54,10 @@ export interface HttpServerOptions {
 
 /** A server that answers. */
 export interface HttpServer {
-  /** Where it listens, with the port that the system chose. */
+  /** What was asked for, with the port that the system chose. */
   readonly address: ListenAddress;
+  /** Its sockets, as the log shows them: `[::]:10258`, commas between them. */
+  readonly shown: string;
   /** Shows another certificate to those who connect from now on; connections that stand go on with the old one. */
   useKeyPair(keyPair: KeyPair): void;
   /**
@@ -97,10 +100,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const { address, clock } = options;
   if (address.kind === "unix") await clearPath(address.path, options);
   const server = new RunningServer(options);
-  const port = await server.listen();
+  const listening = await server.listen();
   if (address.kind === "unix") await chmod(address.path, SOCKET_MODE);
   return {
-    address: address.kind === "unix" ? address : { ...address, port },
+    address: listening.address,
+    shown: listening.addresses.map(formatListenAddress).join(","),
     useKeyPair: (keyPair) => server.useKeyPair(keyPair),
     stop: (graceMs) => server.stop(graceMs, clock),
   };
@@ -112,8 +116,7 @@ class RunningServer {
   readonly #http = createHttp({ maxHeaderSize: HEAD_BYTES_MAX }, (incoming, outgoing) => {
     void this.#answer(incoming, outgoing);
   });
-  readonly #server: Server;
-  readonly #secured: ReturnType<typeof createTls> | undefined;
+  #servers: readonly Server[] = [];
   #requests = 0;
 
   constructor(options: HttpServerOptions) {
@@ -127,48 +130,51 @@ class RunningServer {
     this.#http.on("clientError", (complaint, socket) =>
       this.#refuse(toRubbishStatus(complaint), socket),
     );
-    const { keyPair } = options;
-    this.#secured =
-      keyPair && createTls({ ...toTlsOptions(keyPair), handshakeTimeout: HANDSHAKE_MS });
-    this.#server = this.#secured ?? createTcp();
-    // Counted before the handshake: a connection costs most while it is one.
-    this.#server.on("connection", (socket: Socket) =>
-      this.#connections.add(socket, socket.remoteAddress),
-    );
-    this.#server.on(this.#secured ? "secureConnection" : "connection", (socket: Socket) => {
-      if (!socket.destroyed) this.#http.emit("connection", socket);
-    });
-    this.#secured?.on("tlsClientError", (_error, socket) => socket.destroy());
   }
 
-  /** @returns The port; 0 for a unix socket */
-  listen(): Promise<number> {
+  async listen(): Promise<Listening> {
     const { address, flag, log } = this.#options;
-    const server = this.#server;
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    server.once("error", (error) => reject(toListenError(error, { address, flag })));
-    server.listen(address.kind === "unix" ? address.path : address, () => {
-      server.removeAllListeners("error");
-      server.on("error", (error) => log.error("server failed", { flag, error }));
-      const bound = server.address();
-      resolve(typeof bound === "object" && bound !== null ? bound.port : 0);
-    });
-    return promise;
+    try {
+      const listening = await listenAt(address, () => this.#createServer());
+      this.#servers = listening.servers;
+      for (const server of this.#servers)
+        server.on("error", (error) => log.error("server failed", { flag, error }));
+      return listening;
+    } catch (error) {
+      throw toListenError(error, { address, flag });
+    }
   }
 
   useKeyPair(keyPair: KeyPair): void {
-    this.#secured?.setSecureContext(toTlsOptions(keyPair));
+    for (const server of this.#servers)
+      if (server instanceof TlsServer) server.setSecureContext(toTlsOptions(keyPair));
   }
 
   async stop(graceMs: number, clock: Clock): Promise<void> {
     const ended = new AbortController();
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
+    const closed = Promise.all(this.#servers.map(close));
     this.#connections.close();
     void closed.then(() => ended.abort());
     await clock.sleep(graceMs, ended.signal).catch(() => {});
     this.#connections.destroy();
     await closed;
+  }
+
+  /** One for each socket; they share all bounds. */
+  #createServer(): Server {
+    const { keyPair } = this.#options;
+    const secured =
+      keyPair && createTls({ ...toTlsOptions(keyPair), handshakeTimeout: HANDSHAKE_MS });
+    const server = secured ?? createTcp();
+    // Counted before the handshake: a connection costs most while it is one.
+    server.on("connection", (socket: Socket) =>
+      this.#connections.add(socket, socket.remoteAddress),
+    );
+    server.on(secured ? "secureConnection" : "connection", (socket: Socket) => {
+      if (!socket.destroyed) this.#http.emit("connection", socket);
+    });
+    secured?.on("tlsClientError", (_error, socket) => socket.destroy());
+    return server;
   }
 
   async #answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -210,6 +216,10 @@ class RunningServer {
       return new Response("internal server error\n", { status: 500 });
     }
   }
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => void server.close(() => resolve()));
 }
 
 function toTlsOptions(keyPair: KeyPair): KeyPair & { readonly minVersion: "TLSv1.2" } {

@@ -7,8 +7,35 @@ import { type Break, edit } from "./break.ts";
 const BODY = "lib/core/body.ts";
 const LIMITER = "lib/core/limiter.ts";
 const CONNECTIONS = "lib/http/connections.ts";
+const LISTENING = "lib/http/listening.ts";
 
 export const BOUND_BREAKS: readonly Break[] = [
+  {
+    id: "listen-at-one-family",
+    invariant: "the addresses 0.0.0.0 and :: mean every address of both families",
+    edits: edit(LISTENING, '["::", "0.0.0.0"] as const', '["0.0.0.0", "::"] as const'),
+    tests: ["test/http/listening_test.ts"],
+  },
+  {
+    id: "insist-on-ipv6",
+    invariant: "a machine without IPv6 listens at its addresses of IPv4",
+    edits: edit(
+      LISTENING,
+      "if (!ABSENT.has(findErrorCode(error))) {",
+      "if (host !== address.host) {",
+    ),
+    tests: ["test/http/listening_test.ts"],
+  },
+  {
+    id: "count-one-place-twice",
+    invariant: "a peer counts as one, however its IPv4 address is written",
+    edits: edit(
+      CONNECTIONS,
+      "const place = parseIp(origin)?.text ?? origin;",
+      "const place = origin;",
+    ),
+    tests: ["test/http/connections_test.ts"],
+  },
   {
     id: "read-without-end",
     invariant: "a body is read up to a bound",

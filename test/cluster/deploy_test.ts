@@ -156,9 +156,14 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     expect(names).toEqual(new Set(["xo-paris-landfall"]));
   });
 
-  test("takes the flag that says what is so anyway", async () => {
-    const { args } = readContainer(await render({ extraArgs: ["--leader-elect=true"] }));
-    expect(args.at(-1)).toBe("--leader-elect=true");
+  test.each([
+    ["what is so anyway", "--leader-elect=true"],
+    ["an address of its own", "--bind-address=$(POD_IP)"],
+    ["all addresses", "--bind-address=::"],
+    ["addresses of IPv4 that begin as loopback does", "--bind-address=12.7.0.1"],
+  ])("takes the flag that says %s", async (_title, flag) => {
+    const { args } = readContainer(await render({ extraArgs: [flag] }));
+    expect(args.at(-1)).toBe(flag);
   });
 
   test.each<[string, object, string]>([
@@ -194,6 +199,11 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     [
       "an address that no probe reaches",
       { extraArgs: ["--bind-address=127.0.0.1"] },
+      "--bind-address: probes",
+    ],
+    [
+      "the loopback address of IPv6",
+      { extraArgs: ["--bind_address=::1"] },
       "--bind-address: probes",
     ],
     [

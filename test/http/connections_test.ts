@@ -107,6 +107,20 @@ test("Connections.add() makes room among those from the place that has most", as
   expect([(await add("10.6.6.6")).destroyed, probe.destroyed]).toEqual([false, true]);
 });
 
+test("Connections.add() takes an IPv4 address for the same place however IPv6 writes it", () => {
+  const connections = new Connections(new ManualClock(), 5);
+  const add = (origin: string): Socket => {
+    const socket = new Socket();
+    connections.add(socket, origin);
+    return socket;
+  };
+  const others = ["10.0.0.2", "10.0.0.2"].map(add);
+  const most = ["10.6.6.6", "::ffff:10.6.6.6", "::ffff:a06:606"].map(add);
+  add("2001:db8::1");
+  expect(others.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+  expect(most.map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
+});
+
 test("Connections.add() makes room for each of two that come at once", () => {
   const connections = new Connections(new ManualClock(), 2);
   const old = [open(connections), open(connections)];

@@ -75,7 +75,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- /* Flags that contradict what the chart relies on: a pod would be killed by its probes, or two would lead. */}}
 {{- define "landfall.extraArgs" -}}
 {{- $instead := dict
-  "bind-address" "probes ask at the address of the pod, and the Service does"
   "controllers" "set enabledControllers: of two lists the first match wins"
   "leader-elect" "it is always on, since while a rollout lasts there may be two"
   "leader-elect-resource-name" "set leaderElection.resourceName, which its right is bound to"
@@ -86,6 +85,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- $flag := regexReplaceAll "^--?([^=]*)(=.*)?$" . "${1}" | replace "_" "-" }}
 {{- if and (hasKey $instead $flag) (ne . "--leader-elect") (ne . "--leader-elect=true") }}
 {{- fail (printf "extraArgs: --%s: %s" $flag (get $instead $flag)) }}
+{{- end }}
+{{- if regexMatch "^--?bind[-_]address=(127\\.|::1$|::ffff:127\\.)" . }}
+{{- fail "extraArgs: --bind-address: probes and the Service ask at the address of the pod, not at a loopback address" }}
 {{- end }}
 {{- end }}
 {{- with .Values.extraArgs }}

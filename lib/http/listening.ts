@@ -1,0 +1,96 @@
+/**
+ * The sockets that an address stands for, as Kubernetes' own components understand it.
+ * @module
+ */
+import type { Server } from "node:net";
+import { findErrorCode } from "../core/connection_problem.ts";
+import { parseIp } from "../core/ip.ts";
+import type { ListenAddress } from "./listen_address.ts";
+
+/** Where a host name leads, in the order of trying. */
+export interface ListenPlan {
+  readonly hosts: readonly string[];
+  /** Whether each of them is wanted that this machine has, or the first alone. */
+  readonly wanted: "each" | "first";
+}
+
+/** Sockets that listen. */
+export interface Listening {
+  readonly servers: readonly Server[];
+  /** What was asked for, with the port that the system chose. */
+  readonly address: ListenAddress;
+  /** Where each of them listens. */
+  readonly addresses: readonly ListenAddress[];
+}
+
+/** A socket of IPv6 at `::` takes connections of both families, whatever `net.ipv6.bindv6only` says. */
+const EVERYWHERE = ["::", "0.0.0.0"] as const;
+const LOOPBACKS = ["127.0.0.1", "::1"] as const;
+/** The machine has no such address, or nothing of its family. The runtime gives no code for the latter. */
+const ABSENT: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT", ""]);
+
+/**
+ * Says what a host stands for: `0.0.0.0` and `::` for every address of both families, of IPv4 alone where there is no
+ * IPv6; `localhost` for both loopback addresses; each other address for itself.
+ */
+export function planListening(host: string): ListenPlan {
+  const canonical = parseIp(host)?.text ?? host.toLowerCase();
+  if (canonical === "0.0.0.0" || canonical === "::") return { hosts: EVERYWHERE, wanted: "first" };
+  if (canonical === "localhost") return { hosts: LOOPBACKS, wanted: "each" };
+  return { hosts: [canonical], wanted: "each" };
+}
+
+/**
+ * Listens at everything that an address stands for and this machine has. With port 0, all sockets get the same port.
+ *
+ * @param create Makes a server for each socket
+ * @throws {Error} of the socket that cannot listen; with the code `EADDRNOTAVAIL` when the machine has none of them
+ */
+export async function listenAt(address: ListenAddress, create: () => Server): Promise<Listening> {
+  if (address.kind === "unix") {
+    const server = create();
+    await listen(server, { path: address.path });
+    return { servers: [server], address, addresses: [address] };
+  }
+  const { hosts, wanted } = planListening(address.host);
+  const servers: Server[] = [];
+  const addresses: ListenAddress[] = [];
+  let { port } = address;
+  let cause: unknown;
+  for (const host of hosts) {
+    const server = create();
+    try {
+      port = await listen(server, { host, port });
+    } catch (error) {
+      if (!ABSENT.has(findErrorCode(error))) {
+        for (const other of servers) other.close();
+        throw error;
+      }
+      cause ??= error;
+      continue;
+    }
+    servers.push(server);
+    addresses.push({ kind: "tcp", host, port });
+    if (wanted === "first") break;
+  }
+  if (servers.length === 0) {
+    const absence = new Error(`Cannot listen at ${address.host}: no such address`, { cause });
+    throw Object.assign(absence, { code: "EADDRNOTAVAIL" });
+  }
+  return { servers, address: { ...address, port }, addresses };
+}
+
+/** @returns The port; 0 for a unix socket */
+function listen(
+  server: Server,
+  place: { readonly path: string } | { readonly host: string; readonly port: number },
+): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.once("error", reject);
+  server.listen(place, () => {
+    server.off("error", reject);
+    const bound = server.address();
+    resolve(typeof bound === "object" && bound !== null ? bound.port : 0);
+  });
+  return promise;
+}
