@@ -31,8 +31,12 @@ export function renderValues(head: string, values: ChartValues): string {
   return `${toComment(head)}\n${text.replaceAll(/^(?=# )(?<!^# .*\n)/gm, "\n").trimStart()}`;
 }
 
-/** Writes values.schema.json: no key that does not exist, no value of another kind. */
-export function renderSchema(values: ChartValues): string {
+/**
+ * Writes values.schema.json: no key that does not exist, no value of another kind.
+ *
+ * @param rules What must hold beside, for values that depend on each other
+ */
+export function renderSchema(values: ChartValues, rules: readonly Schema[]): string {
   const { additionalProperties, ...root } = toGroupSchema({ help: "", values });
   const schema = {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -44,6 +48,7 @@ export function renderSchema(values: ChartValues): string {
       global: { type: "object" },
     },
     additionalProperties,
+    allOf: rules,
   };
   return `${JSON.stringify(schema, undefined, 2)}\n`;
 }

@@ -5,6 +5,8 @@
  * @module
  */
 import type { ChartValue, ChartValues, Schema } from "./chart_value.ts";
+import { PROVIDERS } from "../lib/providers/mod.ts";
+import { CONTROLLER, FLAG } from "./flag_schema.ts";
 import { CONTROLLERS, IMAGE, LEASE, VERBOSITY } from "./names.ts";
 import { POD_COMMENTS, POD_SECURITY, RESOURCES, SECURITY, SPREAD, TOLERATIONS } from "./pod.ts";
 
@@ -73,8 +75,7 @@ export const CHART_VALUES: ChartValues = {
 function listConfigValues(): ChartValues {
   return {
     cloudProvider: value("The cloud: --cloud-provider.", "xenorchestra", {
-      type: "string",
-      minLength: 1,
+      enum: PROVIDERS.map(({ name }) => name),
     }),
     config: value(
       "Settings of the cloud; kept in a Secret of the release. Not together with existingConfigSecret.\n" +
@@ -105,7 +106,7 @@ function listProcessValues(): ChartValues {
   return {
     enabledControllers: value("Controllers that run: --controllers.", CONTROLLERS, {
       type: "array",
-      items: { type: "string", pattern: "^(\\*|-?[a-z][-a-z]*)$" },
+      items: CONTROLLER,
       minItems: 1,
     }),
     logVerbosityLevel: value("--v; from 4 on debug records.", VERBOSITY, {
@@ -129,7 +130,7 @@ function listProcessValues(): ChartValues {
       [],
       {
         type: "array",
-        items: { type: "string", pattern: "^--?[a-zA-Z]" },
+        items: FLAG,
       },
     ),
     extraEnvs: value(

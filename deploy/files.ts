@@ -2,7 +2,10 @@
  * Every generated file of deploy/, by its path below that folder.
  * @module
  */
+import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
+import { PROVIDERS } from "../lib/providers/mod.ts";
 import { CHART_VALUES } from "./chart_values.ts";
+import { toConfigRules } from "./config_schema.ts";
 import { renderSchema, renderValues, renderValueTable } from "./chart_value.ts";
 import { CONFIG_SECRET, IMAGE, LEASE, NAME, POLICY } from "./names.ts";
 import {
@@ -32,7 +35,10 @@ export function renderFiles(): ReadonlyMap<string, string> {
     ["static-pod/landfall.yaml", renderStaticPod()],
     ["chart/Chart.yaml", renderChart()],
     ["chart/values.yaml", renderChartValues()],
-    ["chart/values.schema.json", renderSchema(CHART_VALUES)],
+    [
+      "chart/values.schema.json",
+      renderSchema(CHART_VALUES, toConfigRules(PROVIDERS, DELETION_SETTINGS)),
+    ],
     ["chart/README.md", renderChartReadme()],
     ["chart/templates/_rules.tpl", renderRules()],
   ]);

@@ -28,7 +28,8 @@ export function renderConfigPage(
 
 A YAML file, named with \`--cloud-config\`. Where a setting has an environment variable, the file wins over it, key by
 key; without a file the environment is read alone. All problems are reported at once with their line and column, and the
-program ends with code 2. Unknown keys are warned about. No secret is ever repeated in a message.
+program ends with code 2. A key that no setting has is such a problem, with what was probably meant: a misspelt switch
+must not be off unseen. All keys of the Go controller are settings here. No secret is ever repeated in a message.
 
 The file is followed while Landfall runs: a change is in use within 20 seconds, whatever it is about, and so is a change
 of the files that it names within a minute. A change that is wrong is refused, with an Event (\`ConfigRefused\`) and a

@@ -7,14 +7,17 @@ import type { ConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Provider } from "./provider.ts";
+import type { SettingForm } from "./setting_form.ts";
 
 /** Environment variables by name, as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One setting, for the reference page. */
+/** One setting: for the reference page, for the chart, and to tell keys that no setting has. */
 export interface SettingDescription {
-  /** Key in the file, nested ones with dots: `addresses.exclude`. */
+  /** Key in the file, nested ones with dots: `addresses.exclude`; those of list items without an index. */
   readonly path: string;
+  /** What YAML must hold. An `array` is of texts, or of blocks if keys stand below it; an `object` has free keys. */
+  readonly form: SettingForm;
   /** What may be written there, in words for people: `duration`, `list of CIDRs`. */
   readonly type: string;
   /** What it does, whole sentences. */
@@ -30,7 +33,7 @@ export interface ParsedConfig<S> {
   readonly settings?: S;
   /** Everything that is wrong. Each has its `path`; or its `source`, when an environment variable is to blame. */
   readonly issues: readonly ConfigIssue[];
-  /** What is odd but can be lived with, such as keys that nobody knows. */
+  /** What is odd but can be lived with. */
   readonly warnings: readonly ConfigIssue[];
 }
 
@@ -65,6 +68,13 @@ export interface CloudNotice {
   readonly message: string;
 }
 
+/**
+ * How a provider reads its settings.
+ *
+ * @typeParam S Its settings
+ */
+export type ConfigParser<S> = Pick<ProviderDefinition<S>, "parseConfig" | "settings">;
+
 /** A file of settings that may be read again. */
 export interface ConfigFile {
   readonly path: string;
@@ -74,7 +84,7 @@ export interface ConfigFile {
    * @param parser Judges it; a definition passes itself
    * @throws {ConfigError} with everything that is wrong, each with its line
    */
-  reload<S>(parser: Pick<ProviderDefinition<S>, "parseConfig">): Promise<S>;
+  reload<S>(parser: ConfigParser<S>): Promise<S>;
 }
 
 /**
@@ -86,10 +96,11 @@ export interface ConfigFile {
 export interface ProviderDefinition<S = unknown> {
   /** Name for `--cloud-provider`. */
   readonly name: string;
-  /** Every setting, in the order of the reference page. */
+  /** Every setting, in the order of the reference page. A file with any other key is refused. */
   readonly settings: readonly SettingDescription[];
   /**
-   * Reads a configuration. Never throws, never touches files or the network.
+   * Reads a configuration. Never throws, never touches files or the network. Keys that no setting has are not its
+   * business.
    *
    * @param raw What the file says, parsed from YAML; `undefined` or `null` without a file
    * @param env Environment variables; the file wins, key by key

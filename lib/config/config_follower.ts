@@ -4,10 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { ConfigParser } from "../cloud/provider_definition.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import {
-  type ConfigParser,
   parseProviderConfig,
   placeIssues,
   type ProviderConfig,

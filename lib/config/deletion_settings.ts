@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { SettingDescription } from "../cloud/provider_definition.ts";
+import { toSettingForm } from "../cloud/setting_form.ts";
 import { parseDurationWithin, formatDuration } from "../core/duration.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
@@ -17,7 +18,7 @@ export interface SplitConfig {
   readonly deletion: DeletionSettings;
   /** What is wrong below `deletion`, each with its `path`. */
   readonly issues: readonly ConfigIssue[];
-  /** Unknown keys below `deletion`, and settings that are weaker than is wise. */
+  /** Settings that are weaker than is wise. */
   readonly warnings: readonly ConfigIssue[];
 }
 
@@ -84,6 +85,7 @@ export const DELETION_SETTINGS: readonly SettingDescription[] = Object.entries(S
     const { type, default: standard } = v.getMetadata(wrapped);
     return {
       path: `${KEY}.${key}`,
+      form: toSettingForm(wrapped.type),
       type: String(type),
       default: String(standard),
       description: v.getDescription(wrapped) ?? "",
@@ -113,18 +115,13 @@ function parseDeletion(written: unknown): Omit<SplitConfig, "rest"> {
     return { deletion: DEFAULT_DELETION, issues: [{ path: KEY, message }], warnings: [] };
   }
   const given = Object.entries(raw).filter(([, value]) => !isEmpty(value));
-  const unknown = Object.keys(raw).filter((key) => !Object.hasOwn(SCHEMA.entries, key));
-  const warnings = unknown.map((key) => ({
-    path: `${KEY}.${key}`,
-    message: "unknown key, ignored",
-  }));
   const result = v.safeParse(SCHEMA, Object.fromEntries(given));
   if (!result.success) {
     const issues = result.issues.map((issue) => ({
       path: `${KEY}.${v.getDotPath(issue) ?? ""}`,
       message: issue.message,
     }));
-    return { deletion: DEFAULT_DELETION, issues, warnings };
+    return { deletion: DEFAULT_DELETION, issues, warnings: [] };
   }
   const { output } = result;
   const deletion: DeletionSettings = {
@@ -134,7 +131,7 @@ function parseDeletion(written: unknown): Omit<SplitConfig, "rest"> {
     fleetShare: output.fleetShare ?? DEFAULT_DELETION.fleetShare,
     fleetWindowMs: output.fleetWindow ?? DEFAULT_DELETION.fleetWindowMs,
   };
-  return { deletion, issues: [], warnings: [...warnings, ...listUnwise(deletion)] };
+  return { deletion, issues: [], warnings: listUnwise(deletion) };
 }
 
 function listUnwise(settings: DeletionSettings): ConfigIssue[] {
@@ -161,7 +158,7 @@ function listUnwise(settings: DeletionSettings): ConfigIssue[] {
 
 function setting<T>(
   schema: v.GenericSchema<unknown, T>,
-  { description, ...notes }: Omit<SettingDescription, "path">,
+  { description, ...notes }: Omit<SettingDescription, "form" | "path">,
 ) {
   return v.optional(v.pipe(schema, v.description(description), v.metadata(notes)));
 }

@@ -5,20 +5,14 @@
  */
 import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
-import type { ConfigFile, Environment, ProviderDefinition } from "../cloud/provider_definition.ts";
+import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { describeFileProblem } from "../core/file_problem.ts";
 import { readSmallFile } from "../core/small_file.ts";
-import { splitConfig } from "./deletion_settings.ts";
+import { DELETION_SETTINGS, splitConfig } from "./deletion_settings.ts";
+import { listUnknownKeys } from "./unknown_keys.ts";
 import type { YamlPlaces } from "./yaml_places.ts";
-
-/**
- * How a provider reads its settings. What every cloud has (`deletion`) was taken out of `raw` before.
- *
- * @typeParam S Its settings
- */
-export type ConfigParser<S> = Pick<ProviderDefinition<S>, "parseConfig">;
 
 /** Where settings come from. */
 export interface ProviderConfigOptions<S> {
@@ -78,7 +72,8 @@ export async function parseProviderConfig<S>(
   }
   const { rest, deletion, ...common } = splitConfig(raw);
   const parsed = definition.parseConfig(rest, env);
-  const issues = [...parsed.issues, ...common.issues];
+  const unknown = listUnknownKeys(raw, [...definition.settings, ...DELETION_SETTINGS]);
+  const issues = [...parsed.issues, ...common.issues, ...unknown];
   const warnings = [...parsed.warnings, ...common.warnings];
   if (issues.length + warnings.length > 0) places ??= await locate(text);
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
@@ -203,7 +198,7 @@ function toConfig<S>(
   deletion: DeletionSettings,
 ): ProviderConfig<S> {
   const { settings, issues, warnings } = parsed;
-  // A key that nobody knows is often the misspelled one that is missing, so it is told along.
+  // What is odd is often the cause of what is wrong, so it is told along.
   if (issues.length > 0) {
     throw new ConfigError([...issues, ...warnings.map((one) => ({ ...one, isWarning: true }))]);
   }

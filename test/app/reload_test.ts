@@ -136,6 +136,19 @@ describe("runReload()", () => {
     expect([bench.said.length, bench.metric()]).toEqual([1, 1]);
   });
 
+  test.each([
+    ["xenorchestra", XO],
+    ["static", toStaticFile("static")],
+  ])("refuses a misspelt deletion switch for %s, and keeps the old one", async (name, text) => {
+    await start(name, `${text}deletion: { enabled: false }\n`);
+    await bench.change(`${text}deletion: { enable: false }\n`);
+    expect(bench.deletions).toEqual([]);
+    expect(bench.metric()).toBe(0);
+    expect(bench.said.join("\n")).toMatch(
+      /ConfigRefused: .* the old settings stay in use: .*:3:13: deletion\.enable: unknown key; did you mean enabled\?$/,
+    );
+  });
+
   test("refuses settings whose files cannot be read, at the line that names them", async () => {
     await start("xenorchestra", XO);
     await bench.change(`${XO}caFile: /nowhere/ca.pem\ndeletion: { enabled: false }\n`);

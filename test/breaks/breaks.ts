@@ -11,6 +11,7 @@ import { KUBERNETES_BREAKS } from "./kubernetes.ts";
 import { LEADERSHIP_BREAKS } from "./leadership.ts";
 import { NODE_BREAKS } from "./nodes.ts";
 import { SECRET_BREAKS } from "./secrets.ts";
+import { SETTINGS_BREAKS } from "./settings.ts";
 
 /** Breaks that belong together. */
 export interface BreakGroup {
@@ -21,6 +22,7 @@ export interface BreakGroup {
 /** All groups, in the order of the documentation. */
 export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "Deletion", breaks: DELETION_BREAKS },
+  { title: "Settings", breaks: SETTINGS_BREAKS },
   { title: "What is written on Nodes", breaks: NODE_BREAKS },
   { title: "One acts, one at a time", breaks: LEADERSHIP_BREAKS },
   { title: "The API server", breaks: KUBERNETES_BREAKS },

@@ -50,14 +50,14 @@ describe("checkSettings()", () => {
     found.provider?.close?.();
   });
 
-  test("names everything that is wrong with its place, and what is odd as a warning", async () => {
-    const found = await check(`url: xo\ntoken: ${SECRET}\nrefreshInterval: soon\nfoo: 1\n`);
+  test("names everything that is wrong with its place", async () => {
+    const found = await check(`url: xo\ntoken: ${SECRET}\nrefreshInterval: soon\ninsecur: 1\n`);
     expect(found.provider).toBeUndefined();
     expect(found.step.status).toBe("failure");
     expect(lines(found)).toEqual([
       expect.stringMatching(/^failure FOLDER\/c.yaml:1:1: url: /),
       expect.stringMatching(/^failure FOLDER\/c.yaml:3:1: refreshInterval: /),
-      "warning FOLDER/c.yaml:4:1: foo: unknown key, ignored",
+      "failure FOLDER/c.yaml:4:1: insecur: unknown key; did you mean insecure?",
     ]);
   });
 

@@ -35,6 +35,32 @@ const CASES: Readonly<Record<string, object>> = {
   "a DaemonSet": { useDaemonSet: true, updateStrategy: { type: "OnDelete" } },
   "an existing Secret alone": { existingConfigSecret: "mine", existingConfigSecretKey: "xo.yaml" },
   "settings of its own": { config: { url: "https://xo.example.com", token: "secret" } },
+  "every kind of setting, and some left empty": {
+    config: {
+      url: "https://xo.example.com",
+      token: "secret",
+      username: null,
+      insecure: "",
+      addresses: { exclude: ["10.0.0.1"], mainIpAsExternal: true, network: "" },
+      deletion: { enabled: false, confirmations: 5, fleetShare: 0.2, holdOff: "" },
+    },
+    enabledControllers: ["*", "-cloud-node-lifecycle-controller"],
+    extraArgs: ["--v=4", "-v2", "--concurrent_node_syncs=8", "--logging-format=json"],
+  },
+  "an inventory of its own": {
+    cloudProvider: "static",
+    config: {
+      instances: [
+        {
+          id: "a",
+          name: "a",
+          addresses: [{ type: "Hostname", address: "a" }],
+          labels: { any: "b" },
+        },
+      ],
+      deletion: { enabled: false },
+    },
+  },
   "the environment alone": {
     extraEnvs: [
       { name: "XOA_URL", value: "https://xo.example.com" },
@@ -182,6 +208,36 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     ["a number for text", { existingConfigSecret: 1 }, "existingConfigSecret"],
     ["a pull policy that does not exist", { image: { pullPolicy: "Sometimes" } }, "pullPolicy"],
     ["arguments that are no flags", { extraArgs: ["v=2"] }, "extraArgs"],
+    ["a flag that does not exist", { extraArgs: ["--node-monitor-perid=10s"] }, "extraArgs"],
+    ["a misspelt deletion switch", { config: { deletion: { enable: false } } }, "'enable'"],
+    ["a misspelt deletion block", { config: { deletions: { enabled: false } } }, "'deletions'"],
+    ["a setting in the wrong block", { config: { enabled: false } }, "'enabled'"],
+    [
+      "text for a deletion switch",
+      { config: { deletion: { enabled: "no" } } },
+      "at '/config/deletion/enabled': got string, want boolean",
+    ],
+    [
+      "a number for a duration",
+      { config: { refreshInterval: 30 } },
+      "at '/config/refreshInterval': got number, want string",
+    ],
+    [
+      "settings of another cloud",
+      { cloudProvider: "static", config: { url: "https://xo.example.com" } },
+      "'url'",
+    ],
+    [
+      "a misspelt key of a list item",
+      { cloudProvider: "static", config: { instances: [{ id: "a", name: "a", zonne: "b" }] } },
+      "'zonne'",
+    ],
+    ["a cloud that does not exist", { cloudProvider: "xenorchstra" }, "cloudProvider"],
+    [
+      "a controller that does not exist",
+      { enabledControllers: ["cloud-node", "cloud-nodes-lifecycle"] },
+      "enabledControllers/1",
+    ],
     ["variables without a name", { extraEnvs: [{ value: "x" }] }, "name"],
     ["names that no Service can have", { fullnameOverride: "my.name" }, "fullnameOverride"],
     ["a name that no label can have", { nameOverride: "a".repeat(64) }, "nameOverride"],

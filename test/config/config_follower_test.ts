@@ -206,11 +206,15 @@ describe("followConfig()", () => {
     await using bench = await follow();
     mount.update({ "config.yaml": "token: canary" });
     await bench.clock.advance(20_000);
-    mount.update({ "config.yaml": `${GOOD}refreshInterval: 5s\nregion: canary\n` });
+    mount.update({
+      "config.yaml": `${GOOD}refreshInterval: 5s\ninsecure: true\ncaFile: /canary\n`,
+    });
     await bench.clock.advance(20_000);
     expect(bench.outcomes.at(-1)).toMatchObject({
       kind: "applied",
-      warnings: [{ path: "region", line: 4, message: "unknown key, ignored" }],
+      warnings: [
+        { path: "insecure", line: 4, message: "caFile has no effect with insecure: true" },
+      ],
     });
   });
 });

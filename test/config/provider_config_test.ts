@@ -7,8 +7,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import type { ConfigParser, SettingDescription } from "../../lib/cloud/provider_definition.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
-import type { ConfigParser } from "../../lib/config/provider_config.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { ConfigIssue } from "../../lib/core/errors.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
@@ -25,13 +25,13 @@ interface Wanted {
 
 /** A definition that finds fault with what tests write. */
 const definition: ConfigParser<Wanted> = {
+  settings: ["url", "token", "addresses.exclude", "addresses.network", "odd"].map(
+    (path): SettingDescription => ({ path, form: "string", type: "text", description: "Some." }),
+  ),
   parseConfig(raw, env) {
     const values = (raw ?? {}) as Readonly<Record<string, unknown>>;
     const issues: ConfigIssue[] = [];
-    const known = new Set(["url", "token", "addresses"]);
-    const warnings = Object.keys(values)
-      .filter((key) => !known.has(key))
-      .map((key) => ({ path: key, message: "unknown key" }));
+    const warnings = "odd" in values ? [{ path: "odd", message: "is odd" }] : [];
     if (env["BAD"] !== undefined) issues.push({ source: "BAD", message: "wanted nothing" });
     const url = values["url"] ?? env["URL"];
     if (typeof url !== "string") issues.push({ path: "url", message: "wanted a URL" });
@@ -105,19 +105,17 @@ describe("loadProviderConfig()", () => {
     },
   );
 
-  test("loadProviderConfig() warns about unknown keys with their place", async () => {
-    const path = await writeConfig("# x\nurl: u\nextra.key: 1\n");
+  test("loadProviderConfig() warns about what is odd with its place", async () => {
+    const path = await writeConfig("# x\nurl: u\nodd: 1\n");
     const { warnings } = await loadProviderConfig({ path, env: {}, definition });
     expect(warnings).toEqual([
-      { source: path, path: "extra.key", line: 3, column: 1, message: "unknown key" },
+      { source: path, path: "odd", line: 3, column: 1, message: "is odd" },
     ]);
   });
 
   test("loadProviderConfig() shows no value that a missing blank made a part of the key", async () => {
-    const path = await writeConfig("url: u\ntoken:canary: x\n");
-    const { warnings } = await loadProviderConfig({ path, env: {}, definition });
-    expect(warnings).toEqual([
-      { source: path, path: "token:…", line: 2, column: 1, message: "unknown key" },
+    expect(await listIssues("url: u\ntoken:canary: x\n")).toEqual([
+      "FILE:2:1: token:…: unknown key; correct or remove it",
     ]);
   });
 });
@@ -143,9 +141,19 @@ describe.each(PROVIDERS)("loadProviderConfig() for $name", (provider) => {
     const text = `deletion:\n  holdOff: soon\n  enabeld: no\nnonsense: 1\n${MINIMAL[provider.name]}`;
     expect(await listIssues(text, {}, provider)).toEqual([
       'FILE:2:3: deletion.holdOff: wanted a duration with its unit from 0s to 24h0m0s, such as "90s"',
-      "FILE:4:1: nonsense: unknown key, ignored",
-      "FILE:3:3: deletion.enabeld: unknown key, ignored",
+      "FILE:3:3: deletion.enabeld: unknown key; did you mean enabled?",
+      "FILE:4:1: nonsense: unknown key; correct or remove it",
     ]);
+  });
+
+  test.each([
+    ["deletion: { enable: false }", "1:13: deletion.enable: unknown key; did you mean enabled?"],
+    ["deletions: { enabled: false }", "1:1: deletions: unknown key; did you mean deletion?"],
+    ["deletions:", "1:1: deletions: unknown key; did you mean deletion?"],
+    ["enabled: false", "1:1: enabled: unknown key; did you mean deletion.enabled?"],
+  ])("P-05 loadProviderConfig() refuses a misspelt switch of deletion: %s", async (text, issue) => {
+    const file = `${text}\n${MINIMAL[provider.name]}`;
+    expect(await listIssues(file, {}, provider)).toEqual([`FILE:${issue}`]);
   });
 });
 
@@ -225,23 +233,22 @@ describe("P-05 loadProviderConfig()", () => {
   });
 
   test("P-05 loadProviderConfig() takes one key in two places for what it is", async () => {
-    expect(await listIssues("url: a\nmore:\n  url: b\n")).toEqual([]);
+    expect(await listIssues("url: a\nodd:\n  url: b\n")).toEqual([]);
   });
 
   test("P-05 loadProviderConfig() tells of an unknown key beside what is missing", async () => {
     expect(await listIssues("urll: a\n")).toEqual([
       "FILE: url: wanted a URL",
-      "FILE:1:1: urll: unknown key",
+      "FILE:1:1: urll: unknown key; did you mean url?",
     ]);
   });
 
   test("P-05 loadProviderConfig() tells fifty problems and how many more there are", async () => {
     const keys = Array.from({ length: 60 }, (_, index) => `key${index}: 1\n`);
-    const path = await writeConfig(`url: a\n${keys.join("")}`);
-    const { warnings } = await loadProviderConfig({ path, env: {}, definition });
-    expect(warnings).toHaveLength(51);
-    expect(warnings.at(49)).toMatchObject({ path: "key49", line: 51 });
-    expect(warnings.at(50)).toEqual({ source: path, message: "and 10 more" });
+    const issues = await listIssues(`url: a\n${keys.join("")}`);
+    expect(issues).toHaveLength(51);
+    expect(issues.at(49)).toBe("FILE:51:1: key49: unknown key; correct or remove it");
+    expect(issues.at(50)).toBe("FILE: and 10 more");
   });
 
   test("P-05 loadProviderConfig() keeps the name of an environment variable", async () => {

@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import type { InstanceAddress } from "../../cloud/provider.ts";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
+import { toSettingForm } from "../../cloud/setting_form.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { parseDurationWithin } from "../../core/duration.ts";
 import { parseIp } from "../../core/ip.ts";
@@ -145,63 +146,73 @@ export function parseFile(raw: unknown): { file?: StaticFile; issues: ConfigIssu
   return result.success && issues.length === 0 ? { file: result.output, issues } : { issues };
 }
 
-/** Paths of the keys that no setting has. */
-export function listUnknownKeys(raw: unknown): string[] {
-  const unknown = listKeys(raw).filter((key) => !Object.hasOwn(SCHEMA.entries, key));
-  for (const [index, entry] of toEntries(raw).entries()) {
-    const keys = listKeys(entry).filter((key) => !Object.hasOwn(INSTANCE.entries, key));
-    unknown.push(...keys.map((key) => `instances.${index}.${key}`));
-  }
-  return unknown;
-}
-
 /** Every setting, in the order of the reference page. */
 export const SETTINGS: readonly SettingDescription[] = [
-  describe(
-    "scheme",
-    "text",
-    "What stands before `://` in provider IDs. Never change it in a living cluster; a running process refuses to.",
-    "static",
-  ),
-  describe("region", "label value", "Region of the instances that name none."),
-  describe("zone", "label value", "Zone of the instances that name none."),
-  describe("refreshInterval", "duration", "How often the file is looked at.", "10s"),
-  describe("instances", "list", "The machines; an empty list is `[]`. Required."),
-  describe(
-    "instances.id",
-    "text",
-    "Identifier; becomes part of the provider ID. Required, unique.",
-  ),
-  describe("instances.name", "text", "Name, as the Node is called. Required."),
-  describe(
-    "instances.systemUUID",
-    "text",
-    "System UUID as the kubelet reports it, any case. Unique.",
-  ),
-  describe("instances.type", "label value", "Instance type."),
-  describe("instances.zone", "label value", "Zone."),
-  describe("instances.region", "label value", "Region."),
-  describe(
-    "instances.state",
-    "`running`, `stopped` or `deleted`",
-    "`deleted` proves that the machine is gone.",
-    "running",
-  ),
-  describe(
-    "instances.addresses",
-    "list of `type` and `address`",
-    "Addresses, in the order the Node gets them.",
-  ),
-  describe("instances.labels", "map", "Additional labels."),
+  ...describe("", SCHEMA.entries, {
+    scheme: {
+      type: "text",
+      description:
+        "What stands before `://` in provider IDs. Never change it in a living cluster; a running process refuses to.",
+      default: "static",
+    },
+    region: { type: "label value", description: "Region of the instances that name none." },
+    zone: { type: "label value", description: "Zone of the instances that name none." },
+    refreshInterval: {
+      type: "duration",
+      description: "How often the file is looked at.",
+      default: "10s",
+    },
+    instances: { type: "list", description: "The machines; an empty list is `[]`. Required." },
+  }),
+  ...describe("instances.", INSTANCE.entries, {
+    id: {
+      type: "text",
+      description: "Identifier; becomes part of the provider ID. Required, unique.",
+    },
+    name: { type: "text", description: "Name, as the Node is called. Required." },
+    systemUUID: {
+      type: "text",
+      description: "System UUID as the kubelet reports it, any case. Unique.",
+    },
+    type: { type: "label value", description: "Instance type." },
+    zone: { type: "label value", description: "Zone." },
+    region: { type: "label value", description: "Region." },
+    state: {
+      type: "`running`, `stopped` or `deleted`",
+      description: "`deleted` proves that the machine is gone.",
+      default: "running",
+    },
+    addresses: { type: "list", description: "Addresses, in the order the Node gets them." },
+    labels: { type: "map", description: "Additional labels." },
+  }),
+  ...describe("instances.addresses.", ADDRESS.entries, {
+    type: { type: ADDRESS_TYPES.map((one) => `\`${one}\``).join(", "), description: "Required." },
+    address: { type: "IP address or host name", description: "Required." },
+  }),
 ];
 
-function describe(
-  path: string,
-  type: string,
-  description: string,
-  standard?: string,
-): SettingDescription {
-  return { path, type, description, ...(standard === undefined ? {} : { default: standard }) };
+/** Every key of a block has its notes: what has none does not compile. */
+function describe<K extends string>(
+  above: string,
+  entries: Readonly<Record<K, Entry>>,
+  notes: Readonly<Record<NoInfer<K>, Notes>>,
+): SettingDescription[] {
+  const kinds = new Map(
+    Object.entries<Entry>(entries).map(([key, { type, wrapped }]) => [key, wrapped?.type ?? type]),
+  );
+  return Object.entries<Notes>(notes).map(([key, one]) => ({
+    path: above + key,
+    form: toSettingForm(kinds.get(key) ?? ""),
+    ...one,
+  }));
+}
+
+type Notes = Omit<SettingDescription, "form" | "path">;
+
+/** A schema, of which that of an optional key is wrapped. */
+interface Entry {
+  readonly type: string;
+  readonly wrapped?: { readonly type: string };
 }
 
 function duration() {
@@ -238,12 +249,6 @@ function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {
 function toEntries(raw: unknown): readonly unknown[] {
   if (typeof raw !== "object" || raw === null || !("instances" in raw)) return [];
   return Array.isArray(raw.instances) ? raw.instances : [];
-}
-
-function listKeys(value: unknown): string[] {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.keys(value)
-    : [];
 }
 
 function readText(entry: unknown, key: string): string | undefined {

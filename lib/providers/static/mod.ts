@@ -4,7 +4,7 @@
  */
 import type { ParsedConfig, ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { assert } from "../../core/assert.ts";
-import { listUnknownKeys, parseFile, SETTINGS, type StaticFile } from "./config_schema.ts";
+import { parseFile, SETTINGS, type StaticFile } from "./config_schema.ts";
 import { StaticProvider } from "./provider.ts";
 
 /** The static provider, for the registry. */
@@ -12,7 +12,8 @@ export const staticProvider: ProviderDefinition<StaticFile> = {
   name: "static",
   settings: SETTINGS,
   parseConfig,
-  create: (file, deps) => new StaticProvider({ file, deps, parser: { parseConfig } }),
+  create: (file, deps) =>
+    new StaticProvider({ file, deps, parser: { settings: SETTINGS, parseConfig } }),
   reconfigure(provider, file) {
     assert(provider instanceof StaticProvider, "only what was created here is reconfigured here");
     provider.reconfigure(file);
@@ -26,6 +27,5 @@ function parseConfig(raw: unknown): ParsedConfig<StaticFile> {
     return { issues: [{ message }], warnings: [] };
   }
   const { file, issues } = parseFile(raw);
-  const warnings = listUnknownKeys(raw).map((path) => ({ path, message: "unknown key, ignored" }));
-  return file === undefined ? { issues, warnings } : { settings: file, issues, warnings };
+  return file === undefined ? { issues, warnings: [] } : { settings: file, issues, warnings: [] };
 }

@@ -6,11 +6,7 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
-import type {
-  ConfigFile,
-  ProviderDefinition,
-  ProviderDeps,
-} from "../../cloud/provider_definition.ts";
+import type { ConfigFile, ConfigParser, ProviderDeps } from "../../cloud/provider_definition.ts";
 import { abortable } from "../../core/abortable.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
@@ -27,7 +23,7 @@ export interface StaticProviderOptions {
   readonly file: StaticFile;
   readonly deps: Pick<ProviderDeps, "clock" | "log" | "configFile">;
   /** Judges the file when it is read again. */
-  readonly parser: Pick<ProviderDefinition<StaticFile>, "parseConfig">;
+  readonly parser: ConfigParser<StaticFile>;
 }
 
 /** The only part of this cloud: one file answers for everything. */
@@ -160,7 +156,7 @@ async function readText(path: string): Promise<string> {
 
 async function reload(
   configFile: ConfigFile,
-  parser: Pick<ProviderDefinition<StaticFile>, "parseConfig">,
+  parser: ConfigParser<StaticFile>,
 ): Promise<StaticFile> {
   try {
     return await configFile.reload(parser);

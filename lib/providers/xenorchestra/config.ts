@@ -9,7 +9,6 @@ import { isLoopbackHost } from "../../core/ip.ts";
 import type { AddressSettings } from "./addresses.ts";
 import {
   describeSettings,
-  listUnknownKeys,
   parseFileSettings,
   type FileSettings,
   type ShapeIssue,
@@ -71,10 +70,8 @@ export function parseXenOrchestraConfig(
   };
   issues.push(...parsed.issues.map(({ path, message }) => toIssue(path, message)));
   issues.push(...listMissing(new Map(Object.entries(merged)), issues));
-  const warnings = [
-    ...listUnknownKeys(file).map((path) => ({ path, message: "unknown key, ignored" })),
-    ...listOddities(parsed.settings).map(({ path, message }) => toIssue(path, message)),
-  ];
+  const oddities = listOddities(parsed.settings);
+  const warnings = oddities.map(({ path, message }) => toIssue(path, message));
   const settings = parsed.settings && toSettings(parsed.settings);
   return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
 }

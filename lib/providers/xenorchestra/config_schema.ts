@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
+import { toSettingForm } from "../../cloud/setting_form.ts";
 import { parseDurationWithin, formatDuration } from "../../core/duration.ts";
 import { parseCidr, type Cidr } from "../../core/ip.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
@@ -39,7 +40,7 @@ export interface FileAddresses {
   readonly network?: string | undefined;
 }
 
-type Notes = Omit<SettingDescription, "path">;
+type Notes = Omit<SettingDescription, "form" | "path">;
 
 const REFRESH_MS_MIN = 1_000;
 const REFRESH_MS_MAX = 3_600_000;
@@ -193,18 +194,6 @@ export function parseFileSettings(raw: unknown): {
   return { issues };
 }
 
-/** Paths of the keys that no setting has. */
-export function listUnknownKeys(raw: object): string[] {
-  const nested = "addresses" in raw ? raw.addresses : undefined;
-  const inner = typeof nested === "object" && nested !== null ? Object.keys(nested) : [];
-  return [
-    ...Object.keys(raw).filter((key) => !Object.hasOwn(SCHEMA.entries, key)),
-    ...inner
-      .filter((key) => !Object.hasOwn(SCHEMA.entries.addresses.wrapped.entries, key))
-      .map((key) => `addresses.${key}`),
-  ];
-}
-
 /** Every setting, in the order of the reference page. */
 export function describeSettings(): SettingDescription[] {
   const { addresses, ...plain } = SCHEMA.entries;
@@ -219,6 +208,7 @@ function describe(path: string, schema: Described): SettingDescription {
   const { type, default: standard, variable } = v.getMetadata(schema);
   return {
     path,
+    form: toSettingForm(schema.type),
     type: String(type),
     description: v.getDescription(schema) ?? "",
     ...(standard === undefined ? {} : { default: String(standard) }),

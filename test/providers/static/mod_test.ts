@@ -10,16 +10,6 @@ describe("staticProvider.parseConfig()", () => {
     }
   });
 
-  test("warns of unknown keys and goes on", () => {
-    const { settings, issues, warnings } = staticProvider.parseConfig(
-      { instances: [], zonne: 1 },
-      {},
-    );
-    expect(settings?.instances).toEqual([]);
-    expect(issues).toEqual([]);
-    expect(warnings).toEqual([{ path: "zonne", message: "unknown key, ignored" }]);
-  });
-
   test("gives no settings with issues", () => {
     expect(staticProvider.parseConfig({}, {})).toEqual({
       issues: [{ path: "instances", message: "required" }],

@@ -5,7 +5,6 @@
 import { describe, expect, test } from "bun:test";
 import {
   describeSettings,
-  listUnknownKeys,
   parseFileSettings,
 } from "../../../lib/providers/xenorchestra/config_schema.ts";
 
@@ -53,15 +52,5 @@ describe("parseFileSettings()", () => {
     expect(parseFileSettings({ addresses: { exclude: [7] } }).issues).toEqual([
       { path: "addresses.exclude.0", message: expect.stringContaining("wanted") },
     ]);
-  });
-});
-
-describe("listUnknownKeys()", () => {
-  test("finds them at both levels", () => {
-    expect(listUnknownKeys({ url: 1, Url: 1, addresses: { network: 1, nets: 1 } })).toEqual([
-      "Url",
-      "addresses.nets",
-    ]);
-    expect(listUnknownKeys({ addresses: "x" })).toEqual([]);
   });
 });

@@ -1,0 +1,32 @@
+/**
+ * Flags and names of controllers as JSON Schema, from the tables that the program itself goes by.
+ * @module
+ */
+import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
+import { FLAGS } from "../lib/cli/flag_table.ts";
+import type { Schema } from "./chart_value.ts";
+
+/**
+ * One argument that is a flag which there is, in any form that the program takes. If a pattern does not match, Helm
+ * shows the pattern, of nearly 3,000 letters; of a constant it says that the value must be that, so it is advice.
+ */
+export const FLAG: Schema = {
+  type: "string",
+  if: { pattern: toFlagPattern() },
+  else: { const: "a flag of landfall run --help, written as --flag=value" },
+};
+
+/** One item of `--controllers`. */
+export const CONTROLLER: Schema = { type: "string", pattern: toControllerPattern() };
+
+function toFlagPattern(): string {
+  const known = FLAGS.filter(({ effect }) => effect !== "removed");
+  const names = known.map(({ name }) => name.replaceAll("-", "[-_]"));
+  const letters = known.flatMap(({ short = [] }) => short);
+  return `^(--?(${names.join("|")})|-[${letters.join("")}][0-9]*)(=|$)`;
+}
+
+function toControllerPattern(): string {
+  const names = CONTROLLER_NAMES.flatMap(({ name, aliases }) => [name, ...aliases]);
+  return `^(\\*|-?(${names.join("|")}))$`;
+}

@@ -1,0 +1,24 @@
+/**
+ * What a setting is in YAML.
+ * @module
+ */
+import { assert } from "../core/assert.ts";
+
+/** By the names of JSON Schema. */
+export type SettingForm = "array" | "boolean" | "number" | "object" | "string";
+
+const FORMS: Readonly<Record<string, SettingForm>> = {
+  array: "array",
+  boolean: "boolean",
+  number: "number",
+  picklist: "string",
+  record: "object",
+  string: "string",
+};
+
+/** The form that a kind of valibot schema stands for. An unknown kind is a bug. */
+export function toSettingForm(kind: string): SettingForm {
+  const form = FORMS[kind];
+  assert(form !== undefined, `no setting has the form of ${kind}`);
+  return form;
+}

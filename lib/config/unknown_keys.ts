@@ -1,0 +1,47 @@
+/**
+ * Keys that no setting has. They are errors: a misspelt switch would be off while its owner believes it to be on.
+ * @module
+ */
+import type { SettingDescription } from "../cloud/provider_definition.ts";
+import { type SettingTree, toSettingTree } from "../cloud/setting_tree.ts";
+import { findClosest } from "../core/edit_distance.ts";
+import type { ConfigIssue } from "../core/errors.ts";
+
+/**
+ * Finds every unknown key, at any level, and says what was probably meant. An empty one counts as well: it is misspelt
+ * all the same. Never repeats a value.
+ *
+ * @param raw What the file says, parsed from YAML
+ * @param settings All that a file may have
+ */
+export function listUnknownKeys(
+  raw: unknown,
+  settings: readonly SettingDescription[],
+): ConfigIssue[] {
+  const paths = settings.map(({ path }) => path);
+  const issues: ConfigIssue[] = [];
+  // Goes only as deep as settings do: a file may hold itself by an alias.
+  const walk = (value: unknown, tree: SettingTree, above: string): void => {
+    if (typeof value !== "object" || value === null || tree.size === 0) return;
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        if (!Array.isArray(item)) walk(item, tree, `${above}${index}.`);
+      }
+      return;
+    }
+    for (const [key, one] of Object.entries(value)) {
+      const branch = tree.get(key);
+      if (branch) walk(one, branch.children, `${above}${key}.`);
+      else issues.push({ path: above + key, message: toMessage(key, [...tree.keys()], paths) });
+    }
+  };
+  if (!Array.isArray(raw)) walk(raw, toSettingTree(settings), "");
+  return issues;
+}
+
+/** The key may be misspelt, or stand in the wrong block. */
+function toMessage(key: string, siblings: readonly string[], paths: readonly string[]): string {
+  const meant = findClosest(key, siblings) ?? paths.find((path) => path.split(".").at(-1) === key);
+  const advice = meant === undefined ? "correct or remove it" : `did you mean ${meant}?`;
+  return `unknown key; ${advice}`;
+}

@@ -1,0 +1,31 @@
+/**
+ * Breaks of what keeps a misspelt setting from being taken for one that is not set.
+ * @module
+ */
+import { type Break, edit } from "./break.ts";
+
+const CONFIG = "lib/config/provider_config.ts";
+const KEYS = "lib/config/unknown_keys.ts";
+
+export const SETTINGS_BREAKS: readonly Break[] = [
+  {
+    id: "ignore-unknown-keys",
+    invariant: "a misspelt switch is an error, not a switch that is not set",
+    edits: edit(
+      CONFIG,
+      "const issues = [...parsed.issues, ...common.issues, ...unknown];",
+      "const issues = [...parsed.issues, ...common.issues]; void unknown;",
+    ),
+    tests: ["test/config/provider_config_test.ts", "test/app/reload_test.ts"],
+  },
+  {
+    id: "ignore-nested-unknown-keys",
+    invariant: "a key is looked for in its own block, at every level",
+    edits: edit(
+      KEYS,
+      "if (branch) walk(one, branch.children, `${above}${key}.`);",
+      "if (branch) void one;",
+    ),
+    tests: ["test/config/unknown_keys_test.ts"],
+  },
+];
