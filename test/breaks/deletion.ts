@@ -5,6 +5,7 @@
 import { type Break, edit } from "./break.ts";
 
 const ABSENCE = "lib/providers/xenorchestra/absence.ts";
+const CONNECTIONS = "lib/providers/xenorchestra/connections.ts";
 const GUARD = "lib/cloud/deletion_guard.ts";
 const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
 const FLEET = "lib/controllers/node_lifecycle/fleet_watch.ts";
@@ -48,8 +49,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "where a server cannot show the dom0 of a pool, another VM of it must be shown",
     edits: edit(
       ABSENCE,
-      'if (dom0?.kind === "hidden" && isOther) return undefined;',
-      'if ((dom0?.kind === "hidden" || dom0?.kind === "noCollection") && isOther) return undefined;',
+      'if (dom0?.kind === "hidden" && mayHideVms) return undefined;',
+      'if ((dom0?.kind === "hidden" || dom0?.kind === "noCollection") && mayHideVms) return undefined;',
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
@@ -88,8 +89,30 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "forget-connections",
     invariant: "a VM may be in a pool whose connection is down",
-    edits: edit(ABSENCE, 'const isUp = status === "connected";', "const isUp = true;"),
+    edits: edit(CONNECTIONS, 'if (status !== "connected")', 'if (status === "disconnected")'),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "trust-no-connections",
+    invariant: "an empty list of connections is one that cannot be read",
+    edits: edit(CONNECTIONS, 'return toUnreadable("it is empty");', 'return { kind: "clear" };'),
+    tests: ["test/providers/xenorchestra/absence_test.ts", "test/outages/restart_test.ts"],
+  },
+  {
+    id: "trust-some-connections",
+    invariant: "a list of connections that lacks one to a pool that is shown lacks others, too",
+    edits: edit(
+      CONNECTIONS,
+      "if (!complete || connected.has(id)) continue;",
+      "if (!complete || connected.size > 0) continue;",
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "trust-who-never-saw",
+    invariant: "who cannot read the connections proves nothing of a VM that it never saw",
+    edits: edit(ABSENCE, "if (isSeen) return undefined;", "return undefined;"),
+    tests: ["test/providers/xenorchestra/absence_test.ts", "test/outages/restart_test.ts"],
   },
   {
     id: "ignore-coverage",
@@ -126,7 +149,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM that moved is looked for in the pool where it was seen last",
     edits: edit(
       PROVIDER,
-      "const all = [poolId, this.#memory.findMove(vmId), labelledPoolId];",
+      "const all = [poolId, this.#memory.lastSeen.findPool(vmId), labelledPoolId];",
       "const all = [poolId];",
     ),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
@@ -300,9 +323,9 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "trust-unseen-pool",
     invariant: "a VM may be in a pool that is connected and was never shown",
     edits: edit(
-      ABSENCE,
-      "if (isUp && poolId && inventory.coverage.get(poolId)?.complete) {",
-      "if (isUp && poolId) {",
+      CONNECTIONS,
+      "const isShown = Boolean(poolId && coverage.get(poolId)?.complete);",
+      "const isShown = Boolean(poolId);",
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
@@ -343,8 +366,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM that was read by itself in another pool is looked for there",
     edits: edit(
       PROVIDER,
-      "if (region !== undefined) this.#rememberPool(identity, region);\n      return read;",
-      "return read;",
+      "if (region !== undefined) this.#memory.lastSeen.note(identity.vmId, region);",
+      "",
     ),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },

@@ -24,11 +24,14 @@ async function restart(rig: OutageRig, ms: number): Promise<void> {
   await rig.clock.advance(ms);
 }
 
+function countDeletions({ servers: { kubernetes } }: OutageRig): number {
+  return kubernetes.requests.count({ verb: "delete", resource: "nodes" });
+}
+
 /** The Node was never asked to be deleted, and shows that its machine is in the other pool. */
 async function expectMoved(rig: OutageRig): Promise<void> {
   await rig.clock.advance(REFRESH_MS);
-  const deletions = rig.servers.kubernetes.requests.count({ verb: "delete", resource: "nodes" });
-  expect(deletions).toBe(0);
+  expect(countDeletions(rig)).toBe(0);
   expect(rig.readNode(NODE)?.metadata.labels?.[REGION]).toBe(rig.pools.beta.id);
 }
 
@@ -45,18 +48,42 @@ describe.each(SETTINGS)("a restart with %s does not cost a live Node", (_title, 
     await expectMoved(rig);
   });
 
-  test("whose machine moved into a pool that is lost, when connections cannot be read", async () => {
+  test.each([
+    ["are refused", { kind: "status", status: 403 }],
+    ["are none, for a user who may not see them", { kind: "json", body: [] }],
+  ] as const)(
+    "whose machine moved into a pool that is lost, when connections %s",
+    async (_title, fault) => {
+      await using rig = await OutageRig.start(settings, true);
+      const { state, faults } = rig.servers.cloud;
+      const { id } = rig.pools.beta;
+      await rig.stopApp();
+      // Nobody saw it there: neither a list nor a label tells of it.
+      state.migratePool(rig.toVmId(NODE), id);
+      state.dropPool(id);
+      faults.set(fault, { route: "/servers" });
+      rig.setReady(NODE, false);
+      await rig.startApp();
+      await rig.clock.advance(60 * MINUTE_MS);
+      expect(countDeletions(rig)).toBe(0);
+      expect(rig.listEvents(NODE)).toContain("NodeDeletionBlocked");
+      expect(rig.metrics.render()).toContain(
+        'landfall_node_deletions_blocked{reason="unconfirmed"} 1',
+      );
+      state.restorePool(id);
+      await expectMoved(rig);
+    },
+  );
+
+  test("and lets go of one that it saw, though connections cannot be read, with no other lost", async () => {
     await using rig = await OutageRig.start(settings, true);
     const { state, faults } = rig.servers.cloud;
-    const { id } = rig.pools.beta;
-    // Nobody saw it there: neither a list nor a label tells of it.
-    state.migratePool(rig.toVmId(NODE), id);
-    state.dropPool(id);
-    faults.set({ kind: "status", status: 403 }, { route: "/servers" });
-    rig.setReady(NODE, false);
-    await restart(rig, 9 * MINUTE_MS);
-    state.restorePool(id);
-    await expectMoved(rig);
+    faults.set({ kind: "json", body: [] }, { route: "/servers" });
+    await restart(rig, 20 * MINUTE_MS);
+    rig.setReady("alpha-gone", false);
+    state.removeVm(rig.toVmId("alpha-gone"));
+    await rig.clock.advance(10 * MINUTE_MS);
+    expect(rig.readNode("alpha-gone")).toBeUndefined();
   });
 
   test("and still lets go, ten minutes later, of one whose machine was deleted before", async () => {

@@ -9,6 +9,7 @@
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { XenOrchestraApi } from "./api.ts";
+import { judgeConnections } from "./connections.ts";
 import { findNameless, type Host } from "./schema.ts";
 
 /** Whose absence is to be proven. */
@@ -20,10 +21,14 @@ export interface AbsenceQuestion {
   readonly inventory: Inventory;
   /** Whether the VM was being migrated when it was shown last, not long before the inventory. */
   readonly isMoving: boolean;
+  /** Whether this process ever saw the VM. If not, it may have moved before the start, to a pool lost since. */
+  readonly isSeen: boolean;
 }
 
 /** Why a VM that was being migrated is not missed. */
 export const MOVING = "it was being migrated when it was shown last, and may be between two pools";
+
+const NEVER_SEEN = "it was not seen since Landfall started";
 
 type Unknown = Presence & { kind: "unknown" };
 
@@ -35,8 +40,9 @@ type Unknown = Presence & { kind: "unknown" };
  * 1. each pool answers, and so does its master host
  * 2. its VM records are loaded: the master's dom0, or another VM of the pool, is visible
  * 3. nothing speaks for the VM being under another pool: the last list does not show it, no known pool
- *    is missing, every connection that may be seen is up, those to these pools among them, and the VM records of
- *    every other pool are loaded, too: a VM that moved, unseen, may be in any
+ *    is missing, every connection is up, and the VM records of every other pool are loaded, too: a VM that moved,
+ *    unseen, may be in any. Where the connections cannot all be read, or another pool hides its VMs, this process must
+ *    have seen the VM
  * 4. it was not turned into a template, as far as the server knows templates: one never runs
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  * 6. every pool still answers: the second 404 may be younger than the loss of a pool
@@ -48,9 +54,10 @@ type Unknown = Presence & { kind: "unknown" };
  */
 export async function proveAbsence(
   api: XenOrchestraApi,
-  { vmId, poolIds, inventory, isMoving }: AbsenceQuestion,
+  question: AbsenceQuestion,
   signal: AbortSignal,
 ): Promise<Presence> {
+  const { vmId, poolIds, inventory, isMoving, isSeen } = question;
   if (poolIds.length === 0) {
     return toUnknown("notCovered", vmId, "its provider ID names no pool to look at");
   }
@@ -60,12 +67,11 @@ export async function proveAbsence(
     if (doubt) return doubt;
   }
   const elsewhere =
-    doubtInventory(vmId, inventory) ??
-    (await doubtServers(api, { vmId, poolIds, inventory }, signal));
+    doubtInventory(vmId, inventory) ?? (await doubtConnections(api, question, signal));
   if (elsewhere) return elsewhere;
   const others = [...inventory.coverage.keys()].filter((poolId) => !poolIds.includes(poolId));
   for (const poolId of others) {
-    const doubt = await doubtPool(api, { poolId, vmId, isOther: true }, signal);
+    const doubt = await doubtPool(api, { poolId, vmId, mayHideVms: isSeen }, signal);
     if (doubt) return doubt;
   }
   const template = await api.readVmTemplate(vmId, signal);
@@ -87,13 +93,13 @@ export async function proveAbsence(
 interface PoolQuestion {
   readonly poolId: string;
   readonly vmId: string;
-  /** Whether nothing but a move that nobody saw would have brought the VM there. */
-  readonly isOther?: boolean;
+  /** Whether the pool may show none of its VMs to this user: nothing but a move that nobody saw leads there. */
+  readonly mayHideVms?: boolean;
 }
 
 async function doubtPool(
   api: XenOrchestraApi,
-  { poolId, vmId, isOther = false }: PoolQuestion,
+  { poolId, vmId, mayHideVms = false }: PoolQuestion,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
   const pool = await api.readPool(poolId, signal);
@@ -103,13 +109,13 @@ async function doubtPool(
   if (host?.kind !== "found" || host.value.$pool !== poolId) {
     return toUnknown("notCovered", vmId, `the master host of pool ${poolId} is not shown`);
   }
-  return await doubtVms(api, { poolId, vmId, isOther, host: host.value }, signal);
+  return await doubtVms(api, { poolId, vmId, mayHideVms, host: host.value }, signal);
 }
 
 /** A pool can be shown without its VMs, when only reading these failed. */
 async function doubtVms(
   api: XenOrchestraApi,
-  { poolId, vmId, isOther, host }: PoolQuestion & { readonly host: Host },
+  { poolId, vmId, mayHideVms, host }: PoolQuestion & { readonly host: Host },
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
   const { controlDomain } = host;
@@ -120,7 +126,7 @@ async function doubtVms(
     return toUnknown("notCovered", vmId, why);
   }
   // Users whose rights end at their own pools see others without their VMs, for ever.
-  if (dom0?.kind === "hidden" && isOther) return undefined;
+  if (dom0?.kind === "hidden" && mayHideVms) return undefined;
   const { objects } = await api.listSomeVmsOfPool(poolId, signal);
   if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;
   const why = `pool ${poolId} shows no VM at all, so they may not be loaded`;
@@ -159,42 +165,21 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
 
 /**
  * After a start, only the connections tell which pools there are besides those that are shown. They also tell of a
- * pool that is shown as it was before its connection was lost. Old servers do not have the list and restricted users
- * may see nothing of it: then the pools must do.
+ * pool that is shown as it was before its connection was lost.
  */
-async function doubtServers(
+async function doubtConnections(
   api: XenOrchestraApi,
-  { vmId, poolIds, inventory }: Omit<AbsenceQuestion, "isMoving">,
+  { vmId, inventory, isSeen }: AbsenceQuestion,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
-  const servers = await api.listServers(signal);
-  if (servers === undefined) return undefined;
-  const unread = [...servers.undecodable.values()][0];
-  if (unread !== undefined) {
-    return toUnknown(
-      "notCovered",
-      vmId,
-      `one of the connections to pools cannot be read: ${unread}`,
-    );
+  const connections = judgeConnections(await api.listServers(signal), inventory.coverage);
+  if (connections.kind === "clear") return undefined;
+  const { why, advice } = connections;
+  if (connections.kind === "doubtful") {
+    return toUnknown("notCovered", vmId, `${why}; the VM may be in that pool; ${advice}`);
   }
-  const connected = new Set<string>();
-  for (const { id, label, host, enabled, status, poolId } of servers.objects) {
-    if (enabled === false) continue;
-    const isUp = status === "connected";
-    if (isUp && poolId && inventory.coverage.get(poolId)?.complete) {
-      connected.add(poolId);
-      continue;
-    }
-    const name = label || host || id;
-    const problem = `the connection "${name}" is up, but its pool is not loaded`;
-    const down = `the connection "${name}" is ${status ?? "in an unknown state"}`;
-    const advice =
-      "the VM may be in that pool; mend the connection, or disable it if the pool is gone";
-    return toUnknown("notCovered", vmId, `${isUp ? problem : down}; ${advice}`);
-  }
-  const apart = poolIds.find((poolId) => !connected.has(poolId));
-  if (servers.objects.length === 0 || apart === undefined) return undefined;
-  return toUnknown("notCovered", vmId, `no enabled connection to pool ${apart} is shown`);
+  if (isSeen) return undefined;
+  return toUnknown("notCovered", vmId, `${NEVER_SEEN}, and ${why}; ${advice}, or delete the Node`);
 }
 
 function describeLoss(poolId: string): string {

@@ -5,6 +5,7 @@
 import type { GenericSchema } from "valibot";
 import { CloudError } from "../../cloud/errors.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
+import type { ServersReply } from "./connections.ts";
 import { toReplyError, type Reply } from "./http.ts";
 import {
   decode,
@@ -15,7 +16,6 @@ import {
   type Network,
   type Pool,
   type PoolMember,
-  type Server,
   type Vif,
   type Vm,
 } from "./schema.ts";
@@ -145,16 +145,12 @@ export class XenOrchestraApi {
     return etag === undefined ? list : { ...list, version: { path, etag } };
   }
 
-  /**
-   * Lists the connections to pools; empty when the user may not see them.
-   *
-   * @returns `undefined` when the list is refused for good (403 in JSON), or the server has no such collection
-   */
-  async listServers(signal: AbortSignal): Promise<ListReply<Server> | undefined> {
+  /** Lists the connections to pools. Those that the user may not see are left out without a word. */
+  async listServers(signal: AbortSignal): Promise<ServersReply> {
     const path = toListPath("servers", { fields: SERVER_FIELDS });
     const reply = await this.#getList("servers", path, signal);
-    const isRefused = reply.status === 403 && reply.json !== undefined;
-    if (isRefused || reply.isUnknownRoute) return undefined;
+    if (reply.status === 403 && reply.json !== undefined) return "refused";
+    if (reply.isUnknownRoute) return "missing";
     return this.#toList("servers", SCHEMAS.server, reply);
   }
 

@@ -8,6 +8,7 @@ import type { Inventory } from "../../cloud/inventory.ts";
 import { withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/connection_problem.ts";
 import type { XenOrchestraApi } from "./api.ts";
+import { judgeConnections, nameServer, type ServersReply } from "./connections.ts";
 import { findNetworks } from "./inventory.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
@@ -65,7 +66,7 @@ export async function inspectXenOrchestra(
         { level: "ok", code: "answers", message: answers },
         ...listSafetyFindings(settings),
         ...shown.findings,
-        ...servers.flatMap(toServerFindings),
+        ...listServerFindings(servers, inventory),
         ...networks,
       ],
     };
@@ -87,22 +88,39 @@ function toHostParts({ objects }: ListReply<Host>): Inspection["parts"] {
   }));
 }
 
-/** Old servers do not have the list and restricted users may not see it. */
-async function listServers(api: XenOrchestraApi, signal: AbortSignal): Promise<readonly Server[]> {
+/** `undefined` when there is no answer: then the other lists say more of what is wrong. */
+async function listServers(
+  api: XenOrchestraApi,
+  signal: AbortSignal,
+): Promise<ServersReply | undefined> {
   try {
-    return (await api.listServers(signal))?.objects ?? [];
+    return await api.listServers(signal);
   } catch (error) {
-    if (error instanceof CloudError) return [];
+    if (error instanceof CloudError) return undefined;
     throw error;
   }
 }
 
-function toServerFindings({ id, label, host, enabled, status }: Server): Finding[] {
-  if (enabled === false || status === "connected") return [];
-  const message = `the connection "${label || host || id}" to a pool is ${status ?? "in an unknown state"}`;
+function listServerFindings(servers: ServersReply | undefined, inventory: Inventory): Finding[] {
+  if (servers === undefined) return [];
+  const objects = typeof servers === "string" ? [] : servers.objects;
+  const down = objects.filter(({ enabled, status }) => enabled !== false && status !== "connected");
+  if (down.length > 0) return down.map(toServerFinding);
+  const connections = judgeConnections(servers, inventory.coverage);
+  // Without any pool there is more missing than this.
+  if (connections.kind !== "unreadable" || inventory.coverage.size === 0) return [];
+  const what = "a Node whose VM Landfall did not see since its start is not deleted";
+  const message = `${connections.why}; ${what}`;
+  const { advice } = connections;
+  return [{ level: "warning", code: "connectionsUnreadable", message, advice }];
+}
+
+function toServerFinding(server: Server): Finding {
+  const state = server.status ?? "in an unknown state";
+  const message = `the connection "${nameServer(server)}" to a pool is ${state}`;
   const advice =
     "its VMs cannot be seen and their Nodes stay as they are; mend it, or disable it if the pool is gone";
-  return [{ level: "warning", code: "disconnected", message, advice }];
+  return { level: "warning", code: "disconnected", message, advice };
 }
 
 async function listNetworkFindings(

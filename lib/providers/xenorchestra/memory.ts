@@ -2,6 +2,7 @@
  * What is remembered of one Xen Orchestra from inventory to inventory, beside the last one itself.
  * @module
  */
+import { LastSeen } from "./last_seen.ts";
 import { Migrations } from "./migrations.ts";
 import { remember } from "../../core/remember.ts";
 
@@ -14,9 +15,9 @@ const VMS_MAX = 10_000;
  */
 export class Memory {
   readonly #knownPools = new Map<string, string>();
-  readonly #movedTo = new Map<string, string>();
   readonly #noSuchVm = new Map<string, true>();
   readonly migrations: Migrations = new Migrations(VMS_MAX);
+  readonly lastSeen: LastSeen = new LastSeen(VMS_MAX);
 
   /** Names of all pools ever seen, by ID; the longest unseen goes first. */
   get knownPools(): ReadonlyMap<string, string> {
@@ -25,17 +26,6 @@ export class Memory {
 
   rememberPool(id: string, name: string): void {
     remember(this.#knownPools, id, name, KNOWN_POOLS_MAX);
-  }
-
-  /** The pool of a VM that left the one of its provider ID. */
-  findMove(vmId: string): string | undefined {
-    return this.#movedTo.get(vmId);
-  }
-
-  /** @param poolId Where the VM is now; `undefined`: in the pool of its provider ID */
-  rememberMove(vmId: string, poolId: string | undefined): void {
-    if (poolId === undefined) this.#movedTo.delete(vmId);
-    else remember(this.#movedTo, vmId, poolId, VMS_MAX);
   }
 
   /** Whether Xen Orchestra had no VM of this system UUID, so that the swapped form may count. */

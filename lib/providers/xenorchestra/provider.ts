@@ -82,11 +82,7 @@ export class XenOrchestraProvider implements Provider {
     const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
     const inventory = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
     this.#last = inventory;
-    for (const identity of identities) {
-      if (identity.kind !== "providerId") continue;
-      const region = inventory.instances.get(identity.vmId)?.region;
-      if (region !== undefined) this.#rememberPool(identity, region);
-    }
+    this.#memory.lastSeen.noteList({ instances: inventory.instances, lookedFor });
     return inventory;
   }
 
@@ -115,7 +111,7 @@ export class XenOrchestraProvider implements Provider {
       if (!isPlaceKnown(vm, surroundings)) continue;
       const before = this.#last?.instances.get(vm.id)?.region ?? vm.$pool;
       // The next list may lack it, and its old pool be well.
-      if (before !== vm.$pool) this.#memory.rememberMove(vm.id, vm.$pool);
+      if (before !== vm.$pool) this.#memory.lastSeen.note(vm.id, vm.$pool);
       instances.set(vm.id, toInstance(vm, surroundings, settings));
     }
     return instances;
@@ -185,7 +181,7 @@ export class XenOrchestraProvider implements Provider {
     const read = await this.#readVm(identity.vmId, "providerId", signal);
     if (read !== "missing") {
       const region = read.kind === "present" ? read.instance.region : undefined;
-      if (region !== undefined) this.#rememberPool(identity, region);
+      if (region !== undefined) this.#memory.lastSeen.note(identity.vmId, region);
       return read;
     }
     for (const other of identity.reported ?? []) {
@@ -272,7 +268,8 @@ export class XenOrchestraProvider implements Provider {
   #toQuestion(inventory: Inventory, identity: IdentityByProviderId): AbsenceQuestion {
     const { vmId } = identity;
     const isMoving = this.#memory.migrations.isMoving(vmId, inventory.observedAtMs);
-    return { vmId, poolIds: this.#toPools(identity), inventory, isMoving };
+    const isSeen = this.#memory.lastSeen.findPool(vmId) !== undefined;
+    return { vmId, poolIds: this.#toPools(identity), inventory, isMoving, isSeen };
   }
 
   /**
@@ -281,11 +278,7 @@ export class XenOrchestraProvider implements Provider {
    */
   #toPools({ vmId, poolId, labelledPoolId }: IdentityByProviderId): string[] {
     if (poolId === undefined) return [];
-    const all = [poolId, this.#memory.findMove(vmId), labelledPoolId];
+    const all = [poolId, this.#memory.lastSeen.findPool(vmId), labelledPoolId];
     return [...new Set(all.filter((one) => one !== undefined))];
-  }
-
-  #rememberPool({ vmId, poolId }: IdentityByProviderId, region: string): void {
-    this.#memory.rememberMove(vmId, region === poolId ? undefined : region);
   }
 }

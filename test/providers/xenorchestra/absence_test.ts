@@ -335,10 +335,8 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown notCovered");
   });
 
-  test("is unsure while the connection to the pool itself is disabled, or not among those shown", async () => {
+  test("is unsure while the connection to the pool itself is disabled while the pool is shown", async () => {
     fake.change("servers", (one) => one["poolId"] === POOL_PARIS, { enabled: false });
-    expect(await read()).toBe("unknown notCovered");
-    fake.collections["servers"] = fake.list("servers").filter((one) => one["poolId"] === POOL_LYON);
     expect(await read()).toBe("unknown notCovered");
   });
 
@@ -347,7 +345,7 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown notCovered");
   });
 
-  test("does not mind a disabled connection, or one that may not be seen", async () => {
+  test("does not mind a disabled connection, or one that may not be seen, of a VM that it saw", async () => {
     fake.change("servers", (one) => one["poolId"] === POOL_LYON, {
       enabled: false,
       status: "disconnected",
@@ -416,8 +414,10 @@ describe("proveAbsence()", () => {
     expect(fake.paths).toContain(`/pools/${POOL_LYON}`);
     expect(await read({ ...NODE, region: "eu-west-1" })).toBe("absent");
     fake.dropPool(POOL_LYON);
-    // Nobody says that there is a connection to it: it was disabled, or the user may not see it.
-    fake.collections["servers"] = [];
+    // Nobody says that there is a connection to it: it was removed, or the user may not see it.
+    fake.collections["servers"] = fake
+      .list("servers")
+      .filter(({ poolId }) => poolId === POOL_PARIS);
     provider = xenOrchestra.create(toSettings(fake.url), toDeps());
     inventory = await provider.listInventory([NODE], signal);
     expect(await read({ ...NODE, region: POOL_LYON })).toBe("unknown notCovered");
@@ -463,6 +463,61 @@ describe("proveAbsence()", () => {
   test("never says absent while every list is empty, as after a restart with slow pools", async () => {
     for (const name of Object.keys(fake.collections)) fake.collections[name] = [];
     inventory = await provider.listInventory([NODE], signal);
+    expect(await read()).toBe("unknown notCovered");
+  });
+});
+
+describe("proveAbsence() of a VM that this process never saw", () => {
+  /** Landfall starts after the VM has left. */
+  async function startAnew(): Promise<void> {
+    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    inventory = await provider.listInventory([NODE], signal);
+  }
+
+  test("says absent when the list of connections names every pool that is shown", async () => {
+    await startAnew();
+    expect(await read()).toBe("absent");
+  });
+
+  const noList: [string, () => Response | undefined][] = [
+    ["is empty", () => Response.json([])],
+    ["is refused", () => toResponse(loadCapture("nonadmin-vm-403"))],
+    ["does not exist on this server", () => toHtml404("/rest/v0/servers")],
+    [
+      "names the connection to its pool alone",
+      () => Response.json(fake.list("servers").filter((one) => one["poolId"] === POOL_PARIS)),
+    ],
+    [
+      "names the connection to another pool alone",
+      () => Response.json(fake.list("servers").filter((one) => one["poolId"] === POOL_LYON)),
+    ],
+  ];
+
+  test.each(noList)(
+    "is unsure when the list of connections %s, and says which right to give",
+    async (_title, answer) => {
+      fake.answer = ({ path }) => (path.startsWith("/servers") ? answer() : undefined);
+      await startAnew();
+      const presence = await provider.readInstance(inventory, NODE, signal);
+      expect(presence).toMatchObject({ kind: "unknown", reason: "notCovered" });
+      expect(presence).toMatchObject({ message: expect.stringContaining('"read" on "server"') });
+    },
+  );
+
+  test.each(noList)(
+    "says absent of a VM that it saw, when the list of connections %s",
+    async (_title, answer) => {
+      fake.answer = ({ path }) => (path.startsWith("/servers") ? answer() : undefined);
+      expect(await read()).toBe("absent");
+    },
+  );
+
+  test("is unsure while another pool shows no VM and its dom0 may not be seen", async () => {
+    fake.collections["vms"] = fake.list("vms").filter((one) => one["$pool"] !== POOL_LYON);
+    fake.answer = ({ path }) =>
+      path.endsWith(DOM0_LYON) ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
+    expect(await read()).toBe("absent");
+    await startAnew();
     expect(await read()).toBe("unknown notCovered");
   });
 });

@@ -81,12 +81,21 @@ describe("inspectXenOrchestra()", () => {
     expect(found.findings.at(-1)?.message).toBe('the connection "rack 2" to a pool is connecting');
   });
 
-  test("says nothing of connections that it may not see, or that are switched off", async () => {
+  test("says nothing of a connection that is switched off", async () => {
     const off = { id: "s", label: "old", enabled: false, status: "disconnected" };
-    cloud.faults.set({ kind: "json", body: [off] }, { route: "GET /servers" });
+    cloud.state.put("servers", off);
     expect(codes(await inspect())).toEqual([]);
-    cloud.faults.set({ kind: "status", status: 403 }, { route: "GET /servers" });
-    expect(codes(await inspect())).toEqual([]);
+  });
+
+  test.each([
+    ["are refused", { kind: "status", status: 403 }],
+    ["are none, though pools are shown", { kind: "json", body: [] }],
+    ["are not listed by this server", { kind: "html", status: 404 }],
+  ] as const)("warns when the connections %s, and says what follows", async (_title, fault) => {
+    cloud.faults.set(fault, { route: "GET /servers" });
+    const found = await inspect();
+    expect(codes(found)).toEqual(["warning connectionsUnreadable"]);
+    expect(found.findings.at(-1)?.message).toContain("is not deleted");
   });
 
   test("warns of a network that nobody knows", async () => {

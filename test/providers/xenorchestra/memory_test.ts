@@ -13,14 +13,6 @@ describe("Memory", () => {
     ]);
   });
 
-  test("forgets a move when the VM is back", () => {
-    const memory = new Memory();
-    memory.rememberMove("vm", "b");
-    expect(memory.findMove("vm")).toBe("b");
-    memory.rememberMove("vm", undefined);
-    expect(memory.findMove("vm")).toBeUndefined();
-  });
-
   test("forgets that there was no VM of a UUID when there is one", () => {
     const memory = new Memory();
     memory.rememberNoVm("uuid", true);

@@ -82,7 +82,9 @@ describe("judgeUnlisted()", () => {
     ],
   ])("when %s", (_title, poolIds, over, reason, words, isMoving = false) => {
     const inventory = { ...INVENTORY, ...over };
-    expect(judgeUnlisted({ vmId: "vm", poolIds, inventory, isMoving })).toMatchObject({
+    expect(
+      judgeUnlisted({ vmId: "vm", poolIds, inventory, isMoving, isSeen: false }),
+    ).toMatchObject({
       kind: "unknown",
       reason,
       message: expect.stringContaining(words),
@@ -91,8 +93,10 @@ describe("judgeUnlisted()", () => {
 
   test("an inventory that does not say what was looked for shows everything", () => {
     const { lookedFor: _, ...everything } = INVENTORY;
-    const question = { vmId: "vm", poolIds: ["a"], inventory: everything, isMoving: false };
-    expect(judgeUnlisted(question)).toMatchObject({ reason: "notListed" });
+    const question = { vmId: "vm", poolIds: ["a"], isMoving: false, isSeen: false };
+    expect(judgeUnlisted({ ...question, inventory: everything })).toMatchObject({
+      reason: "notListed",
+    });
   });
 });
 
