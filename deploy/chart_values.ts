@@ -32,7 +32,8 @@ const SERVICE_NAME: Schema = {
 /** All values. */
 export const CHART_VALUES: ChartValues = {
   replicaCount: value(
-    "Replicas of the Deployment; one acts, the others wait. 1 on a single Node.",
+    "Replicas of the Deployment; one acts, the others wait. 1 on a single Node, where a second one has no\n" +
+      "port to listen on. Not looked at with the DaemonSet.",
     2,
     {
       type: "integer",
@@ -40,8 +41,9 @@ export const CHART_VALUES: ChartValues = {
     },
   ),
   useDaemonSet: value(
-    "A DaemonSet on every control plane instead of a Deployment. replicaCount is not looked at then.",
-    false,
+    "A DaemonSet: a replica on every Node that has the label node-role.kubernetes.io/control-plane, so that\n" +
+      "one, two and three can be upgraded and drained. false: a Deployment, for clusters without such Nodes.",
+    true,
     SWITCH,
   ),
   image: {
@@ -181,7 +183,12 @@ function listPodValues(): ChartValues {
           help: "With the host's network no new pod fits beside an old one.",
           values: {
             maxSurge: value("Pods more than replicas.", 0, { type: ["integer", "string"] }),
-            maxUnavailable: value("Pods less than replicas.", 1, { type: ["integer", "string"] }),
+            maxUnavailable: value(
+              "Pods less than replicas. Empty: 1 with the DaemonSet; 100% with the Deployment, for a single Node.\n" +
+                "With more Nodes than replicas, 1 leaves one alone when the new version does not start.",
+              "",
+              { type: ["integer", "string"] },
+            ),
           },
         },
       },
@@ -236,9 +243,13 @@ function listObjectValues(): ChartValues {
       },
     },
     podDisruptionBudget: {
-      help: "For the Deployment.",
+      help: "For the Deployment. With more replicas than Nodes it would let nobody drain a Node.",
       values: {
-        enabled: value("Whether it is made.", true, SWITCH),
+        enabled: value(
+          "Whether it is made: where there are two Nodes or more, each with a replica.",
+          false,
+          SWITCH,
+        ),
         maxUnavailable: value("Pods that may be away.", 1, { type: ["integer", "string"] }),
       },
     },

@@ -9,14 +9,13 @@ import { toConfigRules } from "./config_schema.ts";
 import { renderSchema, renderValues, renderValueTable } from "./chart_value.ts";
 import { CONFIG_SECRET, IMAGE, LEASE, NAME, POLICY } from "./names.ts";
 import {
-  createPodDisruptionBudget,
   createRbac,
   createSecretExample,
   createService,
   createServiceAccount,
   createWorkload,
 } from "./objects.ts";
-import { type Piece, POD_COMMENTS } from "./pod.ts";
+import { type Piece, POD_COMMENTS, type WorkloadKind } from "./pod.ts";
 import { createStaticPod, HOST_FOLDER, STATIC_POD_COMMENTS } from "./static_pod.ts";
 import { type Comments, toYaml, toYamlFile } from "./yaml.ts";
 
@@ -44,23 +43,40 @@ export function renderFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
-function renderWorkload(kind: "Deployment" | "DaemonSet"): string {
-  const other = kind === "Deployment" ? "daemonset" : "deployment";
-  const strategy = kind === "Deployment" ? "strategy" : "updateStrategy";
-  const what = kind === "Deployment" ? "of two replicas" : "on all control planes";
+/** What differs between the two workloads for those who read them. */
+const WORKLOADS = {
+  DaemonSet: {
+    file: "daemonset.yaml",
+    what: "on all control planes, whether there are one, two or three",
+    strategy: "updateStrategy",
+    why: "One after the other.",
+  },
+  Deployment: {
+    file: "deployment.yaml",
+    what: "of two replicas, for clusters whose control planes are no Nodes",
+    strategy: "strategy",
+    why:
+      "All at once: on a single Node the second replica waits for ever, and the first would have to stay.\n" +
+      "With two Nodes or more maxUnavailable may be 1.",
+  },
+} as const;
+
+function renderWorkload(kind: WorkloadKind): string {
+  const { what, strategy, why } = WORKLOADS[kind];
+  const other = WORKLOADS[kind === "Deployment" ? "DaemonSet" : "Deployment"].file;
   const head = `${WRITTEN}
 
-Landfall as a ${kind} ${what}. Apply this or ${other}.yaml, not both.
+Landfall as a ${kind} ${what}.
+Apply this or ${other}, not both.
 Beside it needs the Secret ${CONFIG_SECRET.name}: see secret.example.yaml.`;
   const comments: Comments = {
-    [`spec.${strategy}.rollingUpdate`]:
-      "With the host's network no new pod fits beside an old one.",
+    ...(kind === "Deployment" && { "spec.replicas": "1 on a single Node." }),
+    [`spec.${strategy}.rollingUpdate`]: `With the host's network no new pod fits beside an old one.\n${why}`,
     ...under("spec.template.spec.", POD_COMMENTS),
   };
   return toYamlFile(head, [
     ...[createServiceAccount(), ...createRbac(ACCOUNT, NAME)].map((one) => toYaml(one)),
     toYaml(createService()),
-    ...(kind === "Deployment" ? [toYaml(createPodDisruptionBudget())] : []),
     toYaml(createWorkload(kind), comments),
   ]);
 }
@@ -138,11 +154,13 @@ ${renderValueTable(CHART_VALUES)}
 
 What means the same has the same name. What differs:
 
-- \`replicaCount\` is 2, and leader election is always on, by the Lease \`${LEASE.name}\`: the Go
+- \`useDaemonSet\` is true: a replica on each control plane, so that a cluster of one, two or three can be upgraded and
+  drained. \`replicaCount\` counts with \`useDaemonSet: false\` alone, and is 2.
+- Leader election is always on, by the Lease \`${LEASE.name}\`: the Go
   controller's, so that both never act at once.
 - \`useHostNetwork\` is true: Landfall starts before the pod network does.
 - \`existingConfigSecret\` works by itself.
-- \`updateStrategy.rollingUpdate\` is rendered.
+- \`updateStrategy.rollingUpdate\` is rendered; its \`maxUnavailable\` is as fits the workload.
 - There are no rights to make service accounts or their tokens.
 - \`/metrics\` wants a token whose user may \`get\` it. With
   \`extraArgs: ["--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics"]\` it is open, as it was.

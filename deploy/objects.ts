@@ -12,7 +12,7 @@ import {
   SECURE_PORT,
   SELECTOR,
 } from "./names.ts";
-import { createPodSpec, type Piece } from "./pod.ts";
+import { createPodSpec, type Piece, type WorkloadKind } from "./pod.ts";
 
 /** Whom a binding grants the rights to. */
 export type Subject = { readonly kind: "ServiceAccount" | "User"; readonly name: string };
@@ -72,9 +72,20 @@ export function createRbac(subject: Subject, name: string): Piece[] {
   ];
 }
 
-/** The Deployment, or the DaemonSet on control planes. */
-export function createWorkload(kind: "Deployment" | "DaemonSet"): Piece {
-  const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
+/**
+ * How many pods an update may take away at once; with the host's network no new one fits beside an old one.
+ *
+ * A DaemonSet has a pod where one fits, so that one at a time always ends. Of the two of a Deployment the second waits
+ * for ever where there is one Node: the other one must be free to go.
+ */
+const MAX_UNAVAILABLE: Readonly<Record<WorkloadKind, number | string>> = {
+  DaemonSet: 1,
+  Deployment: "100%",
+};
+
+/** The DaemonSet on control planes, or the Deployment. */
+export function createWorkload(kind: WorkloadKind): Piece {
+  const rollingUpdate = { maxSurge: 0, maxUnavailable: MAX_UNAVAILABLE[kind] };
   const strategy = { type: "RollingUpdate", rollingUpdate };
   return {
     apiVersion: "apps/v1",
@@ -100,20 +111,6 @@ export function createService(): Piece {
       clusterIP: "None",
       selector: SELECTOR,
       ports: [{ name: "https", port: SECURE_PORT, targetPort: "https", protocol: "TCP" }],
-    },
-  };
-}
-
-/** At most one replica goes at a time, and one that is not ready holds up no drain. */
-export function createPodDisruptionBudget(): Piece {
-  return {
-    apiVersion: "policy/v1",
-    kind: "PodDisruptionBudget",
-    metadata: { ...toMetadata(NAME), namespace: NAMESPACE },
-    spec: {
-      maxUnavailable: 1,
-      unhealthyPodEvictionPolicy: "AlwaysAllow",
-      selector: { matchLabels: SELECTOR },
     },
   };
 }

@@ -19,6 +19,9 @@ import {
 /** A piece of an object. */
 export type Piece = Readonly<Record<string, unknown>>;
 
+/** What starts the pods. */
+export type WorkloadKind = "DaemonSet" | "Deployment";
+
 /** Arguments that do not depend on where the settings are. */
 export const COMMON_ARGS: readonly string[] = [
   `--controllers=${CONTROLLERS.join(",")}`,
@@ -123,7 +126,7 @@ export function createContainer(args: readonly string[], volumeMount: Piece): Pi
 }
 
 /** The pod of Deployment and DaemonSet. */
-export function createPodSpec(kind: "Deployment" | "DaemonSet"): Piece {
+export function createPodSpec(kind: WorkloadKind): Piece {
   const args = ["--cloud-provider=xenorchestra", `--cloud-config=${CONFIG_FOLDER}/config.yaml`];
   const volumeMount = { name: "config", mountPath: CONFIG_FOLDER, readOnly: true };
   const placement =

@@ -27,8 +27,9 @@ import { readSource, ROOT } from "./support/sources.ts";
 const FOREIGN_FLAGS = {
   kubelet: "cloud-provider node-ip provider-id",
   kubectl:
-    "certificate-authority client-certificate client-key cluster clusterrole embed-certs field-selector from-file " +
-    "kubeconfig namespace non-resource-url replicas server serviceaccount show-managed-fields user verb",
+    "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs field-selector " +
+    "from-file ignore-daemonsets kubeconfig namespace non-resource-url replicas server serviceaccount " +
+    "show-managed-fields user verb",
   helm: "reuse-values set take-ownership values version",
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",

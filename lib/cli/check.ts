@@ -13,12 +13,13 @@ import { watchSignals } from "../host/signals.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { KubeError } from "../kube/errors.ts";
 import { listAll } from "../kube/list_all.ts";
-import { NODES } from "../kube/resource.ts";
+import { type Node, NODES } from "../kube/resource.ts";
 import { requireProvider } from "../providers/mod.ts";
 import { formatCheckHelp, parseCheckFlags } from "./check_flags.ts";
 import { checkKubernetes } from "./check_kubernetes.ts";
 import { listNodePlans } from "./check_nodes.ts";
 import { checkPermissions } from "./check_permissions.ts";
+import { listReplicaFindings } from "./check_replicas.ts";
 import {
   type CheckFinding,
   type CheckReport,
@@ -187,7 +188,7 @@ async function checkNodes(
     try {
       const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
       const nodes = await listNodePlans(items, { provider, inventory }, deadline);
-      const findings = listNodeFindings(nodes);
+      const findings = listNodeFindings(nodes, items);
       return { status: toStatus([...nodes, ...findings]), findings, nodes };
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
@@ -196,10 +197,10 @@ async function checkNodes(
   });
 }
 
-function listNodeFindings(nodes: NodesStep["nodes"]): CheckFinding[] {
+function listNodeFindings(nodes: NodesStep["nodes"], items: readonly Node[]): CheckFinding[] {
   if (nodes.length === 0) return [{ level: "ok", code: "noNodes", message: "there are no Nodes" }];
   const foreign = nodes.filter(({ presence }) => presence === "foreign");
-  if (foreign.length < nodes.length) return [];
+  if (foreign.length < nodes.length) return listReplicaFindings(items);
   const message = "every Node has the provider ID of another cloud";
   const advice = "check --cloud-provider: there is nothing to do here";
   return [{ level: "warning", code: "allForeign", message, advice }];

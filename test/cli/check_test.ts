@@ -94,6 +94,7 @@ describe("check()", () => {
     const { code, out } = await run(byToken());
     expect(out).toEndWith("\nAll is well.\n");
     expect(code).toBe(0);
+    expect(out).toMatch(/\nNodes\n {2}ok {4}1 control plane: the DaemonSet runs 1 replica/);
     expect(out).toMatch(/ok +worker-uefi .* present +worker-uefi +swappedSystemUuid/);
   });
 

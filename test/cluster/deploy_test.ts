@@ -22,6 +22,7 @@ import {
   withFile,
 } from "../support/deploy_tools.ts";
 import { listModelProblems } from "../support/kube_model.ts";
+import { readWorkload, RolloutModel } from "../support/rollout_model.ts";
 import { findHelm, findKubectl } from "../support/kubectl.ts";
 import { ROOT } from "../support/sources.ts";
 
@@ -32,7 +33,13 @@ const kubectl = isSkipped ? "" : ((await findKubectl()) ?? "");
 /** Values that people set, each with what they change. */
 const CASES: Readonly<Record<string, object>> = {
   "nothing set": {},
-  "a DaemonSet": { useDaemonSet: true, updateStrategy: { type: "OnDelete" } },
+  "another strategy": { updateStrategy: { type: "OnDelete" } },
+  "a Deployment": { useDaemonSet: false },
+  "a careful Deployment": {
+    useDaemonSet: false,
+    updateStrategy: { rollingUpdate: { maxUnavailable: 1 } },
+    podDisruptionBudget: { enabled: true },
+  },
   "an existing Secret alone": { existingConfigSecret: "mine", existingConfigSecretKey: "xo.yaml" },
   "settings of its own": { config: { url: "https://xo.example.com", token: "secret" } },
   "every kind of setting, and some left empty": {
@@ -77,6 +84,7 @@ const CASES: Readonly<Record<string, object>> = {
     },
   },
   "everything else": {
+    useDaemonSet: false,
     replicaCount: 3,
     image: { repository: "registry.example.com/landfall", tag: `sha256:${"a".repeat(64)}` },
     imagePullSecrets: [{ name: "registry" }],
@@ -106,8 +114,8 @@ describe.skipIf(helm === "")("deploy/chart", () => {
   });
 
   test.each([
-    ["nothing set", "deployment", {}],
-    ["a DaemonSet", "daemonset", { useDaemonSet: true }],
+    ["nothing set", "daemonset", {}],
+    ["a Deployment", "deployment", { useDaemonSet: false }],
   ])("renders, with %s, what deploy/manifests/%s.yaml has", async (_title, file, values) => {
     const text = await readFile(join(ROOT, `deploy/manifests/${file}.yaml`), "utf8");
     const rendered = await render(values);
@@ -153,13 +161,38 @@ describe.skipIf(helm === "")("deploy/chart", () => {
   });
 
   test("renders rollingUpdate only for a strategy that knows it", async () => {
-    const [rolling] = await renderWorkload({});
+    const [rolling] = await renderWorkload({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
     expect(rolling).toMatchObject({
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } },
     });
-    const [recreate] = await renderWorkload({ updateStrategy: { type: "Recreate" } });
+    const [recreate] = await renderWorkload({
+      useDaemonSet: false,
+      updateStrategy: { type: "Recreate" },
+    });
     expect(recreate).toMatchObject({ strategy: { type: "Recreate" } });
     expect(JSON.stringify(recreate)).not.toContain("rollingUpdate");
+  });
+
+  test.each<[string, object, number]>([
+    ["nothing set", {}, 1],
+    ["nothing set", {}, 2],
+    ["nothing set", {}, 3],
+    ["a Deployment", { useDaemonSet: false }, 1],
+    ["a Deployment", { useDaemonSet: false }, 2],
+    ["a careful Deployment", CASES["a careful Deployment"] ?? {}, 3],
+    ["a Deployment on the pod network", { useDaemonSet: false, useHostNetwork: false }, 1],
+    ["one replica", { useDaemonSet: false, replicaCount: 1 }, 1],
+  ])("with %s can be upgraded and drained (%#)", async (_title, values, nodes) => {
+    const model = new RolloutModel(readWorkload(await render(values)), nodes);
+    const before = model.updated;
+    expect(before).toBeGreaterThan(0);
+    model.roll();
+    expect(model.updated).toBe(before);
+    for (let node = 0; node < nodes; node += 1) {
+      expect(model.drain(node)).toBe(true);
+      model.uncordon(node);
+    }
+    expect(model.updated).toBe(before);
   });
 
   test("goes into any namespace by any name; the Lease and the right to it stay in kube-system", async () => {
@@ -196,7 +229,17 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     ["an existing Secret", { existingConfigSecret: "mine" }, "the Secret mine, key config.yaml"],
     ["a Secret of its own", { config: { url: "x" } }, "its own Secret landfall"],
     ["the environment", CASES["the environment alone"] ?? {}, "from the environment"],
-    ["a DaemonSet", { useDaemonSet: true }, "rollout status daemonset/landfall"],
+    ["a DaemonSet", {}, "rollout status daemonset/landfall"],
+    ["a DaemonSet on one control plane", {}, "one:          nobody acts for some seconds"],
+    ["a DaemonSet on two or three", {}, "two or three: an upgrade replaces one after the other"],
+    ["a DaemonSet on none", {}, "none:         nothing runs; set useDaemonSet to false"],
+    [
+      "a Deployment on one Node",
+      { useDaemonSet: false },
+      "one Node:     set replicaCount to 1; a second replica stays Pending",
+    ],
+    ["a Deployment on more", { useDaemonSet: false }, "two or three: nothing is to be set"],
+    ["one replica", { useDaemonSet: false, replicaCount: 1 }, "1 replica runs on any Nodes"],
   ])("says after the installation, with %s, where to look", async (_title, values, words) => {
     expect(await renderNotes(helm, values)).toContain(words);
   });
@@ -277,12 +320,12 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     ["no Lease", { leaderElection: { resourceName: "" } }, "resourceName"],
     ["leader election switched off", { leaderElection: { enabled: false } }, "enabled"],
     ["two sources of settings", { config: { url: "x" }, existingConfigSecret: "y" }, "not both"],
+    ["Recreate for a DaemonSet", { updateStrategy: { type: "Recreate" } }, "knows no Recreate"],
     [
-      "Recreate for a DaemonSet",
-      { useDaemonSet: true, updateStrategy: { type: "Recreate" } },
-      "knows no Recreate",
+      "OnDelete for a Deployment",
+      { useDaemonSet: false, updateStrategy: { type: "OnDelete" } },
+      "knows no OnDelete",
     ],
-    ["OnDelete for a Deployment", { updateStrategy: { type: "OnDelete" } }, "knows no OnDelete"],
     ["a NetworkPolicy for the host's network", { networkPolicy: { enabled: true } }, "no effect"],
     [
       "a ServiceMonitor without a Service",
@@ -377,7 +420,7 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
   });
 
   test.each([
-    ["deployment.yaml", "system:serviceaccount:kube-system:landfall"],
+    ["daemonset.yaml", "system:serviceaccount:kube-system:landfall"],
     ["rbac-user.yaml", "landfall"],
   ])("manifests/%s gives %s its rights and no others", async (path, user) => {
     const text = await readFile(join(ROOT, "deploy/manifests", path), "utf8");
