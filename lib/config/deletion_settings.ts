@@ -7,7 +7,7 @@ import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { SettingDescription } from "../cloud/provider_definition.ts";
 import { toSettingForm } from "../cloud/setting_form.ts";
-import { parseDurationWithin, formatDuration } from "../core/duration.ts";
+import { describeDurationRange, parseDurationWithin } from "../core/duration.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
 /** What a file says, parted into what every cloud has and what is the provider's own. */
@@ -164,8 +164,7 @@ function setting<T>(
 }
 
 function duration(minMs: number, maxMs: number) {
-  const range = `from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
-  const message = `wanted a duration with its unit ${range}, such as "90s"`;
+  const message = describeDurationRange(minMs, maxMs, "90s");
   return v.pipe(
     v.string(message),
     v.rawTransform(({ dataset, addIssue, NEVER }): number => {

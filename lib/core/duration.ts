@@ -59,6 +59,16 @@ export function parseDurationWithin(
 }
 
 /**
+ * Says which durations a setting takes. Never holds what was written.
+ *
+ * @param example Of the allowed ones, as it is written in a file
+ */
+export function describeDurationRange(minMs: number, maxMs: number, example: string): string {
+  const range = `from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
+  return `wanted a duration with its unit ${range}, such as ${example}`;
+}
+
+/**
  * Shows milliseconds as Go does: `1h30m0s`, `5m0s`, `1.5s`, `300ms`, `0s`. {@linkcode parseDuration} reads it back.
  *
  * @param ms Milliseconds; anything below a microsecond is rounded away

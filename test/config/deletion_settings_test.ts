@@ -9,8 +9,8 @@ import { DELETION_SETTINGS, splitConfig } from "../../lib/config/deletion_settin
 
 const COUNT = "wanted a whole number from 1 to 100, not in quotes";
 const SHARE = "wanted a number from 0 to 1, not in quotes, such as 0.34 for a third";
-const HOLD_OFF = 'wanted a duration with its unit from 0s to 24h0m0s, such as "90s"';
-const WINDOW = 'wanted a duration with its unit from 1m0s to 24h0m0s, such as "90s"';
+const HOLD_OFF = "wanted a duration with its unit from 0s to 24h0m0s, such as 90s";
+const WINDOW = "wanted a duration with its unit from 1m0s to 24h0m0s, such as 90s";
 const BLINK = "a connection of the cloud that blinks can look like absence for a minute";
 
 function toLines(

@@ -140,7 +140,7 @@ describe.each(PROVIDERS)("loadProviderConfig() for $name", (provider) => {
   test("P-05 loadProviderConfig() tells what is wrong below deletion with its place", async () => {
     const text = `deletion:\n  holdOff: soon\n  enabeld: no\nnonsense: 1\n${MINIMAL[provider.name]}`;
     expect(await listIssues(text, {}, provider)).toEqual([
-      'FILE:2:3: deletion.holdOff: wanted a duration with its unit from 0s to 24h0m0s, such as "90s"',
+      "FILE:2:3: deletion.holdOff: wanted a duration with its unit from 0s to 24h0m0s, such as 90s",
       "FILE:3:3: deletion.enabeld: unknown key; did you mean enabled?",
       "FILE:4:1: nonsense: unknown key; correct or remove it",
     ]);

@@ -4,7 +4,12 @@
  */
 import { describe, expect, test } from "bun:test";
 import { assert, integer, property } from "fast-check";
-import { formatDuration, parseDuration, parseDurationWithin } from "../../lib/core/duration.ts";
+import {
+  describeDurationRange,
+  formatDuration,
+  parseDuration,
+  parseDurationWithin,
+} from "../../lib/core/duration.ts";
 
 describe("parseDuration()", () => {
   const good: readonly [string, number][] = [
@@ -51,6 +56,12 @@ describe("parseDurationWithin()", () => {
   ])("parseDurationWithin() of %j, from 1s to 1m, is %p", (text, ms) => {
     expect(parseDurationWithin(text, 1_000, 60_000)).toBe(ms);
   });
+});
+
+test("describeDurationRange() says the bounds and the unit", () => {
+  expect(describeDurationRange(1_000, 3_600_000, "30s")).toBe(
+    "wanted a duration with its unit from 1s to 1h0m0s, such as 30s",
+  );
 });
 
 describe("formatDuration()", () => {

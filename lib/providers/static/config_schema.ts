@@ -7,7 +7,7 @@ import type { InstanceAddress } from "../../cloud/provider.ts";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
 import { toSettingForm } from "../../cloud/setting_form.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { parseDurationWithin } from "../../core/duration.ts";
+import { describeDurationRange, parseDurationWithin } from "../../core/duration.ts";
 import { parseIp } from "../../core/ip.ts";
 import { isLabelKey, isLabelValue } from "../../core/label.ts";
 import { isInstanceId, isScheme } from "./provider_id.ts";
@@ -216,12 +216,13 @@ interface Entry {
 }
 
 function duration() {
+  const message = describeDurationRange(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s");
   return v.pipe(
-    text,
+    v.string(message),
     v.rawTransform(({ dataset, addIssue, NEVER }): number => {
       const ms = parseDurationWithin(dataset.value, REFRESH_MS_MIN, REFRESH_MS_MAX);
       if (ms !== undefined) return ms;
-      addIssue({ message: 'wanted a duration from 1s to 1h, such as "10s"' });
+      addIssue({ message });
       return NEVER;
     }),
   );

@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
 import { toSettingForm } from "../../cloud/setting_form.ts";
-import { parseDurationWithin, formatDuration } from "../../core/duration.ts";
+import { describeDurationRange, parseDurationWithin } from "../../core/duration.ts";
 import { parseCidr, type Cidr } from "../../core/ip.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
@@ -225,8 +225,10 @@ function parsed<T>(
   parse: (text: string) => T | undefined,
   problem: string | ((text: string) => string | undefined),
 ) {
+  // A message that says what is wanted says it of what is no text, too: quotes alone would lead to the next problem.
+  const whole = typeof problem === "string" ? v.string(problem) : text;
   return v.pipe(
-    text,
+    whole,
     v.rawTransform(({ dataset, addIssue, NEVER }): T => {
       const value = parse(dataset.value);
       if (value !== undefined) return value;
@@ -245,20 +247,19 @@ function cidrs() {
 }
 
 function duration(minMs: number, maxMs: number) {
-  const range = `from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
   return parsed(
     (text) => parseDurationWithin(text, minMs, maxMs),
-    `wanted a duration ${range}, such as "60s" or "1m30s"`,
+    describeDurationRange(minMs, maxMs, "30s"),
   );
 }
 
 /** 0 stands for the default, as in the Go controller; anything else must leave time for an answer. */
 function timeout() {
-  const range = `from ${formatDuration(TIMEOUT_MS_MIN)} to ${formatDuration(TIMEOUT_MS_MAX)}`;
+  const wanted = describeDurationRange(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX, "30s");
   return parsed(
     (text) =>
       parseDurationWithin(text, 0, 0) ?? parseDurationWithin(text, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
-    `wanted a duration ${range}, such as "60s", or "0" for the default`,
+    `${wanted}, or "0", in quotes, for the default`,
   );
 }
 

@@ -17,13 +17,24 @@ export function parseUrl(text: string): string | undefined {
 
 /** What is wrong with an address; `undefined` when nothing is. */
 export function explainUrl(text: string): string | undefined {
-  const url = URL.parse(text.trim());
+  const trimmed = text.trim();
+  const scheme = /^(?:([a-z][a-z\d+.-]*):\/\/|https?:)/i.exec(trimmed);
+  if (scheme === null) return "has no scheme: begin it with https://";
+  const socket = scheme[1]?.toLowerCase();
+  if (socket === "ws" || socket === "wss") {
+    return `is of a WebSocket: write ${socket === "ws" ? "http" : "https"}:// instead of ${socket}://`;
+  }
+  const url = URL.parse(trimmed);
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     return "wanted an address such as https://xoa.example.com";
   }
   // A secret in an address would end up in messages.
   if (url.username !== "" || url.password !== "") {
     return "holds a user or password (before the @): write them into username and password";
+  }
+  const [, page] = /\/(v[56])(?:\/|$)/.exec(url.pathname) ?? [];
+  if (page !== undefined) {
+    return `is copied from the web interface: leave out /${page} and everything after it`;
   }
   if (text.includes("?")) return "holds a query (from the ? on): leave it out";
   if (text.includes("#")) return "holds a fragment (from the # on): leave it out";

@@ -73,6 +73,15 @@ describe("parseFile()", () => {
   });
 });
 
+test.each([30, "30", ""])("parseFile() says of refreshInterval: %j what will do", (written) => {
+  expect(parseFile({ refreshInterval: written, instances: [] }).issues).toEqual([
+    {
+      path: "refreshInterval",
+      message: "wanted a duration with its unit from 1s to 1h0m0s, such as 30s",
+    },
+  ]);
+});
+
 test("SETTINGS describes every key once, with its form", () => {
   const forms = Object.fromEntries(SETTINGS.map(({ path, form }) => [path, form]));
   expect(Object.keys(forms)).toHaveLength(SETTINGS.length);

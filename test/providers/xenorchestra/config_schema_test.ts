@@ -48,6 +48,21 @@ describe("describeSettings()", () => {
 });
 
 describe("parseFileSettings()", () => {
+  const interval = "wanted a duration with its unit from 1s to 1h0m0s, such as 30s";
+  const timeout = "wanted a duration with its unit from 100ms to 10m0s, such as 30s";
+  const refused: readonly [Record<string, unknown>, string][] = [
+    [{ refreshInterval: 30 }, interval],
+    [{ refreshInterval: "30" }, interval],
+    [{ refreshInterval: "2h" }, interval],
+    [{ clientTimeout: 60 }, `${timeout}, or "0", in quotes, for the default`],
+    [{ clientTimeout: 0 }, `${timeout}, or "0", in quotes, for the default`],
+    [{ zoneLabelFrom: 1 }, "wanted host, pool, or hostTag: and the prefix of a tag"],
+    [{ username: 7 }, "wanted text, in quotes if it looks like a number"],
+  ];
+  test.each(refused)("says of %j at once what will be accepted", (raw, message) => {
+    expect(parseFileSettings(raw).issues).toEqual([{ path: Object.keys(raw).join(), message }]);
+  });
+
   test("gives the path of what is wrong", () => {
     expect(parseFileSettings({ addresses: { exclude: [7] } }).issues).toEqual([
       { path: "addresses.exclude.0", message: expect.stringContaining("wanted") },

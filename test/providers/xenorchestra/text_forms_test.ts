@@ -28,8 +28,22 @@ describe("parseUrl()", () => {
 
 describe("explainUrl()", () => {
   test.each([
-    ["xo.example.com", "such as https://"],
-    ["wss://xo", "such as https://"],
+    ["xo.example.com", "begin it with https://"],
+    ["xo.example.com/s3cret", "begin it with https://"],
+    ["xo.example.com:8443", "begin it with https://"],
+    ["localhost:8443/s3cret", "begin it with https://"],
+    ["10.0.0.1:443", "begin it with https://"],
+    ["[fd00::1]:443", "begin it with https://"],
+    ["//xo.example.com", "begin it with https://"],
+    ["wss://xo/s3cret", "is of a WebSocket: write https:// instead of wss://"],
+    ["WS://xo", "is of a WebSocket: write http:// instead of ws://"],
+    ["ftp://xo", "such as https://"],
+    ["https://", "such as https://"],
+    ["https://xo/v6", "leave out /v6"],
+    ["https://xo/v6/", "leave out /v6"],
+    ["https://xo/v5", "leave out /v5"],
+    ["https://xo/sub/v6/pool/s3cret", "leave out /v6"],
+    ["https://xo/v6/#/pool/s3cret", "leave out /v6"],
     ["https://user:s3cret@xo", "holds a user or password"],
     ["https://s3cret@xo", "holds a user or password"],
     ["https://:s3cret@xo", "holds a user or password"],
@@ -42,7 +56,9 @@ describe("explainUrl()", () => {
   });
 
   test("has nothing against a good address", () => {
-    expect(explainUrl("https://xo:8443/sub")).toBeUndefined();
+    for (const url of ["https://xo:8443/sub", "https://xo/v60", "http://v6.xo"]) {
+      expect(explainUrl(url)).toBeUndefined();
+    }
   });
 });
 
