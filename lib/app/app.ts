@@ -36,6 +36,7 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   const loops = runBackground(options, parts, background.signal);
   const running = createRunningMetric(options.metrics);
   exportInstances(options.metrics, parts.nodes, (node) => parts.presences.find(node));
+  if (options.controllers.has(LIFECYCLE_NAME)) parts.lifecycle.standBy();
   const supervised = supervise(options, parts, AbortSignal.any([signal, background.signal]));
   const work = (stop: AbortSignal): Promise<void> => {
     supervised.notice();

@@ -39,6 +39,11 @@ export const NO_SIGHTINGS: FirstSightings = { sinceMs: undefined, shown: new Set
 
 const NONE: ReadonlySet<string> = NO_SIGHTINGS.shown;
 
+/** Whether it matters no more whom an inventory shows: the wait is over, and who was seen is forgotten. */
+export function areOver({ sinceMs, shown }: FirstSightings, observedAtMs: number): boolean {
+  return isOver(sinceMs, observedAtMs) && shown.size === 0;
+}
+
 /**
  * Takes in one look at the whole fleet.
  *
@@ -52,9 +57,12 @@ export function noteSightings(
 ): FirstSightings {
   const isTelling = fleet.some(({ sighting }) => sighting !== "unknown");
   const sinceMs = before.sinceMs ?? (isTelling ? observedAtMs : undefined);
-  const isOver = sinceMs !== undefined && observedAtMs - sinceMs >= NEVER_SEEN_WAIT_MS;
-  const shown = isOver ? NONE : addShown(before.shown, fleet);
+  const shown = isOver(sinceMs, observedAtMs) ? NONE : addShown(before.shown, fleet);
   return sinceMs === before.sinceMs && shown === before.shown ? before : { sinceMs, shown };
+}
+
+function isOver(sinceMs: number | undefined, observedAtMs: number): boolean {
+  return sinceMs !== undefined && observedAtMs - sinceMs >= NEVER_SEEN_WAIT_MS;
 }
 
 function addShown(shown: ReadonlySet<string>, fleet: readonly Sighted[]): ReadonlySet<string> {

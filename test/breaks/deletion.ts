@@ -356,6 +356,37 @@ export const DELETION_BREAKS: readonly Break[] = [
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
   },
   {
+    id: "count-while-standing-by",
+    invariant: "a standby counts no observation of absence",
+    edits: edit(
+      FLEET,
+      "source.subscribe(() => this.#noteSightings()),",
+      "source.subscribe(() => void this.look()),",
+    ),
+    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
+    id: "forget-deletions-of-leader",
+    invariant: "what a leader deleted counts for the next one, which stood by",
+    edits: edit(
+      FLEET,
+      "if (member === undefined || member.isReady) return;",
+      "if (member) return;",
+    ),
+    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
+    id: "see-all-while-standing-by",
+    invariant: "what a standby did not see it does not miss at once",
+    edits: edit(
+      FLEET,
+      "const noted = noteSightings(sightings, this.#listFleet(), observedAtMs);",
+      "const all = this.#listFleet().map((one) => ({ ...one, sighting: 'present' as const }));\n" +
+        "    const noted = noteSightings(sightings, all, observedAtMs);",
+    ),
+    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
     id: "count-part-of-fleet",
     invariant: "the fleet is looked at when all its Nodes are known, and not before",
     edits: edit(FLEET, "if (!nodes.synced) return false;", ""),

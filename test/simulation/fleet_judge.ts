@@ -2,10 +2,12 @@
  * How many Nodes a process may delete, by what it was told: the fleet limit as lib/cloud/fleet_limit.ts defines it,
  * worked out again from the watch, the lists and the inventories that reached the process.
  *
- * The limit is a promise of each process: what another one deleted before it started, it does not know.
+ * The limit is a promise of each process: what another one deleted before it started, it does not know. What went while
+ * it stood by it was told of.
  * @module
  */
 import type { Inventory } from "../../lib/cloud/inventory.ts";
+import { isReady } from "../../lib/controllers/identity.ts";
 import type { Node } from "../../lib/kube/resource.ts";
 import type { World } from "./world.ts";
 
@@ -13,6 +15,7 @@ import type { World } from "./world.ts";
 interface Member {
   readonly name: string;
   readonly sinceMs: number;
+  readonly isReady: boolean;
 }
 
 /** What one process was told and did. Times in milliseconds of its own monotonic clock. */
@@ -21,7 +24,7 @@ interface Ledger {
   readonly members: Map<string, Member>;
   /** How many there were, and since when. */
   readonly sizes: { readonly atMs: number; readonly size: number }[];
-  /** When deletions were sent, by UID. */
+  /** When deletions were sent by it, or became known to it while it stood by, by UID. */
   readonly deletions: Map<string, number>;
   /** Those of which the inventory in use shows that their machines are gone, by UID. */
   missing: ReadonlySet<string>;
@@ -59,6 +62,9 @@ export class FleetJudge {
     const before = new Map(members);
     members.clear();
     for (const node of nodes) this.#set(asker, node, before);
+    for (const [uid, { isReady }] of before) {
+      if (!members.has(uid) && !isReady) this.#noteLoss(asker, uid);
+    }
     this.#noteSize(asker);
   }
 
@@ -66,8 +72,10 @@ export class FleetJudge {
   noteEvent(asker: string, type: string, node: Node): void {
     const { members } = this.#find(asker);
     const before = new Map(members);
-    members.delete(node.metadata.uid ?? "");
+    const { uid = "" } = node.metadata;
+    members.delete(uid);
     if (type !== "DELETED") this.#set(asker, node, before);
+    else if (before.has(uid) && !isReady(node)) this.#noteLoss(asker, uid);
     this.#noteSize(asker);
   }
 
@@ -142,8 +150,14 @@ export class FleetJudge {
     const { uid = "", name } = node.metadata;
     const isNew = node.spec?.taints?.some(({ key }) => key.endsWith("/uninitialized")) ?? false;
     if (isNew || !PROVIDER_ID.test(node.spec?.providerID ?? "")) return;
-    const known = before.get(uid) ?? { name, sinceMs: this.#toOwnMs(asker) };
-    this.#find(asker).members.set(uid, known);
+    const { sinceMs } = before.get(uid) ?? { sinceMs: this.#toOwnMs(asker) };
+    this.#find(asker).members.set(uid, { name, sinceMs, isReady: isReady(node) });
+  }
+
+  /** A Node went that was not Ready: if the process stands by, it takes that for a deletion by the leader. */
+  #noteLoss(asker: string, uid: string): void {
+    if (this.#world.findProcess(asker).ledMs !== undefined) return;
+    this.#find(asker).deletions.set(uid, this.#toOwnMs(asker));
   }
 
   #noteSize(asker: string): void {

@@ -13,6 +13,10 @@ function toNode(world: World, name: string): Node {
   return { metadata: { name, uid: name }, spec: { providerID } };
 }
 
+function toReady(world: World, name: string): Node {
+  return { ...toNode(world, name), status: { conditions: [{ type: "Ready", status: "True" }] } };
+}
+
 /** Four Nodes, of which two may go, and a process that was told of them and does nothing itself. */
 async function start(): Promise<World> {
   const deletion = { ...DEFAULT_DELETION, fleetShare: 0.5, fleetWindowMs: WINDOW_MS };
@@ -76,7 +80,7 @@ describe("FleetJudge", () => {
   test("FleetJudge.listExcess() goes by the size that the process knew when the window began", async () => {
     const world = await start();
     const { fleet } = world.invariants.proofs;
-    const go = (name: string): void => fleet.noteEvent(AUTHOR, "DELETED", toNode(world, name));
+    const go = (name: string): void => fleet.noteEvent(AUTHOR, "DELETED", toReady(world, name));
     for (const name of ["n2", "n3", "n4"]) go(name);
     const soon = [fleet.listExcess(AUTHOR, "n1"), fleet.listExcess(AUTHOR, "n2")];
     await world.timeline.advance(3 * WINDOW_MS);
@@ -86,5 +90,21 @@ describe("FleetJudge", () => {
 
     expect(soon).toEqual([[], []]);
     expect(later.join()).toContain("2 Nodes are missing or go within the window, of 1");
+  });
+
+  test("FleetJudge.listExcess() counts Nodes that went, not Ready, while the process stood by", async () => {
+    const world = await start();
+    const { fleet } = world.invariants.proofs;
+    const incarnation = world.findProcess(AUTHOR);
+    fleet.noteEvent(AUTHOR, "DELETED", toReady(world, "n1"));
+    fleet.noteEvent(AUTHOR, "DELETED", toNode(world, "n2"));
+    const one = fleet.listExcess(AUTHOR, "n3");
+    incarnation.ledMs = world.timeline.monotonic();
+    fleet.noteEvent(AUTHOR, "DELETED", toNode(world, "n3"));
+    const two = fleet.listExcess(AUTHOR, "n4");
+    world.leave();
+
+    expect(one).toEqual([]);
+    expect(two.join()).toContain("3 Nodes are missing or go within the window");
   });
 });

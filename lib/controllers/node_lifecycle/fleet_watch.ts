@@ -16,7 +16,8 @@ import {
   readFleet,
   type Verdict,
 } from "../../cloud/deletion_guard.ts";
-import { NO_SIGHTINGS } from "../../cloud/first_sightings.ts";
+import { areOver, NO_SIGHTINGS, noteSightings } from "../../cloud/first_sightings.ts";
+import { dropDeletions } from "../../cloud/fleet_limit.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { Node } from "../../kube/resource.ts";
 import type { NodeContext } from "../node_loop.ts";
@@ -70,6 +71,44 @@ export class FleetWatch {
     this.#state = observeFleet(this.#state, look, this.#settings);
     this.#tellOfLimit();
     return fleet.some(({ isReady, sighting }) => !isReady && sighting === "missing");
+  }
+
+  /**
+   * Remembers what the next leader must know, while another process leads: whose machines an inventory shows, and which
+   * Nodes went. Nothing else counts then: not how often a machine was missing, and not for how long.
+   *
+   * @returns What ends that
+   */
+  standBy(): () => void {
+    const { nodes, source } = this.#context;
+    const ends = [
+      source.subscribe(() => this.#noteSightings()),
+      nodes.subscribe((_name, before, after) => {
+        if (before !== undefined && after === undefined) this.#noteLoss(before);
+      }),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  #noteSightings(): void {
+    const { nodes, source } = this.#context;
+    const observedAtMs = this.#findObservedAt(source.current);
+    const { sightings } = this.#state;
+    // Thousands of Nodes are looked at only while it matters.
+    if (!nodes.synced || observedAtMs === undefined || areOver(sightings, observedAtMs)) return;
+    const noted = noteSightings(sightings, this.#listFleet(), observedAtMs);
+    this.#state = { ...this.#state, sightings: noted };
+  }
+
+  /** A leader deletes no Node that is Ready. One that a person deleted counts as well, to be safe. */
+  #noteLoss(node: Node): void {
+    const member = toFleetMember(node, this.#context.presences.find(node));
+    if (member === undefined || member.isReady) return;
+    const startMs = this.#context.clock.monotonic() - this.#settings.fleetWindowMs;
+    this.#state = { ...this.#state, deletions: dropDeletions(this.#state.deletions, startMs) };
+    this.noteDeletion(node);
   }
 
   /** Judges a Node by what the looks so far showed. */

@@ -72,6 +72,7 @@ export class NodeLifecycleController {
   #seen: Inventory["instances"] | undefined;
   /** By name. Each stands until the machine or the kubelet is back. */
   readonly #disagreements = new Map<string, Disagreement>();
+  #endStandBy: (() => void) | undefined;
 
   constructor(options: NodeLifecycleControllerOptions) {
     const { context, deletion, metrics, monitorPeriodMs } = options;
@@ -100,8 +101,14 @@ export class NodeLifecycleController {
     });
   }
 
+  /** Remembers what it must know of the fleet once it runs; writes nothing. See {@linkcode FleetWatch.standBy}. */
+  standBy(): void {
+    this.#endStandBy ??= this.#fleet.standBy();
+  }
+
   /** Runs until the signal aborts and what was under way has ended. */
   run(signal: AbortSignal): Promise<void> {
+    this.#endStandBy?.();
     return this.#loop.run(signal);
   }
 

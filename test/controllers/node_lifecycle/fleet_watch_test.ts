@@ -109,6 +109,73 @@ describe("FleetWatch.noteSeen()", () => {
   });
 });
 
+describe("FleetWatch.standBy()", () => {
+  const settings = { ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0 };
+
+  /** A process that stands by: it takes inventory, sees Nodes change, and looks at nothing. */
+  async function standBy(): Promise<SetUp & { end(): void }> {
+    const world = await setUp();
+    const fleet = new FleetWatch(world.context, settings);
+    const end = fleet.standBy();
+    await world.clock.advance(30_000);
+    return { ...world, fleet, end, observe: world.observe };
+  }
+
+  test("lets a machine be missed that was seen meanwhile, and no other", async () => {
+    await using world = await standBy();
+    const { fleet } = world;
+    world.loseMachines("n0");
+    await world.clock.advance(30_000);
+    world.end();
+    fleet.look();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ reason: "neverSeen" });
+    world.server.setReady("n0", "False");
+    await world.clock.advance(30_000);
+    fleet.look();
+    expect(fleet.judge(find(world, "n0"))).toEqual({ kind: "confirm" });
+  });
+
+  test("counts the ten minutes of what was never seen from the first inventory on", async () => {
+    await using world = await standBy();
+    const { fleet } = world;
+    await world.clock.advance(600_000);
+    world.end();
+    fleet.look();
+    expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "confirm" });
+  });
+
+  test("counts no observation of absence, and nothing once it ended", async () => {
+    await using world = await standBy();
+    const { fleet } = world;
+    for (let round = 0; round < 5; round += 1) await world.clock.advance(30_000);
+    expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "keep" });
+    world.end();
+    fleet.look();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "blocked" });
+    world.add("late", { ready: "False" });
+    await world.clock.advance(30_000);
+    world.loseMachines("late");
+    await world.clock.advance(30_000);
+    fleet.look();
+    expect(fleet.judge(find(world, "late"))).toMatchObject({ reason: "neverSeen" });
+    world.server.remove("late");
+    expect(fleet.read().deleted).toBe(0);
+  });
+
+  test("counts Nodes that went while they were not Ready as deleted, for the window", async () => {
+    await using world = await standBy();
+    const { fleet } = world;
+    world.server.remove("n0");
+    world.server.put(toNode("new", { providerId: "test://new" }));
+    world.server.remove("new");
+    expect(fleet.read().deleted).toBe(0);
+    world.server.remove("gone");
+    expect(fleet.read()).toMatchObject({ deleted: 1, affected: 1 });
+    await world.clock.advance(600_001);
+    expect(fleet.read()).toMatchObject({ deleted: 0, affected: 0 });
+  });
+});
+
 describe("FleetWatch.look()", () => {
   test("counts one observation for each inventory, not for each look", async () => {
     await using world = await setUp();
