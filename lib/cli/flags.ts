@@ -47,7 +47,7 @@ export interface Settings {
 export interface ParsedFlags {
   readonly settings: Settings;
   readonly warnings: readonly string[];
-  /** Flags that do something and their values, given or not, for `/configz`. */
+  /** Flags that set something and their values, given or not, for `/configz`. */
   readonly configz: Readonly<Record<string, string>>;
 }
 

@@ -12,6 +12,9 @@ import type { FlagToken } from "./flag_tokens.ts";
 /** Least and most, both allowed. */
 export type Range = readonly [least: number, most: number];
 
+/** They make the program say something and end: whoever asks a running process finds nothing to know in them. */
+const ANSWERED_AT_ONCE: ReadonlySet<string> = new Set(["help", "version"]);
+
 /** The last value given for each flag, else its default. */
 export class GivenFlags {
   readonly #values = new Map<string, string>();
@@ -27,9 +30,11 @@ export class GivenFlags {
     return this.#values.get(name) ?? findFlag(name).default;
   }
 
-  /** The flags that do something and their values. No flag holds a secret, except for a password within a URL. */
+  /** The flags that set something and their values. No flag holds a secret, except for a password within a URL. */
   listEffective(): Record<string, string> {
-    const effective = FLAGS.filter(({ effect }) => effect === "applies");
+    const effective = FLAGS.filter(
+      ({ name, effect }) => effect === "applies" && !ANSWERED_AT_ONCE.has(name),
+    );
     return Object.fromEntries(
       effective.map(({ name }) => [name, this.text(name).replace(/\/\/[^/@]*@/, "//")]),
     );
