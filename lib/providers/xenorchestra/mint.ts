@@ -15,6 +15,9 @@ import { explainToken } from "./text_forms.ts";
 /** How the `client.id` of every token begins that Landfall makes, and may renew. */
 export const OWN_CLIENT: string = "landfall-";
 
+/** What a path of a user that is no more is answered with; a 401 comes of a wrong password, too. */
+const GONE: ReadonlySet<number> = new Set([403, 404]);
+
 /** The end of the calendar of ECMAScript. */
 const TIME_MS_MAX = 8.64e15;
 
@@ -39,12 +42,14 @@ type Password = Credentials & { readonly kind: "password" };
 
 /**
  * Creates what gets a token, in one try. The same installation gets the same token each time, with a new end.
- * The server answers `users/me` with a redirect to the user's own path: 307.
+ * The server answers `users/me` with a redirect to the user's own path: 307. That path is kept for as long as it works,
+ * for a user that was made again, as in a restored database, has another one.
  */
 export function createMint(options: MintOptions, credentials: Password): () => Promise<Minted> {
   const { settings, deps, timeoutMs, post } = options;
   const { username } = credentials;
-  let url = `${settings.url}/rest/v0/users/me/authentication_tokens`;
+  const me = `${settings.url}/rest/v0/users/me/authentication_tokens`;
+  let own: string | undefined;
   const body = JSON.stringify({
     description: "Landfall, a Kubernetes cloud controller manager",
     client: { id: OWN_CLIENT + (deps.stateId ?? toStateId(settings.url, username)) },
@@ -52,11 +57,19 @@ export function createMint(options: MintOptions, credentials: Password): () => P
   const headers = { authorization: `Basic ${toBasic(credentials)}` };
   return async () => {
     const deadline = withDeadline(deps.signal, timeoutMs, deps.clock);
-    let reply = await post({ operation: "create_token", url, headers, body }, deadline);
-    if (reply.redirectUrl !== undefined) {
-      url = reply.redirectUrl;
-      reply = await post({ operation: "create_token", url, headers, body }, deadline);
+    const ask = (url: string): Promise<Reply> =>
+      post({ operation: "create_token", url, headers, body }, deadline);
+    let reply = await ask(own ?? me);
+    if (own !== undefined && GONE.has(reply.status)) {
+      own = undefined;
+      reply = await ask(me);
     }
+    if (reply.redirectUrl !== undefined) {
+      own = reply.redirectUrl;
+      reply = await ask(own);
+    }
+    // The next try finds out: whoever gives the same password again within 2 s of a 401 is refused.
+    if (reply.status === 401 || GONE.has(reply.status)) own = undefined;
     if (reply.status === 401) {
       const advice = "the username or the password is wrong, or the user needs a one-time password";
       throw new CloudError("denied", `Xen Orchestra answered 401: ${advice}`);

@@ -61,7 +61,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 /** Users and tokens. A failed Basic try brakes the next ones of that user for two seconds, right password or not. */
 export class Auth {
   readonly #clock: Clock;
-  readonly #users: readonly XoUser[];
+  #users: readonly XoUser[];
   readonly #tokens = new Map<string, XoToken>();
   readonly #failedAtMs = new Map<string, number>();
 
@@ -92,6 +92,15 @@ export class Auth {
     const token = { id, user_id: user.id, created_at: now, expiration: now + validityMs };
     this.#tokens.set(id, token);
     return token;
+  }
+
+  /** Makes a user again, as in a restored database: name and password stay, the ID is another, its tokens are gone. */
+  remake(username: string, id: string): void {
+    const before = this.#users.find((user) => user.username === username);
+    this.#users = this.#users.map((user) => (user === before ? { ...user, id } : user));
+    for (const token of this.#tokens.values()) {
+      if (token.user_id === before?.id) this.revoke(token.id);
+    }
   }
 
   /** Takes a token away. */

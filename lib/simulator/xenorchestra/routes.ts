@@ -107,7 +107,7 @@ function addUsers(app: Hono<Env>, { auth }: RoutesOptions): void {
     const user = c.get("user");
     if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
     const id = c.req.param("id") ?? user.id;
-    if (id !== user.id) return toNotFound(id, "user");
+    if (id !== user.id) return toForbidden(id, "user");
     try {
       const body: unknown = JSON.parse((await c.req.text()) || "{}");
       const fields = typeof body === "object" && body !== null ? { ...body } : {};

@@ -42,6 +42,60 @@ describe("createMint()", () => {
     ]);
   });
 
+  const own = `${URL}/rest/v0/users/u-1/authentication_tokens`;
+  const me = `${URL}/rest/v0/users/me/authentication_tokens`;
+  const another = `${URL}/rest/v0/users/u-2/authentication_tokens`;
+  const toRedirect = (redirectUrl: string): Reply => ({
+    status: 307,
+    contentType: "",
+    redirectUrl,
+  });
+  const urls = (sent: unknown[]): unknown[] => sent.map((one) => (one as string[])[0]);
+
+  test.each([403, 404])(
+    "asks who it is again when its old path is answered with %d",
+    async (status) => {
+      const { mint, sent } = createBench(
+        toRedirect(own),
+        TOKEN,
+        json({ error: "no" }, status),
+        toRedirect(another),
+      );
+      await mint();
+      expect(await mint()).toEqual({ token: "canary-token", expiresAtMs: 5 });
+      await mint();
+      expect(urls(sent)).toEqual([me, own, own, me, another, another]);
+    },
+  );
+
+  test("asks who it is with the next try after a 401, for a second one at once would be held back", async () => {
+    const { mint, sent } = createBench(
+      toRedirect(own),
+      TOKEN,
+      json({ error: "invalid credentials" }, 401),
+      toRedirect(another),
+    );
+    await mint();
+    await expect(mint()).rejects.toThrow("the username or the password is wrong");
+    expect(await mint()).toEqual({ token: "canary-token", expiresAtMs: 5 });
+    expect(urls(sent)).toEqual([me, own, own, me, another]);
+  });
+
+  test("keeps its path after trouble of the server, and forgets one that never worked", async () => {
+    const { mint, sent } = createBench(
+      toRedirect(own),
+      json({}, 403),
+      toRedirect(own),
+      TOKEN,
+      json({}, 500),
+    );
+    await expect(mint()).rejects.toThrow("403");
+    await mint();
+    await expect(mint()).rejects.toThrow("500");
+    await mint();
+    expect(urls(sent)).toEqual([me, own, me, own, own, own]);
+  });
+
   test("asks for the same client every time, so that a token is renewed and not added", async () => {
     const [one, other] = [createBench(), createBench()];
     await one.mint();

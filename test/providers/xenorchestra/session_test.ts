@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { describeError } from "../../../lib/core/errors.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session.ts";
+import { startXenOrchestraSimulator } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { FakeXenOrchestra, loadCapture, toDeps, toResponse, toSettings } from "./fake_server.ts";
 
 const signal = new AbortController().signal;
@@ -283,6 +284,21 @@ describe("tokenFile", () => {
     );
     expect(make).not.toThrow("canary");
   });
+});
+
+test("signs in again when the user was made again with another ID, as in a restored database", async () => {
+  const user = { id: "u-1", username: "ccm@local", password: "pa:ss" };
+  const cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [user] });
+  try {
+    const session = new Session(toSettings(cloud.url, PASSWORD), deps);
+    expect((await session.get(GET, signal)).status).toBe(200);
+    cloud.auth.remake(user.username, "u-2");
+    // What was just minted is not doubted at once.
+    await deps.clock.advance(60_000);
+    expect((await session.get(GET, signal)).status).toBe(200);
+  } finally {
+    await cloud.stop();
+  }
 });
 
 describe("username and password", () => {

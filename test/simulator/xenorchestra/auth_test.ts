@@ -43,6 +43,13 @@ describe("Auth", () => {
     }
   });
 
+  test("remake() gives a user another ID, keeps the password and takes the tokens", () => {
+    auth.addToken("t", user);
+    auth.remake("ccm", "u-2");
+    expect(identify(undefined, basic("pass:word"))).toEqual({ ...user, id: "u-2" });
+    expect(refusal(() => identify("token=t"))).toEqual([401, "invalid credentials"]);
+  });
+
   test("identify() brakes Basic for two seconds after a wrong password, the right one too", async () => {
     expect(refusal(() => identify(undefined, basic("no")))).toEqual([401, "invalid credentials"]);
     await clock.advance(1_999);

@@ -52,7 +52,7 @@ describe("createRoutes()", () => {
       201,
       { token: { user_id: "u-1", client: { id: "c" } } },
     ]);
-    expect((await post("/users/u-2/authentication_tokens", "{}"))[0]).toBe(404);
+    expect((await post("/users/u-2/authentication_tokens", "{}"))[0]).toBe(403);
     expect((await post("/users/u-1/authentication_tokens", "{bad"))[0]).toBe(500);
     expect((await ask("/users/u-1/authentication_tokens"))[1]).toHaveLength(2);
     expect((await ask("/users/u-2/authentication_tokens"))[0]).toBe(404);
