@@ -14,6 +14,7 @@ import type { ListenAddress } from "../http/listen_address.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ElectionTimes } from "../kube/leader.ts";
 import type { LeaseName } from "../kube/lease.ts";
+import type { Recovery } from "../kube/recovery.ts";
 
 /** The Lease that replicas agree by, and its times. */
 export type ElectionSettings = LeaseName & ElectionTimes;
@@ -37,6 +38,8 @@ export interface SecureSettings {
 export interface AppOptions {
   readonly provider: Provider;
   readonly client: KubeClient;
+  /** What the clients tell when a kept connection was silent. @default {they tell nobody} */
+  readonly recovery?: Recovery;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;

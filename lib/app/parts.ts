@@ -60,7 +60,7 @@ export function createParts(options: AppOptions): Parts {
     metrics: createEventMetrics(metrics),
   });
   options.announcer?.connect(events.speakAs(provider.name));
-  const recovery = new Recovery();
+  const { recovery = new Recovery() } = options;
   const elector = createElector(options, { events, recovery });
   const shared = {
     client: toControllerClient(client, elector),

@@ -20,6 +20,7 @@ import { loadCredentials } from "../kube/credentials/mod.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { createKubeClient, type KubeClientOptions } from "../kube/http_client.ts";
 import { type ElectionTimes, toElectionDeadlineMs } from "../kube/leader.ts";
+import { Recovery } from "../kube/recovery.ts";
 import { createRequestMetrics } from "../kube/request.ts";
 import { requireProvider } from "../providers/mod.ts";
 import { parseFlags, type Settings } from "./flags.ts";
@@ -86,7 +87,9 @@ async function serve(
     clock,
     log,
   });
-  const shared = { credentials, clock, metrics: createRequestMetrics(metrics), version: VERSION };
+  const recovery = new Recovery();
+  const requestMetrics = createRequestMetrics(metrics);
+  const shared = { credentials, clock, metrics: requestMetrics, version: VERSION, recovery };
   const client = createKubeClient(shared);
   const elected = election && { ...election, client: createElectionClient(shared, election) };
   const notifier = createNotifier({ env, clock, log });
@@ -98,6 +101,7 @@ async function serve(
       {
         ...settings,
         ...parts,
+        recovery,
         ...(notifier && { notifier }),
         ...(elected && { election: elected }),
       },

@@ -113,6 +113,7 @@ export function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === "TimeoutError";
 }
 
-function toTimeoutError(): DOMException {
+/** What a signal aborts with once its time is up, as that of the platform does. */
+export function toTimeoutError(): DOMException {
   return new DOMException("The time is up", "TimeoutError");
 }

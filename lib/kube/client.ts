@@ -68,7 +68,10 @@ export interface KubeClient {
     query: ListQuery,
     signal: AbortSignal,
   ): Promise<ListPage<T>>;
-  /** Yields events until the server ends the stream; ending the iteration closes the connection. */
+  /**
+   * Yields events until the server ends the stream; ending the iteration closes the connection. A signal that aborts
+   * with a `TimeoutError` says that the connection is silent: later requests go over new ones.
+   */
   watch<T extends KubeObject>(
     resource: Resource<T>,
     query: WatchQuery,

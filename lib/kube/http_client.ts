@@ -2,9 +2,10 @@
  * The client of the API server over HTTP.
  * @module
  */
-import { type Clock, startDeadline } from "../core/clock.ts";
+import { type Clock, isTimeout, startDeadline } from "../core/clock.ts";
 import { Limiter } from "../core/limiter.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
+import { type Call, GET, toCollection, toRequest, toWhat } from "./call.ts";
 import type {
   DeleteOptions,
   KubeClient,
@@ -18,6 +19,7 @@ import type {
 import type { Credentials } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 import { readListBody } from "./list_body.ts";
+import type { Recovery } from "./recovery.ts";
 import {
   createRequestMetrics,
   type KubeRequest,
@@ -56,6 +58,8 @@ export interface KubeClientOptions {
   readonly inFlightMax?: number;
   /** Longest time for one call with all its tries, in milliseconds, but for lists. @default {30_000} */
   readonly deadlineMs?: number;
+  /** Told when a kept connection was silent and a new one works. @default {nobody} */
+  readonly recovery?: Recovery;
 }
 
 /** Longest time for a page of a list, with all its tries. */
@@ -66,19 +70,6 @@ const WATCH_GRACE_MS = 30_000;
 /** Creates a client; nothing is sent until it is asked something. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   return new HttpKubeClient(options);
-}
-
-/** What varies from call to call. */
-interface Call {
-  readonly method: KubeRequest["method"];
-  readonly path: string;
-  /** The verb, for errors. */
-  readonly verb: string;
-  readonly body?: object;
-  readonly contentType?: string;
-  readonly repeatable: boolean;
-  readonly beforeSend?: WriteOptions["beforeSend"];
-  readonly read?: (reply: Response, what: string, signal: AbortSignal) => Promise<unknown>;
 }
 
 class HttpKubeClient implements KubeClient {
@@ -98,6 +89,7 @@ class HttpKubeClient implements KubeClient {
       transport: this.#transport,
       clock,
       metrics: metrics instanceof MetricsRegistry ? createRequestMetrics(metrics) : metrics,
+      recovery: options.recovery,
     });
     this.#limiter = new Limiter(options.inFlightMax ?? 32);
     this.#userAgent = toUserAgent(version, component);
@@ -132,9 +124,11 @@ class HttpKubeClient implements KubeClient {
     const path = `${toPath(resource, toCollection(query.namespace))}${toWatchSearch(query)}`;
     const call = { ...GET, verb: "watch", path, repeatable: false };
     const what = toWhat(call);
+    const { generation } = this.#transport;
     const late = new AbortController();
     const stopped = AbortSignal.any([signal, late.signal]);
     const end = (message: string) => (): void => {
+      this.#transport.giveUp(generation);
       late.abort(new KubeError("unavailable", `Cannot ${what}: ${message}`));
     };
     let stopTimer = this.#startTimer(this.#deadlineMs, end("no answer in time"));
@@ -147,6 +141,7 @@ class HttpKubeClient implements KubeClient {
       if (reply.body !== null) yield* readWatchEvents(reply.body, what, stopped);
     } finally {
       stopTimer();
+      if (isTimeout(signal.reason)) this.#transport.giveUp(generation);
     }
   }
 
@@ -263,21 +258,10 @@ class HttpKubeClient implements KubeClient {
   }
 
   #toRequest(call: Call, deadlineMs: number): KubeRequest {
-    const { method, path, body, contentType, repeatable, beforeSend } = call;
-    return {
-      method,
-      path,
-      headers: {
-        accept: "application/json",
-        "user-agent": this.#userAgent,
-        ...(contentType !== undefined && { "content-type": contentType }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      what: toWhat(call),
-      repeatable,
-      beforeSend,
+    return toRequest(call, {
+      userAgent: this.#userAgent,
       deadlineMs: this.#clock.monotonic() + deadlineMs,
-    };
+    });
   }
 
   /** Calls `end` after `ms` milliseconds, unless the returned function is called before. */
@@ -287,13 +271,3 @@ class HttpKubeClient implements KubeClient {
     return () => stop.abort();
   }
 }
-
-const GET = { method: "GET", verb: "read", repeatable: true } as const;
-
-/** The request, for errors. */
-function toWhat({ verb, path }: Pick<Call, "verb" | "path">): string {
-  return `${verb} "${path.split("?")[0]}"`;
-}
-
-const toCollection = (namespace: string | undefined): ObjectPath =>
-  namespace === undefined ? {} : { namespace };

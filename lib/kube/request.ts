@@ -10,6 +10,7 @@ import type { Counter, Histogram, MetricsRegistry } from "../core/metrics.ts";
 import { listSecrets, redact } from "../core/redact.ts";
 import type { Credential, Credentials } from "./credentials/mod.ts";
 import { KubeError } from "./errors.ts";
+import type { Recovery } from "./recovery.ts";
 import { parseRetryAfter, toKubeError } from "./status.ts";
 import {
   isConnectionReset,
@@ -37,6 +38,8 @@ export interface RequesterOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly metrics: RequestMetrics;
+  /** Told when a kept connection was silent and a new one works. */
+  readonly recovery?: Recovery | undefined;
 }
 
 /** Metrics of requests, with the names that Kubernetes components use. */
@@ -65,9 +68,12 @@ export function createRequestMetrics(metrics: MetricsRegistry): RequestMetrics {
 /** Sends requests by the rules above. */
 export class Requester {
   readonly #options: RequesterOptions;
+  /** The generation of connections whose answers were last told of, or that came first. */
+  #answered: number;
 
   constructor(options: RequesterOptions) {
     this.#options = options;
+    this.#answered = options.transport.generation;
   }
 
   /**
@@ -143,17 +149,28 @@ export class Requester {
   ): Promise<Response> {
     const { transport, clock, metrics } = this.#options;
     const { method } = request;
-    const { host } = transport;
+    const { host, generation } = transport;
     const startMs = clock.monotonic();
     let code = "<error>";
     try {
       const reply = await transport.send(request, credential, signal);
       code = String(reply.status);
+      this.#noteAnswer(generation);
       return reply;
+    } catch (error) {
+      // Not one byte came in time.
+      if (isTimeout(error)) transport.giveUp(generation);
+      throw error;
     } finally {
       metrics.requests.inc({ code, method, host });
       metrics.duration.observe((clock.monotonic() - startMs) / 1000, { verb: method, host });
     }
+  }
+
+  #noteAnswer(generation: number): void {
+    if (generation <= this.#answered) return;
+    this.#answered = generation;
+    this.#options.recovery?.tell("reconnected");
   }
 }
 

@@ -26,6 +26,8 @@ export interface TransportRequest {
 export interface Transport {
   /** Host and port, for metrics. */
   readonly host: string;
+  /** Grows with each {@linkcode giveUp} that does something. */
+  readonly generation: number;
   /**
    * Sends a request and resolves with the head of its reply.
    * Redirects are not followed: they would carry the token away.
@@ -33,6 +35,13 @@ export interface Transport {
    * @throws {KubeError} `unavailable` when there is no reply, or `signal.reason`
    */
   send(request: TransportRequest, credential: Credential, signal: AbortSignal): Promise<Response>;
+  /**
+   * Lets requests from now on use new connections: one that was kept turned out to be silent, so all may be. What is
+   * in flight ends on the old ones.
+   *
+   * @param generation That of the silent connection: nothing is done when its generation was given up before
+   */
+  giveUp(generation: number): void;
   /** Closes idle connections. */
   close(): void;
 }
@@ -41,6 +50,7 @@ export interface Transport {
 export function createTransport(server: string): Transport {
   const { host, hostname } = new URL(server);
   let current: { version: number; session: Bun.FetchSession } | undefined;
+  let generation = 0;
 
   const findSession = ({ tls, proxy, version }: Credential): Bun.FetchSession => {
     if (current?.version === version) return current.session;
@@ -58,6 +68,9 @@ export function createTransport(server: string): Transport {
 
   return {
     host,
+    get generation(): number {
+      return generation;
+    },
     async send({ method, path, headers, body }, credential, signal) {
       signal.throwIfAborted();
       try {
@@ -74,6 +87,12 @@ export function createTransport(server: string): Transport {
         const cause = await explainDates(error, server, signal, credential.tls.serverName);
         throw toTransportError(cause, signal, describeWay(server, credential.proxy));
       }
+    },
+    giveUp(silent) {
+      if (silent !== generation) return;
+      generation += 1;
+      current?.session.close();
+      current = undefined;
     },
     close() {
       current?.session.close();

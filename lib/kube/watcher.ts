@@ -19,6 +19,7 @@ import {
   RestartBackoff,
   toListQuery,
   toNextStep,
+  toWatchSeconds,
   type WatcherOutcome,
   type WatcherState,
   type WatcherStep,
@@ -35,7 +36,7 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly metrics?: WatcherMetrics;
   /** Randomness of back-off and watch durations, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
-  /** Ends pauses after failures, but for those that the server asked for. */
+  /** Ends pauses after failures, but for those that the server asked for, and watches that may be silent. */
   readonly recovery?: Recovery;
 }
 
@@ -45,8 +46,6 @@ export interface WatcherMetrics {
   readonly lastEvent: Gauge;
 }
 
-/** A watch lives 300 to 600 s, so that watches do not all end together. */
-const WATCH_SECONDS_MIN = 300;
 const WATCH_GAP_MS = 1_000;
 
 /** Registers the metrics of watchers. Call it once for a registry and hand the result to every watcher. */
@@ -66,7 +65,8 @@ export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics 
 /**
  * Runs until the signal aborts; then returns. No failure of the API server ends it, and none makes it
  * spin: a watch is opened at most once a second, and after failures 0.8 s to 60 s apart, or as soon as somebody else
- * finds that the server is back. A watch that says nothing for 150 s is opened anew.
+ * finds that the server is back. A watch that says nothing for 40 s is opened again over
+ * a new connection, and so is one that said nothing lately when another connection turns out to be silent.
  *
  * Semantics are those of client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
  */
@@ -97,7 +97,7 @@ async function runPhase<T extends KubeObject>(
   state: WatcherState,
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
-  if (state.phase === "watch") return watchOnce(options, state.resourceVersion ?? "", signal);
+  if (state.phase === "watch") return watchOnce(options, state, signal);
   try {
     return await listOnce(options, state, signal);
   } catch (error) {
@@ -121,20 +121,18 @@ async function listOnce<T extends KubeObject>(
 /** Follows one watch to its end. Every event that was taken in counts, however it ends. */
 async function watchOnce<T extends KubeObject>(
   options: WatcherOptions<T>,
-  from: string,
+  state: WatcherState,
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
+  const { resourceVersion: from = "" } = state;
   const { client, resource, clock, random = Math.random } = options;
   const openedMs = clock.monotonic();
   // From "" or "0" the server first replays what exists, in no order: that says nothing about progress.
   let replaying = from === "" || from === "0";
   let resourceVersion = from;
   let events = 0;
-  const query = {
-    resourceVersion: from,
-    timeoutSeconds: WATCH_SECONDS_MIN + Math.floor(random() * WATCH_SECONDS_MIN),
-  };
-  const silence = new WatchSilence(clock, signal);
+  const query = { resourceVersion: from, timeoutSeconds: toWatchSeconds(state, random) };
+  const silence = new WatchSilence(options, signal);
   try {
     for await (const event of client.watch(resource, query, silence.signal)) {
       silence.break();

@@ -17,6 +17,8 @@ export interface WatcherState {
   readonly paged: boolean;
   /** Watches in a row that were opened again at one version and brought nothing. */
   readonly idleRetries: number;
+  /** The last watch said little, or there was none: the next is asked for in a short piece. */
+  readonly isQuiet: boolean;
 }
 
 /** How a request ended. `resourceVersion` is the last version that a watch reached. */
@@ -53,6 +55,7 @@ export const FIRST_STATE: WatcherState = {
   newest: false,
   paged: false,
   idleRetries: 0,
+  isQuiet: true,
 };
 
 /** Objects in one page of a list. */
@@ -61,6 +64,18 @@ const LIST_PAGE_SIZE = 500;
 const WATCH_MS_MIN = 1_000;
 /** After so many fruitless watches in a row the version is in doubt, and a list settles it. */
 const IDLE_RETRIES_MAX = 5;
+/**
+ * Seconds that a quiet watch is asked for, and by how much they are spread. The server ends it in time, on a connection
+ * that is then used again: that costs one small request, and says that the connection is not silent.
+ */
+const QUIET_SECONDS = { least: 30, spread: 5 } as const;
+/** The same of any other: what it says proves as much. They are spread so that watches do not all end together. */
+const LONG_SECONDS = { least: 300, spread: 300 } as const;
+/**
+ * A watch that says something less often than this, on average, is quiet: eight times as long is silence. What ended
+ * sooner than a short piece proves nothing.
+ */
+const QUIET_MS_MIN = 5_000;
 /** Same pace as client-go's reflector: 0.8 s to 30 s, up to doubled by jitter. */
 const BACKOFF = { baseMs: 800, capMs: 30_000, jitter: 1 } as const;
 const BACKOFF_RESET_MS = 120_000;
@@ -72,6 +87,12 @@ export function toListQuery(state: WatcherState): ListQuery {
   const { resourceVersion, paged } = state;
   // With a limit the server reads etcd; without, it answers from its cache.
   return { resourceVersion, ...(paged && { limit: LIST_PAGE_SIZE }) };
+}
+
+/** For how many seconds the server is asked to keep the watch of a state open. @param random In [0, 1) */
+export function toWatchSeconds({ isQuiet }: WatcherState, random: () => number): number {
+  const { least, spread } = isQuiet ? QUIET_SECONDS : LONG_SECONDS;
+  return least + Math.floor(random() * spread);
 }
 
 /** Decides what follows an outcome. Total, and no circle of answers is without a pause. */
@@ -100,7 +121,8 @@ function afterEnd(
 ): WatcherStep {
   const next = { ...state, resourceVersion };
   if (events === 0 && durationMs < WATCH_MS_MIN) return retryWatch(next, "short");
-  return { state: { ...next, idleRetries: 0 }, pause: "gap", reason: "ended" };
+  const isQuiet = events * QUIET_MS_MIN < Math.max(durationMs, QUIET_SECONDS.least * 1_000);
+  return { state: { ...next, idleRetries: 0, isQuiet }, pause: "gap", reason: "ended" };
 }
 
 /** Nothing failed: the server may have had nothing to say, or what it said is still at hand. */
@@ -108,7 +130,8 @@ function afterSilence(
   state: WatcherState,
   { resourceVersion }: Extract<WatcherOutcome, { kind: "silent" }>,
 ): WatcherStep {
-  return { state: { ...state, resourceVersion, idleRetries: 0 }, pause: "gap", reason: "silent" };
+  const next = { ...state, resourceVersion, idleRetries: 0, isQuiet: true };
+  return { state: next, pause: "gap", reason: "silent" };
 }
 
 function afterListFailure(state: WatcherState, error: unknown): WatcherStep {

@@ -36,6 +36,8 @@ export function createStage(
     version: "test",
     transport: {
       host: "memory",
+      generation: 0,
+      giveUp: () => undefined,
       send: async (request, _credential, signal) => await answer(request, signal),
       close: () => {},
     },

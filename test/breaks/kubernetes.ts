@@ -34,7 +34,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a watch that says nothing is opened anew",
     edits: edit(
       "lib/kube/watch_silence.ts",
-      "if (leftMs <= 0) return this.#silent.abort();",
+      "if (leftMs <= 0) return this.#giveUp();",
       "if (leftMs <= 0) return;",
     ),
     tests: ["test/kube/watcher_test.ts"],
@@ -239,12 +239,63 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     tests: ["test/kube/watch_silence_test.ts"],
   },
   {
+    id: "keep-silent-connections",
+    invariant: "once a request got no byte in time, no other goes over an old connection",
+    edits: edit(
+      REQUEST,
+      "if (isTimeout(error)) transport.giveUp(generation);",
+      "if (isTimeout(error)) transport.giveUp(-1);",
+    ),
+    tests: ["test/kube/http_client_test.ts"],
+  },
+  {
+    id: "silent-watch-alone",
+    invariant: "a watch that was silent gives up the idle connections of its client, too",
+    edits: edit(
+      "lib/kube/http_client.ts",
+      "if (isTimeout(signal.reason)) this.#transport.giveUp(generation);",
+      "if (isTimeout(signal.reason)) this.#transport.giveUp(-1);",
+    ),
+    tests: ["test/kube/http_client_test.ts"],
+  },
+  {
+    id: "close-new-connections",
+    invariant: "requests that got no byte on old connections do not close the new ones",
+    edits: edit(
+      "lib/kube/transport.ts",
+      "if (silent !== generation) return;",
+      "if (silent > generation) return;",
+    ),
+    tests: ["test/kube/transport_test.ts"],
+  },
+  {
+    id: "believe-silent-watch",
+    invariant: "a quiet watch is opened again when another connection turns out to be silent",
+    edits: edit(
+      "lib/kube/watch_silence.ts",
+      'if (news === "reconnected" &&',
+      'if (news === "answers" &&',
+    ),
+    tests: ["test/kube/watch_silence_test.ts", "test/kube/watcher_test.ts"],
+  },
+  {
+    id: "quiet-watch-for-long",
+    invariant:
+      "a watch that says little is asked for in pieces that end before they would be silent",
+    edits: edit(
+      "lib/kube/watcher_state.ts",
+      "isQuiet ? QUIET_SECONDS : LONG_SECONDS",
+      "isQuiet ? LONG_SECONDS : QUIET_SECONDS",
+    ),
+    tests: ["test/kube/watcher_state_test.ts", "test/kube/watcher_test.ts"],
+  },
+  {
     id: "wait-though-back",
     invariant: "a watch that waits goes on when another part of the process finds the server back",
     edits: edit(
       "lib/kube/recovery.ts",
-      "for (const listener of this.#listeners) listener();",
-      "for (const listener of this.#listeners) if (listener.length > 0) listener();",
+      "for (const listener of this.#listeners) listener(news);",
+      "for (const listener of this.#listeners) if (listener.length > 1) listener(news);",
     ),
     tests: ["test/kube/recovery_test.ts", "test/kube/watcher_test.ts"],
   },

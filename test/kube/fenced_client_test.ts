@@ -136,6 +136,8 @@ describe("createFencedClient() over HTTP", () => {
       inFlightMax: 1,
       transport: {
         host: "memory",
+        generation: 0,
+        giveUp: () => undefined,
         send: async (request, _credential, signal) => {
           sent.push(request);
           const name = request.path.split("/").at(-1);

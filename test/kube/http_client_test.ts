@@ -12,10 +12,14 @@ import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient, type KubeClientOptions } from "../../lib/kube/http_client.ts";
 import { SERVICE_ACCOUNT_FOLDER } from "../../lib/kube/credentials/in_cluster.ts";
 import { type Lease, LEASES } from "../../lib/kube/lease.ts";
+import { Recovery, type RecoveryNews } from "../../lib/kube/recovery.ts";
 import { createRequestMetrics } from "../../lib/kube/request.ts";
 import { EVENTS, type Node, NODES } from "../../lib/kube/resource.ts";
+import { createTransport, type Transport } from "../../lib/kube/transport.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 import { MemoryDisk } from "../support/memory_disk.ts";
+import { until } from "../support/rig.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 import { readTls } from "../support/tls_fixtures.ts";
 
 const never = new AbortController().signal;
@@ -371,6 +375,130 @@ describe("createKubeClient().watch()", () => {
       kind: "gone",
       message: 'Cannot watch "/api/v1/nodes": 410 Expired: too old',
     });
+  });
+});
+
+describe("createKubeClient() over connections that fall silent", () => {
+  /** A client with as many idle connections, which pass nothing any more. @param open What is open then, too */
+  async function startSilent(
+    idle: number,
+    open: (client: KubeClient) => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<{
+    client: KubeClient;
+    clock: ManualClock;
+    proxy: TcpProxy;
+    told: RecoveryNews[];
+    /** Resolves once as many requests were sent since the silence. */
+    untilSent: (count: number) => Promise<unknown>;
+  }> {
+    let isHeld = true;
+    const waiting: (() => void)[] = [];
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async ({ url }) => {
+        if (url.includes("watch=1")) return createStream([{ type: "ADDED", object: {} }]).reply;
+        // Requests that wait for each other each need a connection.
+        if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+        return Response.json(NODE_A);
+      },
+    });
+    closers.push(() => server.stop(true));
+    const proxy = await startTcpProxy(server.port ?? 0);
+    closers.push(() => proxy.stop());
+    const url = `http://127.0.0.1:${proxy.port}`;
+    const real = createTransport(url);
+    let sent = 0;
+    const transport: Transport = {
+      host: real.host,
+      get generation(): number {
+        return real.generation;
+      },
+      giveUp: (generation) => real.giveUp(generation),
+      close: () => real.close(),
+      send: (...args) => {
+        sent += 1;
+        return real.send(...args);
+      },
+    };
+    const clock = new ManualClock();
+    const recovery = new Recovery();
+    const told: RecoveryNews[] = [];
+    recovery.subscribe((news) => told.push(news));
+    const { client } = await connect(url, { clock, recovery, transport });
+    const reads = Array.from({ length: idle }, () => client.read(NODES, { name: "a" }, never));
+    await until("all requests are under way", () => waiting.length === idle);
+    isHeld = false;
+    for (const answer of waiting) answer();
+    await Promise.all(reads);
+    await open(client);
+    proxy.silence();
+    sent = 0;
+    return {
+      client,
+      clock,
+      proxy,
+      told,
+      untilSent: (count) => until("sent", () => sent === count),
+    };
+  }
+
+  test("a request without a byte of an answer is the last one that goes over an old one", async () => {
+    const { client, clock, proxy, told, untilSent } = await startSilent(4);
+    const lost = [1, 2].map(() =>
+      client.read(NODES, { name: "a" }, never).catch((error: unknown) => error),
+    );
+    await untilSent(2);
+    await clock.advance(30_000);
+    for (const error of await Promise.all(lost))
+      expect(error).toMatchObject({ kind: "unavailable" });
+    expect([proxy.accepted, told]).toEqual([4, []]);
+    for (let more = 0; more < 3; more += 1) await client.read(NODES, { name: "a" }, never);
+    // Told once, and one new connection is enough.
+    expect([proxy.accepted, told]).toEqual([5, ["reconnected"]]);
+  });
+
+  test("a watch that is not answered gives up all of them", async () => {
+    const { client, clock, proxy, untilSent } = await startSilent(2);
+    const watching = client.watch(NODES, WATCH, never)[Symbol.asyncIterator]().next();
+    watching.catch(() => undefined);
+    await untilSent(1);
+    await clock.advance(30_000);
+    await expect(watching).rejects.toMatchObject({ kind: "unavailable" });
+    await client.read(NODES, { name: "a" }, never);
+    expect(proxy.accepted).toBe(3);
+  });
+
+  test.each([
+    ["a time-out gives up all of them", new DOMException("silent", "TimeoutError"), 3],
+    ["anything else does not", new Error("stop"), 2],
+  ])("a watch that its signal ends with %s", async (_what, reason, accepted) => {
+    const stop = new AbortController();
+    let watch: AsyncIterator<WatchEvent> | undefined;
+    const { client, proxy } = await startSilent(2, async (client) => {
+      watch = client.watch(NODES, WATCH, stop.signal)[Symbol.asyncIterator]();
+      expect(await watch.next()).toMatchObject({ value: { type: "ADDED" } });
+    });
+    const watching = watch?.next();
+    watching?.catch(() => undefined);
+    stop.abort(reason);
+    await expect(watching).rejects.toBe(reason);
+    proxy.resume();
+    await client.read(NODES, { name: "a" }, never);
+    expect(proxy.accepted).toBe(accepted);
+  });
+
+  test("what its caller ends says nothing about connections", async () => {
+    const { client, proxy, told, untilSent } = await startSilent(2);
+    const stop = new AbortController();
+    const reading = client.read(NODES, { name: "a" }, stop.signal);
+    reading.catch(() => undefined);
+    await untilSent(1);
+    stop.abort(new Error("stop"));
+    await expect(reading).rejects.toThrow("stop");
+    proxy.resume();
+    await client.read(NODES, { name: "a" }, never);
+    expect([proxy.accepted, told]).toEqual([2, []]);
   });
 });
 

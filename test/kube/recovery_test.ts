@@ -4,10 +4,10 @@ import { Recovery } from "../../lib/kube/recovery.ts";
 test("Recovery tells everybody who listens, and nobody who has left", () => {
   const recovery = new Recovery();
   const told: string[] = [];
-  const leave = recovery.subscribe(() => told.push("one"));
-  recovery.subscribe(() => told.push("two"));
+  const leave = recovery.subscribe((news) => told.push(`one: ${news}`));
+  recovery.subscribe((news) => told.push(`two: ${news}`));
   recovery.tell();
   leave();
-  recovery.tell();
-  expect(told).toEqual(["one", "two", "two"]);
+  recovery.tell("reconnected");
+  expect(told).toEqual(["one: answers", "two: answers", "two: reconnected"]);
 });

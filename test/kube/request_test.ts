@@ -46,6 +46,8 @@ function createRotatedBench(version: number, ...answers: (Answer | (() => Answer
     metrics: createRequestMetrics(metrics),
     transport: {
       host: "a",
+      generation: 0,
+      giveUp: () => undefined,
       close: () => {},
       send: (_request, credential) => {
         sent.push(credential.headers["authorization"] ?? "");

@@ -53,6 +53,29 @@ function startTls(
   return { url: `https://127.0.0.1:${server.port}`, ports };
 }
 
+/** A server that sends the head and a word, and the rest when told. */
+function startSlowly(): { port: number; push: (text: string) => void } {
+  let push = (_text: string): void => {};
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue("first ");
+            push = (text) => {
+              controller.enqueue(text);
+              controller.close();
+            };
+          },
+        }),
+      ),
+  });
+  closers.push(() => server.stop(true));
+  return { port: server.port ?? 0, push: (text) => push(text) };
+}
+
 async function startRaw(onData: (socket: Socket) => void): Promise<string> {
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
@@ -126,6 +149,38 @@ describe("createTransport()", () => {
     const [first, second, third, fourth, fifth] = ports;
     expect([second, third, fifth]).toEqual([first, first, fourth]);
     expect(fourth).not.toBe(first);
+  });
+
+  test("gives up idle connections once, and not those that came after", async () => {
+    const { url, ports } = startTls("server");
+    const transport = createTransport(url);
+    closers.push(() => transport.close());
+    const request = { method: "GET", path: "/", headers: {} } as const;
+    const ask = async (): Promise<void> => {
+      await (await transport.send(request, toCredential({ ca }), signal)).text();
+    };
+    await ask();
+    const silent = transport.generation;
+    transport.giveUp(silent);
+    await ask();
+    // Another request on the same old connection comes to the same end.
+    transport.giveUp(silent);
+    await ask();
+    const [first, second, third] = ports;
+    expect(second).not.toBe(first);
+    expect(third).toBe(second);
+    expect(transport.generation).toBe(silent + 1);
+  });
+
+  test("lets an answer that is under way end on its old connection", async () => {
+    const { port, push } = startSlowly();
+    const transport = createTransport(`http://127.0.0.1:${port}`);
+    closers.push(() => transport.close());
+    const request = { method: "GET", path: "/", headers: {} } as const;
+    const reply = await transport.send(request, toCredential({}), signal);
+    transport.giveUp(transport.generation);
+    push("whole");
+    expect(await reply.text()).toBe("first whole");
   });
 
   test("goes through the proxy of the credentials, also to our own machine", async () => {

@@ -1,21 +1,28 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../../lib/core/clock.ts";
+import { isTimeout, systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
+import { Recovery } from "../../lib/kube/recovery.ts";
 import { NODES, type Node } from "../../lib/kube/resource.ts";
 import { Store } from "../../lib/kube/store.ts";
-import { SILENCE_MS_MAX, WatchSilence } from "../../lib/kube/watch_silence.ts";
+import { DOUBT_MS_MIN, SILENCE_MS_MAX, WatchSilence } from "../../lib/kube/watch_silence.ts";
 import { runWatcher } from "../../lib/kube/watcher.ts";
 import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { until } from "../support/rig.ts";
 
-function start(): { clock: ManualClock; silence: WatchSilence; stop: AbortController } {
+function start(): {
+  clock: ManualClock;
+  recovery: Recovery;
+  silence: WatchSilence;
+  stop: AbortController;
+} {
   const clock = new ManualClock();
+  const recovery = new Recovery();
   const stop = new AbortController();
-  return { clock, silence: new WatchSilence(clock, stop.signal), stop };
+  return { clock, recovery, silence: new WatchSilence({ clock, recovery }, stop.signal), stop };
 }
 
 test("WatchSilence ends a watch that says nothing, and not sooner", async () => {
@@ -25,8 +32,28 @@ test("WatchSilence ends a watch that says nothing, and not sooner", async () => 
   await clock.advance(1);
   expect(silence.signal.aborted).toBe(true);
   expect(silence.isOver).toBe(true);
+  expect(isTimeout(silence.signal.reason)).toBe(true);
   expect(clock.pending).toBe(0);
 });
+
+test.each([
+  ["is given up", "reconnected", DOUBT_MS_MIN, true],
+  ["goes on when it was heard lately", "reconnected", DOUBT_MS_MIN - 1, false],
+  ["goes on when the server just answers", "answers", DOUBT_MS_MIN, false],
+] as const)(
+  "WatchSilence, when another connection turns out to be silent: the watch %s",
+  async (_what, news, quietMs, isOver) => {
+    const { clock, recovery, silence } = start();
+    await clock.advance(1_000);
+    silence.break();
+    await clock.advance(quietMs);
+    recovery.tell(news);
+    expect(silence.isOver).toBe(isOver);
+    expect(isTimeout(silence.signal.reason)).toBe(isOver);
+    silence.end();
+    expect(clock.pending).toBe(0);
+  },
+);
 
 test("WatchSilence counts from the last word, with one timer however much is said", async () => {
   const { clock, silence } = start();
@@ -36,7 +63,8 @@ test("WatchSilence counts from the last word, with one timer however much is sai
     sleeps += 1;
     return sleep(...args);
   };
-  for (let said = 0; said < 1_000; said += 1) {
+  const times = (SILENCE_MS_MAX * 0.75) / 100;
+  for (let said = 0; said < times; said += 1) {
     await clock.advance(100);
     for (let more = 0; more < 10; more += 1) silence.break();
   }
@@ -57,6 +85,8 @@ test.each([
   act(parts);
   expect(parts.clock.pending).toBe(0);
   await parts.clock.advance(SILENCE_MS_MAX);
+  parts.silence.end();
+  parts.recovery.tell("reconnected");
   expect(parts.silence.isOver).toBe(false);
   expect(parts.silence.signal.aborted).toBe(parts.stop.signal.aborted);
 });

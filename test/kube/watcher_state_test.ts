@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { KubeError, type KubeErrorKind } from "../../lib/kube/errors.ts";
+import { SILENCE_MS_MAX } from "../../lib/kube/watch_silence.ts";
 import {
   FIRST_STATE,
   RestartBackoff,
   toListQuery,
   toNextStep,
+  toWatchSeconds,
   type WatcherOutcome,
   type WatcherState,
 } from "../../lib/kube/watcher_state.ts";
@@ -94,22 +96,41 @@ test("toNextStep() keeps the version that a broken watch reached", () => {
 });
 
 test.each([
-  ["long and empty", 0, 400_000, "gap", "ended", 0],
-  ["short with an event", 1, 10, "gap", "ended", 0],
-  ["short and empty", 0, 999, "backoff", "short", 1],
+  ["long and empty", 0, 400_000, "gap", "ended", 0, true],
+  ["short with an event", 1, 10, "gap", "ended", 0, true],
+  ["short and empty", 0, 999, "backoff", "short", 1, true],
+  ["with an event every five seconds", 60, 300_000, "gap", "ended", 0, false],
+  ["with fewer events", 59, 300_000, "gap", "ended", 0, true],
+  ["in a short piece with many events", 6, 30_000, "gap", "ended", 0, false],
+  ["very soon with many events", 5, 20_000, "gap", "ended", 0, true],
 ] as const)("toNextStep() after a watch that ended: %s", (...row) => {
-  const [, events, durationMs, pause, reason, idleRetries] = row;
+  const [, events, durationMs, pause, reason, idleRetries, isQuiet] = row;
   const outcome = { kind: "ended", resourceVersion: "950", events, durationMs } as const;
   expect(toNextStep(WATCH, outcome)).toEqual({
-    state: { ...WATCH, resourceVersion: "950", idleRetries },
+    state: { ...WATCH, resourceVersion: "950", idleRetries, isQuiet },
     pause,
     reason,
   });
 });
 
+test.each([
+  ["at first", FIRST_STATE, [30, 34]],
+  ["after a quiet watch", { ...WATCH, isQuiet: true }, [30, 34]],
+  ["after one that said something all the time", { ...WATCH, isQuiet: false }, [300, 599]],
+] as const)("toWatchSeconds() asks for a short piece when little was said: %s", (...row) => {
+  const [, state, seconds] = row;
+  expect([0, 0.999].map((random) => toWatchSeconds(state, () => random))).toEqual([...seconds]);
+});
+
+test("toWatchSeconds() asks for pieces that end before they would be silent", () => {
+  const mostMs = toWatchSeconds(FIRST_STATE, () => 0.999) * 1_000;
+  // The server may end it a little late.
+  expect(mostMs + 5_000).toBeLessThan(SILENCE_MS_MAX);
+});
+
 test("toNextStep() watches on at once after a watch that was silent: that is no failure", () => {
   const outcome = { kind: "silent", resourceVersion: "950" } as const;
-  expect(toNextStep({ ...WATCH, idleRetries: 4 }, outcome)).toEqual({
+  expect(toNextStep({ ...WATCH, idleRetries: 4, isQuiet: false }, outcome)).toEqual({
     state: { ...WATCH, resourceVersion: "950", idleRetries: 0 },
     pause: "gap",
     reason: "silent",

@@ -16,12 +16,12 @@ import {
 test("I-01: runWatcher() follows the trace of a stream that expires and a list that is refused", async () => {
   const { client, clock, store, told, stop } = startWatcher([
     list("ab", "900"),
-    watch(toEvent("MODIFIED", "a", "905"), { waitMs: 60_000 }, bookmark("950")),
-    watch({ waitMs: 60_000 }, gone),
+    watch(toEvent("MODIFIED", "a", "905"), { waitMs: 30_000 }, bookmark("950")),
+    watch({ waitMs: 30_000 }, gone),
     compacted,
     list("a", "2000"),
   ]);
-  await clock.advance(130_000);
+  await clock.advance(70_000);
   expect(client.requests).toEqual([
     "list rv=0 limit=500",
     "watch rv=900",
@@ -93,9 +93,9 @@ test.each(["0", ""])(
 );
 
 test("runWatcher() opens a watch that ended cleanly again at once", async () => {
-  const { client, clock, stop } = startWatcher([list("a", "900"), watch({ waitMs: 100_000 })]);
-  await clock.advance(100_000);
-  expect(client.timesMs).toEqual([0, 0, 100_000]);
+  const { client, clock, stop } = startWatcher([list("a", "900"), watch({ waitMs: 30_000 })]);
+  await clock.advance(30_000);
+  expect(client.timesMs).toEqual([0, 0, 30_000]);
   await stop();
 });
 
@@ -204,20 +204,20 @@ test("I-06: runWatcher() goes on when the client gives up on a connection", asyn
   const late = new KubeError("unavailable", "the server did not end it in time");
   const { client, clock, store, stop } = startWatcher([
     list("a", "900"),
-    watch({ waitMs: 120_000 }, bookmark("910"), { waitMs: 120_000 }, late),
-    watch(toEvent("DELETED", "a", "990"), { waitMs: 100_000 }),
+    watch({ waitMs: 30_000 }, bookmark("910"), { waitMs: 30_000 }, late),
+    watch(toEvent("DELETED", "a", "990"), { waitMs: 10_000 }),
   ]);
-  await clock.advance(241_000);
+  await clock.advance(61_000);
   expect(client.requests.slice(1)).toEqual(["watch rv=900", "watch rv=910"]);
-  expect(client.watchSeconds).toEqual([300, 300]);
+  expect(client.watchSeconds).toEqual([30, 30]);
   expect(store.size).toBe(0);
   await stop();
 });
 
-test("I-06: runWatcher() opens a watch that fell silent again after 150 s, without a failure", async () => {
+test("I-06: runWatcher() opens a watch that fell silent again after 40 s, without a failure", async () => {
   const { client, clock, metrics, told, stop } = startWatcher([
     list("a", "900"),
-    watch(toEvent("MODIFIED", "a", "910"), { waitMs: 149_999 }, bookmark("920"), {
+    watch(toEvent("MODIFIED", "a", "910"), { waitMs: 39_999 }, bookmark("920"), {
       waitMs: 300_000,
     }),
     watch({ waitMs: 300_000 }),
@@ -227,17 +227,55 @@ test("I-06: runWatcher() opens a watch that fell silent again after 150 s, witho
     watch({ waitMs: 300_000 }),
     watch(toEvent("DELETED", "a", "990")),
   ]);
-  await clock.advance(149_999 + 6 * 150_000);
+  await clock.advance(39_999 + 6 * 40_000);
   // Even after many in a row no list is due, and no pause.
   expect(client.requests.slice(1)).toEqual([
     "watch rv=900",
     ...Array.from({ length: 6 }, () => "watch rv=920"),
   ]);
   expect(client.timesMs.slice(2)).toEqual(
-    Array.from({ length: 6 }, (_, at) => 149_999 + (at + 1) * 150_000),
+    Array.from({ length: 6 }, (_, at) => 39_999 + (at + 1) * 40_000),
   );
   expect(told).toEqual(["+a", "~a", "-a@990"]);
   expect(metrics.restarts.value({ resource: "nodes", reason: "silent" })).toBe(6);
+  await stop();
+  expect(clock.pending).toBe(0);
+});
+
+test("runWatcher() asks for a long watch while much is said, and for short ones otherwise", async () => {
+  const beats = Array.from({ length: 7 }, (_, at) => [
+    { waitMs: 4_000 },
+    toEvent("MODIFIED", "a", `${901 + at}`),
+  ]).flat();
+  const { client, clock, stop } = startWatcher([
+    list("a", "900"),
+    watch({ waitMs: 30_000 }, bookmark("900")),
+    watch(...beats),
+    watch({ waitMs: 999_000 }),
+  ]);
+  await clock.advance(30_000 + 28_000 + 40_000);
+  expect(client.watchSeconds).toEqual([30, 30, 300, 30]);
+  await stop();
+});
+
+test("I-06: runWatcher() opens a quiet watch again when another connection was silent, without a failure", async () => {
+  const { client, clock, recovery, told, stop } = startWatcher([
+    list("a", "900"),
+    watch({ waitMs: 100_000 }),
+    watch({ waitMs: 2_000 }, toEvent("MODIFIED", "a", "910"), { waitMs: 100_000 }),
+  ]);
+  await clock.advance(8_000);
+  recovery.tell();
+  await clock.advance(0);
+  expect(client.timesMs).toEqual([0, 0]);
+  recovery.tell("reconnected");
+  await clock.advance(6_999);
+  expect(client.timesMs).toEqual([0, 0, 8_000]);
+  // It was heard 4,999 ms ago.
+  recovery.tell("reconnected");
+  await clock.advance(0);
+  expect(client.timesMs).toHaveLength(3);
+  expect(told).toEqual(["+a", "~a"]);
   await stop();
   expect(clock.pending).toBe(0);
 });
@@ -366,9 +404,11 @@ test("runWatcher() asks to be told of a server that is back once at a time", asy
   };
   await clock.advance(20_000);
   expect(listening).toBe(1);
-  await clock.advance(10_000);
-  expect(listening).toBe(0);
+  // The watch that is open now listens, too.
+  await clock.advance(200_000);
+  expect(listening).toBe(1);
   await stop();
+  expect(listening).toBe(0);
 });
 
 test("runWatcher() keeps to a pause that the server asked for, and to the least one", async () => {

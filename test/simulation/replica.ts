@@ -257,6 +257,8 @@ export class Replica {
     const { server, onSend, onList } = this.#options;
     return {
       host: "memory",
+      generation: 0,
+      giveUp: () => undefined,
       send: async (sent, _credential, signal) => {
         signal.throwIfAborted();
         const { method, path, headers, body } = sent;

@@ -57,7 +57,7 @@ const LOOK_MS = 5_000;
 /** For so long nothing more may be written or tried again once all is right. */
 const QUIET_MS = 15_000;
 /**
- * Longest time until all is right. A watch that stalled is given up after 150 s; a process that started in trouble
+ * Longest time until all is right. A watch that stalled is given up after 40 s; a process that started in trouble
  * waits 600 s before it misses what it never saw; a Node that failed often is tried again after 360 s; a deletion
  * counts for 600 s at most. They may follow each other, and the rest is little beside them.
  */

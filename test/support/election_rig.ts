@@ -190,6 +190,8 @@ export class Replica {
     };
     return {
       host: "memory",
+      generation: 0,
+      giveUp: () => undefined,
       send: async ({ method, path, headers, body }, _credential, signal) => {
         signal.throwIfAborted();
         const request = new Request(`http://memory${path}`, {

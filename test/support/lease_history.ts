@@ -26,6 +26,14 @@ export function listNodeWrites(requests: readonly AuditedRequest[]): AuditedRequ
   return requests.filter((one) => isWrite(one) && isDone(one)).toSorted(byTime);
 }
 
+/** Writes of a Lease by this user that were done, in the order in which they came. */
+export function listRenewals(
+  requests: readonly AuditedRequest[],
+  user: string,
+): readonly { readonly at: string }[] {
+  return listChanges(requests).filter(({ username, isHeld }) => isHeld && username === user);
+}
+
 /** How often the Lease got another holder. */
 export function countHandOvers(requests: readonly AuditedRequest[]): number {
   const holders = listChanges(requests).filter(({ isHeld }) => isHeld);

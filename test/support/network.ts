@@ -24,6 +24,8 @@ export interface NetworkHost {
   readonly prefix: readonly string[];
   /** Drops packets between the host and a TCP port of this machine, on connections old and new. */
   cut(port: number, direction?: Direction): Promise<void>;
+  /** Drops packets, both ways, of the connections to a TCP port of this machine that there are now. New ones work. */
+  forget(port: number): Promise<void>;
   /** Connections to a port of this machine with more bytes to send than that, those of dead processes included. */
   listUnsent(port: number, bytes: number): Promise<readonly string[]>;
   /** Lets everything through again. */
@@ -135,31 +137,42 @@ function toHost(name: string, router: string, address: string): NetworkHost {
   const rules: (readonly string[])[] = [];
   const filter = (...args: readonly string[]): Promise<void> =>
     inside(router, "iptables", "-w", ...args);
+  const drop = async (rule: readonly string[]): Promise<void> => {
+    await filter("-A", ...rule);
+    rules.push(rule);
+  };
+  /** One line for each connection to a port: state, bytes to read, bytes to send, addresses. */
+  const listConnections = async (port: number): Promise<readonly string[][]> => {
+    const list = ["ss", "--tcp", "--numeric", "--no-header", `dport = :${port}`];
+    const args = ["netns", "exec", name, ...list];
+    const { stdout } = await run(IP, args, { timeout: COMMAND_MS_MAX });
+    return stdout.split("\n").map((line) => line.trim().split(/\s+/));
+  };
   return {
     prefix: [IP, "netns", "exec", name],
     cut: async (port, direction = "both") => {
       const inbound = ["FORWARD", "-p", "tcp", "-d", address, "--sport", `${port}`, "-j", "DROP"];
       const outbound = ["FORWARD", "-p", "tcp", "-s", address, "--dport", `${port}`, "-j", "DROP"];
       const wanted = { inbound: [inbound], outbound: [outbound], both: [inbound, outbound] };
-      for (const rule of wanted[direction]) {
-        await filter("-A", ...rule);
-        rules.push(rule);
+      for (const rule of wanted[direction]) await drop(rule);
+    },
+    forget: async (port) => {
+      for (const [, , , local = ""] of await listConnections(port)) {
+        const at = local.split(":").at(-1) ?? "";
+        if (at === "") continue;
+        const [there, back] = [
+          ["--sport", at, "--dport", `${port}`],
+          ["--sport", `${port}`, "--dport", at],
+        ];
+        for (const ports of [there, back])
+          await drop(["FORWARD", "-p", "tcp", ...ports, "-j", "DROP"]);
       }
     },
     listUnsent: async (port, bytes) => {
-      const args = [
-        "netns",
-        "exec",
-        name,
-        "ss",
-        "--tcp",
-        "--numeric",
-        "--no-header",
-        `dport = :${port}`,
-      ];
-      const { stdout } = await run(IP, args, { timeout: COMMAND_MS_MAX });
-      // State, bytes to read, bytes to send, addresses.
-      return stdout.split("\n").filter((line) => Number(line.trim().split(/\s+/)[2]) > bytes);
+      const connections = await listConnections(port);
+      return connections
+        .filter((fields) => Number(fields[2]) > bytes)
+        .map((fields) => fields.join(" "));
     },
     mend: async () => {
       for (const rule of rules.splice(0)) await filter("-D", ...rule);
