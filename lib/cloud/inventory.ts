@@ -12,6 +12,8 @@ export interface Coverage {
   readonly name?: string;
   /** Why it is not complete. */
   readonly reason?: string;
+  /** The cloud never showed it, Nodes alone name it: it says nothing of where other instances are. Never complete. */
+  readonly isOnlyNamed?: true;
 }
 
 /** What a cloud showed at one moment. */

@@ -73,7 +73,11 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "forget-other-pools",
     invariant: "a VM may be in another pool that is lost",
-    edits: edit(ABSENCE, "if (complete) continue;", "if (complete || reason) continue;"),
+    edits: edit(
+      ABSENCE,
+      "if (complete || isOnlyNamed) continue;",
+      "if (complete || isOnlyNamed || reason) continue;",
+    ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
   {
@@ -81,8 +85,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM may have moved, unseen, to a pool that does not show its VMs",
     edits: edit(
       ABSENCE,
-      "const others = [...inventory.coverage.keys()]",
-      "const others = [...poolIds]",
+      "!poolIds.includes(poolId));",
+      "!poolIds.includes(poolId) && poolId === vmId);",
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
@@ -385,6 +389,22 @@ export const DELETION_BREAKS: readonly Break[] = [
         "    const noted = noteSightings(sightings, all, observedAtMs);",
     ),
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
+    id: "name-pools-by-moved-nodes",
+    invariant: "the first pool of a VM that moved is no part of the cloud any more",
+    edits: edit(
+      "lib/providers/xenorchestra/named_pools.ts",
+      "if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) continue;",
+      "",
+    ),
+    tests: ["test/providers/xenorchestra/named_pools_test.ts"],
+  },
+  {
+    id: "block-by-named-pool",
+    invariant: "a pool that only Nodes name does not keep the Nodes of other pools",
+    edits: edit(ABSENCE, "if (complete || isOnlyNamed) continue;", "if (complete) continue;"),
+    tests: ["test/providers/xenorchestra/named_pools_test.ts"],
   },
   {
     id: "count-part-of-fleet",

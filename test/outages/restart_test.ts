@@ -35,6 +35,22 @@ async function expectMoved(rig: OutageRig): Promise<void> {
   expect(rig.readNode(NODE)?.metadata.labels?.[REGION]).toBe(rig.pools.beta.id);
 }
 
+test("a start while a pool is cut has a series for that pool, which its alert can fire on", async () => {
+  await using rig = await OutageRig.start(DEFAULT_DELETION, true);
+  const { id } = rig.pools.alpha;
+  const listCovered = (): string[] =>
+    rig.metrics
+      .render()
+      .split("\n")
+      .filter((line) => line.includes(`part="${id}"`));
+  rig.servers.cloud.state.dropPool(id);
+  await restart(rig, 2 * REFRESH_MS);
+  expect(listCovered()).toEqual([`landfall_inventory_covered{part="${id}"} 0`]);
+  rig.servers.cloud.state.restorePool(id);
+  await rig.clock.advance(3 * MINUTE_MS);
+  expect(listCovered()).toEqual([`landfall_inventory_covered{part="${id}"} 1`]);
+});
+
 describe.each(SETTINGS)("a restart with %s does not cost a live Node", (_title, settings) => {
   test.each([true, false])("whose machine is between two pools; events: %p", async (hasEvents) => {
     await using rig = await OutageRig.start(settings, hasEvents);

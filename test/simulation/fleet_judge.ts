@@ -84,7 +84,9 @@ export class FleetJudge {
     const ledger = this.#find(asker);
     const { machines, truth, cloud } = this.#world;
     const { coverage, lookedFor, instances, observedAtMs } = inventory;
-    const isWhole = !cloud.hasForgotten && [...coverage.values()].every(({ complete }) => complete);
+    const isWhole =
+      !cloud.hasForgotten &&
+      [...coverage.values()].every(({ complete, isOnlyNamed }) => complete || isOnlyNamed);
     const isMissing = ([, { name, sinceMs }]: readonly [string, Member]): boolean => {
       const vmId = machines.get(name) ?? "";
       const isGone = !truth.find(vmId) && !truth.isTemplate(vmId) && !instances.has(vmId);

@@ -69,7 +69,8 @@ export async function proveAbsence(
   const elsewhere =
     doubtInventory(vmId, inventory) ?? (await doubtConnections(api, question, signal));
   if (elsewhere) return elsewhere;
-  const others = [...inventory.coverage.keys()].filter((poolId) => !poolIds.includes(poolId));
+  const shown = [...inventory.coverage].filter(([, { isOnlyNamed }]) => !isOnlyNamed);
+  const others = shown.map(([poolId]) => poolId).filter((poolId) => !poolIds.includes(poolId));
   for (const poolId of others) {
     const doubt = await doubtPool(api, { poolId, vmId, mayHideVms: isSeen }, signal);
     if (doubt) return doubt;
@@ -155,8 +156,8 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
       `the last list shows one that cannot be read: ${nameless}`,
     );
   }
-  for (const [id, { complete, name = id, reason = "" }] of inventory.coverage) {
-    if (complete) continue;
+  for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of inventory.coverage) {
+    if (complete || isOnlyNamed) continue;
     const why = `it may be in pool ${name}, of which too little is known: ${reason}`;
     return toUnknown("notCovered", vmId, `${why} (if it was removed for good, restart Landfall)`);
   }

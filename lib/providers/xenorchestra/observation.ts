@@ -4,6 +4,7 @@
  */
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import { type AbsenceQuestion, MOVING } from "./absence.ts";
+import { NEVER_SHOWN } from "./named_pools.ts";
 import { findNameless } from "./schema.ts";
 
 /**
@@ -25,8 +26,7 @@ export function judgeUnlisted({ vmId, poolIds, inventory, isMoving }: AbsenceQue
   for (const poolId of poolIds) {
     const pool = coverage.get(poolId);
     if (pool?.complete) continue;
-    const never = "it was not shown since Landfall started, so its connection may be down";
-    const { name = poolId, reason = never } = pool ?? {};
+    const { name = poolId, reason = NEVER_SHOWN } = pool ?? {};
     const advice = "if the pool was removed for good, delete the Node";
     return say("notCovered", `and its pool ${name} is not shown in full: ${reason}; ${advice}`);
   }

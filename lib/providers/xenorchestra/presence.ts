@@ -32,8 +32,8 @@ export function toUndecodable(id: string, problem: string): Presence {
 export function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
   const other = swapped === direct ? "" : `, nor with ${swapped}`;
   const message = `Xen Orchestra has no VM with the system UUID ${direct}${other}`;
-  for (const [id, { complete, name = id, reason = "" }] of coverage) {
-    if (!complete)
+  for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of coverage) {
+    if (!complete && !isOnlyNamed)
       return toUnknown("notCovered", `${message}; it may be in pool ${name}: ${reason}`);
   }
   const advice =
