@@ -64,6 +64,7 @@ describe("pages for people", () => {
   test("there are guides to install, configure, migrate, give rights, look for trouble, look at it and watch", () => {
     const guides = written.map(([path]) => path).filter((path) => /^docs\/\w+\//.test(path));
     expect(guides.sort()).toEqual([
+      "docs/explanation/addresses.md",
       "docs/explanation/deletion.md",
       "docs/explanation/performance.md",
       "docs/explanation/testing.md",

@@ -9,6 +9,14 @@ export interface InstanceAddress {
   readonly address: string;
 }
 
+/** What is ExternalIP where a kubelet names its node IPs and the cloud trusts it (`Provider.providedNodeIps`). */
+export interface BesideNodeIps {
+  /** In a deterministic order without duplicates; also those that are internal only for want of a node IP. */
+  readonly externalIps: readonly string[];
+  /** Whether one that the kubelet names is ExternalIP beside InternalIP; otherwise it is InternalIP alone. */
+  readonly repeatsNodeIps: boolean;
+}
+
 /** Whether an instance runs. `unknown`: the cloud shows it but does not tell. */
 export type InstanceState = "running" | "stopped" | "unknown";
 
@@ -32,6 +40,8 @@ export interface Instance {
   readonly instanceType?: string;
   /** In a deterministic order without duplicates; may be empty. */
   readonly addresses: readonly InstanceAddress[];
+  /** Absent: the ExternalIPs among {@linkcode addresses}, without those that the kubelet names. */
+  readonly besideNodeIps?: BesideNodeIps;
   /** Additional labels, valid as they are. */
   readonly labels: Readonly<Record<string, string>>;
   /** What only people read (power state, pool and host by name and ID …); shown by `/debug/nodes`, never decided on. */

@@ -5,10 +5,10 @@
 import type { Clock } from "../core/clock.ts";
 import type { EventOptions } from "../kube/events.ts";
 
-/** Least time between two equal Warnings on one Node. */
+/** Least time between two equal Events on one Node. */
 const REPEAT_MS = 300_000;
 
-/** Remembers the last Warnings of each Node. Bounded by the number of Nodes and of reasons. */
+/** Remembers the last Events of each Node. Bounded by the number of Nodes and of reasons. */
 export class WarningThrottle {
   readonly #clock: Clock;
   readonly #said = new Map<string, Map<string, { message: string; atMs: number }>>();

@@ -171,6 +171,43 @@ export const NODE_BREAKS: readonly Break[] = [
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
+    id: "lose-routable-address",
+    invariant:
+      "an address that is routable stays on its Node, whichever interface the kubelet names",
+    edits: edit(
+      "lib/controllers/node/addresses.ts",
+      "? withExternalIps(addresses, besideNodeIps?.externalIps)",
+      "? withExternalIps(addresses, undefined)",
+    ),
+    tests: ["test/controllers/node/addresses_test.ts", "test/docs/addresses_page_test.ts"],
+  },
+  {
+    id: "routable-first-internal",
+    invariant: "a routable address is no InternalIP while its family has another",
+    edits: edit(
+      "lib/providers/xenorchestra/addresses.ts",
+      "[...inner, ...outer.filter((one) => !isDeclared(one))]",
+      "found.filter((one) => !isDeclared(one))",
+    ),
+    tests: ["test/providers/xenorchestra/addresses_test.ts", "test/docs/addresses_page_test.ts"],
+  },
+  {
+    id: "main-address-once",
+    invariant: "with mainIpAsExternal the main address is ExternalIP also where it is the node IP",
+    edits: edit(
+      "lib/controllers/node/addresses.ts",
+      "besideNodeIps?.repeatsNodeIps ?? false",
+      "besideNodeIps === undefined && false",
+    ),
+    tests: ["test/controllers/node/addresses_test.ts", "test/docs/addresses_page_test.ts"],
+  },
+  {
+    id: "type-changes-in-silence",
+    invariant: "an address of an initialised Node never changes its type without an Event",
+    edits: edit(PLAN, "changes.length === 0 ? []", "changes.length >= 0 ? []"),
+    tests: ["test/controllers/node/plan_test.ts", "test/controllers/node/reconcile_test.ts"],
+  },
+  {
     id: "two-nodes-one-machine",
     invariant: "a machine that two Nodes claim initialises neither",
     edits: edit(

@@ -93,6 +93,29 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       },
     );
 
+    test("keeps a routable address as ExternalIP beside a node IP of another interface (N-06)", async () => {
+      const rig = useRig();
+      const addresses = { "0/ipv4/0": "8.8.4.4", "1/ipv4/0": "10.1.0.5" };
+      rig.addVm(name("public"), { addresses });
+      await rig.register(name("public"), { nodeIp: "10.1.0.5" });
+      const node = await rig.waitForNode(name("public"));
+      const hostname = { type: "Hostname", address: name("public") };
+      expect(node.status?.addresses).toEqual([
+        { type: "InternalIP", address: "10.1.0.5" },
+        { type: "ExternalIP", address: "8.8.4.4" },
+        hostname,
+      ]);
+      // As after a start of the kubelet with another --node-ip.
+      await annotate(rig, name("public"), "alpha.kubernetes.io/provided-node-ip", "8.8.4.4");
+      const event = await rig.waitForEvent(name("public"), "NodeAddressTypeChanged");
+      const message = "Type of address changed: 8.8.4.4 from ExternalIP to InternalIP";
+      expect(event).toMatchObject({ type: "Normal", message, count: 1 });
+      expect((await rig.readNode(name("public"))).status?.addresses).toEqual([
+        { type: "InternalIP", address: "8.8.4.4" },
+        hostname,
+      ]);
+    });
+
     test("leaves taint and addresses when the kubelet's node IP is no IP (N-07)", async () => {
       const rig = useRig();
       rig.addVm(name("bad-ip"));
@@ -267,6 +290,26 @@ describe.skipIf(isSkipped)("on a real API server", () => {
     });
   });
 
+  test("mainIpAsExternal gives what the Go controller gives: the node IP with both types", async () => {
+    const rig = useRig();
+    const [program] = programs.slice(-1);
+    if (program === undefined) throw new Error("Cannot find a program");
+    await rig.configure(["addresses: { mainIpAsExternal: true }"]);
+    const { landfall } = await rig.startController(program);
+    try {
+      rig.addVm("main-ip", { addresses: { "0/ipv4/0": "10.0.0.5", "1/ipv4/0": "8.8.4.4" } });
+      await rig.register("main-ip", { nodeIp: "10.0.0.5" });
+      expect((await rig.waitForNode("main-ip")).status?.addresses).toEqual([
+        { type: "InternalIP", address: "10.0.0.5" },
+        { type: "ExternalIP", address: "10.0.0.5" },
+        { type: "Hostname", address: "main-ip" },
+      ]);
+    } finally {
+      await landfall.stop();
+      await rig.configure([]);
+    }
+  });
+
   test.each([
     ["one-v4", "192.168.0.1", ["192.168.0.1"]],
     ["one-v6", "2001:db2::1", ["2001:db2::1"]],
@@ -305,11 +348,16 @@ function isError(line: string): boolean {
   return line.includes('"level":"error"');
 }
 
-async function annotate(rig: ClusterRig, node: string, annotation: string): Promise<void> {
+async function annotate(
+  rig: ClusterRig,
+  node: string,
+  annotation: string,
+  value = "1",
+): Promise<void> {
   const response = await rig.cluster.adminFetch(`/api/v1/nodes/${node}`, {
     method: "PATCH",
     headers: { "content-type": "application/merge-patch+json" },
-    body: JSON.stringify({ metadata: { annotations: { [annotation]: "1" } } }),
+    body: JSON.stringify({ metadata: { annotations: { [annotation]: value } } }),
   });
   if (!response.ok) throw new Error(`Cannot annotate: ${await response.text()}`);
 }

@@ -75,6 +75,37 @@ export function hasAddresses(node: Node, wanted: readonly InstanceAddress[]): bo
 }
 
 /**
+ * Lists IPs that a Node has and keeps, but not as the same of InternalIP and ExternalIP.
+ *
+ * @returns For people: `8.8.4.4 from InternalIP to ExternalIP`
+ */
+export function listTypeChanges(node: Node, wanted: readonly InstanceAddress[]): string[] {
+  const before = toTypesByIp(node.status?.addresses ?? []);
+  const changes: string[] = [];
+  for (const [ip, types] of toTypesByIp(wanted)) {
+    const old = before.get(ip);
+    if (old !== undefined && old !== types) changes.push(`${ip} from ${old} to ${types}`);
+  }
+  return changes;
+}
+
+/** By canonical IP: `InternalIP`, `ExternalIP` or `InternalIP and ExternalIP`. */
+function toTypesByIp(
+  addresses: readonly { readonly type: string; readonly address: string }[],
+): Map<string, string> {
+  const types = new Map<string, string>();
+  for (const type of ["InternalIP", "ExternalIP"]) {
+    for (const one of addresses) {
+      const ip = one.type === type ? parseIp(one.address)?.text : undefined;
+      if (ip === undefined) continue;
+      const known = types.get(ip);
+      types.set(ip, known === undefined || known === type ? type : `${known} and ${type}`);
+    }
+  }
+  return types;
+}
+
+/**
  * Parses the annotation.
  *
  * @returns One or two canonical IPs, or what is wrong with it
@@ -107,19 +138,38 @@ function listToldBefore(node: Node): readonly InstanceAddress[] {
   return told;
 }
 
-/** Annotated IPs become the instance's internal ones; an address is never both internal and external. */
+/**
+ * Annotated IPs become the instance's only internal ones. An external one that is annotated is internal instead, unless
+ * the cloud wants it to be both.
+ */
 function addTrusted(
   node: Node,
-  { addresses }: Instance,
+  { addresses, besideNodeIps }: Instance,
   nodeIps: readonly string[],
 ): readonly InstanceAddress[] {
   if (nodeIps.length === 0) return addresses;
-  const cloud = addresses.length > 0 ? addresses : listToldBefore(node);
+  const cloud =
+    addresses.length > 0
+      ? withExternalIps(addresses, besideNodeIps?.externalIps)
+      : listToldBefore(node);
+  const isRepeated = besideNodeIps?.repeatsNodeIps ?? false;
   const trusted = nodeIps.map((address): InstanceAddress => ({ type: "InternalIP", address }));
   const others = cloud.filter(
-    ({ type, address }) => type !== "InternalIP" && !nodeIps.includes(parseIp(address)?.text ?? ""),
+    ({ type, address }) =>
+      type !== "InternalIP" && (isRepeated || !nodeIps.includes(parseIp(address)?.text ?? "")),
   );
   return [...trusted, ...others];
+}
+
+function withExternalIps(
+  addresses: readonly InstanceAddress[],
+  externalIps: readonly string[] | undefined,
+): readonly InstanceAddress[] {
+  if (externalIps === undefined) return addresses;
+  return [
+    ...externalIps.map((address): InstanceAddress => ({ type: "ExternalIP", address })),
+    ...addresses.filter(({ type }) => type !== "ExternalIP"),
+  ];
 }
 
 /** The kubelet's own hostnames stay, at the end, unless the cloud knows better. */

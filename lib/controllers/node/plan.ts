@@ -5,7 +5,7 @@
 import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
 import type { Node } from "../../kube/resource.ts";
-import { hasAddresses, planAddresses } from "./addresses.ts";
+import { hasAddresses, listTypeChanges, planAddresses } from "./addresses.ts";
 import { isUninitialized } from "../identity.ts";
 import { toEvent, UNINITIALIZED_TAINT } from "../words.ts";
 import { planLabels } from "./labels.ts";
@@ -30,11 +30,13 @@ export interface NodePlan {
   readonly addresses?: readonly InstanceAddress[];
   /** What a person should know. */
   readonly warnings: readonly EventOptions[];
+  /** What has changed once everything is written. */
+  readonly news: readonly EventOptions[];
   /** Why the Node stays uninitialised, though its cloud was asked; it is tried again. */
   readonly blocked?: string;
 }
 
-const NOTHING: NodePlan = { initialises: false, warnings: [] };
+const NOTHING: NodePlan = { initialises: false, warnings: [], news: [] };
 
 /**
  * Plans one Node.
@@ -66,15 +68,12 @@ function planInitialisation(
   const addressPlan = planAddresses(node, instance, providedNodeIps);
   if (addressPlan.kind === "invalid") {
     const { message } = addressPlan;
-    return {
-      initialises: false,
-      blocked: message,
-      warnings: [toEvent(EVENTS.invalidNodeIp, message)],
-    };
+    return { ...NOTHING, blocked: message, warnings: [toEvent(EVENTS.invalidNodeIp, message)] };
   }
   const { set: labels, refused } = planLabels(node, instance);
   const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== UNINITIALIZED_TAINT);
   return {
+    ...NOTHING,
     initialises: true,
     patch: {
       metadata: Object.keys(labels).length === 0 ? {} : { labels },
@@ -103,7 +102,12 @@ function planUpkeep(
   if (presence.kind !== "present") return NOTHING;
   const plan = planAddresses(node, presence.instance, providedNodeIps);
   const warnings = plan.kind === "invalid" ? [toEvent(EVENTS.invalidNodeIp, plan.message)] : [];
-  return { ...NOTHING, ...toAddresses(node, plan), warnings };
+  const { addresses } = toAddresses(node, plan);
+  if (addresses === undefined) return { ...NOTHING, warnings };
+  const changes = listTypeChanges(node, addresses);
+  const message = `Type of address changed: ${changes.join(", ")}`;
+  const news = changes.length === 0 ? [] : [toEvent(EVENTS.addressTypeChanged, message)];
+  return { ...NOTHING, addresses, warnings, news };
 }
 
 function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }>): NodePlan {
@@ -113,7 +117,7 @@ function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }
       : presence.message;
   const malformed = presence.kind === "unknown" && presence.reason === "malformedProviderId";
   const word = malformed ? "malformedProviderId" : "initializationFailed";
-  return { initialises: false, blocked: message, warnings: [toEvent(EVENTS[word], message)] };
+  return { ...NOTHING, blocked: message, warnings: [toEvent(EVENTS[word], message)] };
 }
 
 function toAddresses(

@@ -3,6 +3,7 @@
  * @module
  */
 import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
+import type { EventOptions } from "../../kube/events.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
 import type { ReconcileResult } from "../controller.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
@@ -71,10 +72,7 @@ export class NodeReconciler {
     const options = this.#options;
     const presence = this.#claims.refuseRival(node, resolved);
     const plan = planNode(node, presence, options.provider.providedNodeIps);
-    for (const warning of plan.warnings) {
-      if (options.throttle.passes(node.metadata.name, warning))
-        options.events.record(node, warning);
-    }
+    this.#tell(node, plan.warnings);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
     const patched = plan.patch ? await patchNode(options, node, plan.patch, signal) : node;
     if (plan.initialises) {
@@ -83,6 +81,12 @@ export class NodeReconciler {
     }
     if (plan.addresses) await patchAddresses(options, patched, plan.addresses, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
+    else this.#tell(node, plan.news);
+  }
+
+  #tell(node: Node, said: readonly EventOptions[]): void {
+    const { throttle, events } = this.#options;
+    for (const one of said) if (throttle.passes(node.metadata.name, one)) events.record(node, one);
   }
 }
 

@@ -16,7 +16,12 @@ export const COMPONENT = "cloud-node-controller";
 /** The Events. `Synced` is upstream's word. */
 export const EVENTS: Readonly<
   Record<
-    "synced" | "initializationFailed" | "malformedProviderId" | "invalidNodeIp" | "invalidLabel",
+    | "synced"
+    | "initializationFailed"
+    | "malformedProviderId"
+    | "invalidNodeIp"
+    | "invalidLabel"
+    | "addressTypeChanged",
     EventWord
   >
 > = {
@@ -44,5 +49,11 @@ export const EVENTS: Readonly<
     reason: "InvalidCloudLabel",
     type: "Warning",
     meaning: "The cloud offered a label that Kubernetes would refuse; the rest was written.",
+  },
+  addressTypeChanged: {
+    reason: "NodeAddressTypeChanged",
+    type: "Normal",
+    meaning:
+      "An address of an initialised Node is InternalIP or ExternalIP now and was not; the message has both types.",
   },
 };

@@ -2,7 +2,7 @@
  * Addresses of a VM, from what the guest tools report.
  * @module
  */
-import type { InstanceAddress } from "../../cloud/provider.ts";
+import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
 import {
   isGloballyRoutable,
   isHostAddress,
@@ -18,7 +18,7 @@ export interface AddressSettings {
   readonly exclude: readonly Cidr[];
   /** Addresses that are external although no packet on the Internet may carry them. */
   readonly externalCidrs: readonly Cidr[];
-  /** Publishes the VM's main address as ExternalIP, whatever it is, as the Go controller does. */
+  /** Publishes the VM's main address, whatever it is, and no other as ExternalIP, as the Go controller does. */
   readonly mainIpAsExternal: boolean;
 }
 
@@ -39,33 +39,50 @@ interface Found {
 }
 
 /**
- * Chooses a VM's addresses.
+ * Chooses a VM's addresses. docs/explanation/addresses.md has a table of what comes out.
  *
- * InternalIP: the first IPv4 and the first IPv6 address of the lowest VIF device that has any to offer.
- * ExternalIP: those that are globally routable or in `externalCidrs`. Never both, never link-local,
- * loopback, multicast or excluded ones. An address that is external by `externalCidrs` is not internal;
- * one that is merely routable is, when it is the first of its device.
+ * ExternalIP: those that are globally routable or in `externalCidrs`. InternalIP, in each family: the first that is not
+ * external. In a family without one, the first that is merely routable is InternalIP instead of ExternalIP; where a
+ * kubelet names its node IPs it is ExternalIP all the same ({@linkcode Instance.besideNodeIps}). Never link-local,
+ * loopback, multicast or excluded ones.
  *
- * @returns Internal ones first (IPv4, then IPv6), then external ones by device, family and number; without duplicates
+ * @returns Internal ones first (IPv4, then IPv6), then external ones by device, family and number; no type and address
+ * twice
  */
-export function toAddresses(source: AddressSource, settings: AddressSettings): InstanceAddress[] {
+export function toAddresses(
+  source: AddressSource,
+  settings: AddressSettings,
+): Pick<Instance, "addresses" | "besideNodeIps"> {
   const found = listFound(source, settings);
-  const isDeclaredExternal = ({ text }: Found): boolean =>
+  const isDeclared = ({ text }: Found): boolean =>
     settings.externalCidrs.some((cidr) => isInCidr(text, cidr));
-  const inner = found.filter((one) => !isDeclaredExternal(one));
-  const lowest = inner.filter(({ device }) => device === inner[0]?.device);
+  const outer = found.filter((one) => isDeclared(one) || isGloballyRoutable(one.text));
+  const inner = found.filter((one) => !outer.includes(one));
+  const candidates = [...inner, ...outer.filter((one) => !isDeclared(one))];
   const internal = [4, 6].flatMap(
-    (family) => lowest.find((one) => one.family === family)?.text ?? [],
+    (family) => candidates.find((one) => one.family === family)?.text ?? [],
   );
-  const external = settings.mainIpAsExternal
-    ? listUsable(source.mainIpAddress ?? "", settings).map(({ text }) => text)
-    : found
-        .filter((one) => isDeclaredExternal(one) || isGloballyRoutable(one.text))
-        .map(({ text }) => text)
-        .filter((text) => !internal.includes(text));
+  if (settings.mainIpAsExternal) {
+    const main = unique(listUsable(source.mainIpAddress ?? "", settings));
+    return {
+      addresses: toList(internal, main),
+      besideNodeIps: { externalIps: main, repeatsNodeIps: true },
+    };
+  }
+  const external = unique(outer);
+  const shown = external.filter((text) => !internal.includes(text));
+  return {
+    addresses: toList(internal, shown),
+    ...(shown.length < external.length && {
+      besideNodeIps: { externalIps: external, repeatsNodeIps: false },
+    }),
+  };
+}
+
+function toList(internal: readonly string[], external: readonly string[]): InstanceAddress[] {
   return [
     ...internal.map((address): InstanceAddress => ({ type: "InternalIP", address })),
-    ...unique(external).map((address): InstanceAddress => ({ type: "ExternalIP", address })),
+    ...external.map((address): InstanceAddress => ({ type: "ExternalIP", address })),
   ];
 }
 
@@ -95,6 +112,6 @@ function listUsable(text: string, { exclude }: Pick<AddressSettings, "exclude">)
     .filter((ip) => isHostAddress(ip.text) && !exclude.some((cidr) => isInCidr(ip.text, cidr)));
 }
 
-function unique(list: readonly string[]): string[] {
-  return [...new Set(list)];
+function unique(list: readonly IpAddress[]): string[] {
+  return [...new Set(list.map(({ text }) => text))];
 }

@@ -139,7 +139,8 @@ const SCHEMA = v.object(
             type: "boolean",
             default: "false",
             description:
-              "Publishes the VM's main address as ExternalIP, even if it is private, as the Go controller does.",
+              "Publishes the VM's main address, and no other, as ExternalIP, even if it is private or the kubelet's " +
+              "node IP, as the Go controller does.",
           }),
           network: setting(text, {
             type: "text",

@@ -160,12 +160,21 @@ export function toInstance(
     region: vm.$pool,
     ...optional("zone", findZone(vm, host, hostId, settings)),
     ...optional("instanceType", findInstanceType(vm, settings)),
-    addresses: Object.freeze(
-      toAddresses(source, settings.addresses).map((one) => Object.freeze(one)),
-    ),
+    ...freezeAddresses(toAddresses(source, settings.addresses)),
     labels: Object.freeze(toLabels({ vmName, ...place })),
     details: Object.freeze(dropAbsent(details)),
   });
+}
+
+function freezeAddresses({
+  addresses,
+  besideNodeIps,
+}: ReturnType<typeof toAddresses>): ReturnType<typeof toAddresses> {
+  for (const address of addresses) Object.freeze(address);
+  Object.freeze(addresses);
+  if (besideNodeIps === undefined) return { addresses };
+  Object.freeze(besideNodeIps.externalIps);
+  return { addresses, besideNodeIps: Object.freeze(besideNodeIps) };
 }
 
 /** Whether everything is at hand that says where a VM is: its pool, and the host that it names. */

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { InstanceAddress } from "../../../lib/cloud/provider.ts";
-import { hasAddresses, planAddresses } from "../../../lib/controllers/node/addresses.ts";
+import {
+  hasAddresses,
+  listTypeChanges,
+  planAddresses,
+} from "../../../lib/controllers/node/addresses.ts";
 import { toInstance } from "../../support/instances.ts";
 import { toNode } from "../../support/nodes.ts";
 
@@ -142,6 +146,76 @@ describe("planAddresses() with trusted node IPs of a machine that tells no addre
   test("keeps all without an annotation", () => {
     const node = toNode("n", { addresses: before });
     expect(planAddresses(node, toInstance("i"), "trusted")).toEqual({ kind: "keep" });
+  });
+});
+
+describe("planAddresses() with trusted node IPs of a machine that tells what is external beside them", () => {
+  const plan = (nodeIp: string, repeatsNodeIps: boolean, addresses = "I8.8.8.8"): unknown => {
+    const besideNodeIps = { externalIps: ["8.8.8.8", "8.8.4.4"], repeatsNodeIps };
+    const instance = toInstance("i", { addresses: toAddresses(addresses), besideNodeIps });
+    const has = [["ExternalIP", nodeIp]] as const;
+    return planAddresses(toNode("n", { nodeIp, addresses: has }), instance, "trusted");
+  };
+  const toWanted = (text: string): unknown => ({ kind: "wanted", addresses: toAddresses(text) });
+
+  test("takes an internal one that the kubelet does not name as external", () => {
+    expect(plan("10.0.0.1", false)).toEqual(toWanted("I10.0.0.1 E8.8.8.8 E8.8.4.4"));
+  });
+
+  test("takes one that the kubelet names as internal alone", () => {
+    expect(plan("8.8.8.8", false)).toEqual(toWanted("I8.8.8.8 E8.8.4.4"));
+  });
+
+  test("takes one that the kubelet names as both when the cloud wants it so, as the only of its types", () => {
+    expect(plan("8.8.8.8", true)).toEqual(toWanted("I8.8.8.8 E8.8.8.8"));
+  });
+
+  test.each([
+    [true, "I8.8.8.8 E8.8.8.8"],
+    [false, "I8.8.8.8"],
+  ])("keeps one that is both, %p, while the machine tells no address", (repeats, wanted) => {
+    expect(plan("8.8.8.8", repeats, "")).toEqual(toWanted(wanted));
+  });
+});
+
+describe("listTypeChanges()", () => {
+  const cases: readonly (readonly [string, string, string, readonly string[]])[] = [
+    [
+      "names an IP that is external now",
+      "I8.8.8.8 Hn",
+      "I10.0.0.1 E8.8.8.8 Hn",
+      ["8.8.8.8 from InternalIP to ExternalIP"],
+    ],
+    [
+      "names an IP that is both now",
+      "I10.0.0.1",
+      "I10.0.0.1 E10.0.0.1",
+      ["10.0.0.1 from InternalIP to InternalIP and ExternalIP"],
+    ],
+    [
+      "names every one",
+      "E10.0.0.1 Efd00::1",
+      "Ifd00::1 I10.0.0.1",
+      ["fd00::1 from ExternalIP to InternalIP", "10.0.0.1 from ExternalIP to InternalIP"],
+    ],
+    [
+      "knows an IP however it is written",
+      "I2600:0::5",
+      "E2600::5",
+      ["2600::5 from InternalIP to ExternalIP"],
+    ],
+    [
+      "passes over IPs that are new, gone or in another place",
+      "I10.0.0.1 I10.0.0.2",
+      "E8.8.8.8 I10.0.0.2",
+      [],
+    ],
+    ["passes over names", "I10.0.0.1 Hn", "I10.0.0.1 H10.0.0.1", []],
+    ["takes both in either order for the same", "E10.0.0.1 I10.0.0.1", "I10.0.0.1 E10.0.0.1", []],
+  ];
+  test.each(cases)("%s", (_title, has, wanted, changes) => {
+    const addresses = toAddresses(has).map(({ type, address }) => [type, address] as const);
+    expect(listTypeChanges(toNode("n", { addresses }), toAddresses(wanted))).toEqual([...changes]);
   });
 });
 

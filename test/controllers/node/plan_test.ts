@@ -154,7 +154,7 @@ describe("N-02 planNode() leaves an initialised Node alone", () => {
   ];
   test.each(cases)("%s", (_name, options, presence) => {
     const plan = planNode(toNode("n", { ...options, uninitialized: false }), presence, "trusted");
-    expect(plan).toEqual({ initialises: false, warnings: [] });
+    expect(plan).toEqual({ initialises: false, warnings: [], news: [] });
   });
 });
 
@@ -167,7 +167,25 @@ test("planNode() follows an instance's addresses after initialisation", () => {
       ["Hostname", "n"],
     ],
   });
-  expect(planNode(node, toPresent(), "trusted").addresses?.[0]?.address).toBe("10.0.0.1");
+  const plan = planNode(node, toPresent(), "trusted");
+  expect(plan.addresses?.[0]?.address).toBe("10.0.0.1");
+  expect(plan.news).toEqual([]);
+});
+
+describe("planNode() has news of an address whose type changes", () => {
+  const has = { addresses: [["ExternalIP", "10.0.0.1"]] } as const;
+  test.each([
+    ["on an initialised Node", false, 1],
+    ["not on one that is initialised only now", true, 0],
+  ])("%s", (_title, uninitialized, count) => {
+    const node = toNode("n", { ...has, uninitialized, providerId: "test://i" });
+    const { news, addresses } = planNode(node, toPresent(), "trusted");
+    expect(addresses).toBeDefined();
+    expect(news).toHaveLength(count);
+    const message = "Type of address changed: 10.0.0.1 from ExternalIP to InternalIP";
+    const wanted = { type: "Normal", reason: "NodeAddressTypeChanged", message };
+    for (const one of news) expect(one).toEqual(wanted as never);
+  });
 });
 
 test("N-16 planNode() plans nothing more once its plan was applied", () => {
@@ -183,6 +201,10 @@ test("N-16 planNode() plans nothing more once its plan was applied", () => {
     instanceType: text,
     addresses: fc.array(address, { maxLength: 4 }),
     labels: fc.dictionary(fc.constantFrom("a.b/c", "k8s.io/x", "bad key"), text, { maxKeys: 3 }),
+    besideNodeIps: fc.option(
+      fc.record({ externalIps: fc.array(ip, { maxLength: 3 }), repeatsNodeIps: fc.boolean() }),
+      { nil: undefined },
+    ),
   });
   const options = fc.record(
     {
@@ -205,6 +227,7 @@ test("N-16 planNode() plans nothing more once its plan was applied", () => {
       const second = planNode(apply(node, first), presence, providedNodeIps);
       expect(second.patch).toBeUndefined();
       expect(second.addresses).toBeUndefined();
+      expect(second.news).toEqual([]);
     }),
   );
 });

@@ -316,6 +316,31 @@ test("a Node whose addresses took two tries is announced all the same", async ()
   expect(rig.metrics.render()).toContain("node_controller_initial_node_sync_delay_seconds_count 1");
 });
 
+test("a type of address that changes is an Event once it is written, and only once", async () => {
+  const provider = toProvider("a", "last");
+  await using rig = await startRig({ provider });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  await until("it is initialised", () => rig.listEvents("a", "Synced").length === 1);
+  const listChanges = (): readonly unknown[] => rig.listEvents("a", "NodeAddressTypeChanged");
+  expect(listChanges()).toEqual([]);
+  // Somebody else writes the old type again and again, and is put right each time.
+  for (const round of [1, 2, 3]) {
+    const addresses = [
+      { type: "ExternalIP", address: "10.0.0.1" },
+      { type: "Hostname", address: `a${round}` },
+    ];
+    rig.kubernetes.objects.patchNodeStatus("a", { addresses });
+    await until(
+      "it is put right",
+      () => rig.readNode("a")?.status?.addresses?.[0]?.type === "InternalIP",
+    );
+  }
+  rig.kubernetes.objects.createNode(toRegistration("last"));
+  await until("a later Event is there", () => rig.listEvents("last", "Synced").length === 1);
+  const message = "Type of address changed: 10.0.0.1 from ExternalIP to InternalIP";
+  expect(listChanges()).toMatchObject([{ type: "Normal", message, count: 1 }]);
+});
+
 function toOutcomes(metrics: string): { outcomes: Record<string, number> } {
   const found = metrics.matchAll(
     /landfall_reconciles_total\{controller="cloud-node",outcome="(\w+)"\} (\d+)/g,

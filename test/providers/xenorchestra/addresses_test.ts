@@ -14,7 +14,7 @@ const PLAIN = { exclude: [], externalCidrs: [], mainIpAsExternal: false };
 
 function choose(addresses: Record<string, string>, over: object = {}, source: object = {}): string {
   const chosen = toAddresses({ addresses, ...source }, { ...PLAIN, ...over });
-  return chosen
+  return chosen.addresses
     .map(({ type, address }) => `${type === "InternalIP" ? "in" : "ex"} ${address}`)
     .join(", ");
 }
@@ -25,7 +25,7 @@ describe("toAddresses()", () => {
     ["C-04 one private IPv4 address", { "0/ipv4/0": "10.0.0.1" }, "in 10.0.0.1"],
     ["C-04 IPv6 only", { "0/ipv6/0": "2001:db8::28", "0/ipv6/1": "fe80::28" }, "in 2001:db8::28"],
     [
-      "only the lowest device, link-local left out",
+      "the first of each family, link-local left out",
       {
         "0/ipv4/0": "10.0.0.51",
         "0/ipv4/1": "10.0.0.200",
@@ -33,7 +33,7 @@ describe("toAddresses()", () => {
         "1/ipv4/0": "10.100.0.21",
         "1/ipv6/0": "2001:db8:100::21",
       },
-      "in 10.0.0.51",
+      "in 10.0.0.51, in 2001:db8:100::21",
     ],
     [
       "C-04 dual stack, IPv4 before IPv6",
@@ -68,8 +68,14 @@ describe("toAddresses()", () => {
         "0/ipv4/0": "10.0.0.1",
         "2/ipv4/0": "8.8.4.4",
         "1/ipv6/0": "2606:4700::1",
+        "0/ipv6/0": "fd00::1",
       },
-      "in 10.0.0.1, ex 8.8.4.4, ex 2606:4700::1",
+      "in 10.0.0.1, in fd00::1, ex 8.8.4.4, ex 2606:4700::1",
+    ],
+    [
+      "a routable address is internal when its family has no other, whatever its device",
+      { "0/ipv4/0": "8.8.4.4", "1/ipv4/0": "10.1.0.1", "2/ipv6/0": "2606:4700::1" },
+      "in 10.1.0.1, in 2606:4700::1, ex 8.8.4.4",
     ],
     ["canonical form", { "0/ipv6/0": "2001:0DB8:0::1" }, "in 2001:db8::1"],
     [
@@ -108,6 +114,27 @@ describe("toAddresses()", () => {
       "in 10.0.0.1, ex 10.0.0.1, ex 10.0.0.99",
     );
     expect(choose(addresses, { mainIpAsExternal: true })).toBe("in 10.0.0.1");
+  });
+
+  test("an address in externalCIDRs is never internal, not even when its family has no other", () => {
+    const externalCidrs = cidrs("172.20.0.0/16", "8.8.8.8");
+    const chosen = choose({ "0/ipv4/0": "172.20.0.1", "0/ipv4/1": "8.8.8.8" }, { externalCidrs });
+    expect(chosen).toBe("ex 172.20.0.1, ex 8.8.8.8");
+    expect(choose({ "0/ipv4/0": "8.8.8.8", "0/ipv4/1": "8.8.4.4" }, { externalCidrs })).toBe(
+      "in 8.8.4.4, ex 8.8.8.8",
+    );
+  });
+
+  test("says what is external beside node IPs, unless that goes without saying", () => {
+    const beside = (addresses: Record<string, string>, over: object = {}): unknown =>
+      toAddresses({ addresses, mainIpAddress: "10.0.0.1" }, { ...PLAIN, ...over }).besideNodeIps;
+    expect(beside({ "0/ipv4/0": "10.0.0.1", "1/ipv4/0": "8.8.8.8" })).toBeUndefined();
+    expect(beside({ "0/ipv4/0": "8.8.8.8", "1/ipv4/0": "8.8.4.4" })).toEqual({
+      externalIps: ["8.8.8.8", "8.8.4.4"],
+      repeatsNodeIps: false,
+    });
+    const main = { externalIps: ["10.0.0.1"], repeatsNodeIps: true };
+    expect(beside({ "0/ipv4/0": "8.8.8.8" }, { mainIpAsExternal: true })).toEqual(main);
   });
 
   test("looks only at the devices it is given", () => {
