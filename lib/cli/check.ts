@@ -7,6 +7,7 @@ import { CloudError } from "../cloud/errors.ts";
 import { inspectInventory, type Inspection } from "../cloud/inspection.ts";
 import type { Inventory } from "../cloud/inventory.ts";
 import type { Provider } from "../cloud/provider.ts";
+import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import { withDeadline } from "../core/clock.ts";
 import { escapeInvisible } from "../core/printable.ts";
 import { watchSignals } from "../host/signals.ts";
@@ -31,6 +32,7 @@ import {
   toStatus,
 } from "./check_report.ts";
 import { checkSettings } from "./check_settings.ts";
+import { listShifts } from "./check_shifts.ts";
 import { formatReport } from "./check_text.ts";
 import type { CommandContext } from "./command.ts";
 import type { ParsedFlags } from "./flags.ts";
@@ -91,7 +93,7 @@ async function inspect(
         return { ...checked, permissions: await checkRights(checked.client, needs, signal) };
       }),
     ]);
-    const nodes = await checkNodes(cluster.client, { provider, ...cloud }, signal);
+    const nodes = await checkNodes(cluster.client, { definition, provider, ...cloud }, signal);
     return toReport(VERSION, {
       settings: step,
       cloud: cloud.step,
@@ -170,9 +172,15 @@ async function checkRights(
 
 const NO_KUBERNETES = "the API server cannot be used";
 
+interface NodeSources {
+  readonly definition: Pick<ProviderDefinition, "settings">;
+  readonly provider: Provider | undefined;
+  readonly inventory?: Inventory;
+}
+
 async function checkNodes(
   client: KubeClient | undefined,
-  { provider, inventory }: { provider: Provider | undefined; inventory?: Inventory },
+  { definition, provider, inventory }: NodeSources,
   signal: AbortSignal,
 ): Promise<NodesStep> {
   if (client === undefined) return { ...toSkipped(NO_KUBERNETES), nodes: [] };
@@ -188,7 +196,8 @@ async function checkNodes(
     try {
       const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
       const nodes = await listNodePlans(items, { provider, inventory }, deadline);
-      const findings = listNodeFindings(nodes, items);
+      const shifts = listShifts(nodes, definition.settings);
+      const findings = [...listNodeFindings(nodes, items), ...shifts];
       return { status: toStatus([...nodes, ...findings]), findings, nodes };
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;

@@ -19,9 +19,18 @@ export type NodeChange =
       readonly providerId?: string;
       readonly labels: Readonly<Record<string, string>>;
     }
-  | { readonly what: "labels"; readonly labels: Readonly<Record<string, string>> }
-  /** The whole list, each as `<type> <address>`. */
-  | { readonly what: "addresses"; readonly addresses: readonly string[] }
+  | {
+      readonly what: "labels";
+      readonly labels: Readonly<Record<string, string>>;
+      /** Those of them that the Node has now. */
+      readonly before: Readonly<Record<string, string>>;
+    }
+  /** The whole list, and that of now, each as `<type> <address>`. */
+  | {
+      readonly what: "addresses";
+      readonly addresses: readonly string[];
+      readonly before: readonly string[];
+    }
   | { readonly what: "addShutdownTaint" }
   | { readonly what: "removeShutdownTaint" }
   /** Once its machine was missing often and long enough, and the fleet limit lets it. */
@@ -54,10 +63,14 @@ export function toOutlook(
   }
   const origins = provider.originLabels ?? {};
   const { set } = planNodeLabels(node, presence, { told: {}, origins });
-  if (Object.keys(set).length > 0) changes.push({ what: "labels", labels: set });
+  if (Object.keys(set).length > 0) {
+    const labels = Object.entries(node.metadata.labels ?? {});
+    const before = Object.fromEntries(labels.filter(([key]) => Object.hasOwn(set, key)));
+    changes.push({ what: "labels", labels: set, before });
+  }
   if (plan.addresses) {
-    const addresses = plan.addresses.map(({ type, address }) => `${type} ${address}`);
-    changes.push({ what: "addresses", addresses });
+    const before = toTexts(node.status?.addresses ?? []);
+    changes.push({ what: "addresses", addresses: toTexts(plan.addresses), before });
   }
   const lifecycle = planLifecycle(node, presence, { kind: "keep" });
   if (lifecycle.kind === "taint") {
@@ -86,6 +99,12 @@ export function formatChange(change: NodeChange): string {
     case "delete":
       return "would be deleted, after the hold-off and within the fleet limit of `deletion`";
   }
+}
+
+function toTexts(
+  addresses: readonly { readonly type: string; readonly address: string }[],
+): string[] {
+  return addresses.map(({ type, address }) => `${type} ${address}`);
 }
 
 function formatLabels(labels: Readonly<Record<string, string>>): string[] {

@@ -202,6 +202,35 @@ describe("check()", () => {
     });
   });
 
+  test("warns that addresses would change type, and names the settings that decide", async () => {
+    const { nodes } = (await report(byToken())).nodes;
+    const [first, second] = [...createDemoWorld().machines.values()];
+    for (const machine of [first, second]) {
+      if (machine?.address === undefined)
+        throw new Error("the demo's first machines have addresses");
+      const { nodeName: name, address } = machine;
+      const { metadata, status } = toRegisteredNode(machine, "2026-01-01T00:00:00Z");
+      const providerID = nodes.find((node) => node.name === name)?.instance?.providerId;
+      // As the Go controller leaves a Node behind: its main address is ExternalIP beside the node IP.
+      const addresses = ["InternalIP", "ExternalIP"].map((type) => ({ type, address }));
+      kubernetes.objects.delete("nodes", { name });
+      kubernetes.objects.createNode({
+        metadata,
+        spec: { providerID: providerID ?? "" },
+        status: { ...status, addresses: [...addresses, { type: "Hostname", address: name }] },
+      });
+    }
+    const found = await report(byToken());
+    expect(found).toMatchObject({ code: 0, warnings: 1 });
+    const shift = `${first?.address} from ExternalIP and InternalIP to InternalIP`;
+    expect(found.nodes.findings.at(-1)).toMatchObject({
+      level: "warning",
+      code: "addressesChange",
+      message: expect.stringContaining(`: ${first?.nodeName}: ${shift}; `),
+      advice: expect.stringContaining("addresses.mainIpAsExternal"),
+    });
+  });
+
   test("looks at an inventory file, too", async () => {
     const file = join(folder, "inventory.yaml");
     await writeFile(file, "instances: [{ id: m1, name: worker-1 }]\n");
