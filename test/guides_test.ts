@@ -37,7 +37,7 @@ const FOREIGN_FLAGS = {
   "npm run": "minutes only quick seed",
 } as const;
 /** Words in the form of reasons that are other things' names. */
-const OTHER_WORDS = new Set(["InternalIP", "ExternalIP"]);
+const OTHER_WORDS = new Set(["InternalIP", "ExternalIP", "ErrImagePull"]);
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
 const OTHER_KEYS = new Set(["holderIdentity", "replicaCount", "useHostNetwork"]);
 

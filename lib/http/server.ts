@@ -83,7 +83,6 @@ type Place = Pick<HttpServerOptions, "address" | "flag">;
 /** What may pass by itself: it is worth to be started again, which wrong flags are not. */
 const PASSING: ReadonlySet<string> = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "it is in use by another process",
   EADDRNOTAVAIL: "this machine has no such address",
   EACCES: "this process may not listen there",
   ENOENT: "the folder does not exist",
@@ -242,11 +241,17 @@ async function clearPath(path: string, options: HttpServerOptions): Promise<void
 function toListenError(error: unknown, place: Place): Error {
   const code = findErrorCode(error) || "unknown error";
   if (PASSING.has(code)) return toPassingError(code, place);
-  return new ConfigError([toIssue(LISTEN_PROBLEMS[code] ?? code, place)], { cause: error });
+  return new ConfigError([toIssue(findListenProblem(code, place), place)], { cause: error });
 }
 
 function toPassingError(code: string, place: Place): Error {
-  return new Error(formatConfigIssue(toIssue(LISTEN_PROBLEMS[code] ?? code, place)));
+  return new Error(formatConfigIssue(toIssue(findListenProblem(code, place), place)));
+}
+
+function findListenProblem(code: string, { address, flag }: Place): string {
+  if (code !== "EADDRINUSE") return LISTEN_PROBLEMS[code] ?? code;
+  const what = address.kind === "unix" ? "path" : "port";
+  return `it is in use by another process; stop that one, or give ${flag} another ${what}`;
 }
 
 function toIssue(problem: string, { address, flag }: Place): ConfigIssue {

@@ -2,14 +2,14 @@
  * Where the ports of a real process answer on hosts with IPv6 alone, with both families, and with IPv4 alone.
  * @module
  */
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { killAll, type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
-import { startLandfall } from "../support/landfall_process.ts";
+import { type Ended, startLandfall } from "../support/landfall_process.ts";
 import { type LoneHost, placeOnLoneHost } from "../support/lone_host.ts";
 import { skipsNetworks } from "../support/network.ts";
 
@@ -39,10 +39,36 @@ const isSkipped = await skipsNetworks();
 describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name", (program) => {
   const running: LandfallProcess[] = [];
   let folder = "";
-  afterEach(async () => {
-    await killAll(running.splice(0));
-    await rm(folder, { recursive: true });
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "landfall-families-"));
+    await writeFile(join(folder, "static.yaml"), "instances: []\n");
+    await writeFile(join(folder, "kubeconfig"), KUBECONFIG, { mode: 0o600 });
   });
+  afterAll(() => rm(folder, { recursive: true }));
+  afterEach(() => killAll(running.splice(0)));
+
+  function start(command: readonly string[], flags: readonly string[]): LandfallProcess {
+    const landfall = startLandfall({ ...program, command }, [
+      "run",
+      "--cloud-provider=static",
+      `--cloud-config=${join(folder, "static.yaml")}`,
+      `--kubeconfig=${join(folder, "kubeconfig")}`,
+      "--logging-format=json",
+      ...flags,
+    ]);
+    running.push(landfall);
+    return landfall;
+  }
+
+  /** Starts it on a host of its own. @returns What begins a command there, once all of its listeners are up */
+  async function startAlone(host: LoneHost, flags: readonly string[]): Promise<readonly string[]> {
+    const { command, enter } = placeOnLoneHost(host, program.command);
+    const landfall = start(command, flags);
+    await landfall.waitForRecord(
+      ({ message, flag }) => message === "Listening" && flag === "--secure-port",
+    );
+    return enter(landfall.pid);
+  }
 
   /** Starts it on a host and asks addresses there. @returns Those that answered */
   async function listAnswers(
@@ -50,27 +76,10 @@ describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name"
     flags: readonly string[],
     urls: readonly string[],
   ): Promise<string[]> {
-    folder = await mkdtemp(join(tmpdir(), "landfall-families-"));
-    const [config, kubeconfig] = [join(folder, "static.yaml"), join(folder, "kubeconfig")];
-    await writeFile(config, "instances: []\n");
-    await writeFile(kubeconfig, KUBECONFIG, { mode: 0o600 });
-    const { command, enter } = placeOnLoneHost(host, program.command);
-    const landfall = startLandfall({ ...program, command }, [
-      "run",
-      "--cloud-provider=static",
-      `--cloud-config=${config}`,
-      `--kubeconfig=${kubeconfig}`,
-      "--logging-format=json",
-      ...flags,
-    ]);
-    running.push(landfall);
-    // The last of the listeners.
-    await landfall.waitForRecord(
-      ({ message, flag }) => message === "Listening" && flag === "--secure-port",
-    );
+    const prefix = await startAlone(host, flags);
     const answers: string[] = [];
     for (const url of urls) {
-      const [file = "", ...args] = [...enter(landfall.pid), "curl", "-gsk", `-m${CURL_S_MAX}`, url];
+      const [file = "", ...args] = [...prefix, "curl", "-gsk", `-m${CURL_S_MAX}`, url];
       const { stdout } = await run(file, args).catch(() => ({ stdout: "" }));
       if (stdout === "ok") answers.push(url);
     }
@@ -110,5 +119,22 @@ describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name"
   ])("the debug port answers at %s", async (_title, host, name, answering) => {
     const flags = [`--debug-address=${name}:${DEBUG_PORT}`];
     expect(await listAnswers(host, flags, all.map(debug))).toEqual(answering.map(debug));
+  });
+
+  test("a second one on a host is told of the debug port first, then of the HTTPS port", async () => {
+    const prefix = await startAlone(DUAL, []);
+    const startBeside = (...flags: readonly string[]): Promise<Ended> =>
+      start([...prefix, ...program.command], flags).ended;
+    const inUse = "it is in use by another process; stop that one, or give";
+    const first = await startBeside();
+    expect([first.code, first.stderr.split("\n").at(-1)]).toEqual([
+      1,
+      `landfall: --debug-address: Cannot listen at 127.0.0.1:${DEBUG_PORT}: ${inUse} --debug-address another port`,
+    ]);
+    const second = await startBeside("--debug-address=127.0.0.1:0");
+    expect([second.code, second.stderr.split("\n").at(-1)]).toEqual([
+      1,
+      `landfall: --secure-port: Cannot listen at 0.0.0.0:${SECURE_PORT}: ${inUse} --secure-port another port`,
+    ]);
   });
 });

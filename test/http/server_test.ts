@@ -120,7 +120,8 @@ describe("startHttpServer()", () => {
     const server = await start(ANY_PORT);
     const shown = toUrl(server, "").slice("http://".length);
     expect(await findPassingProblem(server.address)).toBe(
-      `--debug-address: Cannot listen at ${shown}: it is in use by another process`,
+      `--debug-address: Cannot listen at ${shown}: it is in use by another process; ` +
+        "stop that one, or give --debug-address another port",
     );
     await server.stop(1_000);
   });
@@ -131,7 +132,8 @@ describe("startHttpServer()", () => {
     expect(statSync(path).mode & 0o777).toBe(0o660);
     expect(await (await fetch("http://anything/", { unix: path })).text()).toBe("hello");
     expect(await findPassingProblem({ kind: "unix", path })).toBe(
-      `--debug-address: Cannot listen at unix:${path}: it is in use by another process`,
+      `--debug-address: Cannot listen at unix:${path}: it is in use by another process; ` +
+        "stop that one, or give --debug-address another path",
     );
     expect(await (await fetch("http://anything/", { unix: path })).text()).toBe("hello");
     await server.stop(1_000);

@@ -42,10 +42,11 @@ export interface Container {
 /**
  * Whether images cannot be built and run here: some tool is missing, or we are not root. Says so loudly.
  *
+ * @param more Programs that are needed as well
  * @throws Error instead when `CI` is set
  */
-export function skipsImages(): boolean {
-  const missing = TOOLS.filter((tool) => Bun.which(tool) === null);
+export function skipsImages(more: readonly string[] = []): boolean {
+  const missing = [...TOOLS, ...more].filter((tool) => Bun.which(tool) === null);
   const reasons = missing.map((tool) => `${tool} is not installed`);
   if (process.getuid?.() !== 0) reasons.push("only root may");
   if (reasons.length === 0) return false;
