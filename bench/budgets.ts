@@ -1,5 +1,5 @@
 /**
- * What is measured, what it may cost, and what the existing Go controller needs for the same.
+ * What is measured, and what it may cost.
  * @module
  */
 
@@ -9,8 +9,6 @@ export interface Budget {
   readonly unit: "s" | "MiB" | "requests" | "writes" | "ms" | "KiB" | "times";
   /** Most that it may be; absent: shown for information. */
   readonly max?: number;
-  /** Figure of the Go controller (v1.2.0 on the same simulators), as text. */
-  readonly reference?: string;
 }
 
 /** Name of a figure. */
@@ -70,7 +68,7 @@ export type BudgetName =
 export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   start: { title: "start to the first probe answered, median", unit: "s", max: 0.15 },
   ready: { title: "start to ready, median", unit: "s" },
-  rest: { title: "resident, no Nodes", unit: "MiB", max: 45, reference: "55" },
+  rest: { title: "resident, no Nodes", unit: "MiB", max: 45 },
   restAnonymous: { title: "  of it anonymous", unit: "MiB" },
   settled100: { title: "resident, 100 Nodes settled", unit: "MiB", max: 45 },
   idleCloud100: {
@@ -88,50 +86,43 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
     title: "1,000 Nodes at once, until all are initialised, median",
     unit: "s",
     max: 5,
-    reference: "148 (14.6 with raised limits)",
   },
   cpu: { title: "  processor time of the controller, start included", unit: "s" },
   cloudRequests: {
     title: "  requests to Xen Orchestra",
     unit: "requests",
     max: 10,
-    reference: "3,000",
   },
   writes: { title: "  writes to Kubernetes per Node, Events included", unit: "writes", max: 3 },
   peak1000: { title: "  peak resident", unit: "MiB" },
-  settled1000: { title: "resident, 1,000 Nodes settled", unit: "MiB", max: 60, reference: "77" },
+  settled1000: { title: "resident, 1,000 Nodes settled", unit: "MiB", max: 60 },
   anonymous1000: { title: "  of it anonymous", unit: "MiB" },
   idleCloud1000: {
     title: "  a minute of rest: requests to Xen Orchestra",
     unit: "requests",
     max: 6,
-    reference: "1,200",
   },
   idleRequests1000: { title: "  a minute of rest: requests to Kubernetes", unit: "requests" },
   idleCpu1000: {
     title: "  a minute of rest: processor time",
     unit: "s",
     max: 0.25,
-    reference: "0.5",
   },
   migration: {
     title: "live migration until the labels are right, slowest of 5",
     unit: "s",
     // Two seconds from the event, which itself comes within 0.2 s.
     max: 2.2,
-    reference: "179",
   },
   shutdown: {
     title: "not Ready until the shutdown taint, VM long halted",
     unit: "s",
     max: 3,
-    reference: "2.7",
   },
   deletion: {
     title: "VM deleted and Node not Ready until it is deleted",
     unit: "s",
     max: 90,
-    reference: "3.3",
   },
   initialise5000: {
     title: "5,000 Nodes at once, until all are initialised",
@@ -142,7 +133,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   cloudRequests5000: { title: "  requests to Xen Orchestra", unit: "requests", max: 10 },
   writes5000: { title: "  writes to Kubernetes per Node, Events included", unit: "writes", max: 3 },
   peak5000: { title: "  peak resident", unit: "MiB" },
-  settled5000: { title: "resident, 5,000 Nodes settled", unit: "MiB", max: 90, reference: "144" },
+  settled5000: { title: "resident, 5,000 Nodes settled", unit: "MiB", max: 90 },
   anonymous5000: { title: "  of it anonymous", unit: "MiB" },
   denied5000: { title: "  the same under MemoryDenyWriteExecute", unit: "MiB", max: 60 },
   deniedAnonymous5000: { title: "  of it anonymous", unit: "MiB" },
@@ -186,27 +177,26 @@ export interface FigureRow {
   readonly goal: string;
   /** `ok`, `OVER`, or `""` where there is no goal. */
   readonly verdict: "ok" | "OVER" | "";
-  readonly reference: string;
 }
 
 /** What was measured, in the order of the budgets. */
 export function toFigureRows(figures: Figures): readonly FigureRow[] {
   const values = new Map(Object.entries(figures));
-  return Object.entries(BUDGETS).flatMap(([name, { title, unit, max, reference = "" }]) => {
+  return Object.entries(BUDGETS).flatMap(([name, { title, unit, max }]) => {
     const value = values.get(name);
     if (value === undefined) return [];
     const verdict = max === undefined ? "" : value <= max ? "ok" : "OVER";
     const goal = max === undefined ? "" : `<= ${max}`;
-    return [{ title, measured: `${formatNumber(value)} ${unit}`, goal, verdict, reference }];
+    return [{ title, measured: `${formatNumber(value)} ${unit}`, goal, verdict }];
   });
 }
 
 /** The table, and whether a figure is over its budget. */
 export function formatFigures(figures: Figures): { readonly text: string; readonly over: boolean } {
   const rows = toFigureRows(figures);
-  const cells = rows.map((row) => [row.title, row.measured, row.goal, row.verdict, row.reference]);
+  const cells = rows.map((row) => [row.title, row.measured, row.goal, row.verdict]);
   return {
-    text: alignColumns([["figure", "measured", "budget", "", "Go controller"], ...cells]),
+    text: alignColumns([["figure", "measured", "budget", ""], ...cells]),
     over: rows.some(({ verdict }) => verdict === "OVER"),
   };
 }

@@ -6,6 +6,7 @@ import { toFigureRows } from "../bench/budgets.ts";
 import { type CurvePoint, listBends, QUANTITIES, toCurveTable } from "../bench/curve.ts";
 import type { Results } from "../bench/results.ts";
 import { type Chart, renderChart } from "./chart.ts";
+import { renderGoFigures } from "./go_figures.ts";
 import { GENERATED_NOTE, toTable } from "./markdown.ts";
 
 interface ChartSpec {
@@ -49,7 +50,7 @@ const CHARTS: readonly ChartSpec[] = [
 ];
 
 /** The page and its charts, by their path in docs/. */
-export function renderPerformance(results: Results): ReadonlyMap<string, string> {
+export function renderPerformance(results: Omit<Results, "loads">): ReadonlyMap<string, string> {
   const charts = CHARTS.map((spec): [string, string] => [
     `benchmark/${spec.file}`,
     renderChart(toChart(spec, results.curve)),
@@ -78,14 +79,13 @@ function toWords(value: number): string {
   return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
-function renderPage(results: Results): string {
+function renderPage(results: Omit<Results, "loads">): string {
   const { date, machine, figures, curve } = results;
   const rows = toFigureRows(figures).map((row) => [
     row.title.replace(/^ {2}/, "… "),
     row.measured,
     row.goal.replace("<=", "≤"),
     row.verdict === "OVER" ? "**over**" : row.verdict,
-    row.reference,
   ]);
   const { header, rows: curveRows } = toCurveTable(curve);
   const marked = curveRows.map((row) =>
@@ -125,9 +125,7 @@ every change.
 
 ## Goals
 
-"Go controller" is the existing controller, v1.2.0, on the same simulators.
-
-${toTable(["figure", "measured", "goal", "", "Go controller"], rows)}
+${toTable(["figure", "measured", "goal", ""], rows)}
 A minute of rest is one in which nothing changes. Heartbeats are written by kubelets into the status of their Nodes:
 each is a whole Node to read, of which nothing is kept. What is resident with no Nodes at all is mostly the program
 itself, read from its file: it is shared between processes of one machine and given up when memory is short. What cannot
@@ -136,7 +134,8 @@ be given up is called anonymous.
 The goals for few Nodes were set before there was an HTTPS port. An empty program, compiled by Bun and without the JIT
 compiler, is resident with 24 MiB; one that has fetched a page, listens on \`node:http\` and holds a TLS context, with
 45 MiB. How much of the program's file counts as resident differs by up to 6 MiB with how it came into the page cache.
-${figures["denied5000"] === undefined ? "" : DENIED}`;
+${figures["denied5000"] === undefined ? "" : DENIED}
+${renderGoFigures()}`;
 }
 
 const SETTLE = "35 s";
