@@ -78,7 +78,8 @@ export function toOutlook(
   }
   const isOurs = !isUninitialized(node) && Boolean(node.spec?.providerID);
   if (presence.kind === "absent" && isOurs && !isReady(node)) changes.push({ what: "delete" });
-  return { changes, problems: plan.warnings.map(({ message }) => message) };
+  const cautions = presence.kind === "present" && presence.caution ? [presence.caution] : [];
+  return { changes, problems: [...plan.warnings.map(({ message }) => message), ...cautions] };
 }
 
 /** Says a change in one line. */

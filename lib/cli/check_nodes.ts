@@ -123,6 +123,8 @@ function toDetails(
     case "unknown":
       return { reason: presence.reason, message: presence.message };
     case "foreign":
-      return { message: "the provider ID is another cloud's: the Node is left alone" };
+      return {
+        message: presence.message ?? "the provider ID is another cloud's: the Node is left alone",
+      };
   }
 }

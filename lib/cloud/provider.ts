@@ -61,13 +61,19 @@ export type UnknownReason =
 
 /** What a cloud can say about a Node's machine. Only `absent` may ever destroy anything. */
 export type Presence =
-  | { readonly kind: "present"; readonly instance: Instance; readonly matchedBy: MatchedBy }
+  | {
+      readonly kind: "present";
+      readonly instance: Instance;
+      readonly matchedBy: MatchedBy;
+      /** What a person should know of it and do about it; no full stop, no secret. */
+      readonly caution?: string;
+    }
   /** Proven gone: only for a Node whose provider ID names the instance. `evidence` says by what. */
   | { readonly kind: "absent"; readonly evidence: string }
   /** `message` tells a person what is wrong and what to do; no full stop, no secret. */
   | { readonly kind: "unknown"; readonly reason: UnknownReason; readonly message: string }
-  /** The provider ID belongs to another cloud. */
-  | { readonly kind: "foreign"; readonly providerId: string };
+  /** Somebody else's. Without a `message`: its provider ID belongs to another cloud. */
+  | { readonly kind: "foreign"; readonly providerId?: string; readonly message?: string };
 
 /**
  * What may have changed in a cloud: instances by their cloud IDs, or anything. A hint is a reason to look, and nothing

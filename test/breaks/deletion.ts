@@ -407,6 +407,36 @@ export const DELETION_BREAKS: readonly Break[] = [
     tests: ["test/providers/xenorchestra/named_pools_test.ts"],
   },
   {
+    id: "own-all-pools",
+    invariant: "a Node whose pool is somebody else's is left alone",
+    edits: edit(
+      "lib/providers/xenorchestra/pool_scope.ts",
+      "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
+      "if (poolId !== undefined) return undefined;",
+    ),
+    tests: ["test/providers/xenorchestra/scoped_provider_test.ts"],
+  },
+  {
+    id: "own-unnamed-pools",
+    invariant: "a pool whose name nobody knows yet is not ours",
+    edits: edit(
+      "lib/providers/xenorchestra/pool_scope.ts",
+      "return name !== undefined && this.#wanted.has(name);",
+      "return name === undefined || this.#wanted.has(name);",
+    ),
+    tests: ["test/providers/xenorchestra/pool_scope_test.ts"],
+  },
+  {
+    id: "leave-strays",
+    invariant: "a Node of ours stays ours, wherever its VM is",
+    edits: edit(
+      "lib/providers/xenorchestra/pool_scope.ts",
+      'if (identity.kind !== "providerId") return toForeign(where);',
+      "if (where) return toForeign(where);",
+    ),
+    tests: ["test/providers/xenorchestra/scoped_provider_test.ts"],
+  },
+  {
     id: "count-part-of-fleet",
     invariant: "the fleet is looked at when all its Nodes are known, and not before",
     edits: edit(FLEET, "if (!nodes.synced) return false;", ""),

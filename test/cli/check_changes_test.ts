@@ -30,6 +30,16 @@ function listChanges(options: NodeOptions, presence: Presence): string[] {
   );
 }
 
+test("toOutlook() names what a person should know of a machine as a problem", () => {
+  const node = toNode("n", DONE);
+  const presence: Presence = { ...PRESENT, caution: "it is in a pool of others" };
+  const { changes, problems } = toOutlook(node, presence, {
+    provider,
+    claims: Claims.of([node], {}),
+  });
+  expect([changes, problems]).toEqual([[], ["it is in a pool of others"]]);
+});
+
 describe("toOutlook()", () => {
   const zone = "topology.kubernetes.io/zone=z, failure-domain.beta.kubernetes.io/zone=z";
   const addresses = "addresses would become: InternalIP 10.0.0.1, Hostname n";

@@ -73,13 +73,16 @@ export function describeNode(
 function toPresenceView(presence: Presence): NodeState["presence"] {
   switch (presence.kind) {
     case "present":
-      return { kind: "present" };
+      return { kind: "present", ...(presence.caution && { message: presence.caution }) };
     case "absent":
       return { kind: "absent", message: presence.evidence };
     case "unknown":
       return { kind: "unknown", reason: presence.reason, message: presence.message };
     case "foreign":
-      return { kind: "foreign", message: "the provider ID belongs to another cloud" };
+      return {
+        kind: "foreign",
+        message: presence.message ?? "the provider ID belongs to another cloud",
+      };
   }
 }
 

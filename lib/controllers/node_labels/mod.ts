@@ -9,6 +9,7 @@ import { isUninitialized } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { Contest, ROUNDS_MAX } from "../contest.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
+import { WarningThrottle } from "../warning_throttle.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS, NAME } from "./words.ts";
 
@@ -39,6 +40,7 @@ export class NodeLabelController {
   readonly #context: NodeContext;
   readonly #loop: NodeLoop;
   readonly #contest: Contest;
+  readonly #throttle: WarningThrottle;
   /** By the Node's name. */
   readonly #memories = new Map<string, Memory>();
   /** Names of the Nodes that no inventory was asked for yet: nothing is decided about them before. */
@@ -47,6 +49,7 @@ export class NodeLabelController {
   constructor({ context, fullPassIntervalMs }: NodeLabelControllerOptions) {
     this.#context = context;
     this.#contest = new Contest(context.clock);
+    this.#throttle = new WarningThrottle(context.clock);
     this.#loop = new NodeLoop({
       context,
       name: NAME,
@@ -89,6 +92,9 @@ export class NodeLabelController {
     }
     this.#memories.set(name, { uid, told: plan.told });
     for (const event of plan.events) events.record(node, event);
+    if (plan.caution && this.#throttle.passes(name, plan.caution)) {
+      events.record(node, plan.caution);
+    }
     return {};
   }
 
@@ -106,6 +112,7 @@ export class NodeLabelController {
     this.#early.delete(name);
     this.#memories.delete(name);
     this.#contest.forget(name);
+    this.#throttle.forget(name);
   }
 }
 

@@ -30,6 +30,8 @@ export interface LabelPlan {
   readonly isRepair: boolean;
   /** To be written after the labels: what became of the machine. */
   readonly events: readonly EventOptions[];
+  /** What a person should know of where the machine is; the same at each look. */
+  readonly caution?: EventOptions;
   /** What to remember as {@linkcode LabelKnowledge.told} once the labels stand. */
   readonly told: Labels;
 }
@@ -69,6 +71,8 @@ export function planNodeLabels(
     set: { ...differing, ...first },
     isRepair: Object.keys(first).length === 0 && Object.keys(differing).every(isTold),
     events: listEvents(differing, findMove),
+    ...(presence.kind === "present" &&
+      presence.caution && { caution: toEvent(EVENTS.outOfScope, presence.caution) }),
     told: { ...told, ...wanted },
   };
 }

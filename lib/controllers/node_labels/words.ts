@@ -12,7 +12,10 @@ export const COMPONENT = "cloud-node-label-sync-controller";
 
 /** The Events. The first three are those of the Go controller for Xen Orchestra. */
 export const EVENTS: Readonly<
-  Record<"zoneChanged" | "regionChanged" | "instanceTypeChanged" | "contested", EventWord>
+  Record<
+    "zoneChanged" | "regionChanged" | "instanceTypeChanged" | "contested" | "outOfScope",
+    EventWord
+  >
 > = {
   zoneChanged: {
     reason: "NodeZoneChanged",
@@ -34,5 +37,12 @@ export const EVENTS: Readonly<
     type: "Warning",
     meaning:
       "Somebody else keeps changing labels that follow the machine; they are put back a few times a minute at most.",
+  },
+  outOfScope: {
+    reason: "NodeMachineOutOfScope",
+    type: "Warning",
+    meaning:
+      "The Node is ours by its provider ID, but its machine is in a part of the cloud that the settings leave to " +
+      "another Landfall. The Node is kept.",
   },
 };

@@ -38,6 +38,8 @@ export interface XenOrchestraSettings {
   readonly zoneLabelFrom: ZoneSource;
   /** Prefix of the VM tag that overrides the instance type. */
   readonly instanceTypeTag?: string;
+  /** IDs or names of the pools whose Nodes are ours; absent: all. */
+  readonly pools?: readonly string[];
 }
 
 const REFRESH_MS = 30_000;
@@ -208,6 +210,7 @@ function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
     },
     zoneLabelFrom: file.zoneLabelFrom ?? { kind: "host" },
     ...(file.instanceTypeTag === undefined ? {} : { instanceTypeTag: file.instanceTypeTag }),
+    ...(file.pools === undefined ? {} : { pools: file.pools }),
   };
 }
 

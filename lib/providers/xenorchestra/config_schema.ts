@@ -30,6 +30,7 @@ export interface FileSettings {
   readonly addresses?: FileAddresses | undefined;
   readonly zoneLabelFrom?: ZoneSource | undefined;
   readonly instanceTypeTag?: string | undefined;
+  readonly pools?: readonly string[] | undefined;
 }
 
 /** The `addresses` part of a file. */
@@ -166,6 +167,12 @@ const SCHEMA = v.object(
       description:
         "Prefix of a VM tag; what follows it is the instance type, instead of the computed one.",
     }),
+    pools: setting(names(), {
+      type: "list of text",
+      description:
+        "UUIDs or names of the pools whose Nodes are ours, when another Landfall in the same cluster has the others. " +
+        "A name counts once the pool was shown, a UUID always. Every pool is asked all the same. Without it: all.",
+    }),
   },
   "wanted settings (key: value)",
 );
@@ -245,6 +252,11 @@ function cidrs() {
     parsed(parseCidr, "wanted an IP address or a CIDR such as 10.0.0.0/8"),
     "wanted a list",
   );
+}
+
+function names() {
+  const problem = "wanted one at least; leave the key out for all";
+  return v.pipe(v.array(text, "wanted a list"), v.minLength(1, problem));
 }
 
 function duration(minMs: number, maxMs: number) {

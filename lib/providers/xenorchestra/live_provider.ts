@@ -16,7 +16,8 @@ import type {
 import type { XenOrchestraSettings } from "./config.ts";
 import { inspectToken } from "./inspect_token.ts";
 import { Memory } from "./memory.ts";
-import { type XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
+import type { XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
+import { ScopedProvider } from "./scoped_provider.ts";
 import { toUnknown } from "./presence.ts";
 import type { Session } from "./session.ts";
 import type { TokenWatch } from "./token_watch.ts";
@@ -161,13 +162,19 @@ export class LiveProvider implements Provider {
     memory: Memory,
     left: AbortController,
   ): Generation {
-    const provider = new XenOrchestraProvider({ ...this.#options, settings, memory });
+    const provider = new ScopedProvider({ ...this.#options, settings, memory });
     return { settings, provider, memory, left };
   }
 }
 
 /** Everything that requests depend on. */
 function toConnection(settings: XenOrchestraSettings): Partial<XenOrchestraSettings> {
-  const { addresses: _1, zoneLabelFrom: _2, instanceTypeTag: _3, ...connection } = settings;
+  const {
+    addresses: _1,
+    zoneLabelFrom: _2,
+    instanceTypeTag: _3,
+    pools: _4,
+    ...connection
+  } = settings;
   return connection;
 }

@@ -1,5 +1,5 @@
 /**
- * Pools that only Nodes tell of: nothing shows them since the start, but provider IDs name them.
+ * Pools that are not shown since the start and yet are named: by provider IDs of Nodes, or by the setting `pools`.
  *
  * Only the provider IDs of Nodes whose VMs are not shown count. That of a VM that moved names its first pool for ever,
  * and that pool may be gone. Region labels do not count: anybody may write one, again and again.
@@ -11,6 +11,7 @@
 import type { Coverage, Inventory } from "../../cloud/inventory.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Identity } from "./identity.ts";
+import type { PoolScope } from "./pool_scope.ts";
 
 /** Most such pools in one inventory: whoever registers Nodes may name any. */
 const NAMED_POOLS_MAX = 64;
@@ -19,14 +20,29 @@ const NAMED_POOLS_MAX = 64;
 export const NEVER_SHOWN: string =
   "it was not shown since Landfall started, so its connection may be down";
 
-/** Adds the pools that Nodes name to an inventory. Returns `inventory` itself when there are none. */
-export function withNamedPools(inventory: Inventory, identities: readonly Identity[]): Inventory {
-  const named = new Map<string, Coverage>();
+const UNKNOWN =
+  '"pools" names it, and no such pool was shown since Landfall started: ' +
+  "its connection may be down, or the name is wrong";
+
+/**
+ * Adds the pools that Nodes of ours name, and those of the setting `pools`, to an inventory. Returns `inventory` itself
+ * when there are none.
+ */
+export function withNamedPools(
+  inventory: Inventory,
+  identities: readonly Identity[],
+  scope: PoolScope,
+): Inventory {
+  const unknown = scope.listUnknown(inventory);
+  const named = new Map<string, Coverage>(
+    unknown.map((one) => [one, { complete: false, isOnlyNamed: true, reason: UNKNOWN }]),
+  );
   for (const identity of identities) {
-    if (named.size === NAMED_POOLS_MAX) break;
+    if (named.size >= NAMED_POOLS_MAX + unknown.length) break;
     if (identity.kind !== "providerId" || identity.poolId === undefined) continue;
     const { vmId, poolId } = identity;
     if (inventory.coverage.has(poolId) || named.has(poolId)) continue;
+    if (!scope.owns(poolId, inventory)) continue;
     if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) continue;
     named.set(poolId, { complete: false, isOnlyNamed: true, reason: NEVER_SHOWN });
   }
@@ -34,19 +50,28 @@ export function withNamedPools(inventory: Inventory, identities: readonly Identi
   return { ...inventory, coverage: new Map([...inventory.coverage, ...named]) };
 }
 
-/** Says once of each such pool that it is missing, and once that no pool is shown at all. */
-export class NamedPoolsLog {
+/** Adds such pools to each inventory, and says once of each that it is not shown, and once that no pool is. */
+export class NamedPools {
+  readonly #scope: PoolScope;
   readonly #log: Logger;
   #told: ReadonlySet<string> = new Set();
   #hadNone = false;
 
-  constructor(log: Logger) {
+  /** @param scope The pools whose Nodes are ours */
+  constructor(scope: PoolScope, log: Logger) {
+    this.#scope = scope;
     this.#log = log;
   }
 
-  /** Takes in an inventory, as {@linkcode withNamedPools} gives it. */
-  note({ coverage }: Inventory): void {
-    const named = [...coverage].filter(([, { isOnlyNamed }]) => isOnlyNamed).map(([id]) => id);
+  /** Adds to an inventory, as {@linkcode withNamedPools}. */
+  addTo(inventory: Inventory, identities: readonly Identity[]): Inventory {
+    const whole = withNamedPools(inventory, identities, this.#scope);
+    this.#tell(whole);
+    return whole;
+  }
+
+  #tell({ coverage }: Inventory): void {
+    const named = [...coverage].filter(([, { isOnlyNamed }]) => isOnlyNamed);
     const hasNone = coverage.size === named.length;
     if (hasNone && !this.#hadNone) {
       const advice = "check the connections of Xen Orchestra, and that the user may read pools";
@@ -54,15 +79,11 @@ export class NamedPoolsLog {
     }
     this.#hadNone = hasNone;
     if (named.length === 0 && this.#told.size === 0) return;
-    for (const poolId of named) {
-      if (this.#told.has(poolId)) continue;
-      const advice = "mend its connection; if it was removed for good, delete the Nodes";
-      this.#log.warn("Nodes name a pool that is not shown", {
-        poolId,
-        reason: NEVER_SHOWN,
-        advice,
-      });
+    for (const [pool, { reason }] of named) {
+      if (this.#told.has(pool)) continue;
+      const advice = "mend its connection; if it was removed for good, delete its Nodes";
+      this.#log.warn("A pool is named and not shown", { pool, reason, advice });
     }
-    this.#told = new Set(named);
+    this.#told = new Set(named.map(([pool]) => pool));
   }
 }

@@ -28,9 +28,10 @@ import { inspectXenOrchestra } from "./inspect.ts";
 import { isPlaceKnown, toInstance, toInventory, withDevices } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
 import { Memory } from "./memory.ts";
-import { NamedPoolsLog, withNamedPools } from "./named_pools.ts";
+import { NamedPools } from "./named_pools.ts";
 import { judgeUnlisted } from "./observation.ts";
 import { toContradiction, toNotFound, toPresent, toUndecodable, toUnknown } from "./presence.ts";
+import { PoolScope } from "./pool_scope.ts";
 import { toPlaces } from "./places.ts";
 import { parseProviderId } from "./provider_id.ts";
 
@@ -57,7 +58,7 @@ export class XenOrchestraProvider implements Provider {
   readonly refreshIntervalMs: number;
   readonly #options: XenOrchestraOptions;
   readonly #lister: Lister;
-  readonly #namedPools: NamedPoolsLog;
+  readonly #namedPools: NamedPools;
   #last: Inventory | undefined;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
   /** Pools that the last inventory showed; before the first one those that were seen under other settings. */
@@ -69,7 +70,7 @@ export class XenOrchestraProvider implements Provider {
     this.#options = options;
     this.#memory = options.memory ?? new Memory();
     this.#shownPools = new Set(this.#memory.knownPools.keys());
-    this.#namedPools = new NamedPoolsLog(options.log);
+    this.#namedPools = new NamedPools(new PoolScope(settings.pools), options.log);
     this.#lister = new Lister(api, clock, settings.addresses.network);
     this.refreshIntervalMs = options.settings.refreshIntervalMs;
   }
@@ -86,9 +87,7 @@ export class XenOrchestraProvider implements Provider {
     const inventory = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
     this.#last = inventory;
     this.#memory.lastSeen.noteList({ instances: inventory.instances, lookedFor });
-    const whole = withNamedPools(inventory, identities);
-    this.#namedPools.note(whole);
-    return whole;
+    return this.#namedPools.addTo(inventory, identities);
   }
 
   watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {

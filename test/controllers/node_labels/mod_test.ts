@@ -48,6 +48,25 @@ test("NodeLabelController tells a change of region and of type after the write",
   ]);
 });
 
+test("NodeLabelController says of a machine that is left to another Landfall, and again after a while", async () => {
+  await using rig = new LabelRig();
+  const find = rig.provider.findInstance.bind(rig.provider);
+  rig.provider.findInstance = (...asked) => {
+    const presence = find(...asked);
+    return presence.kind === "present" ? { ...presence, caution: "it is elsewhere" } : presence;
+  };
+  await rig.settle("a", "h1");
+  const said = "a: Warning NodeMachineOutOfScope it is elsewhere";
+  expect(rig.events).toEqual([said]);
+  for (const host of ["h2", "h1"]) {
+    rig.provider.place("a", host);
+    await rig.clock.advance(REFRESH_MS);
+  }
+  expect(rig.events.filter((event) => event === said)).toHaveLength(1);
+  await rig.clock.advance(2 * FULL_PASS_MS);
+  expect(rig.events.filter((event) => event === said).length).toBeGreaterThan(1);
+});
+
 test("NodeLabelController tells nothing of a refused write, and all of it once one is taken", async () => {
   await using rig = new LabelRig();
   await rig.settle("a", "h1");

@@ -8,5 +8,6 @@ test("the words of the label controller stay what people filter by", () => {
     "Warning NodeRegionChanged",
     "Normal NodeInstanceTypeHasChanged",
     "Warning NodeLabelsContested",
+    "Warning NodeMachineOutOfScope",
   ]);
 });

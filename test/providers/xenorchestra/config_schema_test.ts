@@ -24,6 +24,7 @@ describe("describeSettings()", () => {
       "refreshInterval",
       "zoneLabelFrom",
       "instanceTypeTag",
+      "pools",
       "addresses.exclude",
       "addresses.externalCIDRs",
       "addresses.mainIpAsExternal",

@@ -4,7 +4,8 @@ import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { toIdentity } from "../../../lib/providers/xenorchestra/identity.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
-import { NamedPoolsLog, withNamedPools } from "../../../lib/providers/xenorchestra/named_pools.ts";
+import { NamedPools, withNamedPools } from "../../../lib/providers/xenorchestra/named_pools.ts";
+import { PoolScope } from "../../../lib/providers/xenorchestra/pool_scope.ts";
 import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
 import {
   FakeXenOrchestra,
@@ -17,6 +18,7 @@ import {
 
 const signal = new AbortController().signal;
 const PARIS: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
+const ALL = new PoolScope(undefined);
 const NO_LISTS: Inventory = {
   observedAtMs: 0,
   instances: new Map(),
@@ -56,7 +58,7 @@ describe("a start while a pool is cut", () => {
     expect(second.coverage.get(POOL_PARIS)).toMatchObject({ complete: false });
     const third = await provider.listInventory([], signal);
     expect(third.coverage.has(POOL_PARIS)).toBe(false);
-    expect(listWarnings()).toMatchObject([{ poolId: POOL_PARIS }]);
+    expect(listWarnings()).toMatchObject([{ pool: POOL_PARIS }]);
     expect(listWarnings()).toHaveLength(1);
   });
 
@@ -87,10 +89,10 @@ describe("a start while a pool is cut", () => {
 describe("withNamedPools()", () => {
   test("leaves the inventory as it is when every pool is known, or no Node needs one", async () => {
     const inventory = await provider.listInventory([PARIS], signal);
-    expect(withNamedPools(inventory, [toIdentity(PARIS)])).toBe(inventory);
+    expect(withNamedPools(inventory, [toIdentity(PARIS)], ALL)).toBe(inventory);
     // Its VM moved: the pool of its provider ID may be gone for good.
     const moved = { name: "w1", providerId: `xenorchestra://${toUuid("gone")}/${WORKER_1}` };
-    expect(withNamedPools(inventory, [toIdentity(moved)])).toBe(inventory);
+    expect(withNamedPools(inventory, [toIdentity(moved)], ALL)).toBe(inventory);
     expect([...inventory.coverage.keys()].sort()).toEqual([POOL_LYON, POOL_PARIS].sort());
   });
 
@@ -100,7 +102,7 @@ describe("withNamedPools()", () => {
       { name: "b", providerId: `xenorchestra:///${WORKER_1}`, region: POOL_PARIS },
       { name: "c", providerId: "aws:///zone/i-1", region: POOL_PARIS },
     ];
-    expect(withNamedPools(NO_LISTS, nodes.map(toIdentity))).toBe(NO_LISTS);
+    expect(withNamedPools(NO_LISTS, nodes.map(toIdentity), ALL)).toBe(NO_LISTS);
   });
 
   test("names a bounded number of pools, however many are made up", () => {
@@ -108,17 +110,17 @@ describe("withNamedPools()", () => {
       name: `n${at}`,
       providerId: `xenorchestra://${toUuid(`pool/${at}`)}/${toUuid(`vm/${at}`)}`,
     }));
-    expect(withNamedPools(NO_LISTS, nodes.map(toIdentity)).coverage.size).toBe(64);
+    expect(withNamedPools(NO_LISTS, nodes.map(toIdentity), ALL).coverage.size).toBe(64);
   });
 });
 
-describe("NamedPoolsLog", () => {
+describe("NamedPools", () => {
   test("tells of a pool again when it was shown, or named by nobody, meanwhile", () => {
     const told: string[] = [];
     const log = createLogger({ format: "json", write: (line) => told.push(line), now: () => 0 });
-    const pools = new NamedPoolsLog(log);
-    const named = withNamedPools(NO_LISTS, [toIdentity(PARIS)]);
-    for (const one of [named, named, NO_LISTS, named]) pools.note(one);
+    const pools = new NamedPools(ALL, log);
+    const paris = toIdentity(PARIS);
+    for (const named of [[paris], [paris], [], [paris]]) pools.addTo(NO_LISTS, named);
     expect(told.filter((line) => line.includes(POOL_PARIS))).toHaveLength(2);
   });
 });
