@@ -6,10 +6,11 @@ import { type Break, edit } from "./break.ts";
 
 const ABSENCE = "lib/providers/xenorchestra/absence.ts";
 const CONNECTIONS = "lib/providers/xenorchestra/connections.ts";
+const DIRECT_READS = "lib/providers/xenorchestra/direct_reads.ts";
 const GUARD = "lib/cloud/deletion_guard.ts";
 const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
 const FLEET = "lib/controllers/node_lifecycle/fleet_watch.ts";
-const PROVIDER = "lib/providers/xenorchestra/provider.ts";
+const WHEREABOUTS = "lib/providers/xenorchestra/whereabouts.ts";
 const SCHEMA = "lib/providers/xenorchestra/schema.ts";
 
 export const DELETION_BREAKS: readonly Break[] = [
@@ -17,8 +18,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "trust-404",
     invariant: "a 404 for a VM is no proof that it is gone",
     edits: edit(
-      PROVIDER,
-      "return await proveAbsence(this.#options.api, this.#toQuestion(inventory, identity), signal);",
+      DIRECT_READS,
+      "return await proveAbsence(api, toQuestion(known.inventory, identity, memory), signal);",
       'return { kind: "absent", evidence: "404" };',
     ),
     tests: ["test/providers/xenorchestra/simulator_test.ts"],
@@ -152,8 +153,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "forget-move",
     invariant: "a VM that moved is looked for in the pool where it was seen last",
     edits: edit(
-      PROVIDER,
-      "const all = [poolId, this.#memory.lastSeen.findPool(vmId), labelledPoolId];",
+      WHEREABOUTS,
+      "const all = [poolId, lastSeen.findPool(vmId), labelledPoolId];",
       "const all = [poolId];",
     ),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
@@ -445,11 +446,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "forget-read-move",
     invariant: "a VM that was read by itself in another pool is looked for there",
-    edits: edit(
-      PROVIDER,
-      "if (region !== undefined) this.#memory.lastSeen.note(identity.vmId, region);",
-      "",
-    ),
+    edits: edit(DIRECT_READS, "if (region !== undefined) memory.lastSeen.note(vmId, region);", ""),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
@@ -457,7 +454,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant:
       "a VM that the kubelet reports and that is there speaks against the absence of another",
     edits: edit(
-      PROVIDER,
+      DIRECT_READS,
       "for (const other of identity.reported ?? []) {",
       "for (const other of [] as string[]) {",
     ),

@@ -6,6 +6,7 @@ import { type Break, edit } from "./break.ts";
 
 const PLAN = "lib/controllers/node/plan.ts";
 const LABELS_PLAN = "lib/controllers/node_labels/plan.ts";
+const XO_DIRECT_READS = "lib/providers/xenorchestra/direct_reads.ts";
 const XO_PROVIDER = "lib/providers/xenorchestra/provider.ts";
 const LIFECYCLE_PLAN = "lib/controllers/node_lifecycle/plan.ts";
 
@@ -271,9 +272,46 @@ export const NODE_BREAKS: readonly Break[] = [
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
+    id: "believe-copy",
+    invariant:
+      "a VM that shows up halted, while the pool that it is known in is lost, may be a copy",
+    edits: edit(
+      "lib/providers/xenorchestra/whereabouts.ts",
+      "if (pool?.complete) return presence;",
+      "if (poolId) return presence;",
+    ),
+    tests: ["test/providers/xenorchestra/whereabouts_test.ts", "test/outages/pools_test.ts"],
+  },
+  {
+    id: "remember-copy",
+    invariant: "a copy does not count as the VM that was seen",
+    edits: edit(
+      XO_PROVIDER,
+      "const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));",
+      'const copies = new Set([...suspects].filter(isLost).map(() => ""));',
+    ),
+    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+  },
+  {
+    id: "trust-older-pools",
+    invariant: "a pool may be lost since the list of pools that shows it",
+    edits: edit(XO_DIRECT_READS, 'if (pool.kind !== "found") losses', "if (!pool) losses"),
+    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+  },
+  {
+    id: "tell-copy",
+    invariant: "a VM that may be a copy is told of by the next refresh alone",
+    edits: edit(XO_PROVIDER, "if (mayBeCopy(instance, before)) continue;", ""),
+    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+  },
+  {
     id: "keep-swapped-uuid",
     invariant: "a byte-swapped UUID counts no more once there is a VM as it was reported",
-    edits: edit(XO_PROVIDER, "this.#memory.rememberNoVm(direct, false);", ""),
+    edits: edit(
+      XO_DIRECT_READS,
+      'memory.rememberNoVm(direct, read === "missing");',
+      'if (read === "missing") memory.rememberNoVm(direct, true);',
+    ),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {

@@ -37,6 +37,25 @@ describeOutages("when pools are lost", [
     // Who never knew of the pool does not wait for it, but keeps the Nodes of its machines.
     provesAnew: ["beta"],
   },
+  {
+    title: "a pool is lost, and halted copies of its machines show in the other",
+    begin: ({ servers: { cloud }, pools: { alpha, beta }, toVmId }) => {
+      const { state } = cloud;
+      const records = ["1", "3", "4", "5"].map((suffix) => {
+        const id = toVmId(`alpha-${suffix}`);
+        const record = structuredClone(state.read("vms", id));
+        state.migratePool(id, beta.id);
+        state.setPower(id, "Halted");
+        return record;
+      });
+      state.dropPool(alpha.id);
+      return () => {
+        for (const record of records) if (record !== undefined) state.put("vms", record);
+        state.restorePool(alpha.id);
+      };
+    },
+    lists: ["beta"],
+  },
 ]);
 
 describeOutages("when pools are half there", [

@@ -235,12 +235,16 @@ function toCoverage(
     const reason = `the pool cannot be read: ${problem}`;
     coverage.set(id, { complete: false, ...optional("name", known.get(id)), reason });
   }
-  const lost = "the pool is not shown: its connection is down, or the user may not see it";
   for (const id of [...known.keys(), ...vms.map(({ $pool }) => $pool)]) {
-    if (coverage.has(id)) continue;
-    coverage.set(id, { complete: false, ...optional("name", known.get(id)), reason: lost });
+    if (!coverage.has(id)) coverage.set(id, toLost(optional("name", known.get(id))));
   }
   return coverage;
+}
+
+/** What is known of a pool that is not shown. */
+export function toLost({ name }: Pick<Coverage, "name">): Coverage {
+  const reason = "the pool is not shown: its connection is down, or the user may not see it";
+  return { complete: false, ...optional("name", name), reason };
 }
 
 function byId<T extends { readonly id: string }>(objects: readonly T[]): Map<string, T> {

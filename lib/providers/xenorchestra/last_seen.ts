@@ -5,10 +5,16 @@
 import type { Inventory } from "../../cloud/inventory.ts";
 import { remember } from "../../core/remember.ts";
 
-/** A list of VMs and for which of them it was asked. */
-export type Listed = Pick<Inventory, "instances" | "lookedFor">;
+/** A list of VMs. */
+export interface Listed {
+  readonly instances: Inventory["instances"];
+  /** The IDs that Nodes may be known by. */
+  readonly lookedFor: ReadonlySet<string>;
+  /** Those of the VMs that may be copies of the Nodes' own: they do not count as seen. */
+  readonly copies: ReadonlySet<string>;
+}
 
-const NOTHING: Listed = { instances: new Map(), lookedFor: new Set() };
+const NOTHING: Listed = { instances: new Map(), lookedFor: new Set(), copies: new Set() };
 
 /**
  * Remembers the VMs of Nodes. Only memory: no clock.
@@ -30,9 +36,9 @@ export class LastSeen {
   /** The pool that a VM was last seen in; `undefined` if this process never saw it. */
   findPool(vmId: string): string | undefined {
     const { instances, lookedFor } = this.#listed;
-    return (
-      this.#apart.get(vmId) ?? (lookedFor?.has(vmId) ? instances.get(vmId)?.region : undefined)
-    );
+    const apart = this.#apart.get(vmId);
+    if (apart !== undefined || !lookedFor.has(vmId) || this.#listed.copies.has(vmId)) return apart;
+    return instances.get(vmId)?.region;
   }
 
   /** Takes in a VM that was read by itself. */
@@ -42,19 +48,18 @@ export class LastSeen {
 
   /** Takes in a list. */
   noteList(listed: Listed): void {
-    const { instances, lookedFor = NONE } = listed;
+    const { instances, lookedFor, copies } = listed;
+    const isShown = (id: string): boolean => instances.has(id) && !copies.has(id);
     // The very same instances: nothing left.
     if (instances !== this.#listed.instances) {
       for (const id of lookedFor) {
-        const poolId = instances.has(id) ? undefined : this.findPool(id);
+        const poolId = isShown(id) ? undefined : this.findPool(id);
         if (poolId !== undefined) this.note(id, poolId);
       }
     }
     for (const id of this.#apart.keys()) {
-      if (lookedFor.has(id) && instances.has(id)) this.#apart.delete(id);
+      if (lookedFor.has(id) && isShown(id)) this.#apart.delete(id);
     }
-    this.#listed = { instances, lookedFor };
+    this.#listed = listed;
   }
 }
-
-const NONE: ReadonlySet<string> = new Set();

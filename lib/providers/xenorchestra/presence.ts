@@ -6,7 +6,10 @@ import type { Inventory } from "../../cloud/inventory.ts";
 import type { Instance, MatchedBy, Presence, UnknownReason } from "../../cloud/provider.ts";
 
 /** It is there. */
-export function toPresent(instance: Instance, matchedBy: MatchedBy): Presence {
+export function toPresent(
+  instance: Instance,
+  matchedBy: MatchedBy,
+): Presence & { kind: "present" } {
   return { kind: "present", instance, matchedBy };
 }
 

@@ -8,7 +8,6 @@ import type { Inventory } from "../../cloud/inventory.ts";
 import type {
   ChangeHint,
   Instance,
-  MatchedBy,
   NodeIdentity,
   Place,
   Presence,
@@ -17,23 +16,24 @@ import type {
 import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { type AbsenceQuestion, proveAbsence } from "./absence.ts";
 import { ORIGIN_LABELS } from "./labels.ts";
 import { Lister, type Listing } from "./lister.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import type { EventFeed } from "./events.ts";
-import { toIdentity, toVmIds, type Identity, type IdentityByProviderId } from "./identity.ts";
+import { DirectReads, withLosses } from "./direct_reads.ts";
+import { toIdentity, toVmIds } from "./identity.ts";
 import { inspectXenOrchestra } from "./inspect.ts";
 import { isPlaceKnown, toInstance, toInventory, withDevices } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
 import { Memory } from "./memory.ts";
 import { NamedPools } from "./named_pools.ts";
 import { judgeUnlisted } from "./observation.ts";
-import { toContradiction, toNotFound, toPresent, toUndecodable, toUnknown } from "./presence.ts";
+import { toContradiction, toPresent, toUndecodable, toUnknown } from "./presence.ts";
 import { PoolScope } from "./pool_scope.ts";
 import { toPlaces } from "./places.ts";
 import { parseProviderId } from "./provider_id.ts";
+import { judgeShown, listSuspects, mayBeCopy, toQuestion } from "./whereabouts.ts";
 
 /** What a {@linkcode XenOrchestraProvider} is made of. */
 export interface XenOrchestraOptions {
@@ -64,11 +64,13 @@ export class XenOrchestraProvider implements Provider {
   /** Pools that the last inventory showed; before the first one those that were seen under other settings. */
   #shownPools: ReadonlySet<string>;
   readonly #memory: Memory;
+  readonly #reads: DirectReads;
 
   constructor(options: XenOrchestraOptions) {
     const { api, clock, settings } = options;
     this.#options = options;
     this.#memory = options.memory ?? new Memory();
+    this.#reads = new DirectReads({ api, settings, memory: this.#memory });
     this.#shownPools = new Set(this.#memory.knownPools.keys());
     this.#namedPools = new NamedPools(new PoolScope(settings.pools), options.log);
     this.#lister = new Lister(api, clock, settings.addresses.network);
@@ -84,9 +86,15 @@ export class XenOrchestraProvider implements Provider {
     // In one order, whatever that of the Nodes: the same question gets the same answer.
     const listing = await this.#lister.list(isFew ? [...lookedFor].sort() : undefined, signal);
     const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
-    const inventory = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
-    this.#last = inventory;
-    this.#memory.lastSeen.noteList({ instances: inventory.instances, lookedFor });
+    this.#last = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
+    const { instances } = this.#last;
+    const suspects = listSuspects(identities, instances, this.#memory);
+    const toAsk = { inventory: this.#last, poolIds: new Set(suspects.values()) };
+    const inventory = await withLosses(this.#options.api, toAsk, signal);
+    const isLost = ([, poolId]: readonly [string, string]): boolean =>
+      inventory.coverage.get(poolId)?.complete !== true;
+    const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));
+    this.#memory.lastSeen.noteList({ instances, lookedFor, copies });
     return this.#namedPools.addTo(inventory, identities);
   }
 
@@ -113,10 +121,16 @@ export class XenOrchestraProvider implements Provider {
     for (const vm of shown) {
       // Where it is now was not there at the last refresh: that takes the next one.
       if (!isPlaceKnown(vm, surroundings)) continue;
-      const before = this.#last?.instances.get(vm.id)?.region ?? vm.$pool;
+      const instance = toInstance(vm, surroundings, settings);
+      const listed = this.#last?.instances.get(vm.id)?.region;
+      const before = this.#memory.lastSeen.findPool(vm.id) ?? listed;
+      // Its old pool may be lost since the last refresh: the next one tells.
+      if (mayBeCopy(instance, before)) continue;
       // The next list may lack it, and its old pool be well.
-      if (before !== vm.$pool) this.#memory.lastSeen.note(vm.id, vm.$pool);
-      instances.set(vm.id, toInstance(vm, surroundings, settings));
+      if (before !== undefined && before !== vm.$pool) {
+        this.#memory.lastSeen.note(vm.id, vm.$pool);
+      }
+      instances.set(vm.id, instance);
     }
     return instances;
   }
@@ -135,12 +149,17 @@ export class XenOrchestraProvider implements Provider {
       identity.reported?.find((reported) => inventory.instances.has(reported));
     if (other) return toContradiction(id, other);
     const listed = inventory.instances.get(id);
-    if (listed) return toPresent(listed, identity.kind);
+    const { coverage } = inventory;
+    const known = { coverage, memory: this.#memory };
+    if (listed) return judgeShown(toPresent(listed, identity.kind), identity, known);
     const problem = inventory.undecodable.get(id);
     if (problem !== undefined) return toUndecodable(id, problem);
-    if (identity.kind === "providerId") return judgeUnlisted(this.#toQuestion(inventory, identity));
+    if (identity.kind === "providerId")
+      return judgeUnlisted(toQuestion(inventory, identity, this.#memory));
     const swapped = inventory.instances.get(identity.swapped);
-    if (swapped && this.#memory.isNoVm(id)) return toPresent(swapped, "swappedSystemUuid");
+    if (swapped && this.#memory.isNoVm(id)) {
+      return judgeShown(toPresent(swapped, "swappedSystemUuid"), identity, known);
+    }
     const message = swapped
       ? `No VM ${id} is listed, but one with the bytes of a UEFI guest is (${identity.swapped}); still to be confirmed`
       : `No VM with the system UUID ${id} is listed`;
@@ -155,9 +174,8 @@ export class XenOrchestraProvider implements Provider {
     const identity = toIdentity(node);
     if (identity.kind === "other") return identity.presence;
     try {
-      return identity.kind === "providerId"
-        ? await this.#readByProviderId(inventory, identity, signal)
-        : await this.#readBySystemUuid(inventory, identity, signal);
+      const known = { inventory, surroundings: this.#surroundings };
+      return await this.#reads.read(identity, known, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof CloudError) return toUnknown(error.kind, error.message);
@@ -175,56 +193,6 @@ export class XenOrchestraProvider implements Provider {
     labels: Readonly<Record<string, string>>,
   ): readonly Place[] {
     return toPlaces(instance, labels);
-  }
-
-  async #readByProviderId(
-    inventory: Inventory,
-    identity: IdentityByProviderId,
-    signal: AbortSignal,
-  ): Promise<Presence> {
-    const read = await this.#readVm(identity.vmId, "providerId", signal);
-    if (read !== "missing") {
-      const region = read.kind === "present" ? read.instance.region : undefined;
-      if (region !== undefined) this.#memory.lastSeen.note(identity.vmId, region);
-      return read;
-    }
-    for (const other of identity.reported ?? []) {
-      const reported = await this.#readVm(other, "systemUuid", signal);
-      if (reported !== "missing") return toContradiction(identity.vmId, other);
-    }
-    return await proveAbsence(this.#options.api, this.#toQuestion(inventory, identity), signal);
-  }
-
-  async #readBySystemUuid(
-    inventory: Inventory,
-    { direct, swapped }: Identity & { kind: "systemUuid" },
-    signal: AbortSignal,
-  ): Promise<Presence> {
-    const read = await this.#readVm(direct, "systemUuid", signal);
-    if (read !== "missing") {
-      this.#memory.rememberNoVm(direct, false);
-      return read;
-    }
-    this.#memory.rememberNoVm(direct, true);
-    const listed = inventory.instances.get(swapped);
-    if (listed) return toPresent(listed, "swappedSystemUuid");
-    const second = await this.#readVm(swapped, "swappedSystemUuid", signal);
-    return second === "missing" ? toNotFound(inventory, direct, swapped) : second;
-  }
-
-  async #readVm(
-    id: string,
-    matchedBy: MatchedBy,
-    signal: AbortSignal,
-  ): Promise<Presence | "missing"> {
-    const { api, settings } = this.#options;
-    const reply = await api.readVm(id, signal);
-    if (reply.kind === "missing") return "missing";
-    if (reply.kind === "undecodable") return toUndecodable(id, reply.problem);
-    const { networkIds } = this.#surroundings;
-    const vifs = networkIds && (await api.list("vifs", signal, byVms([id])));
-    const surroundings = withDevices(this.#surroundings, vifs);
-    return toPresent(toInstance(reply.value, surroundings, settings), matchedBy);
   }
 
   #take({ vms, surroundings }: Listing, asked: Asked): Inventory {
@@ -267,22 +235,5 @@ export class XenOrchestraProvider implements Provider {
     }
     this.#surroundings = surroundings;
     this.#shownPools = new Set(surroundings.pools.keys());
-  }
-
-  #toQuestion(inventory: Inventory, identity: IdentityByProviderId): AbsenceQuestion {
-    const { vmId } = identity;
-    const isMoving = this.#memory.migrations.isMoving(vmId, inventory.observedAtMs);
-    const isSeen = this.#memory.lastSeen.findPool(vmId) !== undefined;
-    return { vmId, poolIds: this.#toPools(identity), inventory, isMoving, isSeen };
-  }
-
-  /**
-   * Pools that may hold a VM that is not shown: the one of its provider ID, and where it was last seen. None without a
-   * pool in the provider ID: a label alone, which anybody may write, must not say where to look.
-   */
-  #toPools({ vmId, poolId, labelledPoolId }: IdentityByProviderId): string[] {
-    if (poolId === undefined) return [];
-    const all = [poolId, this.#memory.lastSeen.findPool(vmId), labelledPoolId];
-    return [...new Set(all.filter((one) => one !== undefined))];
   }
 }

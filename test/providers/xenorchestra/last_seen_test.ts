@@ -3,11 +3,19 @@ import { LastSeen, type Listed } from "../../../lib/providers/xenorchestra/last_
 import { toInstance } from "../../support/instances.ts";
 
 /** A list that was asked for VMs and shows some of them, by ID: their pools. */
-function toListed(lookedFor: readonly string[], shown: Readonly<Record<string, string>>): Listed {
+function toListed(
+  lookedFor: readonly string[],
+  shown: Readonly<Record<string, string>>,
+  copies: readonly string[] = [],
+): Listed {
   const instances = Object.entries(shown).map(
     ([id, region]) => [id, toInstance(id, { region })] as const,
   );
-  return { instances: new Map(instances), lookedFor: new Set(lookedFor) };
+  return {
+    instances: new Map(instances),
+    lookedFor: new Set(lookedFor),
+    copies: new Set(copies),
+  };
 }
 
 describe("LastSeen", () => {
@@ -56,6 +64,21 @@ describe("LastSeen", () => {
     seen.noteList({ ...listed, lookedFor: new Set(["vm"]) });
     seen.noteList(toListed(["vm"], {}));
     expect(seen.findPool("vm")).toBe("a");
+  });
+
+  test("does not count a copy as seen, and knows where the VM itself was", () => {
+    const seen = new LastSeen(10);
+    seen.noteList(toListed(["vm", "new"], { vm: "a" }));
+    for (let times = 0; times < 2; times += 1) {
+      seen.noteList(toListed(["vm", "new"], { vm: "b", new: "b" }, ["vm", "new"]));
+      expect(seen.findPool("vm")).toBe("a");
+      expect(seen.findPool("new")).toBeUndefined();
+    }
+    seen.noteList(toListed(["vm", "new"], {}));
+    expect(seen.findPool("vm")).toBe("a");
+    expect(seen.findPool("new")).toBeUndefined();
+    seen.noteList(toListed(["vm"], { vm: "b" }));
+    expect(seen.findPool("vm")).toBe("b");
   });
 
   test("forgets the longest gone when there are too many: then nothing is proven of them", () => {

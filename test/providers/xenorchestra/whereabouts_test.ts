@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import type { Coverage } from "../../../lib/cloud/inventory.ts";
+import type { InstanceState } from "../../../lib/cloud/provider.ts";
+import type { IdentityByProviderId } from "../../../lib/providers/xenorchestra/identity.ts";
+import { Memory } from "../../../lib/providers/xenorchestra/memory.ts";
+import { toPresent } from "../../../lib/providers/xenorchestra/presence.ts";
+import {
+  findKnownPool,
+  findSuspect,
+  judgeShown,
+  type KnownIdentity,
+  listPools,
+  listSuspects,
+  mayBeCopy,
+  toQuestion,
+} from "../../../lib/providers/xenorchestra/whereabouts.ts";
+import { toInstance, toInventory } from "../../support/instances.ts";
+
+const NODE: IdentityByProviderId = { kind: "providerId", vmId: "vm", poolId: "a" };
+const LABELLED: IdentityByProviderId = { ...NODE, labelledPoolId: "b" };
+const UNMATCHED: KnownIdentity = { kind: "systemUuid", direct: "vm", swapped: "mv" };
+const NOWHERE = new Memory();
+
+/** A process that saw the VM in a pool. */
+function seenIn(poolId: string): Memory {
+  const memory = new Memory();
+  memory.lastSeen.note("vm", poolId);
+  return memory;
+}
+
+describe("findKnownPool()", () => {
+  const cases: [string, KnownIdentity, Memory, string | undefined][] = [
+    ["where this process saw it", LABELLED, seenIn("c"), "c"],
+    ["else where the label says", LABELLED, NOWHERE, "b"],
+    ["else where the provider ID says", NODE, NOWHERE, "a"],
+    [
+      "nowhere, for a provider ID without a pool",
+      { kind: "providerId", vmId: "vm" },
+      NOWHERE,
+      undefined,
+    ],
+    ["nowhere, for a Node that was never matched", UNMATCHED, NOWHERE, undefined],
+    ["where this process saw it, for a Node that was never matched", UNMATCHED, seenIn("c"), "c"],
+  ];
+  test.each(cases)("says %s", (_title, identity, { lastSeen }, expected) => {
+    expect(findKnownPool("vm", identity, lastSeen)).toBe(expected);
+  });
+
+  test("says nothing of another VM than the Node's own", () => {
+    expect(findKnownPool("other", LABELLED, NOWHERE.lastSeen)).toBeUndefined();
+  });
+});
+
+describe("listPools()", () => {
+  test("names every pool that may hold the VM, once", () => {
+    expect(listPools(LABELLED, seenIn("c").lastSeen)).toEqual(["a", "c", "b"]);
+    expect(listPools(LABELLED, seenIn("a").lastSeen)).toEqual(["a", "b"]);
+    expect(
+      listPools({ kind: "providerId", vmId: "vm", labelledPoolId: "b" }, NOWHERE.lastSeen),
+    ).toEqual([]);
+  });
+});
+
+describe("toQuestion()", () => {
+  test("says whether this process ever saw the VM", () => {
+    const inventory = toInventory([]);
+    expect(toQuestion(inventory, NODE, NOWHERE)).toMatchObject({ isSeen: false, poolIds: ["a"] });
+    expect(toQuestion(inventory, NODE, seenIn("a"))).toMatchObject({
+      isSeen: true,
+      isMoving: false,
+    });
+  });
+});
+
+describe("a VM that is shown in another pool than the known one", () => {
+  const COVERAGE = new Map<string, Coverage>([
+    ["here", { complete: true }],
+    ["lost", { complete: false, name: "Paris", reason: "it is away" }],
+  ]);
+  const cases: [InstanceState, string | undefined, string][] = [
+    ["stopped", "here", "present"],
+    ["stopped", "lost", "last known in pool Paris, which is not shown in full: it is away"],
+    ["stopped", "never", "last known in pool never, which is not shown in full: it was not shown"],
+    ["unknown", "lost", "last known in pool Paris"],
+    ["running", "lost", "present"],
+    ["running", "never", "present"],
+    ["stopped", undefined, "present"],
+    ["stopped", "there", "present"],
+  ];
+
+  test.each(cases)("that is %s, known in %p: %s", (state, poolId, expected) => {
+    const instance = toInstance("vm", { region: "there", state });
+    const memory = poolId === undefined ? NOWHERE : seenIn(poolId);
+    const presence = judgeShown(toPresent(instance, "systemUuid"), UNMATCHED, {
+      coverage: COVERAGE,
+      memory,
+    });
+    if (expected === "present") expect(presence).toMatchObject({ kind: "present", instance });
+    else {
+      const message = expect.stringContaining(expected);
+      expect(presence).toMatchObject({ kind: "unknown", reason: "notCovered", message });
+    }
+  });
+
+  test("may be a copy exactly when it does not run, and is suspected by its known pool", () => {
+    for (const state of ["running", "stopped", "unknown"] as const) {
+      const instance = toInstance("vm", { region: "b", state });
+      const isSuspect = state !== "running";
+      expect(mayBeCopy(instance, "a")).toBe(isSuspect);
+      expect(mayBeCopy(instance, "b")).toBe(false);
+      expect(mayBeCopy(instance, undefined)).toBe(false);
+      expect(findSuspect(instance, NODE, NOWHERE)).toBe(isSuspect ? "a" : undefined);
+      const instances = new Map([["vm", instance]]);
+      const other: KnownIdentity = { kind: "systemUuid", direct: "x", swapped: "y" };
+      const suspects = listSuspects([other, NODE], instances, NOWHERE);
+      expect([...suspects]).toEqual(isSuspect ? [["vm", "a"]] : []);
+    }
+  });
+});
