@@ -125,6 +125,12 @@ function listProcessValues(): ChartValues {
           LEASE.name,
           { ...OBJECT_NAME, minLength: 1 },
         ),
+        releaseOnUninstall: value(
+          "Whether helm uninstall stops the pods before their rights go, by a Job with the same image, so that the\n" +
+            "Lease is given back and whoever comes next acts at once. Needs serviceAccount.create and rbac.create.",
+          true,
+          SWITCH,
+        ),
       },
     },
     extraArgs: value(

@@ -27,10 +27,10 @@ import { readSource, ROOT } from "./support/sources.ts";
 const FOREIGN_FLAGS = {
   kubelet: "cloud-provider node-ip provider-id",
   kubectl:
-    "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs field-selector " +
-    "from-file ignore-daemonsets kubeconfig namespace non-resource-url replicas server serviceaccount " +
-    "show-managed-fields user verb",
-  helm: "reuse-values set take-ownership values version",
+    "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs " +
+    "field-selector from-file ignore-daemonsets ignore-not-found kubeconfig namespace non-resource-url " +
+    "replicas server serviceaccount show-managed-fields user verb",
+  helm: "no-hooks reuse-values set take-ownership values version",
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",
   buildah: "build-arg platform tag",

@@ -62,6 +62,11 @@ async function runCommand(
       const { printCertificate } = await import("./make_certificate.ts");
       return printCertificate(flags, context);
     }
+    case "stop-workload": {
+      // For the chart's hook.
+      const { stopWorkload } = await import("./stop_workload.ts");
+      return await stopWorkload(flags, context);
+    }
     case "version":
       context.print(`landfall ${VERSION}\n`);
       return EXIT_OK;

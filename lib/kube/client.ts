@@ -41,10 +41,12 @@ export interface WatchEvent {
   readonly object: unknown;
 }
 
-/** What must hold for a delete. */
+/** What must hold for a delete, and what becomes of what the object owns. */
 export interface DeleteOptions {
   readonly uid?: string;
   readonly resourceVersion?: string;
+  /** `Foreground`: the object stays until all that it owns is gone. @default {that of its kind} */
+  readonly propagationPolicy?: "Foreground";
 }
 
 /** How a write may be held back. */

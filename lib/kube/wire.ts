@@ -63,7 +63,7 @@ export function toObject<T extends KubeObject>(
 }
 
 /** What a deletion says, and whether it may be sent twice: not without a precondition, or it may hit another object. */
-export function toDeletion({ uid, resourceVersion }: DeleteOptions): {
+export function toDeletion({ uid, resourceVersion, propagationPolicy }: DeleteOptions): {
   readonly body: object;
   readonly repeatable: boolean;
 } {
@@ -72,7 +72,12 @@ export function toDeletion({ uid, resourceVersion }: DeleteOptions): {
     ...(resourceVersion !== undefined && { resourceVersion }),
   };
   const repeatable = Object.keys(preconditions).length > 0;
-  const body = { apiVersion: "v1", kind: "DeleteOptions", ...(repeatable && { preconditions }) };
+  const body = {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    ...(repeatable && { preconditions }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+  };
   return { body, repeatable };
 }
 

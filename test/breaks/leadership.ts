@@ -257,4 +257,24 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     ),
     tests: ["test/kube/request_test.ts", "test/kube/fenced_client_test.ts"],
   },
+  {
+    id: "stop-any-workload",
+    invariant: "the chart's hook stops nothing that Helm did not install as its release",
+    edits: edit(
+      "lib/cli/stop_workload.ts",
+      "if (uid === undefined || annotations?.[RELEASE] !== target.release) return",
+      "if (uid === undefined || annotations === null) return",
+    ),
+    tests: ["test/cli/stop_workload_test.ts"],
+  },
+  {
+    id: "stop-and-go",
+    invariant: "the hook waits for the pods: only with their rights can they give the Lease back",
+    edits: edit(
+      "lib/cli/stop_workload.ts",
+      'const options = { uid, propagationPolicy: "Foreground" } as const;',
+      "const options = { uid } as const;",
+    ),
+    tests: ["test/cli/stop_workload_test.ts"],
+  },
 ];

@@ -16,6 +16,7 @@ import {
   type Manifest,
   readManifests,
   renderChart,
+  renderHook,
   renderNotes,
   requireTool,
   runTool,
@@ -194,6 +195,54 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     }
     expect(model.updated).toBe(before);
   });
+
+  test.each<[string, object, number]>([
+    ["nothing set", {}, 4],
+    ["it switched off", { leaderElection: { releaseOnUninstall: false } }, 0],
+    ["no rights of its own", { rbac: { create: false } }, 0],
+    ["no account of its own", { serviceAccount: { create: false, name: "mine" } }, 0],
+  ])("has a hook that stops it before its rights go, with %s", async (_title, values, count) => {
+    expect(await renderHook(helm, values)).toHaveLength(count);
+  });
+
+  test.each(Object.entries(CASES))(
+    "with %s, has a hook for its workload, which may do nothing else",
+    async (_title, values) => {
+      const hook = await renderHook(helm, values);
+      const objects = await render(values);
+      expect(hook.flatMap(listModelProblems)).toEqual([]);
+      const workload = objects.find(isWorkload);
+      const { name = "", namespace = "" } = workload?.metadata ?? {};
+      const kind = workload?.kind.toLowerCase() ?? "";
+      const rules = hook.find((one) => one.kind === "Role")?.["rules"];
+      expect(rules).toEqual([
+        {
+          apiGroups: ["apps"],
+          resources: [`${kind}s`],
+          resourceNames: [name],
+          verbs: ["get", "delete"],
+        },
+      ]);
+      const job = hook.find((one) => one.kind === "Job");
+      const template = job?.spec?.["template"] as PodTemplate | undefined;
+      if (template === undefined) throw new Error("Cannot find the Job");
+      const { spec, metadata } = template;
+      expect(spec.containers[0]?.args).toEqual([
+        "stop-workload",
+        kind,
+        namespace,
+        name,
+        "landfall",
+      ]);
+      // No port, so that it fits beside a replica on the host's network.
+      expect(spec.containers[0]?.ports).toBeUndefined();
+      const selector = workload?.spec?.["selector"] as { readonly matchLabels: object };
+      const isSelected = Object.entries(selector.matchLabels).every(
+        ([label, value]) => metadata.labels[label] === value,
+      );
+      expect(isSelected).toBe(false);
+    },
+  );
 
   test("goes into any namespace by any name; the Lease and the right to it stay in kube-system", async () => {
     const release = { name: "xo", namespace: "clouds" };
@@ -502,7 +551,13 @@ const FORBIDDEN: readonly Access[] = [
 
 interface Container {
   readonly args: readonly string[];
+  readonly ports?: readonly object[];
   readonly volumeMounts?: readonly object[];
+}
+
+interface PodTemplate {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec: Pod;
 }
 
 interface Pod {

@@ -143,6 +143,10 @@ test("toDeletion() is repeatable with a precondition", () => {
     body: { preconditions: { uid: "u" } },
     repeatable: true,
   });
+  expect(toDeletion({ propagationPolicy: "Foreground" })).toEqual({
+    body: { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Foreground" },
+    repeatable: false,
+  });
   expect(toDeletion({})).toEqual({
     body: { apiVersion: "v1", kind: "DeleteOptions" },
     repeatable: false,

@@ -13,6 +13,8 @@ import { ROOT } from "./sources.ts";
 const run = promisify(execFile);
 const TIMEOUT_MS = 60_000;
 const BUFFER = 16 * 1024 * 1024;
+/** Where tools put what they keep: not into the folder that the tests run in. */
+const HOME = join(tmpdir(), "landfall-tools-home");
 
 /** The chart's folder. */
 export const CHART: string = join(ROOT, "deploy/chart");
@@ -28,6 +30,7 @@ export interface Manifest {
     readonly name: string;
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly [field: string]: unknown;
@@ -43,7 +46,11 @@ export interface ToolResult {
 /** Runs a tool to its end, whatever that is. */
 export async function runTool(tool: string, args: readonly string[]): Promise<ToolResult> {
   try {
-    const options = { timeout: TIMEOUT_MS, maxBuffer: BUFFER, env: { PATH: process.env["PATH"] } };
+    const options = {
+      timeout: TIMEOUT_MS,
+      maxBuffer: BUFFER,
+      env: { PATH: process.env["PATH"], HOME },
+    };
     return { code: 0, ...(await run(tool, [...args], options)) };
   } catch (error) {
     const { code, stdout, stderr } = error as Partial<ToolResult>;
@@ -58,15 +65,32 @@ export async function requireTool(tool: string, args: readonly string[]): Promis
   return stdout;
 }
 
-/** Renders the chart. @param values As in a values file */
+/** Renders what the chart installs, without its hooks. @param values As in a values file */
 export async function renderChart(
   helm: string,
   values: object = {},
   release: { readonly name: string; readonly namespace: string } = RELEASE,
 ): Promise<ToolResult> {
+  return await renderAll(helm, values, ["--no-hooks"], release);
+}
+
+/** Renders the objects of the chart's hook, and nothing else. */
+export async function renderHook(helm: string, values: object = {}): Promise<Manifest[]> {
+  const { stdout } = await renderAll(helm, values, []);
+  return readManifests(stdout).filter(
+    ({ metadata }) => metadata.annotations?.["helm.sh/hook"] !== undefined,
+  );
+}
+
+async function renderAll(
+  helm: string,
+  values: object,
+  more: readonly string[],
+  { name, namespace }: { readonly name: string; readonly namespace: string } = RELEASE,
+): Promise<ToolResult> {
   return await withFile(JSON.stringify(values), (file) => {
-    const place = ["--namespace", release.namespace, "--kube-version", "1.35.0"];
-    return runTool(helm, ["template", release.name, CHART, ...place, "--values", file]);
+    const place = ["--namespace", namespace, "--kube-version", "1.35.0"];
+    return runTool(helm, ["template", name, CHART, ...place, "--values", file, ...more]);
   });
 }
 

@@ -94,3 +94,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- toYaml . }}
 {{- end }}
 {{- end }}
+
+{{- /* Of what the hook makes: not the labels that workload, Service and budget select pods by. */}}
+{{- define "landfall.hookLabels" -}}
+{{- $name := printf "%s-uninstall" (include "landfall.name" . | trunc 53 | trimSuffix "-") }}
+{{- $labels := unset (include "landfall.labels" . | fromYaml) "app.kubernetes.io/instance" }}
+{{- merge (dict "app.kubernetes.io/name" $name) $labels | toYaml }}
+{{- end }}
+
+{{- define "landfall.hookAnnotations" -}}
+helm.sh/hook: pre-delete
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}

@@ -3,36 +3,8 @@
 {{- $secret := include "landfall.configSecret" . }}
 {{- $file := include "landfall.configFile" . }}
 serviceAccountName: {{ include "landfall.serviceAccountName" . }}
-automountServiceAccountToken: true
-{{- with .Values.imagePullSecrets }}
-imagePullSecrets:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
-{{- end }}
-enableServiceLinks: false
+{{ include "landfall.podSettings" . }}
 terminationGracePeriodSeconds: 30
-{{- if .Values.useHostNetwork }}
-hostNetwork: true
-{{- end }}
-dnsPolicy: Default
-{{- with .Values.hostAliases }}
-hostAliases:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.podSecurityContext }}
-securityContext:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.nodeSelector }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
 affinity:
   {{- include "landfall.affinity" . | nindent 2 }}
 {{- if not .Values.useDaemonSet }}
@@ -95,13 +67,8 @@ containers:
       timeoutSeconds: 5
       periodSeconds: 5
       failureThreshold: 3
-    {{- with .Values.resources }}
-    resources:
-      {{- toYaml . | nindent 6 }}
-    {{- end }}
-    {{- with .Values.securityContext }}
-    securityContext:
-      {{- toYaml . | nindent 6 }}
+    {{- with include "landfall.containerSettings" . | trim }}
+    {{- . | nindent 4 }}
     {{- end }}
     {{- if or $secret .Values.extraVolumeMounts }}
     volumeMounts:
@@ -131,6 +98,51 @@ volumes:
   {{- with .Values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* What every pod of the release has. */}}
+{{- define "landfall.podSettings" -}}
+automountServiceAccountToken: true
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+enableServiceLinks: false
+{{- if .Values.useHostNetwork }}
+hostNetwork: true
+{{- end }}
+dnsPolicy: Default
+{{- with .Values.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.podSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- /* What every container of the release has. */}}
+{{- define "landfall.containerSettings" -}}
+{{- with .Values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.securityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
