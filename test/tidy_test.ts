@@ -91,6 +91,36 @@ for (const { call, allowed, why } of BANNED) {
   });
 }
 
+test("log records name Nodes as node, and show times as people write them", () => {
+  const bad: string[] = [];
+  for (const file of lib) {
+    const text = withoutComments(texts.get(file) ?? "");
+    for (const fields of listLogFields(text)) {
+      const name = /[{,]\s*(key|\w+(?:Ms|Seconds|Minutes))\b\s*[,:}]/.exec(fields)?.[1];
+      if (name !== undefined) bad.push(`${file}: ${name}`);
+    }
+  }
+  expect(bad).toEqual([]);
+});
+
+test("listLogFields() finds the fields of every kind of call", () => {
+  const calls = [
+    'log.info("x", { nextMs, a: f(b) });',
+    'this.#log[known ? "debug" : level](MESSAGES[outcome], { key });',
+    "this.#options.log\n  .with({ waitMs: 3 })",
+    'const fields = { pauseMs: 1 };\nlog.debug("x", fields);',
+    'options.log.warn(\n"x (y)", {\n  node,\n  ageSeconds: 1 })',
+  ];
+  expect(calls.flatMap(listLogFields).map((one) => one.replaceAll(/\s+/g, " ").trim())).toEqual([
+    '"x", { nextMs, a: f(b) }',
+    "MESSAGES[outcome], { key }",
+    "{ waitMs: 3 }",
+    "{ pauseMs: 1 }",
+    '"x", fields',
+    '"x (y)", { node, ageSeconds: 1 }',
+  ]);
+});
+
 test("every export of lib has a docstring", () => {
   const missing: string[] = [];
   for (const file of lib) {
@@ -104,6 +134,26 @@ test("every export of lib has a docstring", () => {
   }
   expect(missing).toEqual([]);
 });
+
+/** What calls of a logger are given, up to the bracket that ends them, and what is made for them beforehand. */
+function listLogFields(text: string): string[] {
+  const made = Array.from(
+    text.matchAll(/\bconst fields = (\{[^}]*\})/g),
+    ([, fields = ""]) => fields,
+  );
+  const call = /\blog\s*(?:\.(?:debug|info|warn|error|with)|\[[^\]]*\])\(/gi;
+  const given = Array.from(text.matchAll(call), ({ index, 0: { length } }) => {
+    const start = index + length;
+    let depth = 1;
+    let end = start;
+    for (; end < text.length && depth > 0; end += 1) {
+      if (text[end] === "(") depth += 1;
+      if (text[end] === ")") depth -= 1;
+    }
+    return text.slice(start, end - 1);
+  });
+  return [...made, ...given];
+}
 
 function toTestFile(file: string): string {
   return file.replace(/^lib\//, "test/").replace(/\.tsx?$/, "_test.ts");

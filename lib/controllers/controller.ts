@@ -4,6 +4,7 @@
  */
 import { AssertionError } from "../core/assert.ts";
 import type { Clock } from "../core/clock.ts";
+import { formatDuration } from "../core/duration.ts";
 import { describeError, TerminalError } from "../core/errors.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
@@ -37,7 +38,7 @@ export interface ReconcileOutcome {
 export interface ControllerOptions {
   /** Name in logs and metrics: `cloud-node`. */
   readonly name: string;
-  /** Filled by others; shut down when the controller ends. */
+  /** Filled by others with names of Nodes; shut down when the controller ends. */
   readonly queue: WorkQueue;
   /** How many keys are worked on at once. */
   readonly workers: number;
@@ -218,7 +219,7 @@ class QueueController implements Controller {
     const { clock } = this.#options;
     return new Promise((_resolve, reject) => {
       const leave = (): void => {
-        this.#log.error("Reconcile does not obey its signal", { key });
+        this.#log.error("Reconcile does not obey its signal", { node: key });
         reject(attempt.reason);
       };
       const wait = (): void => {
@@ -244,13 +245,12 @@ class QueueController implements Controller {
     if (retry === "backoff") queue.addRateLimited(key);
     else if (retry !== "change") queue.addAfter(key, retry);
     const text = error === undefined ? undefined : describeError(error);
-    const remainingMs = queue.remainingMs(key);
-    const nextMs = remainingMs === undefined ? undefined : Math.round(remainingMs);
+    const nextMs = queue.remainingMs(key);
     if (level !== undefined) {
-      const before = this.#outcomes.get(key);
-      const known = outcome === "terminal" && before?.error === text;
-      const failures = queue.failures(key);
-      this.#log[known ? "debug" : level](MESSAGES[outcome], { key, failures, nextMs, error });
+      const known = outcome === "terminal" && this.#outcomes.get(key)?.error === text;
+      const retryIn = nextMs === undefined ? undefined : formatDuration(Math.round(nextMs));
+      const fields = { node: key, failures: queue.failures(key), retryIn, error };
+      this.#log[known ? "debug" : level](MESSAGES[outcome], fields);
     }
     const isNoNews = outcome === "notFound" || (outcome === "ok" && forgetsSuccesses);
     if (isNoNews || exists?.(key) === false) return this.forgetKey(key);
@@ -259,7 +259,7 @@ class QueueController implements Controller {
       at,
       outcome,
       ...(text !== undefined && { error: text }),
-      ...(nextMs !== undefined && { nextAt: at + nextMs }),
+      ...(nextMs !== undefined && { nextAt: at + Math.round(nextMs) }),
     });
   }
 }

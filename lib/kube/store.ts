@@ -140,7 +140,8 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     try {
       listener(key, before, after);
     } catch (error) {
-      this.#log.error("Store listener failed", { resource: this.#resource.plural, key, error });
+      const what = this.#resource.kind.toLowerCase();
+      this.#log.error("Store listener failed", { [what]: key, error });
     }
   }
 }

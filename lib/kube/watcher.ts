@@ -3,6 +3,7 @@
  * @module
  */
 import type { Clock } from "../core/clock.ts";
+import { formatDuration } from "../core/duration.ts";
 import type { Logger } from "../core/log.ts";
 import type { Counter, Gauge, MetricsRegistry } from "../core/metrics.ts";
 import type { KubeClient, WatchEvent } from "./client.ts";
@@ -226,7 +227,7 @@ function report<T extends KubeObject>(
     resource: resource.plural,
     reason,
     next: state.phase,
-    pauseMs: Math.round(pauseMs),
+    retryIn: formatDuration(Math.round(pauseMs)),
   };
   if (outcome.kind !== "failed") return log.debug("Watch ended", fields);
   const message = phase === "list" ? "Cannot list" : "Watch broke";

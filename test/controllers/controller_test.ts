@@ -109,7 +109,7 @@ test("N-21: createController() retries ever later, and a success starts afresh",
   });
   expect(lines.length).toBe(4);
   expect(lines[3]).toBe(
-    'WARN  Reconcile failed controller=test key=a failures=4 nextMs=8000 error="no cloud"\n',
+    'WARN  Reconcile failed controller=test node=a failures=4 retryIn=8s error="no cloud"\n',
   );
   broken = false;
   await clock.advance(10_000);

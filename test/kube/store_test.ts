@@ -118,7 +118,7 @@ test("I-09: a listener that throws is logged, and the others still hear of every
   store.apply(toNode("b", "2"));
   expect(told).toEqual(["a", "b"]);
   expect(lines.length).toBe(2);
-  expect(lines[0]).toContain('key=a error="broken listener"');
+  expect(lines[0]).toContain(' node=a error="broken listener"');
 });
 
 test("I-10: objects in the store cannot be changed, whichever way they came", () => {

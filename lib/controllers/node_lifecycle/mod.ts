@@ -9,10 +9,10 @@ import type { ReconcileResult } from "../controller.ts";
 import { Contest, ROUNDS_MAX } from "../contest.ts";
 import { isReady, isUninitialized, readyStatus } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
-import { WarningThrottle } from "../warning_throttle.ts";
 import { Deleter } from "./deleter.ts";
 import { FleetWatch } from "./fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
+import { LifecycleNarrator } from "./narrator.ts";
 import { type LifecyclePlan, planLifecycle } from "./plan.ts";
 import { RefreshPacer } from "./refresh_pacer.ts";
 import { toEvent } from "../words.ts";
@@ -61,7 +61,7 @@ export class NodeLifecycleController {
   readonly #loop: NodeLoop;
   readonly #fleet: FleetWatch;
   readonly #deleter: Deleter;
-  readonly #throttle: WarningThrottle;
+  readonly #narrator: LifecycleNarrator;
   readonly #contest: Contest;
   readonly #pacer: RefreshPacer;
   /** Nodes that are known to be not Ready. */
@@ -79,7 +79,7 @@ export class NodeLifecycleController {
     this.#options = options;
     this.#fleet = new FleetWatch(context, deletion);
     this.#deleter = new Deleter({ ...context, fleet: this.#fleet, metrics });
-    this.#throttle = new WarningThrottle(context.clock);
+    this.#narrator = new LifecycleNarrator(context);
     this.#contest = new Contest(context.clock);
     this.#pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
     this.#loop = new NodeLoop({
@@ -189,7 +189,7 @@ export class NodeLifecycleController {
       case "taint":
         return await this.#writeTaints(node, plan, signal);
       case "blocked":
-        this.#tellBlocked(node, plan.reason, plan.message);
+        this.#narrator.tellBlocked(node, plan.reason, plan.message);
         break;
       case "confirm":
         await this.#delete(node, signal);
@@ -204,7 +204,7 @@ export class NodeLifecycleController {
     const { name, uid } = node.metadata;
     this.#disagreements.set(name, { uid, message });
     const text = `The cloud did not confirm that its machine is gone: ${message}`;
-    this.#tellBlocked(node, "unconfirmed", text);
+    this.#narrator.tellBlocked(node, "unconfirmed", text);
   }
 
   #noteReadiness(node: Node): void {
@@ -241,7 +241,7 @@ export class NodeLifecycleController {
     { taints, isOff }: LifecyclePlan & { kind: "taint" },
     signal: AbortSignal,
   ): Promise<ReconcileResult> {
-    const { client, superseded, log, events } = this.#options.context;
+    const { client, superseded, events } = this.#options.context;
     const { name, resourceVersion } = node.metadata;
     const message = `The shutdown taint was written ${ROUNDS_MAX} times within a minute and is not as it should be`;
     const held = this.#contest.hold(node, toEvent(EVENTS.taintContested, message), events);
@@ -254,15 +254,8 @@ export class NodeLifecycleController {
     const patched = await client.patch(NODES, { name }, { type: "merge", body }, signal);
     superseded.note(node, patched);
     this.#contest.noteRound(name);
-    log.info(isOff ? "Node tainted: its machine is off" : "Shutdown taint removed", { node: name });
+    this.#narrator.tellTaint(node, isOff);
     return {};
-  }
-
-  /** @param why Why it is blocked, as one word: while it stays the same, a message with other counts is no news */
-  #tellBlocked(node: Node, why: string, message: string): void {
-    const { deletionBlocked } = EVENTS;
-    if (!this.#throttle.passes(node.metadata.name, toEvent(deletionBlocked, why))) return;
-    this.#options.context.events.record(node, toEvent(deletionBlocked, message));
   }
 
   *#listBlocked(): Iterable<string> {
@@ -275,7 +268,7 @@ export class NodeLifecycleController {
   #forget(name: string): void {
     this.#isStale = true;
     this.#notReady.delete(name);
-    this.#throttle.forget(name);
+    this.#narrator.forget(name);
     this.#contest.forget(name);
   }
 }

@@ -16,10 +16,16 @@ export const NAME = "cloud-node-lifecycle";
 /** `source.component` of the Events. */
 export const COMPONENT = "cloud-node-lifecycle-controller";
 
-/** The Events. The first two are upstream's. */
-export const EVENTS: Readonly<
-  Record<"deleting" | "deletingFailed" | "deletionBlocked" | "taintContested", EventWord>
-> = {
+type EventName =
+  | "deleting"
+  | "deletingFailed"
+  | "deletionBlocked"
+  | "taintSet"
+  | "taintRemoved"
+  | "taintContested";
+
+/** The Events. The first two are upstream's, which writes none about the taint. */
+export const EVENTS: Readonly<Record<EventName, EventWord>> = {
   deleting: {
     reason: "DeletingNode",
     type: "Normal",
@@ -35,6 +41,17 @@ export const EVENTS: Readonly<
     type: "Warning",
     meaning:
       "The machine of a Node that is not Ready is not shown by the cloud, but the Node is kept; the message says why.",
+  },
+  taintSet: {
+    reason: "ShutdownTaintSet",
+    type: "Normal",
+    meaning:
+      "The machine is off and the Node is not Ready, so the Node has the shutdown taint now.",
+  },
+  taintRemoved: {
+    reason: "ShutdownTaintRemoved",
+    type: "Normal",
+    meaning: "The Node is Ready again, so its shutdown taint was removed.",
   },
   taintContested: {
     reason: "ShutdownTaintContested",

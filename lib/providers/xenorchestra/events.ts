@@ -7,6 +7,7 @@ import type { ChangeHint } from "../../cloud/provider.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { readPieces } from "../../core/body.ts";
 import type { Clock } from "../../core/clock.ts";
+import { formatDuration } from "../../core/duration.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../../core/metrics.ts";
 import { parseUuid } from "../../core/uuid.ts";
@@ -98,7 +99,10 @@ export class EventFeed {
       const backoffMs = toBackoffMs(failures, { ...BACKOFF, ...(random && { random }) });
       const leastMs = isUnsupported ? PROBE_INTERVAL_MS : toLeastMs(error);
       const waitMs = Math.max(backoffMs, leastMs);
-      log.debug("Changes are followed again later", { waitMs, error });
+      log.debug("Changes are followed again later", {
+        retryIn: formatDuration(Math.round(waitMs)),
+        error,
+      });
       await clock.sleep(waitMs, signal).catch(() => undefined);
     }
   }

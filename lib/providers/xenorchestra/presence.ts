@@ -5,6 +5,9 @@
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { Instance, MatchedBy, Presence, UnknownReason } from "../../cloud/provider.ts";
 
+/** What a UUID is whose first three groups are reversed; some firmware tells it so. */
+const SWAPPED = "the same UUID in the byte order that some firmware reports";
+
 /** It is there. */
 export function toPresent(
   instance: Instance,
@@ -33,7 +36,7 @@ export function toUndecodable(id: string, problem: string): Presence {
 
 /** No VM has the system UUID, in either order of its bytes. */
 export function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
-  const other = swapped === direct ? "" : `, nor with ${swapped}`;
+  const other = swapped === direct ? "" : `, nor with ${swapped}, ${SWAPPED}`;
   const message = `Xen Orchestra has no VM with the system UUID ${direct}${other}`;
   for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of coverage) {
     if (!complete && !isOnlyNamed)

@@ -6,6 +6,7 @@ import { CloudError } from "../../cloud/errors.ts";
 import { abortable } from "../../core/abortable.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import type { Clock } from "../../core/clock.ts";
+import { formatDuration } from "../../core/duration.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
@@ -196,7 +197,8 @@ export class MintedToken implements TokenSource {
       this.#current = { token, expiresAtMs: endsAtMs, renewAtMs };
       this.#failures = 0;
       this.#lastError = undefined;
-      log.info("Got a token from Xen Orchestra", { lifeSeconds: Math.round(lifeMs / 1_000) });
+      const life = Number.isFinite(lifeMs) ? formatDuration(Math.round(lifeMs)) : undefined;
+      log.info("Got a token from Xen Orchestra", { life });
       return token;
     } catch (error) {
       this.#failures += 1;

@@ -218,7 +218,17 @@ describe("a deletion", () => {
     expect([rig.server.writes, rig.provider.reads]).toEqual([[], 0]);
     expect(rig.describe("n0")?.deletion).toMatchObject({ state: "blocked", reason: "disabled" });
     expect(rig.readMetric('landfall_node_deletions_blocked{reason="disabled"}')).toBe(1);
-    expect(rig.listEvents("n0", "NodeDeletionBlocked")[0]?.type).toBe("Warning");
+    const told = rig.listEvents("n0", "NodeDeletionBlocked");
+    expect(told[0]?.type).toBe("Warning");
+    // As often as the Event: not at each look.
+    const records = rig.lines.filter((line) => line.includes("Node is kept"));
+    expect(records).toHaveLength(told.length);
+    expect(JSON.parse(records[0] ?? "{}")).toMatchObject({
+      level: "warn",
+      node: "n0",
+      reason: "disabled",
+      explanation: told[0]?.message,
+    });
   });
 
   test("starts anew after a refresh that failed between two observations", async () => {

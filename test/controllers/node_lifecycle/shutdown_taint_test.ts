@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { KubeError } from "../../../lib/kube/errors.ts";
 import { toInstance } from "../../support/instances.ts";
 import { startFleet } from "../../support/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes.ts";
@@ -65,9 +66,38 @@ describe("the shutdown taint", () => {
       rig.add("n0", { taints: [{ key: SHUTDOWN, effect: "NoSchedule" }] });
     }
     expect(rig.server.writes).toHaveLength(5);
-    expect(rig.events.map(({ reason }) => reason)).toEqual(["ShutdownTaintContested"]);
+    expect(rig.listEvents("n0", "ShutdownTaintContested")).toHaveLength(1);
+    expect(rig.listEvents("n0", "ShutdownTaintRemoved")).toHaveLength(5);
     await rig.clock.advance(60_000);
     expect(rig.listTaints("n0")).toEqual([]);
+  });
+
+  test("is told of by an Event when it comes, and by another when it goes", async () => {
+    await using rig = await startFleet(3);
+    rig.add("n0", { state: "stopped", ready: "False" });
+    await rig.clock.advance(LONG_MS);
+    const taint = `${SHUTDOWN}:NoSchedule`;
+    const set = {
+      node: "n0",
+      type: "Normal" as const,
+      reason: "ShutdownTaintSet",
+      message: `Set the taint ${taint}: the machine is off and the Node is not Ready`,
+    };
+    expect(rig.events).toEqual([set]);
+    rig.server.setReady("n0", "True");
+    await rig.clock.advance(LONG_MS);
+    const message = `Removed the taint ${taint}: the Node is Ready again`;
+    expect(rig.events).toEqual([set, { ...set, reason: "ShutdownTaintRemoved", message }]);
+  });
+
+  test("is told of by no Event when Kubernetes refuses to write it", async () => {
+    await using rig = await startFleet(3);
+    rig.server.onWrite = () => {
+      throw new KubeError("forbidden", "no");
+    };
+    rig.add("n0", { state: "stopped", ready: "False" });
+    await rig.clock.advance(40_000);
+    expect([rig.listTaints("n0"), rig.events]).toEqual([[], []]);
   });
 
   test("L-07 leaves no empty list behind", async () => {

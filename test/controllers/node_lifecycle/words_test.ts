@@ -15,6 +15,8 @@ test("words of the lifecycle controller are what clusters and people rely on", (
     "Normal DeletingNode",
     "Warning DeletingNodeFailed",
     "Warning NodeDeletionBlocked",
+    "Normal ShutdownTaintSet",
+    "Normal ShutdownTaintRemoved",
     "Warning ShutdownTaintContested",
   ]);
 });

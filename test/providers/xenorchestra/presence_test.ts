@@ -37,7 +37,9 @@ test("toNotFound() names a system UUID once that is the same in either order of 
   expect(message).toStartWith("Xen Orchestra has no VM with the system UUID a; check");
   expect(toNotFound(toInventory([]), "a", "b")).toHaveProperty(
     "message",
-    expect.stringContaining("system UUID a, nor with b; check"),
+    expect.stringContaining(
+      "system UUID a, nor with b, the same UUID in the byte order that some firmware reports; check",
+    ),
   );
 });
 

@@ -1,0 +1,59 @@
+/**
+ * Tells people what becomes of a Node: Events on it, and records in the log.
+ * @module
+ */
+import type { Node } from "../../kube/resource.ts";
+import type { NodeContext } from "../node_loop.ts";
+import { WarningThrottle } from "../warning_throttle.ts";
+import { toEvent } from "../words.ts";
+import { EVENTS, SHUTDOWN_TAINT } from "./words.ts";
+
+const TAINT = `${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`;
+const TAINT_SET = `Set the taint ${TAINT}: the machine is off and the Node is not Ready`;
+const TAINT_REMOVED = `Removed the taint ${TAINT}: the Node is Ready again`;
+
+/** Tells of taints and of deletions that are blocked. */
+export class LifecycleNarrator {
+  readonly #context: Pick<NodeContext, "events" | "log">;
+  readonly #throttle: WarningThrottle;
+
+  constructor(context: Pick<NodeContext, "events" | "log" | "clock">) {
+    this.#context = context;
+    this.#throttle = new WarningThrottle(context.clock);
+  }
+
+  /** The shutdown taint was written. @param isOff Whether it is there now */
+  tellTaint(node: Node, isOff: boolean): void {
+    const { events, log } = this.#context;
+    const { taintSet, taintRemoved } = EVENTS;
+    events.record(
+      node,
+      isOff ? toEvent(taintSet, TAINT_SET) : toEvent(taintRemoved, TAINT_REMOVED),
+    );
+    const message = isOff ? "Node tainted: its machine is off" : "Shutdown taint removed";
+    log.info(message, { node: node.metadata.name });
+  }
+
+  /**
+   * A deletion is blocked; the same of a Node is told once in five minutes.
+   *
+   * @param why Why it is blocked, as one word: while it stays the same, a message with other counts is no news
+   */
+  tellBlocked(node: Node, why: string, message: string): void {
+    const { name } = node.metadata;
+    const { deletionBlocked } = EVENTS;
+    if (!this.#throttle.passes(name, toEvent(deletionBlocked, why))) return;
+    const { events, log } = this.#context;
+    events.record(node, toEvent(deletionBlocked, message));
+    log.warn("Node is kept although its machine is not shown", {
+      node: name,
+      reason: why,
+      explanation: message,
+    });
+  }
+
+  /** Drops what is remembered of a Node. */
+  forget(name: string): void {
+    this.#throttle.forget(name);
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { LifecycleNarrator } from "../../../lib/controllers/node_lifecycle/narrator.ts";
+import { createLifecycleWorld } from "../../support/lifecycle_rig.ts";
+
+test("LifecycleNarrator tells of a blocked deletion once in five minutes, until the reason is another", async () => {
+  const { context, clock, events, lines, add } = createLifecycleWorld();
+  const narrator = new LifecycleNarrator(context);
+  const node = add("n0");
+  const told: readonly (readonly [afterMs: number, why: string, message: string])[] = [
+    [0, "fleetLimit", "3 are gone"],
+    [5_000, "fleetLimit", "4 are gone"],
+    [5_000, "notCovered", "pool p is lost"],
+    [300_000, "notCovered", "pool p is lost"],
+  ];
+  for (const [afterMs, why, message] of told) {
+    await clock.advance(afterMs);
+    narrator.tellBlocked(node, why, message);
+  }
+  const messages = ["3 are gone", "pool p is lost", "pool p is lost"];
+  expect(events.map(({ message }) => message)).toEqual(messages);
+  const records = lines.map((line): Record<string, unknown> => JSON.parse(line));
+  expect(records.map((record) => [record["node"], record["explanation"]])).toEqual(
+    messages.map((message) => ["n0", message]),
+  );
+  narrator.forget("n0");
+  narrator.tellBlocked(node, "notCovered", "pool p is lost");
+  expect([events.length, lines.length]).toEqual([4, 4]);
+});
