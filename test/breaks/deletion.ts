@@ -11,6 +11,7 @@ const GUARD = "lib/cloud/deletion_guard.ts";
 const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
 const FLEET = "lib/controllers/node_lifecycle/fleet_watch.ts";
 const WHEREABOUTS = "lib/providers/xenorchestra/whereabouts.ts";
+const CONNECTION_HISTORY = "lib/providers/xenorchestra/connection_history.ts";
 const SCHEMA = "lib/providers/xenorchestra/schema.ts";
 
 export const DELETION_BREAKS: readonly Break[] = [
@@ -154,7 +155,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM that moved is looked for in the pool where it was seen last",
     edits: edit(
       WHEREABOUTS,
-      "const all = [poolId, lastSeen.findPool(vmId), labelledPoolId];",
+      "const all = [poolId, seenIn, labelledPoolId].filter((one) => one !== undefined);",
       "const all = [poolId];",
     ),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
@@ -319,8 +320,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     edits: edit(
       ABSENCE,
       'if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));\n' +
-        "  }\n  const pools",
-      "void pool;\n  }\n  const pools",
+        "  }\n  for (const { poolId, name } of removed)",
+      "void pool;\n  }\n  for (const { poolId, name } of removed)",
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
@@ -446,7 +447,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "forget-read-move",
     invariant: "a VM that was read by itself in another pool is looked for there",
-    edits: edit(DIRECT_READS, "if (region !== undefined) memory.lastSeen.note(vmId, region);", ""),
+    edits: edit(DIRECT_READS, "if (region !== undefined) memory.noteRead(vmId, region);", ""),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
@@ -459,5 +460,57 @@ export const DELETION_BREAKS: readonly Break[] = [
       "for (const other of [] as string[]) {",
     ),
     tests: ["test/providers/xenorchestra/simulator_test.ts"],
+  },
+  {
+    id: "take-lost-for-removed",
+    invariant: "a pool is removed once its connection is gone for ten minutes, and not before",
+    edits: edit(
+      CONNECTION_HISTORY,
+      "return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;",
+      "return gone !== undefined;",
+    ),
+    tests: ["test/providers/xenorchestra/connection_history_test.ts"],
+  },
+  {
+    id: "trust-nameless-connection",
+    invariant: "a connection that names no pool may lead to the one that looks removed",
+    edits: edit(CONNECTION_HISTORY, "servers.objects.every(({ poolId }) => poolId)", "true"),
+    tests: ["test/providers/xenorchestra/connection_history_test.ts"],
+  },
+  {
+    id: "trust-part-of-connections",
+    invariant: "a pool is removed only by lists that hold every connection",
+    edits: edit(CONNECTION_HISTORY, 'judgeConnections(servers, pools).kind === "clear" &&', ""),
+    tests: ["test/providers/xenorchestra/connection_history_test.ts"],
+  },
+  {
+    id: "take-hidden-for-removed",
+    invariant: "a pool that the user may not see any more is not removed",
+    edits: edit(
+      "lib/providers/xenorchestra/connection_watch.ts",
+      'if (pool.kind !== "missing") connections.noteThere(poolId);',
+      "void pool;",
+    ),
+    tests: ["test/providers/xenorchestra/connection_watch_test.ts"],
+  },
+  {
+    id: "prove-without-stay",
+    invariant: "a VM that was not seen after a pool was removed may be there",
+    edits: edit(
+      ABSENCE,
+      "if (stay && !stay.isMoving && stay.untilMs > shownMs) continue;",
+      "if (shownMs < Infinity) continue;",
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "trust-removed-for-good",
+    invariant: "a pool that looked removed is asked for once more",
+    edits: edit(
+      ABSENCE,
+      'if (pool.kind !== "missing") return toUnknown("notCovered", vmId, why);',
+      "void [pool, why];",
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
 ];

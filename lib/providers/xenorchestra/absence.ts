@@ -9,8 +9,11 @@
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { XenOrchestraApi } from "./api.ts";
+import { isWhole } from "./connection_history.ts";
 import { judgeConnections } from "./connections.ts";
+import type { RemovedPool } from "./memory.ts";
 import { findNameless, type Host } from "./schema.ts";
+import type { Stay } from "./stays.ts";
 
 /** Whose absence is to be proven. */
 export interface AbsenceQuestion {
@@ -23,10 +26,19 @@ export interface AbsenceQuestion {
   readonly isMoving: boolean;
   /** Whether this process ever saw the VM. If not, it may have moved before the start, to a pool lost since. */
   readonly isSeen: boolean;
+  /** Pools that were removed for good, as far as anybody could see by now. */
+  readonly removed: readonly RemovedPool[];
+  /** The last stay of the VM in its pool, if this process saw it end. */
+  readonly stay: Stay | undefined;
 }
 
 /** Why a VM that was being migrated is not missed. */
 export const MOVING = "it was being migrated when it was shown last, and may be between two pools";
+
+/** A pool whose connection was never seen may have been removed without a trace. */
+const LOST_ADVICE =
+  "if the VM is gone, delete the Node; if the pool was removed for good and is still named here 15 minutes later, " +
+  "restart Landfall";
 
 const NEVER_SEEN = "it was not seen since Landfall started";
 
@@ -42,7 +54,7 @@ type Unknown = Presence & { kind: "unknown" };
  * 3. nothing speaks for the VM being under another pool: the last list does not show it, no known pool
  *    is missing, every connection is up, and the VM records of every other pool are loaded, too: a VM that moved,
  *    unseen, may be in any. Where the connections cannot all be read, or another pool hides its VMs, this process must
- *    have seen the VM
+ *    have seen the VM; and where a pool was removed, it must have seen the VM elsewhere after that
  * 4. it was not turned into a template, as far as the server knows templates: one never runs
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  * 6. every pool still answers: the second 404 may be younger than the loss of a pool
@@ -57,7 +69,7 @@ export async function proveAbsence(
   question: AbsenceQuestion,
   signal: AbortSignal,
 ): Promise<Presence> {
-  const { vmId, poolIds, inventory, isMoving, isSeen } = question;
+  const { vmId, poolIds, inventory, isMoving, isSeen, removed } = question;
   if (poolIds.length === 0) {
     return toUnknown("notCovered", vmId, "its provider ID names no pool to look at");
   }
@@ -67,7 +79,9 @@ export async function proveAbsence(
     if (doubt) return doubt;
   }
   const elsewhere =
-    doubtInventory(vmId, inventory) ?? (await doubtConnections(api, question, signal));
+    doubtInventory(vmId, inventory) ??
+    doubtRemoved(question) ??
+    (await doubtConnections(api, question, signal));
   if (elsewhere) return elsewhere;
   const shown = [...inventory.coverage].filter(([, { isOnlyNamed }]) => !isOnlyNamed);
   const others = shown.map(([poolId]) => poolId).filter((poolId) => !poolIds.includes(poolId));
@@ -84,6 +98,11 @@ export async function proveAbsence(
   for (const poolId of [...poolIds, ...others]) {
     const pool = await api.readPool(poolId, signal);
     if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));
+  }
+  for (const { poolId, name } of removed) {
+    const pool = await api.readPool(poolId, signal);
+    const why = `pool ${name}, which looked removed, is there`;
+    if (pool.kind !== "missing") return toUnknown("notCovered", vmId, why);
   }
   const pools = poolIds.join(" and ");
   const loaded = `pool ${pools}, its master host and its VM records answer`;
@@ -159,7 +178,17 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
   for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of inventory.coverage) {
     if (complete || isOnlyNamed) continue;
     const why = `it may be in pool ${name}, of which too little is known: ${reason}`;
-    return toUnknown("notCovered", vmId, `${why} (if it was removed for good, restart Landfall)`);
+    return toUnknown("notCovered", vmId, `${why}; ${LOST_ADVICE}`);
+  }
+  return undefined;
+}
+
+/** The VM may have gone to a pool right before that was removed. */
+function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undefined {
+  for (const { name, shownMs } of removed) {
+    if (stay && !stay.isMoving && stay.untilMs > shownMs) continue;
+    const why = `it was not seen after pool ${name} was removed from Xen Orchestra and may have gone there before`;
+    return toUnknown("notCovered", vmId, `${why}; if the VM is gone, delete the Node`);
   }
   return undefined;
 }
@@ -170,10 +199,15 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
  */
 async function doubtConnections(
   api: XenOrchestraApi,
-  { vmId, inventory, isSeen }: AbsenceQuestion,
+  { vmId, inventory, isSeen, removed: [removed] }: AbsenceQuestion,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
-  const connections = judgeConnections(await api.listServers(signal), inventory.coverage);
+  const servers = await api.listServers(signal);
+  if (removed && !isWhole(servers, inventory.coverage)) {
+    const why = `not every connection says which pool it leads to, so pool ${removed.name} may not be removed`;
+    return toUnknown("notCovered", vmId, why);
+  }
+  const connections = judgeConnections(servers, inventory.coverage);
   if (connections.kind === "clear") return undefined;
   const { why, advice } = connections;
   if (connections.kind === "doubtful") {

@@ -57,7 +57,7 @@ export class DirectReads {
     if (read !== "missing") {
       const judged = await this.#judge(read, identity, { known, signal });
       const region = judged.kind === "present" ? judged.instance.region : undefined;
-      if (region !== undefined) memory.lastSeen.note(vmId, region);
+      if (region !== undefined) memory.noteRead(vmId, region);
       return judged;
     }
     for (const other of identity.reported ?? []) {

@@ -219,6 +219,16 @@ function isCount(value: number | undefined): value is number {
   return value !== undefined && Number.isSafeInteger(value) && value > 0;
 }
 
+/** Coverage without some pools; the very same when it has none of them. */
+export function withoutPools(
+  coverage: Inventory["coverage"],
+  pools: readonly { readonly poolId: string }[],
+): Inventory["coverage"] {
+  const left = pools.filter(({ poolId }) => coverage.has(poolId));
+  if (left.length === 0) return coverage;
+  return new Map([...coverage].filter(([id]) => !left.some(({ poolId }) => poolId === id)));
+}
+
 function toCoverage(
   vms: readonly Vm[],
   { pools, damagedPools, hosts }: Surroundings,

@@ -14,6 +14,7 @@ import type {
   Provider,
 } from "../../cloud/provider.ts";
 import type { XenOrchestraSettings } from "./config.ts";
+import { ConnectionWatch } from "./connection_watch.ts";
 import { inspectToken } from "./inspect_token.ts";
 import { Memory } from "./memory.ts";
 import type { XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
@@ -35,6 +36,7 @@ interface Generation {
   readonly settings: XenOrchestraSettings;
   readonly provider: XenOrchestraProvider;
   readonly memory: Memory;
+  readonly connections: ConnectionWatch;
   /** Aborts when requests go to another place, or as somebody else. */
   readonly left: AbortController;
 }
@@ -80,6 +82,8 @@ export class LiveProvider implements Provider {
     this.#now = this.#createGeneration(settings, nextMemory, isSame ? left : new AbortController());
     this.#isSettled = false;
     if (!isSame) left.abort(new Error("the settings changed"));
+    // Another user may see less: what is gone from a list counts from the start.
+    if (!isSame) memory.connections.noteUnread();
     return isSameCloud ? "sameCloud" : "otherCloud";
   }
 
@@ -93,6 +97,7 @@ export class LiveProvider implements Provider {
         if (asked === this.#now) {
           this.#isSettled = true;
           void this.#options.tokenWatch.look(asked.settings.credentials, this.#options.signal);
+          void asked.connections.look(inventory.coverage);
           return inventory;
         }
       } catch (error) {
@@ -163,7 +168,9 @@ export class LiveProvider implements Provider {
     left: AbortController,
   ): Generation {
     const provider = new ScopedProvider({ ...this.#options, settings, memory });
-    return { settings, provider, memory, left };
+    const signal = AbortSignal.any([this.#options.signal, left.signal]);
+    const connections = new ConnectionWatch({ ...this.#options, memory, signal });
+    return { settings, provider, memory, connections, left };
   }
 }
 

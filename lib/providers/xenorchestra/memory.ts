@@ -2,12 +2,23 @@
  * What is remembered of one Xen Orchestra from inventory to inventory, beside the last one itself.
  * @module
  */
+import type { Inventory } from "../../cloud/inventory.ts";
+import { ConnectionHistory } from "./connection_history.ts";
 import { LastSeen } from "./last_seen.ts";
 import { Migrations } from "./migrations.ts";
 import { remember } from "../../core/remember.ts";
+import { Stays } from "./stays.ts";
 
 const KNOWN_POOLS_MAX = 256;
 const VMS_MAX = 10_000;
+
+/** A pool that was removed from Xen Orchestra. */
+export interface RemovedPool {
+  readonly poolId: string;
+  readonly name: string;
+  /** When it was last shown, in monotonic milliseconds. */
+  readonly shownMs: number;
+}
 
 /**
  * The memory of a provider. It keeps Nodes safe: it knows what ought to be shown, so it outlives a change of settings.
@@ -18,6 +29,8 @@ export class Memory {
   readonly #noSuchVm = new Map<string, true>();
   readonly migrations: Migrations = new Migrations(VMS_MAX);
   readonly lastSeen: LastSeen = new LastSeen(VMS_MAX);
+  readonly stays: Stays = new Stays(VMS_MAX);
+  readonly connections: ConnectionHistory = new ConnectionHistory();
 
   /** Names of all pools ever seen, by ID; the longest unseen goes first. */
   get knownPools(): ReadonlyMap<string, string> {
@@ -26,6 +39,35 @@ export class Memory {
 
   rememberPool(id: string, name: string): void {
     remember(this.#knownPools, id, name, KNOWN_POOLS_MAX);
+  }
+
+  /** Pools that were removed from Xen Orchestra for good, as far as anybody can see. */
+  get removedPools(): readonly RemovedPool[] {
+    return this.connections.removedPools.map((poolId) => {
+      const name = this.#knownPools.get(poolId) ?? poolId;
+      return { poolId, name, shownMs: this.stays.findShownMs(poolId) };
+    });
+  }
+
+  /**
+   * Takes in an inventory.
+   *
+   * @param options.copies VMs that may be copies of those that Nodes have: they do not count as seen
+   * @param options.answeredMs When the last answer to it came, in monotonic milliseconds
+   */
+  noteInventory(
+    inventory: Inventory,
+    { copies, answeredMs }: { readonly copies: ReadonlySet<string>; readonly answeredMs: number },
+  ): void {
+    const { instances, lookedFor = new Set() } = inventory;
+    this.lastSeen.noteList({ instances, lookedFor, copies });
+    this.stays.note({ ...inventory, migrating: this.migrations.shown, answeredMs });
+  }
+
+  /** Takes in where a VM is that was asked for by itself. */
+  noteRead(vmId: string, poolId: string): void {
+    this.lastSeen.note(vmId, poolId);
+    this.stays.forget(vmId);
   }
 
   /** Whether Xen Orchestra had no VM of this system UUID, so that the swapped form may count. */

@@ -29,6 +29,11 @@ export class Migrations {
     this.#sizeMax = sizeMax;
   }
 
+  /** IDs of the VMs that the last list showed being migrated. */
+  get shown(): ReadonlySet<string> {
+    return this.#shown;
+  }
+
   /**
    * Takes in a list. A VM that is shown without being migrated is forgotten.
    *

@@ -7,11 +7,14 @@ import { type AbsenceQuestion, MOVING } from "./absence.ts";
 import { NEVER_SHOWN } from "./named_pools.ts";
 import { findNameless } from "./schema.ts";
 
+const REMOVED = "the pool was removed from Xen Orchestra, which cannot tell any more";
+
 /**
  * Says why the VM of a provider ID is not in an inventory. It is `notListed`, one observation of absence, only if the
  * list was asked for the VM, every pool that may hold it answered in full, and it is not on its way to another.
  */
-export function judgeUnlisted({ vmId, poolIds, inventory, isMoving }: AbsenceQuestion): Presence {
+export function judgeUnlisted(question: AbsenceQuestion): Presence {
+  const { vmId, poolIds, inventory, isMoving, removed } = question;
   const { coverage, lookedFor, undecodable } = inventory;
   const say = (reason: UnknownReason, why: string): Presence => {
     return { kind: "unknown", reason, message: `VM ${vmId} is not listed, ${why}` };
@@ -26,7 +29,9 @@ export function judgeUnlisted({ vmId, poolIds, inventory, isMoving }: AbsenceQue
   for (const poolId of poolIds) {
     const pool = coverage.get(poolId);
     if (pool?.complete) continue;
-    const { name = poolId, reason = NEVER_SHOWN } = pool ?? {};
+    const gone = removed.find((one) => one.poolId === poolId);
+    const { name = poolId, reason = NEVER_SHOWN } =
+      gone === undefined ? (pool ?? {}) : { name: gone.name, reason: REMOVED };
     const advice = "if the pool was removed for good, delete the Node";
     return say("notCovered", `and its pool ${name} is not shown in full: ${reason}; ${advice}`);
   }

@@ -24,7 +24,7 @@ import type { EventFeed } from "./events.ts";
 import { DirectReads, withLosses } from "./direct_reads.ts";
 import { toIdentity, toVmIds } from "./identity.ts";
 import { inspectXenOrchestra } from "./inspect.ts";
-import { isPlaceKnown, toInstance, toInventory, withDevices } from "./inventory.ts";
+import { isPlaceKnown, toInstance, toInventory, withDevices, withoutPools } from "./inventory.ts";
 import type { Surroundings } from "./inventory.ts";
 import { Memory } from "./memory.ts";
 import { NamedPools } from "./named_pools.ts";
@@ -84,7 +84,7 @@ export class XenOrchestraProvider implements Provider {
     const lookedFor = toVmIds(identities);
     const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
     // In one order, whatever that of the Nodes: the same question gets the same answer.
-    const listing = await this.#lister.list(isFew ? [...lookedFor].sort() : undefined, signal);
+    const listing = await this.#list(isFew ? [...lookedFor].sort() : undefined, signal);
     const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
     this.#last = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
     const { instances } = this.#last;
@@ -94,8 +94,10 @@ export class XenOrchestraProvider implements Provider {
     const isLost = ([, poolId]: readonly [string, string]): boolean =>
       inventory.coverage.get(poolId)?.complete !== true;
     const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));
-    this.#memory.lastSeen.noteList({ instances, lookedFor, copies });
-    return this.#namedPools.addTo(inventory, identities);
+    this.#memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
+    const whole = this.#namedPools.addTo(inventory, identities);
+    // What was removed for good is no part of the cloud any more, whoever names it.
+    return { ...whole, coverage: withoutPools(whole.coverage, this.#memory.removedPools) };
   }
 
   watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
@@ -119,6 +121,8 @@ export class XenOrchestraProvider implements Provider {
     const shown = vms.objects.filter(({ id }) => ids.has(id));
     this.#memory.migrations.noteSome(shown, atMs);
     for (const vm of shown) {
+      const isMoving = this.#memory.migrations.isMoving(vm.id, atMs);
+      this.#memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
       // Where it is now was not there at the last refresh: that takes the next one.
       if (!isPlaceKnown(vm, surroundings)) continue;
       const instance = toInstance(vm, surroundings, settings);
@@ -195,6 +199,15 @@ export class XenOrchestraProvider implements Provider {
     return toPlaces(instance, labels);
   }
 
+  async #list(ids: readonly string[] | undefined, signal: AbortSignal) {
+    try {
+      return await this.#lister.list(ids, signal);
+    } catch (error) {
+      this.#memory.stays.noteFailure();
+      throw error;
+    }
+  }
+
   #take({ vms, surroundings }: Listing, asked: Asked): Inventory {
     const { settings } = this.#options;
     const inventory = toInventory(vms, surroundings, {
@@ -232,6 +245,7 @@ export class XenOrchestraProvider implements Provider {
     }
     for (const { id, name_label } of surroundings.pools.values()) {
       this.#memory.rememberPool(id, name_label ?? id);
+      this.#memory.connections.noteThere(id);
     }
     this.#surroundings = surroundings;
     this.#shownPools = new Set(surroundings.pools.keys());

@@ -8,11 +8,18 @@
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { Instance, Presence } from "../../cloud/provider.ts";
 import type { AbsenceQuestion } from "./absence.ts";
+import type { ConnectionHistory } from "./connection_history.ts";
 import type { Identity, IdentityByProviderId } from "./identity.ts";
 import type { LastSeen } from "./last_seen.ts";
 import type { Memory } from "./memory.ts";
 import { NEVER_SHOWN } from "./named_pools.ts";
 import { toUnknown } from "./presence.ts";
+
+/** What is remembered of pools. */
+interface PoolMemory {
+  readonly lastSeen: Pick<LastSeen, "findPool">;
+  readonly connections: Pick<ConnectionHistory, "isRemoved">;
+}
 
 /** An identity that a VM can be looked up by. */
 export type KnownIdentity = Exclude<Identity, { kind: "other" }>;
@@ -33,27 +40,38 @@ export function findKnownPool(
 
 /**
  * Pools that may hold a VM that is not shown: the one of its provider ID, and where it was last seen. None without a
- * pool in the provider ID: a label alone, which anybody may write, must not say where to look.
+ * pool in the provider ID: a label alone, which anybody may write, must not say where to look. A pool that was removed
+ * for good is none of them if the VM was last seen in another.
  */
 export function listPools(
   { vmId, poolId, labelledPoolId }: IdentityByProviderId,
-  lastSeen: Pick<LastSeen, "findPool">,
+  { lastSeen, connections }: PoolMemory,
 ): string[] {
   if (poolId === undefined) return [];
-  const all = [poolId, lastSeen.findPool(vmId), labelledPoolId];
-  return [...new Set(all.filter((one) => one !== undefined))];
+  const seenIn = lastSeen.findPool(vmId);
+  const isLeft = (id: string): boolean =>
+    seenIn !== undefined && seenIn !== id && connections.isRemoved(id);
+  const all = [poolId, seenIn, labelledPoolId].filter((one) => one !== undefined);
+  return [...new Set(all)].filter((id) => !isLeft(id));
 }
 
 /** What is to be asked about a VM that is not shown. */
 export function toQuestion(
   inventory: Inventory,
   identity: IdentityByProviderId,
-  { lastSeen, migrations }: Pick<Memory, "lastSeen" | "migrations">,
+  memory: Memory,
 ): AbsenceQuestion {
   const { vmId } = identity;
-  const isMoving = migrations.isMoving(vmId, inventory.observedAtMs);
-  const isSeen = lastSeen.findPool(vmId) !== undefined;
-  return { vmId, poolIds: listPools(identity, lastSeen), inventory, isMoving, isSeen };
+  const { lastSeen, migrations, removedPools, stays } = memory;
+  return {
+    vmId,
+    poolIds: listPools(identity, memory),
+    inventory,
+    isMoving: migrations.isMoving(vmId, inventory.observedAtMs),
+    isSeen: lastSeen.findPool(vmId) !== undefined,
+    removed: removedPools,
+    stay: stays.find(vmId),
+  };
 }
 
 /** Whether a VM is shown in another pool than the known one, and does not run there: it may be a copy. */

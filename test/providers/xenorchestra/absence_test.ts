@@ -6,7 +6,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
 import { swapUuid } from "../../../lib/core/uuid.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { XenOrchestraApi } from "../../../lib/providers/xenorchestra/api.ts";
+import { ConnectionWatch } from "../../../lib/providers/xenorchestra/connection_watch.ts";
+import { Memory } from "../../../lib/providers/xenorchestra/memory.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { XenOrchestraProvider } from "../../../lib/providers/xenorchestra/provider.ts";
+import { Session } from "../../../lib/providers/xenorchestra/session.ts";
 import {
   FakeXenOrchestra,
   HOST_PARIS_1,
@@ -18,6 +24,7 @@ import {
   toSettings,
   WORKER_1,
 } from "./fake_server.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;
 const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
@@ -25,6 +32,9 @@ const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARI
 /** The master of the other pool, and its dom0. */
 const HOST_LYON = "18cca4d2-25b0-4d84-aaf0-804c7783f024";
 const DOM0_LYON = "4bbbee32-51ad-482c-af89-74bd07cd9ab2";
+
+/** A VM that no list ever showed. */
+const NEVER_SEEN = "0f7a2c34-0000-4000-8000-000000000001";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -519,6 +529,71 @@ describe("proveAbsence() of a VM that this process never saw", () => {
     expect(await read()).toBe("absent");
     await startAnew();
     expect(await read()).toBe("unknown notCovered");
+  });
+});
+
+describe("proveAbsence() while another pool is removed for good", () => {
+  const clock = new ManualClock();
+  const log = silentLogger;
+
+  /** Lyon is removed; the VM was seen in Paris for `minutes` after that, and is gone. */
+  async function removeLyon(minutes: number): Promise<void> {
+    const { body } = loadCapture("vms-ccm-fields");
+    fake.collections["vms"] = Array.isArray(body) ? body : [];
+    const deps = { ...toDeps(), clock };
+    const settings = toSettings(fake.url);
+    const api = new XenOrchestraApi(new Session(settings, deps), deps.metrics);
+    const memory = new Memory();
+    const events = { run: () => Promise.resolve() };
+    provider = new XenOrchestraProvider({ api, events, settings, clock, log, memory });
+    const watch = new ConnectionWatch({ api, memory, clock, log, signal });
+    const refresh = async (times: number): Promise<void> => {
+      for (let at = 0; at < times; at += 1) {
+        inventory = await provider.listInventory([NODE], signal);
+        await watch.look(inventory.coverage);
+        await clock.advance(60_000);
+      }
+    };
+    await refresh(1);
+    fake.dropPool(POOL_LYON);
+    fake.collections["servers"] = fake.list("servers").filter((one) => one["poolId"] !== null);
+    await refresh(minutes);
+    fake.remove("vms", WORKER_1);
+    await refresh(15 - minutes);
+    fake.seen.length = 0;
+  }
+
+  test("says absent of a VM that was seen elsewhere after that, and asks for the pool", async () => {
+    await removeLyon(1);
+    expect(await read()).toBe("absent");
+    expect(fake.paths.at(-1)).toBe(`/pools/${POOL_LYON}`);
+    expect(fake.paths).not.toContain(`/hosts/${HOST_LYON}`);
+  });
+
+  test("is unsure of a VM that was not: it may have gone there right before", async () => {
+    await removeLyon(0);
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test("is unsure of a VM that was last seen there", async () => {
+    await removeLyon(1);
+    const node = { name: "w1", providerId: `xenorchestra://${POOL_LYON}/${NEVER_SEEN}` };
+    expect(await read(node)).toBe("unknown notCovered");
+  });
+
+  test("is unsure when a connection names no pool any more, and after it is added again", async () => {
+    await removeLyon(1);
+    fake.list("servers").push({ id: "new", status: "disconnected", enabled: false });
+    expect(await read()).toBe("unknown notCovered");
+  });
+
+  test.each<[string, () => Response, string]>([
+    ["is there", () => Response.json({ id: POOL_LYON }), "unknown notCovered"],
+    ["may not be seen", () => toResponse(loadCapture("nonadmin-vm-403")), "unknown denied"],
+  ])("is unsure when the pool %s after all", async (_title, answer, expected) => {
+    await removeLyon(1);
+    fake.answer = ({ path }) => (path === `/pools/${POOL_LYON}` ? answer() : undefined);
+    expect(await read()).toBe(expected);
   });
 });
 

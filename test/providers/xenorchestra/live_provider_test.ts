@@ -8,6 +8,7 @@ import type { ChangeHint, NodeIdentity } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { LiveProvider } from "../../../lib/providers/xenorchestra/live_provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import type { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/rig.ts";
 import {
   FakeXenOrchestra,
@@ -28,11 +29,14 @@ const NODE: NodeIdentity = {
 let here: FakeXenOrchestra;
 let there: FakeXenOrchestra;
 let provider: LiveProvider;
+let clock: ManualClock;
 
 beforeEach(() => {
   here = new FakeXenOrchestra();
   there = new FakeXenOrchestra();
-  const made = xenOrchestra.create(toSettings(here.url), toDeps());
+  const deps = toDeps();
+  ({ clock } = deps);
+  const made = xenOrchestra.create(toSettings(here.url), deps);
   if (!(made instanceof LiveProvider)) throw new Error("Cannot test another provider");
   provider = made;
 });
@@ -78,6 +82,26 @@ describe("reconfigure()", () => {
     expect(reconfigure(here, changes)).toBe("sameCloud");
     expect((await list()).coverage.get(POOL_LYON)?.complete).toBe(false);
     expect(here.seen.at(-1)?.headers.get("cookie")).toBe("authenticationToken=other");
+  });
+
+  test("keeps which connection led to a pool; another user sees it gone for ten minutes first", async () => {
+    const isRemoved = async (): Promise<boolean> => !(await list()).coverage.has(POOL_LYON);
+    const wait = async (): Promise<boolean> => {
+      await clock.advance(60_000);
+      return await isRemoved();
+    };
+    await list();
+    await until("connections were read", () =>
+      here.paths.some((one) => one.startsWith("/servers")),
+    );
+    here.dropPool(POOL_LYON);
+    here.collections["servers"] = here.list("servers").filter((one) => one["poolId"] !== null);
+    await until("the pool is removed", wait);
+    reconfigure(here, { zoneLabelFrom: "pool" });
+    expect(await isRemoved()).toBe(true);
+    reconfigure(here, { token: "other" });
+    expect(await isRemoved()).toBe(false);
+    await until("the pool is removed", wait);
   });
 
   test("tells of a pool that the new token does not show, and of no other", async () => {

@@ -7,6 +7,7 @@ import { InstanceResolver } from "../../../lib/cloud/instance_resolver.ts";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
 import { InventorySource } from "../../../lib/cloud/inventory_source.ts";
 import type { NodeIdentity, Provider, UnknownReason } from "../../../lib/cloud/provider.ts";
+import type { AbsenceQuestion } from "../../../lib/providers/xenorchestra/absence.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { judgeUnlisted } from "../../../lib/providers/xenorchestra/observation.ts";
 import {
@@ -36,6 +37,15 @@ describe("judgeUnlisted()", () => {
     ]),
     undecodable: new Map(),
     lookedFor: new Set(["vm"]),
+  };
+  const QUESTION: AbsenceQuestion = {
+    vmId: "vm",
+    poolIds: ["a"],
+    inventory: INVENTORY,
+    isMoving: false,
+    isSeen: false,
+    removed: [],
+    stay: undefined,
   };
 
   test.each<[string, string[], Partial<Inventory>, UnknownReason, string, boolean?]>([
@@ -82,9 +92,7 @@ describe("judgeUnlisted()", () => {
     ],
   ])("when %s", (_title, poolIds, over, reason, words, isMoving = false) => {
     const inventory = { ...INVENTORY, ...over };
-    expect(
-      judgeUnlisted({ vmId: "vm", poolIds, inventory, isMoving, isSeen: false }),
-    ).toMatchObject({
+    expect(judgeUnlisted({ ...QUESTION, poolIds, inventory, isMoving })).toMatchObject({
       kind: "unknown",
       reason,
       message: expect.stringContaining(words),
@@ -93,9 +101,19 @@ describe("judgeUnlisted()", () => {
 
   test("an inventory that does not say what was looked for shows everything", () => {
     const { lookedFor: _, ...everything } = INVENTORY;
-    const question = { vmId: "vm", poolIds: ["a"], isMoving: false, isSeen: false };
-    expect(judgeUnlisted({ ...question, inventory: everything })).toMatchObject({
+    expect(judgeUnlisted({ ...QUESTION, inventory: everything })).toMatchObject({
       reason: "notListed",
+    });
+  });
+
+  test("a VM of a pool that was removed for good is unknown for good, and its Node to be deleted", () => {
+    const removed = [{ poolId: "c", name: "Paris", shownMs: 0 }];
+    const inventory = { ...INVENTORY, coverage: new Map() };
+    expect(judgeUnlisted({ ...QUESTION, inventory, poolIds: ["c"], removed })).toMatchObject({
+      reason: "notCovered",
+      message: expect.stringMatching(
+        /pool Paris .* was removed from Xen Orchestra.*delete the Node/,
+      ),
     });
   });
 });

@@ -53,11 +53,18 @@ describe("findKnownPool()", () => {
 
 describe("listPools()", () => {
   test("names every pool that may hold the VM, once", () => {
-    expect(listPools(LABELLED, seenIn("c").lastSeen)).toEqual(["a", "c", "b"]);
-    expect(listPools(LABELLED, seenIn("a").lastSeen)).toEqual(["a", "b"]);
-    expect(
-      listPools({ kind: "providerId", vmId: "vm", labelledPoolId: "b" }, NOWHERE.lastSeen),
-    ).toEqual([]);
+    expect(listPools(LABELLED, seenIn("c"))).toEqual(["a", "c", "b"]);
+    expect(listPools(LABELLED, seenIn("a"))).toEqual(["a", "b"]);
+    expect(listPools({ kind: "providerId", vmId: "vm", labelledPoolId: "b" }, NOWHERE)).toEqual([]);
+  });
+
+  test("leaves out a pool that was removed for good, if the VM was last seen in another", () => {
+    const connections = { isRemoved: (poolId: string) => poolId === "a" };
+    const { lastSeen: inA } = seenIn("a");
+    const { lastSeen: inB } = seenIn("b");
+    expect(listPools(LABELLED, { lastSeen: inB, connections })).toEqual(["b"]);
+    expect(listPools(LABELLED, { lastSeen: inA, connections })).toEqual(["a", "b"]);
+    expect(listPools(LABELLED, { lastSeen: NOWHERE.lastSeen, connections })).toEqual(["a", "b"]);
   });
 });
 
