@@ -137,11 +137,12 @@ export class FleetJudge {
   #findSize(author: string, startMs: number): number {
     const { process, ledMs = 0 } = this.#world.findProcess(author);
     const rate = this.#toRate(author);
-    const firstMs = ledMs * rate;
+    const { sizes } = this.#find(author);
+    // Nothing is looked at before all Nodes are known.
+    const firstMs = Math.max(ledMs * rate, sizes[0]?.atMs ?? 0);
     const pausedFrom = (atMs: number): number => process.skipPauses(atMs / rate) * rate;
     const fromMs = Math.max(firstMs, pausedFrom(startMs - LOOK_MS));
     const toMs = Math.max(startMs, firstMs + LOOK_MS);
-    const { sizes } = this.#find(author);
     const held = sizes.filter(
       ({ atMs }, at) => atMs <= toMs && (sizes[at + 1]?.atMs ?? Infinity) >= fromMs,
     );

@@ -18,7 +18,7 @@ function toReady(world: World, name: string): Node {
 }
 
 /** Four Nodes, of which two may go, and a process that was told of them and does nothing itself. */
-async function start(): Promise<World> {
+async function start(listedMs: number = 0): Promise<World> {
   const deletion = { ...DEFAULT_DELETION, fleetShare: 0.5, fleetWindowMs: WINDOW_MS };
   const settings = { deletion, refreshIntervalMs: 10_000, replicas: 1, pools: 2, nodes: 4 };
   const world = new World(7, () => settings);
@@ -27,8 +27,9 @@ async function start(): Promise<World> {
   uses?.push({ sinceMs: 0, said: world.said });
   for (const name of NAMES) world.addMachine(name);
   const nodes = NAMES.map((name) => toNode(world, name));
+  await world.timeline.advance(listedMs);
   world.invariants.proofs.fleet.noteList(AUTHOR, nodes);
-  await world.timeline.advance(WINDOW_MS);
+  await world.timeline.advance(WINDOW_MS - listedMs);
   return world;
 }
 
@@ -56,6 +57,15 @@ describe("FleetJudge", () => {
     expect(told).toEqual([[], []]);
     expect(third.join()).toContain("3 Nodes are missing or go within the window, of 4");
     expect(later).toEqual([]);
+  });
+
+  test("FleetJudge.listExcess() takes the first size for that of the start, however late it was known", async () => {
+    const world = await start(WINDOW_MS / 2);
+    const { fleet } = world.invariants.proofs;
+    const told = [fleet.listExcess(AUTHOR, "n1"), fleet.listExcess(AUTHOR, "n2")];
+    world.leave();
+
+    expect(told).toEqual([[], []]);
   });
 
   test("FleetJudge.listExcess() counts those whose machines are gone, and no others", async () => {
