@@ -14,6 +14,7 @@ import {
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { until } from "../../support/rig.ts";
 import { toDeps, toSettings } from "./fake_server.ts";
 
 const signal = new AbortController().signal;
@@ -63,6 +64,8 @@ beforeEach(async () => {
   node = { name: "worker-1", providerId: `xenorchestra://${poolId}/${vmId}` };
   provider = start();
   inventory = await provider.listInventory([node], signal);
+  // They are looked at behind the first inventory, and would take a fault that is meant for another question.
+  await until("connections are read", () => simulator.requests.count("GET /servers") > 0);
 });
 afterEach(() => simulator.stop());
 
