@@ -15,6 +15,8 @@ type Known = Pick<Inventory, "coverage" | "instances">;
 export class PoolScope {
   /** IDs in lower case, and names; absent: all. */
   readonly #wanted: ReadonlySet<string> | undefined;
+  /** IDs of the pools whose names were wanted when they were shown last: one that was removed keeps its Nodes ours. */
+  readonly #owned = new Set<string>();
 
   /** @param pools IDs in any form, or names; absent: all pools */
   constructor(pools: readonly string[] | undefined) {
@@ -30,7 +32,11 @@ export class PoolScope {
   owns(poolId: string, { coverage }: Pick<Known, "coverage">): boolean {
     if (this.#wanted === undefined || this.#wanted.has(poolId)) return true;
     const name = coverage.get(poolId)?.name;
-    return name !== undefined && this.#wanted.has(name);
+    if (name === undefined) return this.#owned.has(poolId);
+    const isOwned = this.#wanted.has(name);
+    if (isOwned) this.#owned.add(poolId);
+    else this.#owned.delete(poolId);
+    return isOwned;
   }
 
   /** IDs and names of which no pool was shown since the start. */

@@ -34,6 +34,15 @@ describe("PoolScope.owns()", () => {
     expect(new PoolScope([POOL_PARIS]).owns(POOL_PARIS, NOTHING)).toBe(true);
     expect(new PoolScope(["Paris"]).owns(POOL_PARIS, NOTHING)).toBe(false);
   });
+
+  test("keeps what a pool was called when it was shown last, after that was removed for good", () => {
+    const scope = new PoolScope(["Paris"]);
+    scope.owns(POOL_PARIS, KNOWN);
+    expect(scope.owns(POOL_PARIS, NOTHING)).toBe(true);
+    const renamed = new Map([[POOL_PARIS, { complete: true, name: "Nice" }]]);
+    expect(scope.owns(POOL_PARIS, { coverage: renamed })).toBe(false);
+    expect(scope.owns(POOL_PARIS, NOTHING)).toBe(false);
+  });
 });
 
 test("PoolScope.listUnknown() lists what no pool that was shown is called", () => {
