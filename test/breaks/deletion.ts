@@ -423,8 +423,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a pool whose name nobody knows yet is not ours",
     edits: edit(
       "lib/providers/xenorchestra/pool_scope.ts",
-      "return name !== undefined && this.#wanted.has(name);",
-      "return name === undefined || this.#wanted.has(name);",
+      "if (name === undefined) return this.#owned.has(poolId);",
+      "if (name === undefined) return true;",
     ),
     tests: ["test/providers/xenorchestra/pool_scope_test.ts"],
   },
