@@ -4,7 +4,7 @@
  */
 import type { Needs } from "../app/rights.ts";
 import { CloudError } from "../cloud/errors.ts";
-import { inspectInventory, type Inspection } from "../cloud/inspection.ts";
+import { inspectInventory, type Inspection, isNothingSeen } from "../cloud/inspection.ts";
 import type { Inventory } from "../cloud/inventory.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
@@ -186,6 +186,10 @@ async function checkNodes(
   if (client === undefined) return { ...toSkipped(NO_KUBERNETES), nodes: [] };
   if (provider === undefined || inventory === undefined) {
     return { ...toSkipped("the cloud cannot be used"), nodes: [] };
+  }
+  // What is not seen for want of rights would look lost, one Node after the other.
+  if (isNothingSeen(inventory)) {
+    return { ...toSkipped("the cloud shows nothing to compare them with"), nodes: [] };
   }
   const failed = (finding: CheckFinding): NodesStep => ({
     status: "failure",

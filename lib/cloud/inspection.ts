@@ -72,11 +72,26 @@ export function inspectInventory(
   const parts = [...coverage].map(([id, part]) => ({ kind: words.part, id, ...part }));
   const counts = { [`${words.part}s`]: parts.length, [words.instances]: instances.size };
   const findings = [
-    ...listPartFindings(parts, words),
-    toSizeFinding(instances.size, words),
+    ...(isNothingSeen(inventory)
+      ? listNothing(words)
+      : [...listPartFindings(parts, words), toSizeFinding(instances.size, words)]),
     ...listUndecodableFindings(undecodable, words),
   ];
   return { endpoint, counts, parts, findings, inventory };
+}
+
+/** Whether an inventory of all instances shows neither an instance nor a part: then Nodes compare with nothing. */
+export function isNothingSeen({ instances, coverage, undecodable }: Inventory): boolean {
+  return instances.size + coverage.size + undecodable.size === 0;
+}
+
+/** Either alone may be meant so; nothing at all is nothing to work with. */
+function listNothing({ part, instances, noneAdvice }: InspectionWords): Finding[] {
+  const level = "failure";
+  return [
+    { level, code: "noParts", message: `no ${part} can be seen` },
+    { level, code: "noInstances", message: `no ${instances} can be seen`, advice: noneAdvice },
+  ];
 }
 
 function listPartFindings(parts: readonly InspectedPart[], words: InspectionWords): Finding[] {

@@ -272,6 +272,16 @@ export const NODE_BREAKS: readonly Break[] = [
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
+    id: "check-nothing",
+    invariant: "landfall check fails when the cloud shows nothing at all",
+    edits: edit(
+      "lib/cloud/inspection.ts",
+      "return instances.size + coverage.size + undecodable.size === 0;",
+      "return instances.size + coverage.size + undecodable.size < 0;",
+    ),
+    tests: ["test/cloud/inspection_test.ts"],
+  },
+  {
     id: "believe-copy",
     invariant:
       "a VM that shows up halted, while the pool that it is known in is lost, may be a copy",

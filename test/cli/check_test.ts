@@ -89,6 +89,13 @@ function byPassword(): Record<string, string> {
   return { XOA_URL: cloud.url, XOA_USER: "ccm", XOA_PASSWORD: PASSWORD };
 }
 
+/** A Node that was initialised, and of which the machine runs. */
+function registerLiveNode(): void {
+  const [vm] = cloud.state.list("vms");
+  const providerID = `xenorchestra://${String(vm?.["$pool"])}/${vm?.id}`;
+  kubernetes.objects.createNode({ metadata: { name: "live" }, spec: { providerID } });
+}
+
 describe("check()", () => {
   test("ends with 0 when all is well, as text", async () => {
     const { code, out } = await run(byToken());
@@ -153,6 +160,30 @@ describe("check()", () => {
       permissions: { status: "ok" },
       nodes: { status: "skipped", skipped: "the cloud cannot be used" },
     });
+  });
+
+  test("ends with 1 when the user may see nothing, names the rights, and gives up no Node", async () => {
+    registerLiveNode();
+    cloud.faults.set({ kind: "nonAdmin" });
+    const found = await report(byToken());
+    expect(found).toMatchObject({
+      code: 1,
+      cloud: { status: "failure", findings: [{ code: "answers" }, {}, { code: "noInstances" }] },
+      nodes: { status: "skipped", skipped: "the cloud shows nothing to compare them with" },
+    });
+    const { out } = await run(byToken());
+    expect(out).toContain("the older ACLs do not count for the REST API");
+    expect(out).not.toMatch(/delete the Nodes?/);
+  });
+
+  test("names the rights, and gives up no Node, when the user may not see VMs and hosts", async () => {
+    registerLiveNode();
+    for (const route of ["/vms", "/vms/{id}", "/hosts", "/hosts/{id}"]) {
+      cloud.faults.set({ kind: "nonAdmin" }, { route });
+    }
+    const { out } = await run(byToken());
+    expect(out).toMatch(/live: VM .* is not listed, .* may read vm, host, pool/);
+    expect(out).not.toMatch(/delete the Nodes?/);
   });
 
   test("says that it may be a proxy of the environment that failed", async () => {

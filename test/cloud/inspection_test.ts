@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { inspectInventory } from "../../lib/cloud/inspection.ts";
+import { inspectInventory, isNothingSeen } from "../../lib/cloud/inspection.ts";
 import { toInstance, toInventory } from "../support/instances.ts";
 
 const WORDS = {
@@ -37,23 +37,38 @@ describe("inspectInventory()", () => {
     });
   });
 
-  test("warns when nothing at all is seen", () => {
+  test("fails when nothing at all is seen, and says once what to do", () => {
     const inventory = { ...toInventory([]), coverage: new Map() };
     const { findings } = inspectInventory("here", inventory, WORDS);
     expect(findings).toEqual([
       {
-        level: "warning",
+        level: "failure",
         code: "noParts",
         message: "no pool can be seen",
-        advice: "look at the rights",
       },
       {
-        level: "warning",
+        level: "failure",
         code: "noInstances",
         message: "no vms can be seen",
         advice: "look at the rights",
       },
     ]);
+  });
+
+  test("warns when there is no instance in a part that is seen, or no part around an instance", () => {
+    expect(isNothingSeen(toInventory([]))).toBe(false);
+    expect(inspectInventory("here", toInventory([]), WORDS).findings.at(-1)).toMatchObject({
+      level: "warning",
+      code: "noInstances",
+      advice: "look at the rights",
+    });
+    const inventory = { ...toInventory([toInstance("a")]), coverage: new Map() };
+    expect(isNothingSeen(inventory)).toBe(false);
+    expect(inspectInventory("here", inventory, WORDS).findings[0]).toMatchObject({
+      level: "warning",
+      code: "noParts",
+      advice: "look at the rights",
+    });
   });
 
   test("warns of instances that cannot be read", () => {

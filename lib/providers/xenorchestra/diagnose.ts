@@ -12,6 +12,7 @@ import { formatHostPort, toHostPort } from "../../core/connection_problem.ts";
 import { describeDates, readServerCertificate } from "../../core/server_certificate.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { DATES_ADVICE } from "./http.ts";
+import { RIGHTS_ADVICE } from "./rights.ts";
 import { normalise } from "./tls.ts";
 
 type Settings = Pick<XenOrchestraSettings, "url" | "credentials" | "certificateFingerprint">;
@@ -70,8 +71,7 @@ function diagnoseReply(error: CloudError, status: number, { url, credentials }: 
     return toFailure(
       "forbidden",
       `${where} knows the credentials, but gives them no access (403)`,
-      "make the user an administrator, or (from Xen Orchestra 6.4 on) give it a role that may read " +
-        "vm, host, pool, network, vif and server",
+      RIGHTS_ADVICE,
     );
   }
   if (error.kind === "throttled") return toThrottled(error.message);

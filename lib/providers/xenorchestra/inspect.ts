@@ -12,6 +12,7 @@ import { judgeConnections, nameServer, type ServersReply } from "./connections.t
 import { findNetworks } from "./inventory.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
+import { NO_POOL_ADVICE } from "./rights.ts";
 import type { Host, ListReply, Server } from "./schema.ts";
 
 /** What {@linkcode inspectXenOrchestra} looks with. */
@@ -28,9 +29,7 @@ const FIRST_MS = 10_000;
 const WORDS = {
   instances: "vms",
   part: "pool",
-  noneAdvice:
-    "check that a pool is connected (Settings, Servers) and that the user may read vm, host and pool: " +
-    "what it may not see is left out without a word",
+  noneAdvice: `${NO_POOL_ADVICE}; what the user may not see is left out without a word`,
   incompleteAdvice: "check the connection to the pool, and that the user may read its hosts",
 } as const;
 

@@ -5,6 +5,7 @@
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import { type AbsenceQuestion, MOVING } from "./absence.ts";
 import { NEVER_SHOWN } from "./named_pools.ts";
+import { NO_POOL_ADVICE } from "./rights.ts";
 import { findNameless } from "./schema.ts";
 
 const REMOVED = "the pool was removed from Xen Orchestra, which cannot tell any more";
@@ -32,7 +33,12 @@ export function judgeUnlisted(question: AbsenceQuestion): Presence {
     const gone = removed.find((one) => one.poolId === poolId);
     const { name = poolId, reason = NEVER_SHOWN } =
       gone === undefined ? (pool ?? {}) : { name: gone.name, reason: REMOVED };
-    const advice = "if the pool was removed for good, delete the Node";
+    // Without a single pool it is more likely that the user may see none.
+    const isOneShown =
+      gone !== undefined || [...coverage.values()].some(({ complete }) => complete);
+    const advice = isOneShown
+      ? "if the pool was removed for good, delete the Node"
+      : NO_POOL_ADVICE;
     return say("notCovered", `and its pool ${name} is not shown in full: ${reason}; ${advice}`);
   }
   if (isMoving) return say("notCovered", `but ${MOVING}`);

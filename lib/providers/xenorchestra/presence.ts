@@ -4,6 +4,7 @@
  */
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { Instance, MatchedBy, Presence, UnknownReason } from "../../cloud/provider.ts";
+import { NO_POOL_ADVICE } from "./rights.ts";
 
 /** What a UUID is whose first three groups are reversed; some firmware tells it so. */
 const SWAPPED = "the same UUID in the byte order that some firmware reports";
@@ -42,7 +43,9 @@ export function toNotFound({ coverage }: Inventory, direct: string, swapped: str
     if (!complete && !isOnlyNamed)
       return toUnknown("notCovered", `${message}; it may be in pool ${name}: ${reason}`);
   }
+  const isAnyShown = [...coverage.values()].some(({ complete }) => complete);
   const advice =
     "check that the VM is in a pool of this Xen Orchestra, or start the kubelet with --provider-id";
-  return toUnknown("notFound", `${message}; ${advice}`);
+  if (isAnyShown) return toUnknown("notFound", `${message}; ${advice}`);
+  return toUnknown("notCovered", `${message}, and no pool is shown; ${NO_POOL_ADVICE}`);
 }

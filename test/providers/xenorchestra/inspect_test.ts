@@ -63,11 +63,13 @@ describe("inspectXenOrchestra()", () => {
     expect(cloud.auth.tokens.size).toBe(before.length + 1);
   });
 
-  test("warns when the user may see nothing", async () => {
+  test("fails when the user may see nothing, and says which rights count", async () => {
     cloud.faults.set({ kind: "nonAdmin" });
     const found = await inspect();
-    expect(codes(found)).toEqual(["warning noParts", "warning noInstances"]);
-    expect(found.findings.at(-1)?.advice).toContain("may read vm");
+    expect(codes(found)).toEqual(["failure noParts", "failure noInstances"]);
+    const { advice } = found.findings.at(-1) ?? {};
+    expect(advice).toContain("a role that may read vm, host, pool, network, vif and server");
+    expect(advice).toContain("ACLs do not count");
   });
 
   test("warns of a pool that lacks its master, and of a connection that is down", async () => {

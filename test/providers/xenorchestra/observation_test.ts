@@ -66,6 +66,13 @@ describe("judgeUnlisted()", () => {
       "pool x is not shown in full: it was not shown since",
     ],
     ["no pool is known", [], {}, "notCovered", "names no pool"],
+    [
+      "no pool is shown at all, as without any right",
+      ["a"],
+      { coverage: new Map() },
+      "notCovered",
+      "make the user an administrator",
+    ],
     ["it was not asked for", ["a"], { lookedFor: new Set() }, "noInventory", "not asked for"],
     [
       "a VM cannot be read, not even its ID",

@@ -43,6 +43,14 @@ test("toNotFound() names a system UUID once that is the same in either order of 
   );
 });
 
+test("toNotFound() says which rights to give when no pool is shown", () => {
+  const inventory = { ...toInventory([]), coverage: new Map() };
+  expect(toNotFound(inventory, "a", "b")).toMatchObject({
+    reason: "notCovered",
+    message: expect.stringContaining("give it a role that may read vm"),
+  });
+});
+
 test("toNotFound() is sure only when everything is covered", () => {
   const inventory = toInventory([]);
   expect(toNotFound(inventory, "a", "b")).toMatchObject({ reason: "notFound" });
