@@ -382,6 +382,16 @@ export const DELETION_BREAKS: readonly Break[] = [
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
   },
   {
+    id: "see-other-cloud",
+    invariant: "right after a change of settings an old inventory shows nothing of the new cloud",
+    edits: edit(
+      FLEET,
+      "if (uid !== undefined && isOfThisCloud) this.#seen.add(uid);",
+      "if (uid) this.#seen.add(uid);",
+    ),
+    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
     id: "see-all-while-standing-by",
     invariant: "what a standby did not see it does not miss at once",
     edits: edit(

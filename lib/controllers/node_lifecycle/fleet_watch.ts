@@ -84,7 +84,8 @@ export class FleetWatch {
     const ends = [
       source.subscribe(() => this.#noteSightings()),
       nodes.subscribe((_name, before, after) => {
-        if (before !== undefined && after === undefined) this.#noteLoss(before);
+        if (after !== undefined) this.#noteArrival(before, after);
+        else if (before !== undefined) this.#noteLoss(before);
       }),
     ];
     return () => {
@@ -100,6 +101,16 @@ export class FleetWatch {
     if (!nodes.synced || observedAtMs === undefined || areOver(sightings, observedAtMs)) return;
     const noted = noteSightings(sightings, this.#listFleet(), observedAtMs);
     this.#state = { ...this.#state, sightings: noted };
+  }
+
+  /** The inventory may be there before the Node is, as it mostly is at a start. */
+  #noteArrival(before: Node | undefined, after: Node): void {
+    const { presences, source } = this.#context;
+    const isNew = before?.spec?.providerID !== after.spec?.providerID;
+    const observedAtMs = this.#findObservedAt(source.current);
+    if (!isNew || observedAtMs === undefined || areOver(this.#state.sightings, observedAtMs))
+      return;
+    if (presences.find(after).kind === "present") this.noteSeen(after);
   }
 
   /** A leader deletes no Node that is Ready. One that a person deleted counts as well, to be safe. */
@@ -135,7 +146,9 @@ export class FleetWatch {
 
   /** The machine of a Node was seen, which counts from the next look on, whether or not that still sees it. */
   noteSeen({ metadata: { uid } }: Node): void {
-    if (uid !== undefined) this.#seen.add(uid);
+    // Right after a change of settings the inventory may still be the other cloud's.
+    const isOfThisCloud = this.#findObservedAt(this.#context.source.current) !== undefined;
+    if (uid !== undefined && isOfThisCloud) this.#seen.add(uid);
   }
 
   /** A Node is about to be deleted. */

@@ -6,6 +6,7 @@ import type { Node } from "../../../lib/kube/resource.ts";
 import { NODES } from "../../../lib/kube/resource.ts";
 import { Store } from "../../../lib/kube/store.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/lifecycle_rig.ts";
+import { toInstance } from "../../support/instances.ts";
 import { toNode } from "../../support/nodes.ts";
 
 interface SetUp extends LifecycleWorld, AsyncDisposable {
@@ -94,6 +95,16 @@ describe("FleetWatch.reconfigure() to another cloud", () => {
 });
 
 describe("FleetWatch.noteSeen()", () => {
+  test("does not take the inventory of another cloud for a sighting in this one", async () => {
+    await using world = await setUp();
+    const { fleet } = world;
+    const settings = { ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0 };
+    fleet.reconfigure(settings, { isOtherCloud: true });
+    fleet.noteSeen(find(world, "gone"));
+    await world.observe();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ reason: "neverSeen" });
+  });
+
   test("lets a machine be missed that was seen between two looks, in this cloud", async () => {
     await using world = await setUp({ confirmations: 1, holdOffMs: 0 });
     const { fleet } = world;
@@ -133,6 +144,19 @@ describe("FleetWatch.standBy()", () => {
     await world.clock.advance(30_000);
     fleet.look();
     expect(fleet.judge(find(world, "n0"))).toEqual({ kind: "confirm" });
+  });
+
+  test("sees the machine of a Node that comes after the inventory, in this cloud", async () => {
+    await using world = await standBy();
+    const { fleet, server, provider } = world;
+    provider.instances.set("late", toInstance("late"));
+    await world.clock.advance(30_000);
+    server.put(toNode("late", { providerId: "test://late", uninitialized: false, ready: "False" }));
+    world.loseMachines("late");
+    await world.clock.advance(30_000);
+    world.end();
+    fleet.look();
+    expect(fleet.judge(find(world, "late"))).toEqual({ kind: "confirm" });
   });
 
   test("counts the ten minutes of what was never seen from the first inventory on", async () => {
