@@ -62,13 +62,14 @@ export class FleetWatch {
     const { nodes, source, clock } = this.#context;
     // Part of the Nodes would look like a small fleet.
     if (!nodes.synced) return false;
-    if (source.lastError) this.#state = breakStreaks(this.#state);
     this.#state = noteSeen(this.#state, this.#seen);
     this.#seen.clear();
     const fleet = this.#listFleet();
     const observedAtMs = this.#findObservedAt(source.current);
     const look = { fleet, observedAtMs, nowMs: clock.monotonic() };
     this.#state = observeFleet(this.#state, look, this.#settings);
+    // Last, so that the first look at an inventory does not count either when a refresh failed after it.
+    if (source.lastError) this.#state = breakStreaks(this.#state);
     this.#tellOfLimit();
     return fleet.some(({ isReady, sighting }) => !isReady && sighting === "missing");
   }

@@ -233,6 +233,21 @@ describe("FleetWatch.look()", () => {
     expect(world.fleet.read().missing).toBe(1);
   });
 
+  test("does not count an inventory that it looks at first when a later refresh failed", async () => {
+    await using world = await setUp({ confirmations: 1, holdOffMs: 0 });
+    const fleet = new FleetWatch(world.context, { ...DEFAULT_DELETION, confirmations: 2 });
+    world.provider.failure = new CloudError("unreachable", "down");
+    await world.clock.advance(30_000);
+    expect(world.source.lastError).toBeDefined();
+    fleet.look();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ observations: 0 });
+    world.provider.failure = undefined;
+    await world.clock.advance(60_000);
+    expect(world.source.lastError).toBeUndefined();
+    fleet.look();
+    expect(fleet.judge(find(world, "gone"))).toMatchObject({ observations: 1 });
+  });
+
   test("takes no look before all Nodes are known: part of them would be a small fleet", async () => {
     await using world = await setUp({ fleetShare: 0.5 });
     const nodes = new Store<Node>({ resource: NODES, log: world.context.log });
