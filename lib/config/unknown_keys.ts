@@ -7,9 +7,12 @@ import { type SettingTree, toSettingTree } from "../cloud/setting_tree.ts";
 import { findClosest } from "../core/edit_distance.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
+/** Aliases can repeat a list of keys so often that all of them would not fit into memory. */
+const ISSUES_MAX = 1_000;
+
 /**
- * Finds every unknown key, at any level, and says what was probably meant. An empty one counts as well: it is misspelt
- * all the same. Never repeats a value.
+ * Finds unknown keys at any level, a thousand at most, and says what was probably meant. An empty one counts as well:
+ * it is misspelt all the same. Never repeats a value.
  *
  * @param raw What the file says, parsed from YAML
  * @param settings All that a file may have
@@ -23,6 +26,7 @@ export function listUnknownKeys(
   // Goes only as deep as settings do: a file may hold itself by an alias.
   const walk = (value: unknown, tree: SettingTree, above: string): void => {
     if (typeof value !== "object" || value === null || tree.size === 0) return;
+    if (issues.length >= ISSUES_MAX) return;
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
         if (!Array.isArray(item)) walk(item, tree, `${above}${index}.`);
@@ -30,6 +34,7 @@ export function listUnknownKeys(
       return;
     }
     for (const [key, one] of Object.entries(value)) {
+      if (issues.length >= ISSUES_MAX) return;
       const branch = tree.get(key);
       if (branch) walk(one, branch.children, `${above}${key}.`);
       else issues.push({ path: above + key, message: toMessage(key, [...tree.keys()], paths) });

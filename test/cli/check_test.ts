@@ -260,6 +260,15 @@ describe("check()", () => {
       message: expect.stringContaining(`: ${first?.nodeName}: ${shift}; `),
       advice: expect.stringContaining("addresses.mainIpAsExternal"),
     });
+    const file = join(folder, "config.yaml");
+    const lines = [
+      `url: ${cloud.url}`,
+      `token: ${cloud.token}`,
+      "addresses: { mainIpAsExternal: true }",
+    ];
+    await writeFile(file, lines.join("\n"));
+    const { out } = await run({}, `--cloud-config=${file}`);
+    expect(out).not.toContain("would change");
   });
 
   test("looks at an inventory file, too", async () => {

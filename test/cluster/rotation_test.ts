@@ -133,12 +133,13 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
 
     configure(["zoneLabelFrom: pool"]);
     await rig.waitForNode("at-first", ({ metadata }) => metadata.labels?.[ZONE] === rig.poolId);
-    configure(["zoneLabelFrom: canary-value"]);
+    configure(["zoneLabelFrom: canary-value", "deletion: { enable: false }"]);
     const refused = await waitUntil("the Event about the refused file", async () =>
       (await listOwnEvents()).find(({ reason }) => reason === "ConfigRefused"),
     );
     expect(refused.type).toBe("Warning");
     expect(refused.message).toContain(`${mount.path("config.yaml")}:5:1: zoneLabelFrom: wanted`);
+    expect(refused.message).toContain(":6:13: deletion.enable: unknown key; did you mean enabled?");
     expect(refused.message).not.toContain("canary");
     secrets.add("canary-value");
     await expectService("after-refusal");

@@ -67,6 +67,13 @@ describe("listUnknownKeys()", () => {
     expect(list("xenorchestra", keys.map((key) => `${key}: x`).join("\n"))).toEqual([]);
   });
 
+  test("finds a thousand at most, however often an alias repeats them", () => {
+    const item = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]));
+    const instances = Array.from({ length: 100_000 }, () => item);
+    const { settings } = requireProvider("static");
+    expect(listUnknownKeys({ instances }, settings)).toHaveLength(1_000);
+  });
+
   test("ends when a file holds itself", () => {
     const lists: unknown[] = [];
     lists.push(lists, { addresses: lists });
