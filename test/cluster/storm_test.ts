@@ -6,6 +6,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parseDuration } from "../../lib/core/duration.ts";
 import { type AuditEvent, skipsCluster } from "../support/cluster.ts";
 import { listPrograms } from "../support/landfall_process.ts";
 import { Storm } from "../support/storm.ts";
@@ -244,7 +245,8 @@ async function isAllTrue(leader: Replica, untruths: readonly string[]): Promise<
 function toSummary(replica: Replica): string {
   const records = replica.listRecords();
   const count = (text: string): number => records.filter(({ message }) => message === text).length;
-  const pausesMs = records.map(({ pauseMs }) => (typeof pauseMs === "number" ? pauseMs : 0));
+  const broken = records.filter(({ message }) => message === "Watch broke");
+  const pausesMs = broken.map(({ retryIn }) => parseDuration(String(retryIn)));
   return (
     `replica ${replica.name} led ${count("Became leader")} times, lost ${count("leaderelection lost")}, ` +
     `its watch paused for ${Math.max(0, ...pausesMs)} ms at most`
