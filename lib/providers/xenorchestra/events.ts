@@ -7,6 +7,7 @@ import type { ChangeHint } from "../../cloud/provider.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { readPieces } from "../../core/body.ts";
 import type { Clock } from "../../core/clock.ts";
+import { findErrorCode, toConnectionProblem } from "../../core/connection_problem.ts";
 import { formatDuration } from "../../core/duration.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../../core/metrics.ts";
@@ -59,6 +60,11 @@ const SILENCE_MS = 75_000;
 /** A stream that lived so long was a good one: the next is opened soon. */
 const STEADY_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.5 };
+/**
+ * How soon a refusal is tried again that follows a loss, once: while it starts, Xen Orchestra refuses good tokens for a
+ * moment.
+ */
+const REFUSED_ONCE_MS = 5_000;
 /** How often a server that has no events is asked again: it may have been upgraded. */
 const PROBE_INTERVAL_MS = 600_000;
 
@@ -88,6 +94,7 @@ export class EventFeed {
   async run(onHint: OnHint, signal: AbortSignal): Promise<void> {
     const { clock, log, random } = this.#options;
     this.#connected.set(0);
+    let wasLost = false;
     for (let failures = 0; !signal.aborted;) {
       const startedMs = clock.monotonic();
       const error = await this.#follow(onHint, signal);
@@ -97,8 +104,13 @@ export class EventFeed {
       const isUnsupported = error instanceof Unsupported && !this.#hasWorked;
       this.#tell(isUnsupported ? "unsupported" : "broken", error);
       const backoffMs = toBackoffMs(failures, { ...BACKOFF, ...(random && { random }) });
+      const isRefused = error instanceof CloudError && error.kind === "denied";
       const leastMs = isUnsupported ? PROBE_INTERVAL_MS : toLeastMs(error);
-      const waitMs = Math.max(backoffMs, leastMs);
+      const waitMs =
+        isRefused && wasLost
+          ? Math.max(REFUSED_ONCE_MS, error.retryAfterMs ?? 0)
+          : Math.max(backoffMs, leastMs);
+      wasLost = !isRefused && !isUnsupported;
       log.debug("Changes are followed again later", {
         retryIn: formatDuration(Math.round(waitMs)),
         error,
@@ -225,8 +237,16 @@ async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<readonly ServerSentEvent[], void> {
   const parser = new SseParser();
-  for await (const text of readPieces({ body }, { bytesMax: Infinity, isCut: true })) {
-    yield parser.push(text);
+  try {
+    for await (const text of readPieces({ body }, { bytesMax: Infinity, isCut: true })) {
+      yield parser.push(text);
+    }
+  } catch (error) {
+    // What has no code is ours.
+    if (findErrorCode(error) === "") throw error;
+    const cause = toConnectionProblem(error);
+    const message = `the stream of events broke: ${cause.message}`;
+    throw new CloudError("unreachable", message, { cause });
   }
 }
 

@@ -234,6 +234,11 @@ describe("EventFeed", () => {
       cloud.events[how]();
       await until("it waits", () => follower.waits === 1);
       expect(follower.connected).toBe(0);
+      expect(follower.lines.at(-1)).toContain(
+        how === "end"
+          ? "Xen Orchestra ended the stream of events"
+          : "the stream of events broke: the connection was closed before the answer was complete",
+      );
       await follower.clock.advance(999);
       expect(opened()).toBe(1);
       await follower.clock.advance(1);
@@ -326,6 +331,38 @@ describe("EventFeed", () => {
     await follower.untilConnected();
     expect(opened()).toBe(2);
   });
+
+  test.each<[string, () => Promise<void>]>([
+    ["a stream was lost", async () => follower.untilConnected()],
+    [
+      "the server was away",
+      async () => {
+        await until("it waits", () => follower.waits === 1);
+      },
+    ],
+  ])(
+    "tries again soon when it is refused right after %s, for a server that starts refuses good tokens",
+    async (title, begin) => {
+      const isAway = title === "the server was away";
+      if (isAway) cloud.faults.set({ kind: "reset" }, { ...EVENTS, times: 1 });
+      start();
+      await begin();
+      cloud.faults.set({ kind: "status", status: 401 }, { ...EVENTS, times: 2 });
+      if (!isAway) cloud.events.drop();
+      await until("the loss is known", () => follower.waits === 1);
+      await follower.clock.advance(1_000);
+      await until("it is refused", () => follower.waits === 2);
+      await follower.clock.advance(4_999);
+      expect(opened()).toBe(2);
+      await follower.clock.advance(1);
+      await until("it is refused again", () => follower.waits === 3);
+      // Now it is for refreshes to find out whether the token is good.
+      await follower.clock.advance(59_999);
+      expect(opened()).toBe(3);
+      await follower.clock.advance(1);
+      await follower.untilConnected(isAway ? 1 : 2);
+    },
+  );
 
   test("reads the token again when it is refused", async () => {
     const folder = await mkdtemp(join(tmpdir(), "landfall-"));
