@@ -42,6 +42,10 @@ export function formatConfigIssue(issue: ConfigIssue): string {
   return [place.join(":"), issue.path, issue.message].filter((part) => part).join(": ");
 }
 
+/** What the runtime adds to what it says of a connection: for those who write programs, not for those who run them. */
+const RUNTIME_ADVICE =
+  /\.? For more information, pass `verbose: true` in the second argument to fetch\(\)/g;
+
 /** Causes may go round in a circle. */
 const CAUSES_MAX = 8;
 
@@ -55,13 +59,14 @@ export function* listCauses(error: unknown): Generator<unknown, void> {
 }
 
 /**
- * An error as one line: its message and those of its causes, outermost first.
+ * An error as one line: its message and those of its causes, outermost first, without advice of the runtime.
  * Not-errors are shown with `String`.
  */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   for (const one of listCauses(error)) {
-    const text = one instanceof Error ? one.message || one.name : String(one);
+    const said = one instanceof Error ? one.message || one.name : String(one);
+    const text = said.replace(RUNTIME_ADVICE, "");
     // A wrapper often repeats its cause word for word; say it once.
     if (!parts.some((part) => part.includes(text))) parts.push(text);
   }

@@ -132,7 +132,11 @@ export class LeaderElector implements Leadership {
   isHeld(): boolean {
     if (this.#state !== "leading") return false;
     if (this.#remainingMs() > 0) return true;
-    this.#lose(`no renewal for ${this.#heldMs / 1_000} s`);
+    const agoS = ((this.#lock.renewalAgeMs ?? 0) / 1_000).toFixed(1);
+    const limitS = this.#heldMs / 1_000;
+    this.#lose(
+      `the last renewal that succeeded was sent ${agoS} s ago by our clock, and the limit is ${limitS} s`,
+    );
     return false;
   }
 

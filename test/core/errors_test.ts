@@ -52,6 +52,15 @@ describe("describeError()", () => {
       "a because b",
     ],
     ["an error without words by its name", new RangeError(), "RangeError"],
+    [
+      "no advice of the runtime on how to call it",
+      new Error("Cannot read", {
+        cause: new Error(
+          "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()",
+        ),
+      }),
+      "Cannot read: The socket connection was closed unexpectedly",
+    ],
     ["a text", "gone", "gone"],
     ["nothing", undefined, ""],
     ["null", null, "null"],
