@@ -56,7 +56,8 @@ describe("describeError()", () => {
       "no advice of the runtime on how to call it",
       new Error("Cannot read", {
         cause: new Error(
-          "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()",
+          "The socket connection was closed unexpectedly. " +
+            "For more information, pass `verbose: true` in the second argument to fetch()",
         ),
       }),
       "Cannot read: The socket connection was closed unexpectedly",
