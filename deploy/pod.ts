@@ -175,8 +175,9 @@ export const POD_COMMENTS: Comments = {
     "No CPU limit: throttling would delay the renewal of the Lease, and save nothing.",
 };
 
+/** With the version that the API server would add: one manager owns a reference as a whole, its defaults included. */
 function toDownward(name: string, fieldPath: string): Piece {
-  return { name, valueFrom: { fieldRef: { fieldPath } } };
+  return { name, valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } } };
 }
 
 function toProbe(path: string, timing: Piece): Piece {

@@ -28,9 +28,9 @@ const FOREIGN_FLAGS = {
   kubelet: "cloud-provider node-ip provider-id",
   kubectl:
     "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs " +
-    "field-selector from-file ignore-daemonsets ignore-not-found kubeconfig namespace non-resource-url " +
-    "replicas server serviceaccount show-managed-fields user verb",
-  helm: "no-hooks reuse-values set take-ownership values version",
+    "field-manager field-selector force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
+    "namespace non-resource-url replicas server server-side serviceaccount show-managed-fields user verb",
+  helm: "force-conflicts install no-hooks reuse-values set take-ownership values version",
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",
   buildah: "build-arg platform tag",

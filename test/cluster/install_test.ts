@@ -14,22 +14,24 @@ import {
 import { type Cluster, skipsCluster, startCluster } from "../support/cluster.ts";
 import { LEASE, waitUntil } from "../support/cluster_rig.ts";
 import { readJson } from "../support/contract_client.ts";
-import { CHART, requireTool } from "../support/deploy_tools.ts";
-import { findHelm, findKubectl } from "../support/kubectl.ts";
+import { CHART, type Manifest, readManifests, requireTool } from "../support/deploy_tools.ts";
+import { findHelm, findHelm3, findKubectl } from "../support/kubectl.ts";
 import { listPrograms } from "../support/landfall_process.ts";
 import { listCodeBlocks } from "../support/markdown_links.ts";
 import { PlayedPods } from "../support/played_pods.ts";
 import { readSource, ROOT } from "../support/sources.ts";
 
 const isSkipped = skipsCluster();
-const helm = isSkipped ? undefined : await findHelm();
 const kubectl = isSkipped ? undefined : await findKubectl();
+const helms = isSkipped || kubectl === undefined ? [] : await listHelms();
 const [program] = listPrograms();
 
 /** Less than the Lease lasts, after which anybody would lead. */
 const TAKE_OVER_MS = 10_000;
 /** What API servers before 1.22 do not know. */
 const OLD_SERVER = "updateStrategy.rollingUpdate.maxSurge=null";
+/** Takes objects over as they are. */
+const PLAIN = ["install", "landfall", "--take-ownership"] as const;
 /** What an installation leaves in the cluster if it leaves something. */
 const PLACES = [
   "/api/v1/namespaces/kube-system/serviceaccounts",
@@ -43,7 +45,7 @@ const PLACES = [
   "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
 ] as const;
 
-describe.skipIf(helm === undefined || kubectl === undefined)("an installation", () => {
+describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
   let cluster: Cluster;
   let cloud: XenOrchestraSimulator;
   let pods: PlayedPods;
@@ -82,7 +84,7 @@ describe.skipIf(helm === undefined || kubectl === undefined)("an installation", 
   });
 
   const runHelm = (...args: readonly string[]): Promise<string> =>
-    requireTool(helm ?? "", [
+    requireTool(helm, [
       ...args,
       `--kubeconfig=${cluster.adminKubeconfigPath}`,
       "--namespace=kube-system",
@@ -122,6 +124,32 @@ describe.skipIf(helm === undefined || kubectl === undefined)("an installation", 
     await install();
     await waitForLeader();
     expect(performance.now() - installed).toBeLessThan(TAKE_OVER_MS);
+  };
+
+  /** Commands of a block of install.md that has these words, for a workload. */
+  const readGuide = async (words: string, kind = "daemonset"): Promise<readonly string[]> => {
+    const blocks = listCodeBlocks(await readSource("docs/guides/install.md"), "sh");
+    const found = blocks.filter((text) => text.replaceAll(/^ +/gm, "").includes(words));
+    expect(found).toHaveLength(1);
+    const text = (found[0] ?? "").trim().replaceAll(/\\\n\s*/g, " ");
+    const lines = text.replaceAll("daemonset", kind).split("\n");
+    return lines.map((line) => line.trim());
+  };
+
+  /** Runs a command of the guide, with this server and with what it takes of manifests and chart. */
+  const runGuide = (command: string): Promise<string> => {
+    const [tool = "", ...args] = command.split(/\s+/);
+    const own = args.map((arg) =>
+      arg.replace(/^deploy\/chart$/, chart).replace(/^deploy\//, `${manifests}/`),
+    );
+    if (tool === "kubectl") return runKubectl(...own);
+    return runHelm(...own, ...(own[0] === "uninstall" ? [] : [`--set=${OLD_SERVER}`]));
+  };
+
+  const readArgs = async (): Promise<readonly string[]> => {
+    const path = "/apis/apps/v1/namespaces/kube-system/daemonsets/landfall";
+    const found = await readJson<Workload>(await cluster.adminFetch(path));
+    return found.spec.template.spec.containers[0]?.args ?? [];
   };
 
   test.each([
@@ -165,23 +193,161 @@ describe.skipIf(helm === undefined || kubectl === undefined)("an installation", 
   test.each(["daemonset", "deployment"])(
     "of manifests/%s.yaml gives the Lease back when it is removed as install.md tells",
     async (kind) => {
-      const file = `deploy/manifests/${kind}.yaml`;
-      const own = (command: string): Promise<string> => {
-        const args = command.split(/\s+/).slice(1);
-        return runKubectl(...args.map((arg) => arg.replace(/^deploy\//, `${manifests}/`)));
-      };
-      const install = (): Promise<string> => own(`kubectl apply -f ${file}`);
+      const install = (): Promise<string> =>
+        runGuide(`kubectl apply -f deploy/manifests/${kind}.yaml`);
       await install();
       await waitForLeader();
-      const blocks = listCodeBlocks(await readSource("docs/guides/install.md"), "sh");
-      const block = blocks.find((text) => text.includes("kubectl delete -f")) ?? "";
-      const commands = block.trim().replaceAll("daemonset", kind).split("\n");
+      const commands = await readGuide("kubectl delete -f", kind);
       expect(commands).toHaveLength(2);
-      for (const command of commands) await own(command);
+      for (const command of commands) await runGuide(command);
       expect(await readHolder()).toBe("");
       expect(await listLeft()).toEqual([]);
       await expectQuickLead(install);
-      for (const command of commands) await own(command);
+      for (const command of commands) await runGuide(command);
     },
   );
+
+  test("of the manifests is stored as it is written wherever one manager owns a whole", async () => {
+    await runGuide("kubectl apply -f deploy/manifests/daemonset.yaml");
+    const file = join(manifests, "manifests/daemonset.yaml");
+    const stored = await runKubectl("get", "--output=json", `--filename=${file}`);
+    const { items } = JSON.parse(stored) as { readonly items: readonly Manifest[] };
+    const written = readManifests(await readFile(file, "utf8")).flatMap(listWholes);
+    expect(items.flatMap(listWholes).toSorted()).toEqual(written.toSorted());
+    expect(written.filter((line) => line.includes("fieldRef"))).toHaveLength(3);
+    await waitForLeader();
+    for (const command of await readGuide("kubectl delete -f")) await runGuide(command);
+  });
+
+  describe("of the manifests", () => {
+    beforeEach(async () => {
+      await runGuide("kubectl apply -f deploy/manifests/daemonset.yaml");
+      await waitForLeader();
+    });
+    afterEach(async () => {
+      await runHelm("uninstall", "landfall");
+      expect(await listLeft()).toEqual([]);
+    });
+
+    test("becomes one of the chart as install.md tells, and is upgraded with no more words", async () => {
+      const commands = await readGuide("--take-ownership");
+      expect(commands).toHaveLength(2);
+      for (const command of commands) await runGuide(command);
+      await runHelm("upgrade", "landfall", chart, `--set=${OLD_SERVER},logVerbosityLevel=4`);
+      expect(await readArgs()).toContain("--v=4");
+      await runHelm("upgrade", "landfall", chart, `--set=${OLD_SERVER},service.enabled=false`);
+      expect(await readArgs()).toContain("--v=2");
+      expect(await listLeft()).not.toContain("services landfall");
+    });
+
+    test("is taken over by a plain installation, too, since both apply the same", async () => {
+      await runHelm(...PLAIN, chart, `--set=${OLD_SERVER}`);
+      expect(await readArgs()).toContain("--v=2");
+      const upgrade = ["upgrade", "landfall", chart, `--set=${OLD_SERVER},logVerbosityLevel=4`];
+      // kubectl still owns the arguments, too.
+      const failed = await runHelm(...upgrade).then(() => "", String);
+      if (isServerSide) {
+        expect(failed).toContain('conflict with "kubectl-client-side-apply"');
+        await runHelm(...upgrade, "--force-conflicts");
+      }
+      expect(await readArgs()).toContain("--v=4");
+    });
+
+    test("becomes one of the chart after somebody changed it by hand, and Helm failed", async () => {
+      await runKubectl(
+        "--namespace=kube-system",
+        "patch",
+        "daemonset/landfall",
+        "--type=json",
+        '--patch=[{"op":"replace","path":"/spec/template/spec/containers/0/args/7","value":"--v=3"}]',
+      );
+      expect(await readArgs()).toContain("--v=3");
+      // Helm 3 merges, Helm 4 refuses and leaves a release that failed.
+      const failed = await runHelm(...PLAIN, chart, `--set=${OLD_SERVER}`).then(() => "", String);
+      if (isServerSide) expect(failed).toContain("conflict");
+      else expect(failed).toBe("");
+      for (const command of await readGuide("--take-ownership")) await runGuide(command);
+      expect(await readArgs()).toContain("--v=2");
+      await runHelm("upgrade", "landfall", chart, `--set=${OLD_SERVER},logVerbosityLevel=4`);
+      expect(await readArgs()).toContain("--v=4");
+    });
+  });
+
+  test("of the chart becomes one of the manifests as install.md tells, and is upgraded", async () => {
+    await runHelm("install", "landfall", chart, `--set=${OLD_SERVER}`);
+    await waitForLeader();
+    const commands = await readGuide(
+      "helm uninstall landfall --namespace kube-system\nkubectl apply",
+    );
+    for (const command of commands) await runGuide(command);
+    await waitForLeader();
+    const file = join(manifests, "manifests/daemonset.yaml");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace("--v=2", "--v=4"));
+    await runGuide("kubectl apply -f deploy/manifests/daemonset.yaml");
+    expect(await readArgs()).toContain("--v=4");
+    await writeFile(file, text);
+    for (const command of await readGuide("kubectl delete -f")) await runGuide(command);
+    expect(await listLeft()).toEqual([]);
+  });
 });
+
+/** The newest Helm, and Helm 3. */
+async function listHelms(): Promise<
+  readonly { readonly name: string; readonly helm: string; readonly isServerSide: boolean }[]
+> {
+  const found = await Promise.all([findHelm(), findHelm3()]);
+  const helms = new Map<string, string>();
+  for (const helm of found) {
+    if (helm === undefined) continue;
+    const version = await requireTool(helm, ["version", "--short"]);
+    helms.set(/^v\d+/.exec(version)?.[0] ?? version, helm);
+  }
+  // From version 4 on Helm applies on the server's side, where fields have owners.
+  return [...helms].map(([major, helm]) => ({
+    name: `Helm ${major}`,
+    helm,
+    isServerSide: major !== "v3",
+  }));
+}
+
+/**
+ * Fields of our objects that one manager alone can own (`x-kubernetes-map-type: atomic` and lists without keys in the
+ * OpenAPI of Kubernetes 1.35): where two write them differently, if only by a default, there is a conflict.
+ */
+const ATOMIC = new Set(
+  (
+    "args drop fieldRef labelSelector nodeSelectorTerms podAffinityTerm " +
+    "preferredDuringSchedulingIgnoredDuringExecution roleRef rules selector subjects tolerations"
+  ).split(" "),
+);
+
+function listWholes(object: Manifest): string[] {
+  const found: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, child] of Object.entries(value)) {
+      if (ATOMIC.has(key)) found.push(`${path}.${key}: ${toSorted(child)}`);
+      else if (key !== "metadata" || path !== object.kind) visit(child, `${path}.${key}`);
+    }
+  };
+  visit(object, object.kind);
+  return found.toSorted();
+}
+
+/** JSON that is the same whatever the order of keys. */
+function toSorted(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) =>
+    typeof one === "object" && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).toSorted())
+      : one,
+  );
+}
+
+interface Workload {
+  readonly spec: {
+    readonly template: {
+      readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] };
+    };
+  };
+}

