@@ -35,6 +35,8 @@ export class Cloud {
   pools: readonly PoolPlace[];
   /** Whether the connection to a pool was removed. */
   hasForgotten = false;
+  /** Whether the user may read the connections to pools. */
+  hasConnections = true;
   readonly #front: Front;
   readonly #stopped = new AbortController();
   /** Told of each answer. */
@@ -64,6 +66,18 @@ export class Cloud {
     const outcome = await this.#front.answer(request);
     if (outcome.kind === "reply") this.onAnswer(asker, request, outcome.response);
     return outcome;
+  }
+
+  /** Takes the right to read the connections to pools from the user, until faults end. */
+  hideConnections(): void {
+    this.hasConnections = false;
+    this.faults.set({ kind: "json", body: [] }, { route: "GET /servers" });
+  }
+
+  /** Ends what is wrong with answers, rights included. */
+  endFaults(): void {
+    this.hasConnections = true;
+    this.faults.clear();
   }
 
   /** Removes the connection to a pool for good. */

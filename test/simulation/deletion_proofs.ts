@@ -11,6 +11,8 @@ interface Absence {
   /** When each list was asked for that lacked it, since the last that showed it; monotonic milliseconds. */
   lists: number[];
   proofs: Proof[];
+  /** Whether a list of the process ever showed it. */
+  wasShown: boolean;
   /** Since when the process knows its Node to be Ready; absent when it does not. */
   readySinceMs: number | undefined;
 }
@@ -22,6 +24,8 @@ interface Proof {
   readonly loaded: ReadonlySet<string>;
   /** Whether it was connected to every pool. */
   readonly isConnected: boolean;
+  /** Whether the user could know that. */
+  readonly hasConnections: boolean;
 }
 
 /** Longest time between the first 404 of a proof and the deletion: that of one reconcile. */
@@ -104,7 +108,7 @@ export class DeletionProofs {
   /** Notes that a process sends a deletion, and says what speaks against it. */
   listDoubts(author: string, node: Node, vmId: string): string[] {
     const { enabled, confirmations, holdOffMs } = this.#world.findSaid(author).deletion;
-    const { lists, proofs } = this.#find(author, vmId);
+    const { lists, proofs, wasShown } = this.#find(author, vmId);
     const doubts: string[] = enabled ? [] : ["its settings forbid it"];
     const nowMs = this.#nowMs;
     const [, poolId = ""] = /^xenorchestra:\/\/([^/]+)\//.exec(node.spec?.providerID ?? "") ?? [];
@@ -112,7 +116,11 @@ export class DeletionProofs {
       ({ atMs, loaded }) => nowMs - atMs <= RECONCILE_MS && loaded.has(poolId),
     );
     if (fitting.length < 2) doubts.push("its pool did not say twice that it has no such VM");
-    if (!fitting.some(({ isConnected }) => isConnected)) doubts.push("a pool was not connected");
+    const isUnnamed = wasShown && fitting.some(({ hasConnections }) => !hasConnections);
+    const isConnected = fitting.some((proof) => proof.isConnected);
+    if (!isConnected && !isUnnamed) doubts.push("a pool was not connected");
+    const isKnown = wasShown || fitting.some(({ hasConnections }) => hasConnections);
+    if (!isKnown) doubts.push("it never saw the VM, and could not read the connections");
     if (lists.length < confirmations) doubts.push(`only ${lists.length} lists lacked the VM`);
     const spanMs = nowMs - (lists[0] ?? nowMs);
     if (spanMs < holdOffMs * (1 - RATE_ERROR))
@@ -145,8 +153,10 @@ export class DeletionProofs {
     if (!isGenuine || (response.status !== 200 && response.status !== 304)) return;
     for (const vmId of this.#world.machines.values()) {
       const absence = this.#find(asker, vmId);
-      if (this.#isShown(vmId)) absence.lists = [];
-      else absence.lists.push(this.#nowMs);
+      if (this.#isShown(vmId)) {
+        absence.lists = [];
+        absence.wasShown = true;
+      } else absence.lists.push(this.#nowMs);
     }
   }
 
@@ -157,7 +167,9 @@ export class DeletionProofs {
       return state.read("vm-controllers", String(dom0)) !== undefined;
     });
     const isConnected = state.list("servers").every(({ status }) => status === "connected");
-    return { atMs: this.#nowMs, loaded: new Set(loaded.map(({ id }) => id)), isConnected };
+    const { hasConnections } = this.#world.cloud;
+    const ids = new Set(loaded.map(({ id }) => id));
+    return { atMs: this.#nowMs, loaded: ids, isConnected, hasConnections };
   }
 
   #isShown(vmId: string): boolean {
@@ -166,7 +178,8 @@ export class DeletionProofs {
 
   #find(asker: string, vmId: string): Absence {
     const key = `${asker} ${vmId}`;
-    const known = this.#absences.get(key) ?? { lists: [], proofs: [], readySinceMs: undefined };
+    const never = { lists: [], proofs: [], wasShown: false, readySinceMs: undefined };
+    const known = this.#absences.get(key) ?? never;
     this.#absences.set(key, known);
     return known;
   }

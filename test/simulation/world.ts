@@ -33,6 +33,11 @@ export interface WorldSettings {
 /** How many machines have a firmware that reports their UUIDs with the first three parts in the other byte order. */
 const SWAPPED_SHARE = 0.1;
 
+/** How many stories are of a user who may not read the connections to pools, as long as faults last. */
+const BLIND_SHARE = 0.25;
+/** Sets that choice apart from all others of a seed. */
+const BLIND_SALT = 0x5e7e5;
+
 /** How many machines have a tag that may say their type. */
 const TAGGED_SHARE = 0.5;
 const FOREIGN_PREFIX = "aws:///";
@@ -65,6 +70,8 @@ export class World {
     const chance = this.random.fork();
     const network = this.random.fork();
     this.cloud = new Cloud(timeline, pools);
+    // Rights filter the list without a word.
+    if (new Random(seed ^ BLIND_SALT).chance(BLIND_SHARE)) this.cloud.hideConnections();
     this.truth = new Truth(this.cloud, timeline);
     this.invariants = new Invariants(this);
     server.onNodeChange = (change) => this.invariants.checkChange(change);
@@ -201,7 +208,7 @@ export class World {
   endFaults(): void {
     const { cloud, server, replicas, incarnations, said } = this;
     for (const { file } of replicas) file.write(toSaying(said));
-    cloud.faults.clear();
+    cloud.endFaults();
     cloud.events.mode = "right";
     server.faults.clear();
     for (const { id } of cloud.pools) {
