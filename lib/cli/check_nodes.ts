@@ -69,8 +69,7 @@ export async function listNodePlans(
 ): Promise<NodePlan[]> {
   const sorted = nodes.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   let reads = 0;
-  const claims = Claims.of(nodes, sources.provider);
-  return await Promise.all(
+  const matched = await Promise.all(
     sorted.map(async (node) => {
       const identity = toIdentity(node);
       const found = sources.provider.findInstance(sources.inventory, identity);
@@ -78,8 +77,13 @@ export async function listNodePlans(
       if (isOpen) reads += 1;
       const mayRead = isOpen && reads <= READS_MAX;
       const presence = mayRead ? await readPresence(identity, sources, { found, signal }) : found;
-      return toPlan(node, presence, toOutlook(node, presence, { ...sources, claims }));
+      return { node, presence };
     }),
+  );
+  const presences = new Map(matched.map(({ node, presence }) => [node.metadata.name, presence]));
+  const claims = Claims.of(nodes, sources.provider, (name) => presences.get(name));
+  return matched.map(({ node, presence }) =>
+    toPlan(node, presence, toOutlook(node, presence, { ...sources, claims })),
   );
 }
 

@@ -210,7 +210,7 @@ describe("plans of Nodes", () => {
           log.info("Planned", { warnings, blocked });
           planNodeLabels(node, presence, { told: {}, origins: {} });
           planLifecycle(node, presence, { kind: "keep" });
-          Claims.of([node], {}).findRival(node, INSTANCE);
+          Claims.of([node], {}, () => undefined).findRival(node, INSTANCE);
         }
       });
       expect(ms).toBeLessThan(2_000);

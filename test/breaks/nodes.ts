@@ -240,6 +240,38 @@ export const NODE_BREAKS: readonly Break[] = [
     tests: ["test/controllers/contest_test.ts"],
   },
   {
+    id: "twins-by-text",
+    invariant:
+      "Nodes of two machines whose UUIDs are each other's byte-swapped form are both initialised",
+    edits: edit(
+      "lib/controllers/node/rivals.ts",
+      'if (presence?.kind !== "present") return',
+      'if (presence?.kind !== "present" || presence.instance.id !== instance.id) return',
+    ),
+    tests: ["test/controllers/node/rivals_test.ts"],
+  },
+  {
+    id: "guess-at-rivals",
+    invariant:
+      "a machine waits for a Node that may be its own and of which the machine is not known yet",
+    edits: edit(
+      "lib/controllers/node/rivals.ts",
+      'if (presence?.kind !== "present") return { name: other, isCertain: false };',
+      'if (presence?.kind !== "present") continue;',
+    ),
+    tests: ["test/controllers/node/rivals_test.ts"],
+  },
+  {
+    id: "share-resolved-machine",
+    invariant: "two Nodes that were resolved to one machine are not both initialised",
+    edits: edit(
+      "lib/controllers/node/rivals.ts",
+      "if (presence.instance.id === instance.id) return",
+      "if (presence.instance.id === name) return",
+    ),
+    tests: ["test/controllers/node/rivals_test.ts"],
+  },
+  {
     id: "rivals-by-spelling",
     invariant: "a system UUID in either byte order is a claim to the same machine",
     edits: edit("lib/controllers/node/rivals.ts", "uuid < swapped ? uuid : swapped", "uuid"),

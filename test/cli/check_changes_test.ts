@@ -25,9 +25,10 @@ const DONE: NodeOptions = {
 
 function listChanges(options: NodeOptions, presence: Presence): string[] {
   const node = toNode("n", options);
-  return toOutlook(node, presence, { provider, claims: Claims.of([node], {}) }).changes.map(
-    formatChange,
-  );
+  return toOutlook(node, presence, {
+    provider,
+    claims: Claims.of([node], {}, () => undefined),
+  }).changes.map(formatChange);
 }
 
 test("toOutlook() names what a person should know of a machine as a problem", () => {
@@ -84,19 +85,20 @@ describe("toOutlook()", () => {
     const node = toNode("n", DONE);
     const conditions = [{ type: "Ready", status: "True" }];
     const ready = { ...node, status: { ...node.status, conditions } };
-    expect(toOutlook(ready, ABSENT, { provider, claims: Claims.of([ready], {}) }).changes).toEqual(
-      [],
-    );
+    expect(
+      toOutlook(ready, ABSENT, { provider, claims: Claims.of([ready], {}, () => undefined) })
+        .changes,
+    ).toEqual([]);
   });
 
   test("says why a Node could not be initialised, and that another claims its machine", () => {
     const wrong = toNode("n", { nodeIp: "10.9.9.9" });
-    const options = { provider, claims: Claims.of([wrong], {}) };
+    const options = { provider, claims: Claims.of([wrong], {}, () => undefined) };
     expect(toOutlook(wrong, PRESENT, options).problems.join()).toContain("10.9.9.9");
     const twins = [toNode("n"), toNode("m", { providerId: "test://i" })] as const;
     const { changes, problems } = toOutlook(twins[0], PRESENT, {
       provider,
-      claims: Claims.of(twins, {}),
+      claims: Claims.of(twins, {}, () => undefined),
     });
     expect(changes).toEqual([]);
     expect(problems.join()).toContain('claimed by Node "m"');

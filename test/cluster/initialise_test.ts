@@ -78,6 +78,30 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       expect(node.spec?.providerID).toEndWith(`/${vmId}`);
     });
 
+    test("initialises both Nodes of two VMs whose UUIDs are each other's byte-swapped form", async () => {
+      const rig = useRig();
+      const id = rig.addVm(name("twin-a"));
+      const swapped = rig.addVm(name("twin-b"), { id: swapUuidBytes(id) });
+      await rig.register(name("twin-a"), { systemUuid: id });
+      await rig.register(name("twin-b"), { systemUuid: swapped });
+      expect((await rig.waitForNode(name("twin-a"))).spec?.providerID).toEndWith(`/${id}`);
+      expect((await rig.waitForNode(name("twin-b"))).spec?.providerID).toEndWith(`/${swapped}`);
+    });
+
+    test("never initialises the second of two Nodes of one VM, which reports its UUID byte-swapped", async () => {
+      const rig = useRig();
+      const id = rig.addVm(name("one-vm"));
+      const nodes = [name("one-vm"), name("one-vm-too")] as const;
+      await rig.register(nodes[0], { systemUuid: id });
+      await rig.register(nodes[1], { systemUuid: swapUuidBytes(id) });
+      const event = await rig.waitForEvent(nodes[1], "NodeInitializationFailed");
+      expect(event.type).toBe("Warning");
+      await waitUntil("a claim of the first", async () =>
+        (await rig.listEvents(nodes[1])).find(({ message }) => message?.includes(nodes[0])),
+      );
+      expect((await rig.readNode(nodes[1])).spec?.taints).toEqual([UNINITIALIZED]);
+    });
+
     test.each([
       ["single-v4", "172.16.0.9", ["172.16.0.9"]],
       ["single-v6", "2001:db2::9", ["2001:db2::9"]],

@@ -35,8 +35,12 @@ export class NodeReconciler {
 
   constructor(options: NodeReconcilerOptions) {
     this.#options = options;
-    this.#claims = new Claims(options.provider);
-    options.nodes.subscribe((name, _before, after) => this.#claims.note(name, after));
+    const { nodes, resolver, presences } = options;
+    this.#claims = new Claims(options.provider, (name) => {
+      const node = nodes.get(name);
+      return node && resolver.explain(toIdentity(node), presences.find(node));
+    });
+    nodes.subscribe((name, _before, after) => this.#claims.note(name, after));
   }
 
   /** Drops what is remembered of a Node. */

@@ -7,25 +7,47 @@ import { swapUuid } from "../../core/uuid.ts";
 import type { Node } from "../../kube/resource.ts";
 import { isUninitialized } from "../identity.ts";
 
+/** A Node that has, or may have, the machine of another. */
+export interface Rival {
+  readonly name: string;
+  /** Whether it is known to be the same machine; otherwise it is not known which one the rival has. */
+  readonly isCertain: boolean;
+}
+
+/** What is known now of the machine of a Node, by the Node's name; `undefined` when there is no such Node. */
+export type Explain = (name: string) => Presence | undefined;
+
 /**
  * Which Nodes claim which machine, by provider ID and by system UUID: thousands of Nodes that join at once are each
  * compared with all others, so nobody may look through them all.
+ *
+ * A system UUID in either byte order may be that of two machines. So of Nodes that report one, those are rivals that
+ * were not resolved to different machines.
  */
 export class Claims {
   readonly #provider: Pick<Provider, "toInstanceId">;
+  readonly #explain: Explain;
   /** Names of the Nodes that make a claim. */
   readonly #claimants = new Map<string, readonly string[]>();
   /** What each Node claims, by its name. */
   readonly #claims = new Map<string, readonly string[]>();
 
-  /** @param provider Tells when two provider IDs name one machine */
-  constructor(provider: Pick<Provider, "toInstanceId">) {
+  /**
+   * @param provider Tells when two provider IDs name one machine
+   * @param explain Tells which machine a rival has
+   */
+  constructor(provider: Pick<Provider, "toInstanceId">, explain: Explain) {
     this.#provider = provider;
+    this.#explain = explain;
   }
 
   /** The claims of these Nodes. */
-  static of(nodes: Iterable<Node>, provider: Pick<Provider, "toInstanceId">): Claims {
-    const claims = new Claims(provider);
+  static of(
+    nodes: Iterable<Node>,
+    provider: Pick<Provider, "toInstanceId">,
+    explain: Explain,
+  ): Claims {
+    const claims = new Claims(provider, explain);
     for (const node of nodes) claims.note(node.metadata.name, node);
     return claims;
   }
@@ -51,20 +73,22 @@ export class Claims {
 
   /**
    * Finds another Node whose provider ID names the same machine, or, for a Node without one, that reports the same
-   * system UUID: then it is not known which of the two the machine is. Machines that were cloned below the cloud, and
-   * Nodes that were renamed, end like this.
-   *
-   * @returns The other Node's name
+   * system UUID in either byte order and was not resolved to another machine: then it is not known which of the two the
+   * machine is. Machines that were cloned below the cloud, and Nodes that were renamed, end like this.
    */
-  findRival(node: Node, instance: Instance): string | undefined {
+  findRival(node: Node, instance: Instance): Rival | undefined {
     const { name } = node.metadata;
+    const isOther = (one: string): boolean => one !== name;
     const ownProviderId = node.spec?.providerID ?? "";
-    const wanted = [this.#toProviderIdClaim(ownProviderId || instance.providerId)];
+    const machine = this.#toProviderIdClaim(ownProviderId || instance.providerId);
+    const named = this.#listClaimants(machine).find(isOther);
+    if (named !== undefined) return { name: named, isCertain: true };
     // A provider ID says which machine it is, whatever system UUID that machine reports.
-    if (ownProviderId === "") wanted.push(toSystemUuidClaim(node));
-    for (const claim of wanted) {
-      const rival = this.#listClaimants(claim).find((one) => one !== name);
-      if (rival !== undefined) return rival;
+    if (ownProviderId !== "") return undefined;
+    for (const other of this.#listClaimants(toSystemUuidClaim(node)).filter(isOther)) {
+      const presence = this.#explain(other);
+      if (presence?.kind !== "present") return { name: other, isCertain: false };
+      if (presence.instance.id === instance.id) return { name: other, isCertain: true };
     }
     return undefined;
   }
@@ -93,10 +117,14 @@ export class Claims {
   }
 }
 
-function toRivalPresence(instance: Instance, rival: string): Presence {
-  const message =
-    `Instance "${instance.name}" (${instance.providerId}) is claimed by Node "${rival}" too: ` +
+function toRivalPresence(instance: Instance, { name, isCertain }: Rival): Presence {
+  const advice =
     "delete the Node that is not it any more, or give each machine a system UUID and a --provider-id of its own";
+  const what = `Instance "${instance.name}" (${instance.providerId})`;
+  const message = isCertain
+    ? `${what} is claimed by Node "${name}" too: ${advice}`
+    : `${what} may be the machine of Node "${name}" too, which reports the same system UUID and whose machine is not ` +
+      `known yet: it waits until that is known; if it never is, ${advice}`;
   return { kind: "unknown", reason: "ambiguous", message };
 }
 

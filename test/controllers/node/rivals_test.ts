@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { Presence } from "../../../lib/cloud/provider.ts";
+import { isUninitialized } from "../../../lib/controllers/identity.ts";
 import { Claims } from "../../../lib/controllers/node/rivals.ts";
+import { swapUuid } from "../../../lib/core/uuid.ts";
+import type { Node } from "../../../lib/kube/resource.ts";
 import { toInstance } from "../../support/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes.ts";
 
@@ -52,8 +56,8 @@ describe("Claims.findRival()", () => {
   ];
   test.each(cases)("%s", (_title, mine, theirs, rival) => {
     const node = toNode("n", mine);
-    const claims = Claims.of([node, toNode("other", theirs)], {});
-    expect(claims.findRival(node, toInstance("i"))).toBe(rival);
+    const claims = Claims.of([node, toNode("other", theirs)], {}, () => undefined);
+    expect(claims.findRival(node, toInstance("i"))?.name).toBe(rival);
   });
 });
 
@@ -88,8 +92,144 @@ describe("Claims of a cloud whose provider IDs can be written in several ways", 
   ];
   test.each(cases)("%s", (_title, mine, theirs, rival) => {
     const node = toNode("n", mine);
-    const claims = Claims.of([node, toNode("other", theirs)], { toInstanceId });
-    expect(claims.findRival(node, toInstance("i"))).toBe(rival);
+    const claims = Claims.of([node, toNode("other", theirs)], { toInstanceId }, () => undefined);
+    expect(claims.findRival(node, toInstance("i"))?.name).toBe(rival);
+  });
+});
+
+const U = "82cebe63-c91f-5088-97f3-6750b1f45970";
+/** The bytes of {@linkcode U}, some of them reversed. */
+const W = "63bece82-1fc9-8850-97f3-6750b1f45970";
+
+describe("Claims.findRival() among Nodes that report one system UUID in two byte orders", () => {
+  const present = (id: string): Presence => {
+    return { kind: "present", instance: toInstance(id), matchedBy: "systemUuid" };
+  };
+  const unknown: Presence = { kind: "unknown", reason: "notListed", message: "" };
+  const cases: readonly (readonly [string, NodeOptions, Presence | undefined, unknown])[] = [
+    ["finds none that was resolved to another machine", { systemUuid: W }, present(W), undefined],
+    [
+      "finds none that has another machine and says so by its provider ID",
+      { systemUuid: U, providerId: `test://${W}` },
+      present(W),
+      undefined,
+    ],
+    [
+      "is certain of one that was resolved to the same machine",
+      { systemUuid: W },
+      present(U),
+      { name: "other", isCertain: true },
+    ],
+    [
+      "waits for one that was not resolved yet",
+      { systemUuid: W },
+      unknown,
+      { name: "other", isCertain: false },
+    ],
+    [
+      "waits for one that names one machine and reports another",
+      { systemUuid: U, providerId: "test://x" },
+      { ...unknown, reason: "ambiguous" },
+      { name: "other", isCertain: false },
+    ],
+    [
+      "waits for one of which nothing is known",
+      { systemUuid: W },
+      undefined,
+      {
+        name: "other",
+        isCertain: false,
+      },
+    ],
+  ];
+  test.each(cases)("%s", (_title, theirs, presence, rival) => {
+    const node = toNode("n", { systemUuid: U });
+    const claims = Claims.of([node, toNode("other", theirs)], {}, (name) =>
+      name === "other" ? presence : undefined,
+    );
+    expect(claims.findRival(node, toInstance(U))).toEqual(rival as never);
+  });
+
+  test("finds the third of three when the second was resolved to another machine", () => {
+    const machines = new Map([
+      ["b", present(W)],
+      ["c", present(U)],
+    ]);
+    const nodes = [
+      toNode("a", { systemUuid: U }),
+      toNode("b", { systemUuid: W }),
+      toNode("c", { systemUuid: U }),
+    ] as const;
+    const claims = Claims.of(nodes, {}, (name) => machines.get(name));
+    expect(claims.findRival(nodes[0], toInstance(U))).toEqual({ name: "c", isCertain: true });
+  });
+});
+
+describe("Claims of two Nodes in a cloud that takes a byte-swapped system UUID for want of another", () => {
+  const clouds = [[U], [W], [U, W]];
+  const reports = [U, W].flatMap((one) => [U, W].map((two) => [one, two] as const));
+  const presets = ["", U, W];
+  const orders = [
+    ["a", "b"],
+    ["b", "a"],
+  ] as const;
+  const say = (id: string): string => (id === U ? "U" : "its twin");
+  const stories = clouds.flatMap((vms) =>
+    reports.flatMap(([a, b]) =>
+      presets.flatMap((preset) =>
+        orders.map((order) => {
+          const has = preset && `, b has ${say(preset)}`;
+          const title = `VMs ${vms.map(say).join(", ")}: a reports ${say(a)}, b ${say(b)}${has}, ${order[0]} first`;
+          return { title, vms, a, b, preset, order };
+        }),
+      ),
+    ),
+  );
+
+  test.each(stories)("$title", ({ vms, a, b, preset, order }) => {
+    const nodes = new Map<string, Node>();
+    /** A byte-swapped form is known to be right only once the cloud was asked for the other one. */
+    const asked = new Set<string>();
+    const resolve = (name: string): Presence | undefined => {
+      const node = nodes.get(name);
+      if (node === undefined) return undefined;
+      const direct = node.spec?.providerID?.slice("test://".length);
+      const reported = node.status?.nodeInfo?.systemUUID ?? "";
+      const forms = direct
+        ? [direct]
+        : asked.has(name)
+          ? [reported, swapUuid(reported)]
+          : [reported];
+      const found = forms.find((id) => vms.includes(id));
+      if (found === undefined) return { kind: "unknown", reason: "notListed", message: "" };
+      return { kind: "present", instance: toInstance(found), matchedBy: "systemUuid" };
+    };
+    const claims = new Claims({}, resolve);
+    const put = (name: string, options: NodeOptions): void => {
+      nodes.set(name, toNode(name, options));
+      claims.note(name, nodes.get(name));
+    };
+    put("a", { systemUuid: a });
+    // The second one may have been initialised before.
+    put("b", {
+      systemUuid: b,
+      ...(preset && { providerId: `test://${preset}`, uninitialized: false }),
+    });
+    for (const name of [...order, ...order, ...order]) {
+      const node = nodes.get(name);
+      const presence = resolve(name);
+      asked.add(name);
+      if (node === undefined || presence === undefined || !isUninitialized(node)) continue;
+      const judged = claims.refuseRival(node, presence);
+      if (judged.kind !== "present") continue;
+      const { providerId } = judged.instance;
+      const systemUuid = name === "a" ? a : b;
+      put(name, { systemUuid, providerId, uninitialized: false });
+    }
+    const taken = [...nodes.values()].flatMap(({ spec }) => spec?.providerID ?? []);
+    expect(taken).toHaveLength(new Set(taken).size);
+    const isClear = preset === "" && a !== b && vms.length === 2;
+    if (isClear) expect(taken).toEqual([`test://${a}`, `test://${b}`]);
   });
 });
 
@@ -97,27 +237,27 @@ describe("Claims.note()", () => {
   const node = toNode("n", { systemUuid: "a" });
 
   test("forgets what a Node claimed before it changed, and what one claimed that is gone", () => {
-    const claims = Claims.of([node, toNode("other", { systemUuid: "a" })], {});
+    const claims = Claims.of([node, toNode("other", { systemUuid: "a" })], {}, () => undefined);
     claims.note("other", toNode("other", { systemUuid: "b" }));
     expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
     claims.note("other", toNode("other", { systemUuid: "a" }));
-    expect(claims.findRival(node, toInstance("i"))).toBe("other");
+    expect(claims.findRival(node, toInstance("i"))?.name).toBe("other");
     claims.note("other", undefined);
     expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
   });
 
   test("keeps the claims of the others when one of three is gone", () => {
     const three = [node, toNode("x", { systemUuid: "a" }), toNode("y", { systemUuid: "A" })];
-    const claims = Claims.of(three, {});
+    const claims = Claims.of(three, {}, () => undefined);
     claims.note("x", undefined);
-    expect(claims.findRival(node, toInstance("i"))).toBe("y");
+    expect(claims.findRival(node, toInstance("i"))?.name).toBe("y");
   });
 });
 
 describe("Claims.refuseRival()", () => {
   const instance = toInstance("i");
   const present = { kind: "present", instance, matchedBy: "systemUuid" } as const;
-  const claims = Claims.of([toNode("other", { providerId: "test://i" })], {});
+  const claims = Claims.of([toNode("other", { providerId: "test://i" })], {}, () => undefined);
 
   test("is ambiguous and names both, of a Node that waits for its cloud", () => {
     const presence = claims.refuseRival(toNode("a"), present);
