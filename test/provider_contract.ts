@@ -230,6 +230,14 @@ export function describeProviderContract(
       expect(new Set(texts).size).toBe(texts.length);
     });
 
+    test("labelKeys has the keys of all labels that instances ask for", async () => {
+      const inventory = await list();
+      const asked = [...inventory.instances.values()].flatMap(({ labels }) => Object.keys(labels));
+      expect(asked.length).toBeGreaterThan(0);
+      const known = harness.provider.labelKeys ?? new Set();
+      expect(asked.filter((key) => !known.has(key))).toEqual([]);
+    });
+
     test("C-06 labels, zone, region and type are valid label values, and no placeholder", async () => {
       const inventory = await list();
       for (const { labels, zone, region, instanceType } of inventory.instances.values()) {

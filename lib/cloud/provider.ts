@@ -92,6 +92,11 @@ export interface Provider {
   readonly providedNodeIps: "trusted" | "verified";
   /** Labels whose value before the first move of a machine is kept: key of the label, and the key that keeps it. */
   readonly originLabels?: Readonly<Record<string, string>>;
+  /**
+   * Keys of the labels that instances ask for, as far as they are known, beside those of region, zone and type: for
+   * people alone, who look at a Node while its instance is not shown. @default {none}
+   */
+  readonly labelKeys?: ReadonlySet<string>;
   /** How often the inventory is refreshed, in milliseconds. */
   readonly refreshIntervalMs: number;
   /**

@@ -74,7 +74,7 @@ export interface NodeView {
   readonly places?: readonly PlaceView[];
   readonly presence: PresenceView;
   readonly instance: InstanceView | null;
-  /** Only the labels that Landfall wants to own, by key. */
+  /** Only the labels that Landfall owns, by key: those that are there also while the machine is not known. */
   readonly labels: Compared<Readonly<Record<string, string>>>;
   readonly addresses: Compared<readonly AddressView[]>;
   /** Status of the condition Ready. */

@@ -38,15 +38,20 @@ export interface NodeState {
   };
 }
 
-/** Describes a Node. Only labels that its instance asks for are shown. */
+const TOPOLOGY_KEYS: ReadonlySet<string> = new Set(Object.values(TOPOLOGY_LABELS).flat());
+
+/** Describes a Node. Only labels that an instance of its cloud asks for are shown, known or not. */
 export function describeNode(
   node: Node,
   presence: Presence,
-  provider: Pick<Provider, "providedNodeIps" | "toPlaces">,
+  provider: Pick<Provider, "providedNodeIps" | "toPlaces" | "labelKeys">,
 ): NodeState {
   const instance = presence.kind === "present" ? presence.instance : undefined;
   const wanted = instance && toInstanceLabels(instance);
   const wantedLabels = wanted && { ...wanted.additional, ...wanted.topology };
+  const { labelKeys } = provider;
+  const isOurs = (key: string): boolean =>
+    presence.kind !== "foreign" && (TOPOLOGY_KEYS.has(key) || labelKeys?.has(key) === true);
   const labels = Object.entries(node.metadata.labels ?? {});
   return {
     name: node.metadata.name,
@@ -60,7 +65,7 @@ export function describeNode(
     labels: {
       ...(wantedLabels ? { wanted: wantedLabels } : {}),
       actual: Object.fromEntries(
-        labels.filter(([key]) => wantedLabels && Object.hasOwn(wantedLabels, key)),
+        labels.filter(([key]) => isOurs(key) || (wantedLabels && Object.hasOwn(wantedLabels, key))),
       ),
     },
     addresses: {

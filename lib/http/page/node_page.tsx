@@ -56,7 +56,7 @@ export function renderNodePage({ node, nowMs, base }: NodePageOptions): Promise<
       <ComparisonTable
         title="Labels"
         lines={compareLabels(node)}
-        empty="No label is wanted while its machine is not known."
+        empty="It has none, and none is wanted now."
       />
       <ComparisonTable title="Addresses" lines={compareAddresses(node)} empty="It has none." />
       <p class="more">

@@ -45,12 +45,23 @@ export class StaticProvider implements Provider {
   #file: StaticFile;
   #text: string | undefined;
   #inventory: Inventory["instances"];
+  /** Read off an inventory when somebody asks. */
+  #labelKeys: { of: Inventory["instances"]; keys: ReadonlySet<string> } | undefined;
 
   constructor(options: StaticProviderOptions) {
     this.#options = options;
     this.#scheme = options.file.scheme;
     this.#file = options.file;
     this.#inventory = toInstances(options.file);
+  }
+
+  /** Of all instances of the file: it may give them any. */
+  get labelKeys(): ReadonlySet<string> {
+    if (this.#labelKeys?.of !== this.#inventory) {
+      const all = [...this.#inventory.values()].flatMap(({ labels }) => Object.keys(labels));
+      this.#labelKeys = { of: this.#inventory, keys: new Set(all) };
+    }
+    return this.#labelKeys.keys;
   }
 
   get refreshIntervalMs(): number {

@@ -15,6 +15,15 @@ export const HOST_ID_LABEL = "topology.k8s.xenorchestra/host_id";
 /** Name of the host that the VM runs on. */
 export const HOST_NAME_LABEL = "topology.k8s.xenorchestra/host_name_label";
 
+/** Those that follow the VM. */
+export const LABEL_KEYS: ReadonlySet<string> = new Set([
+  VM_NAME_LABEL,
+  POOL_ID_LABEL,
+  POOL_NAME_LABEL,
+  HOST_ID_LABEL,
+  HOST_NAME_LABEL,
+]);
+
 /** UUID of the host before the VM's first move. */
 const ORIGINAL_HOST_ID_LABEL = "topology.k8s.xenorchestra/original_host_id";
 /** UUID of the pool before the VM's first move to another one. */

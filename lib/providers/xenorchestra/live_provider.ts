@@ -52,6 +52,7 @@ export class LiveProvider implements Provider {
   readonly name = "xenorchestra";
   readonly providedNodeIps = "trusted";
   readonly originLabels: Readonly<Record<string, string>>;
+  readonly labelKeys: ReadonlySet<string>;
   readonly #options: LiveProviderOptions;
   #now: Generation;
   /** Whether there was an inventory since the settings changed. */
@@ -61,6 +62,7 @@ export class LiveProvider implements Provider {
     this.#options = options;
     this.#now = this.#createGeneration(options.settings, new Memory(), new AbortController());
     this.originLabels = this.#now.provider.originLabels;
+    this.labelKeys = this.#now.provider.labelKeys;
   }
 
   get refreshIntervalMs(): number {

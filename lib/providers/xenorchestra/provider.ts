@@ -16,7 +16,7 @@ import type {
 import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { ORIGIN_LABELS } from "./labels.ts";
+import { LABEL_KEYS, ORIGIN_LABELS } from "./labels.ts";
 import { Lister, type Listing } from "./lister.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
 import type { XenOrchestraSettings } from "./config.ts";
@@ -55,6 +55,7 @@ export class XenOrchestraProvider implements Provider {
   /** Guest tools often report nothing, or not everything. */
   readonly providedNodeIps = "trusted";
   readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
+  readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
   readonly refreshIntervalMs: number;
   readonly #options: XenOrchestraOptions;
   readonly #lister: Lister;

@@ -50,6 +50,26 @@ test("describeNode() says why nothing is known, and wants nothing then", () => {
   expect(state.addresses).not.toHaveProperty("wanted");
 });
 
+test("describeNode() shows the labels of ours that a Node has, whatever is known of its instance", () => {
+  const labels = {
+    "topology.kubernetes.io/zone": "z",
+    "failure-domain.beta.kubernetes.io/zone": "z",
+    "cloud/host": "h",
+    "kubernetes.io/hostname": "n",
+  };
+  const node = toNode("n", { providerId: "test://i", labels });
+  const provider = { ...TRUSTED, labelKeys: new Set(["cloud/host", "cloud/pool"]) };
+  const { "kubernetes.io/hostname": _theirs, ...ours } = labels;
+  const unknown = { kind: "unknown", reason: "notCovered", message: "a pool is lost" } as const;
+  const halted = { kind: "present", instance: toInstance("i"), matchedBy: "providerId" } as const;
+  const gone = { kind: "absent", evidence: "404" } as const;
+  for (const presence of [unknown, halted, gone]) {
+    expect(describeNode(node, presence, provider).labels.actual).toEqual(ours);
+  }
+  const foreign = { kind: "foreign", providerId: "x://i" } as const;
+  expect(describeNode(node, foreign, provider).labels).toEqual({ actual: {} });
+});
+
 test("describeNode() lets the provider say where a machine is, and reads the labels of others", () => {
   const asked: unknown[] = [];
   const provider = {

@@ -40,10 +40,18 @@ test("renderNodePage() says why nothing is known, what stands before a deletion,
     "host, by its labels",
     "no &lt;answer&gt;",
     "in 45s, or when something changes",
-    "No label is wanted",
+    "It has none, and none is wanted now.",
   ]) {
     expect(html).toContain(text);
   }
+});
+
+test("renderNodePage() shows the labels that a Node has while its machine is out of sight", async () => {
+  const zone = "topology.kubernetes.io/zone";
+  const html = await render(toLostView("a", "notCovered", { labels: { actual: { [zone]: "z" } } }));
+  expect(html).toContain(`<code>${zone}</code>`);
+  expect(html).toContain("<code>z</code>");
+  expect(html).toContain("nothing wanted now");
 });
 
 test("renderNodePage() tells that nothing was done yet", async () => {
