@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceResolver } from "../cloud/instance_resolver.ts";
 import type { InventoryListener, InventorySource } from "../cloud/inventory_source.ts";
-import type { Provider } from "../cloud/provider.ts";
+import type { Presence, Provider } from "../cloud/provider.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import { WorkQueue } from "../core/work_queue.ts";
@@ -23,6 +23,7 @@ import {
   type ReconcileOutcome,
   type ReconcileResult,
 } from "./controller.ts";
+import { isUninitialized } from "./identity.ts";
 import type { NodePresences } from "./node_presences.ts";
 import type { SupersededVersions } from "./superseded_versions.ts";
 
@@ -136,15 +137,14 @@ export class NodeLoop {
     for (const name of this.#options.context.nodes.keys()) this.#queue.add(name);
   }
 
-  /** Works on the Nodes whose instances are among `changed`. */
+  /** Works on the Nodes whose instances are among `changed`, and on those that name one and report another. */
   enqueueTouched(changed: ReadonlySet<string>): void {
     if (changed.size === 0) return;
     const { nodes, presences } = this.#options.context;
     for (const node of nodes.values()) {
       const presence = presences.find(node);
-      if (presence.kind === "present" && changed.has(presence.instance.id)) {
-        this.#queue.add(node.metadata.name);
-      }
+      const isTouched = presence.kind === "present" && changed.has(presence.instance.id);
+      if (isTouched || isMismatched(node, presence)) this.#queue.add(node.metadata.name);
     }
   }
 
@@ -226,4 +226,9 @@ export class NodeLoop {
   #stir(): void {
     if (!this.#options.isAtRest?.()) this.#wake?.();
   }
+}
+
+/** Which of the two instances may have changed is not known. */
+function isMismatched(node: Node, presence: Presence): boolean {
+  return presence.kind === "unknown" && presence.reason === "ambiguous" && !isUninitialized(node);
 }

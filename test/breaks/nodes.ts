@@ -220,6 +220,33 @@ export const NODE_BREAKS: readonly Break[] = [
     simulated: true,
   },
   {
+    id: "mismatch-in-silence",
+    invariant: "a Node whose kubelet reports another machine than its provider ID names is told of",
+    edits: edit(PLAN, '["ambiguous", EVENTS.providerIdMismatch],', ""),
+    tests: ["test/controllers/node/plan_test.ts", "test/controllers/node/reconcile_test.ts"],
+  },
+  {
+    id: "mismatch-unlooked-at",
+    invariant:
+      "a machine that shows up and is what a Node of another one reports is noticed at once",
+    edits: edit(
+      "lib/controllers/node_loop.ts",
+      "if (isTouched || isMismatched(node, presence))",
+      "if (isTouched)",
+    ),
+    tests: ["test/controllers/node_loop_test.ts"],
+  },
+  {
+    id: "hide-labels-out-of-sight",
+    invariant: "the labels of a Node are shown also while its machine is out of sight",
+    edits: edit(
+      "lib/controllers/node/view.ts",
+      'presence.kind !== "foreign" && (TOP',
+      'presence.kind === "present" && (TOP',
+    ),
+    tests: ["test/controllers/node/view_test.ts"],
+  },
+  {
     id: "plan-on-old-node",
     invariant: "a Node that came again while the cloud was asked is planned anew",
     edits: edit(

@@ -3,14 +3,17 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { NodeView } from "../../lib/http/views.ts";
 import type { Node } from "../../lib/kube/resource.ts";
 import { swapUuidBytes } from "../../lib/simulator/xenorchestra/demo_world.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
+import { readJson } from "../support/contract_client.ts";
 import { skipsCluster } from "../support/cluster.ts";
 import {
   ClusterRig,
   type Controller,
   isInitialised,
+  READY,
   UNINITIALIZED,
   waitUntil,
 } from "../support/cluster_rig.ts";
@@ -100,6 +103,42 @@ describe.skipIf(isSkipped)("on a real API server", () => {
         (await rig.listEvents(nodes[1])).find(({ message }) => message?.includes(nodes[0])),
       );
       expect((await rig.readNode(nodes[1])).spec?.taints).toEqual([UNINITIALIZED]);
+    });
+
+    test("tells of a Node whose machine was rebuilt under its name, and of its labels, until it ends", async () => {
+      const rig = useRig();
+      const before = rig.addVm(name("rebuilt"));
+      await rig.register(name("rebuilt"), { status: { conditions: [READY] } });
+      const node = await rig.waitForNode(name("rebuilt"));
+      const after = rig.addVm(name("rebuilt-anew"));
+      await rig.setStatus(name("rebuilt"), { nodeInfo: { systemUUID: after } });
+      const event = await rig.waitForEvent(name("rebuilt"), "ProviderIDMismatch");
+      expect(event).toMatchObject({ type: "Warning", count: 1 });
+      expect(event.message).toContain(`names VM ${before}`);
+      expect(event.message).toContain(`system UUID of VM ${after}`);
+      expect(event.message).toContain("delete the Node");
+      const logged = { message: "Event on a Node", level: "warn", node: name("rebuilt") };
+      await controller?.landfall.waitForRecord((record) =>
+        Object.entries(logged).every(([key, value]) => record[key] === value),
+      );
+      const url = `${controller?.debugUrl}/debug/nodes/${name("rebuilt")}`;
+      const view = await readJson<NodeView>(await fetch(url));
+      expect(view.presence).toMatchObject({ reason: "ambiguous", message: event.message ?? "" });
+      expect(view.labels.actual).toMatchObject({
+        "topology.kubernetes.io/zone": rig.hostId,
+        "topology.k8s.xenorchestra/host_id": rig.hostId,
+        "vm.k8s.xenorchestra/name_label": name("rebuilt"),
+      });
+      const html = { headers: { accept: "text/html" } };
+      const page = await (await fetch(`${controller?.debugUrl}/debug/`, html)).text();
+      expect(page).toContain(`the kubelet reports the system UUID of VM ${after}`);
+      // The old machine is back: nothing is told any more, and nothing was changed.
+      await rig.setStatus(name("rebuilt"), { nodeInfo: { systemUUID: before } });
+      await waitUntil("its machine", async () =>
+        (await readJson<NodeView>(await fetch(url))).presence.kind === "present" ? true : undefined,
+      );
+      const { metadata, spec } = await rig.readNode(name("rebuilt"));
+      expect([metadata.labels, spec]).toEqual([node.metadata.labels, node.spec]);
     });
 
     test.each([

@@ -188,6 +188,27 @@ test("enqueueTouched() picks the Nodes whose instances changed", async () => {
   expect(rig.worked).toEqual(["b"]);
 });
 
+test("enqueueTouched() picks the initialised Nodes that name one instance and report another", async () => {
+  await using rig = setUp();
+  rig.provider.refreshIntervalMs = 10_000;
+  // As with Xen Orchestra: both are known, the one of the provider ID and the one that is reported.
+  const find = rig.provider.findInstance.bind(rig.provider);
+  rig.provider.findInstance = (inventory, node) =>
+    node.name.startsWith("rebuilt") && inventory.instances.has("new")
+      ? { kind: "unknown", reason: "ambiguous", message: "two fit" }
+      : find(inventory, node);
+  rig.provider.instances.set("old", toInstance("old"));
+  const old = { providerId: "test://old", uninitialized: false };
+  rig.nodes.apply(toNode("rebuilt", old));
+  rig.nodes.apply(toNode("rebuilt-and-tainted", { ...old, uninitialized: true }));
+  rig.nodes.apply(toNode("well", old));
+  await rig.clock.advance(10_000);
+  rig.worked.length = 0;
+  rig.provider.instances.set("new", toInstance("new"));
+  await rig.clock.advance(10_000);
+  expect(rig.worked).toEqual(["rebuilt"]);
+});
+
 test("enqueueUnlessWaiting() leaves a Node to its back-off, enqueue() does not", async () => {
   let tries = 0;
   await using rig = setUp({

@@ -231,10 +231,15 @@ export class ClusterRig {
 
   /** Sets a condition of a Node, as its kubelet or the cluster's node controller does. */
   async setCondition(name: string, condition: object): Promise<void> {
+    await this.setStatus(name, { conditions: [condition] });
+  }
+
+  /** Merges into the status of a Node, as its kubelet does. */
+  async setStatus(name: string, status: object): Promise<void> {
     const response = await this.cluster.adminFetch(`/api/v1/nodes/${name}/status`, {
       method: "PATCH",
       headers: { "content-type": "application/strategic-merge-patch+json" },
-      body: JSON.stringify({ status: { conditions: [condition] } }),
+      body: JSON.stringify({ status }),
     });
     if (!response.ok) throw new Error(`Cannot patch ${name}: ${await response.text()}`);
   }

@@ -7,7 +7,7 @@ import type { SecureSettings } from "../../lib/app/options.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { systemClock } from "../../lib/core/clock.ts";
-import { silentLogger } from "../../lib/core/log.ts";
+import { type Logger, silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { Notifier } from "../../lib/host/notify.ts";
 import type { ListenAddress } from "../../lib/http/listen_address.ts";
@@ -36,6 +36,8 @@ export interface RigOptions {
   readonly secure?: SecureSettings;
   readonly configz?: Readonly<Record<string, string>>;
   readonly notifier?: Notifier;
+  /** @default {nobody reads it} */
+  readonly log?: Logger;
 }
 
 /** A running controller and its cluster. */
@@ -64,7 +66,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       provider,
       client,
       clock,
-      log: silentLogger,
+      log: options.log ?? silentLogger,
       metrics,
       host: "test",
       controllers: new Set(options.controllers ?? ["cloud-node"]),

@@ -2,12 +2,12 @@
  * Decides what a Node needs: pure and total, and nothing once it was applied.
  * @module
  */
-import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
+import type { InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
 import type { Node } from "../../kube/resource.ts";
 import { hasAddresses, listTypeChanges, planAddresses } from "./addresses.ts";
 import { isUninitialized } from "../identity.ts";
-import { toEvent, UNINITIALIZED_TAINT } from "../words.ts";
+import { type EventWord, toEvent, UNINITIALIZED_TAINT } from "../words.ts";
 import { planLabels } from "./labels.ts";
 import { EVENTS } from "./words.ts";
 
@@ -37,6 +37,12 @@ export interface NodePlan {
 }
 
 const NOTHING: NodePlan = { initialises: false, warnings: [], news: [] };
+
+/** What is wrong with an initialised Node for as long as nobody puts it right; everything else may pass by itself. */
+const UNMATCHED: ReadonlyMap<UnknownReason, EventWord> = new Map([
+  ["malformedProviderId", EVENTS.malformedProviderId],
+  ["ambiguous", EVENTS.providerIdMismatch],
+]);
 
 /**
  * Plans one Node.
@@ -96,8 +102,9 @@ function planUpkeep(
 ): NodePlan {
   // A Node without a provider ID was initialised by somebody else.
   if (!node.spec?.providerID) return NOTHING;
-  if (presence.kind === "unknown" && presence.reason === "malformedProviderId") {
-    return { ...NOTHING, warnings: [toEvent(EVENTS.malformedProviderId, presence.message)] };
+  if (presence.kind === "unknown") {
+    const word = UNMATCHED.get(presence.reason);
+    return word ? { ...NOTHING, warnings: [toEvent(word, presence.message)] } : NOTHING;
   }
   if (presence.kind !== "present") return NOTHING;
   const plan = planAddresses(node, presence.instance, providedNodeIps);

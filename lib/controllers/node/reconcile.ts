@@ -76,7 +76,7 @@ export class NodeReconciler {
     const options = this.#options;
     const presence = this.#claims.refuseRival(node, resolved);
     const plan = planNode(node, presence, options.provider.providedNodeIps);
-    this.#tell(node, plan.warnings);
+    this.#tell(node, plan.warnings, plan.blocked === undefined);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
     const patched = plan.patch ? await patchNode(options, node, plan.patch, signal) : node;
     if (plan.initialises) {
@@ -85,12 +85,20 @@ export class NodeReconciler {
     }
     if (plan.addresses) await patchAddresses(options, patched, plan.addresses, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
-    else this.#tell(node, plan.news);
+    else this.#tell(node, plan.news, true);
   }
 
-  #tell(node: Node, said: readonly EventOptions[]): void {
-    const { throttle, events } = this.#options;
-    for (const one of said) if (throttle.passes(node.metadata.name, one)) events.record(node, one);
+  /** @param isLogged Not for a Node that is blocked: that is an error, which is logged already */
+  #tell(node: Node, said: readonly EventOptions[], isLogged: boolean): void {
+    const { throttle, events, log } = this.#options;
+    const { name } = node.metadata;
+    for (const one of said) {
+      if (!throttle.passes(name, one)) continue;
+      events.record(node, one);
+      if (!isLogged) continue;
+      const level = one.type === "Warning" ? "warn" : "info";
+      log[level]("Event on a Node", { node: name, reason: one.reason, said: one.message });
+    }
   }
 }
 

@@ -19,6 +19,7 @@ export const EVENTS: Readonly<
     | "synced"
     | "initializationFailed"
     | "malformedProviderId"
+    | "providerIdMismatch"
     | "invalidNodeIp"
     | "invalidLabel"
     | "addressTypeChanged",
@@ -39,6 +40,12 @@ export const EVENTS: Readonly<
     reason: "MalformedProviderID",
     type: "Warning",
     meaning: "The provider ID is of this cloud but cannot be read.",
+  },
+  providerIdMismatch: {
+    reason: "ProviderIDMismatch",
+    type: "Warning",
+    meaning:
+      "The kubelet of an initialised Node reports the system UUID of another machine than the provider ID names.",
   },
   invalidNodeIp: {
     reason: "InvalidProvidedNodeIP",

@@ -26,7 +26,7 @@ export function toUnknown(reason: UnknownReason, message: string): Presence & { 
 export function toContradiction(vmId: string, other: string): Presence {
   const message =
     `The provider ID names VM ${vmId}, but the kubelet reports the system UUID of VM ${other}; ` +
-    "if that is the Node's machine now, delete the Node so that it registers anew";
+    "if that is the Node's machine now, delete the Node and restart its kubelet, so that it registers again";
   return toUnknown("ambiguous", message);
 }
 
