@@ -36,7 +36,7 @@ test("toOutlook() names what a person should know of a machine as a problem", ()
   const presence: Presence = { ...PRESENT, caution: "it is in a pool of others" };
   const { changes, problems } = toOutlook(node, presence, {
     provider,
-    claims: Claims.of([node], {}),
+    claims: Claims.of([node], {}, () => undefined),
   });
   expect([changes, problems]).toEqual([[], ["it is in a pool of others"]]);
 });
