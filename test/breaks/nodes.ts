@@ -269,7 +269,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "twins-by-text",
     invariant:
-      "Nodes of two machines whose UUIDs are each other's byte-swapped form are both initialised",
+      "two machines whose UUIDs are each other's byte-swapped form both get their Nodes initialised",
     edits: edit(
       "lib/controllers/node/rivals.ts",
       'if (presence?.kind !== "present") return',
