@@ -17,11 +17,12 @@ const SETTINGS: readonly (readonly [string, DeletionSettings])[] = [
   ],
 ];
 
-/** Landfall is started anew while the Node's machine looks gone, and `ms` go by. */
+/** Landfall is started anew while the Node's machine looks gone, and `ms` go by: a stop takes some of them. */
 async function restart(rig: OutageRig, ms: number): Promise<void> {
+  const untilMs = rig.clock.monotonic() + ms;
   await rig.stopApp();
   await rig.startApp();
-  await rig.clock.advance(ms);
+  await rig.clock.advance(untilMs - rig.clock.monotonic());
 }
 
 function countDeletions({ servers: { kubernetes } }: OutageRig): number {
