@@ -95,7 +95,11 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "forget-connections",
     invariant: "a VM may be in a pool whose connection is down",
-    edits: edit(CONNECTIONS, 'if (status !== "connected")', 'if (status === "disconnected")'),
+    edits: edit(
+      CONNECTIONS,
+      'if (server.status !== "connected")',
+      'if (server.status === "disconnected")',
+    ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
   {

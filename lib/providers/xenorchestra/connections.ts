@@ -6,6 +6,7 @@
  * @module
  */
 import type { Inventory } from "../../cloud/inventory.ts";
+import { shorten } from "../../core/printable.ts";
 import type { ListReply, Server } from "./schema.ts";
 
 /** The list as it was answered: `refused` for good (403), or `missing` on a server that has no such list (404). */
@@ -62,22 +63,29 @@ export function judgeConnections(
 
 /** What is wrong with one connection. */
 function findTrouble(server: Server, coverage: Inventory["coverage"]): string | undefined {
-  const { enabled, status, poolId } = server;
+  const { enabled, poolId } = server;
   const isShown = Boolean(poolId && coverage.get(poolId)?.complete);
   const name = nameServer(server);
   if (enabled === false) {
     // One that is disabled on purpose names no pool any more.
     return isShown ? `the connection "${name}" is disabled, but its pool is shown` : undefined;
   }
-  const state = status ?? "in an unknown state";
-  if (status !== "connected") return `the connection "${name}" is ${state}`;
+  if (server.status !== "connected") return `the connection "${name}" is ${nameState(server)}`;
   return isShown ? undefined : `the connection "${name}" is up, but its pool is not loaded`;
 }
 
 /** A connection's name for people. */
 export function nameServer({ id, label, host }: Server): string {
-  return label || host || id;
+  return shorten(label || host || id, WORD_CHARS_MAX);
 }
+
+/** The state of a connection for people. */
+export function nameState({ status }: Server): string {
+  return shorten(status ?? "in an unknown state", WORD_CHARS_MAX);
+}
+
+/** Whatever answers may say anything, of any length. */
+const WORD_CHARS_MAX = 100;
 
 function toUnreadable(why: string, advice: string = READ_ADVICE): Connections {
   return {

@@ -8,7 +8,7 @@ import type { Inventory } from "../../cloud/inventory.ts";
 import { withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/connection_problem.ts";
 import type { XenOrchestraApi } from "./api.ts";
-import { judgeConnections, nameServer, type ServersReply } from "./connections.ts";
+import { judgeConnections, nameServer, nameState, type ServersReply } from "./connections.ts";
 import { findNetworks } from "./inventory.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
@@ -115,8 +115,7 @@ function listServerFindings(servers: ServersReply | undefined, inventory: Invent
 }
 
 function toServerFinding(server: Server): Finding {
-  const state = server.status ?? "in an unknown state";
-  const message = `the connection "${nameServer(server)}" to a pool is ${state}`;
+  const message = `the connection "${nameServer(server)}" to a pool is ${nameState(server)}`;
   const advice =
     "its VMs cannot be seen and their Nodes stay as they are; mend it, or disable it if the pool is gone";
   return { level: "warning", code: "disconnected", message, advice };

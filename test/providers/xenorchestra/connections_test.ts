@@ -3,6 +3,7 @@ import type { Coverage } from "../../../lib/cloud/inventory.ts";
 import {
   judgeConnections,
   nameServer,
+  nameState,
   type ServersReply,
 } from "../../../lib/providers/xenorchestra/connections.ts";
 import type { Server } from "../../../lib/providers/xenorchestra/schema.ts";
@@ -87,5 +88,14 @@ describe("nameServer()", () => {
     expect(nameServer({ id: "1", label: "rack", host: "10.0.0.1" })).toBe("rack");
     expect(nameServer({ id: "1", label: "", host: "10.0.0.1" })).toBe("10.0.0.1");
     expect(nameServer({ id: "1", label: null })).toBe("1");
+  });
+});
+
+describe("nameState()", () => {
+  test("says what is known, and never more than a line of it", () => {
+    expect(nameState({ id: "1", status: "connecting" })).toBe("connecting");
+    expect(nameState({ id: "1" })).toBe("in an unknown state");
+    expect(nameState({ id: "1", status: "x".repeat(2_000) }).length).toBeLessThanOrEqual(101);
+    expect(nameServer({ id: "1", label: "x".repeat(2_000) }).length).toBeLessThanOrEqual(101);
   });
 });
