@@ -52,7 +52,7 @@ describe("FleetJudge", () => {
     const third = fleet.listExcess(AUTHOR, "n3");
     await world.timeline.advance(WINDOW_MS + 1);
     const later = fleet.listExcess(AUTHOR, "n4");
-    world.leave();
+    await world.leave();
 
     expect(told).toEqual([[], []]);
     expect(third.join()).toContain("3 Nodes are missing or go within the window, of 4");
@@ -63,7 +63,7 @@ describe("FleetJudge", () => {
     const world = await start(WINDOW_MS / 2);
     const { fleet } = world.invariants.proofs;
     const told = [fleet.listExcess(AUTHOR, "n1"), fleet.listExcess(AUTHOR, "n2")];
-    world.leave();
+    await world.leave();
 
     expect(told).toEqual([[], []]);
   });
@@ -81,7 +81,7 @@ describe("FleetJudge", () => {
     remove("n3");
     fleet.noteInventory(AUTHOR, toInventory(world, ["n4"]));
     const three = fleet.listExcess(AUTHOR, "n1");
-    world.leave();
+    await world.leave();
 
     expect(two).toEqual([]);
     expect(three.join()).toContain("3 Nodes are missing");
@@ -96,7 +96,7 @@ describe("FleetJudge", () => {
     await world.timeline.advance(3 * WINDOW_MS);
     fleet.listExcess(AUTHOR, "n1");
     const later = fleet.listExcess(AUTHOR, "n5");
-    world.leave();
+    await world.leave();
 
     expect(soon).toEqual([[], []]);
     expect(later.join()).toContain("2 Nodes are missing or go within the window, of 1");
@@ -112,7 +112,7 @@ describe("FleetJudge", () => {
     incarnation.ledMs = world.timeline.monotonic();
     fleet.noteEvent(AUTHOR, "DELETED", toNode(world, "n3"));
     const two = fleet.listExcess(AUTHOR, "n4");
-    world.leave();
+    await world.leave();
 
     expect(one).toEqual([]);
     expect(two.join()).toContain("3 Nodes are missing or go within the window");

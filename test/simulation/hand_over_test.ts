@@ -13,7 +13,7 @@ const NAMES = ["n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"];
 /** Until the Lease of a process that was killed has run out and another one has it. */
 const TAKE_OVER_MS = 20_000;
 
-interface HandOver extends Disposable {
+interface HandOver extends AsyncDisposable {
   readonly world: World;
   /** Takes the machine of a Node away, and its kubelet with it. */
   lose(name: string): void;
@@ -53,16 +53,16 @@ async function start(): Promise<HandOver> {
       }
       return timeline.monotonic() - startMs;
     },
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       for (const replica of replicas) replica.kill();
-      world.leave();
+      await world.leave();
     },
   };
 }
 
 describe("a hand-over", () => {
   test("costs a Node no more than the ordinary hold-off whose machine the standby saw", async () => {
-    using story = await start();
+    await using story = await start();
     const { world } = story;
     story.killLeader();
     story.lose("n1");
@@ -73,7 +73,7 @@ describe("a hand-over", () => {
   });
 
   test("starts the count of inventories and the hold-off over", async () => {
-    using story = await start();
+    await using story = await start();
     const { world } = story;
     story.lose("n1");
     // One more look, and the leader would ask.
@@ -86,7 +86,7 @@ describe("a hand-over", () => {
   });
 
   test("lets no more Nodes go than the limit, those of the leader before included", async () => {
-    using story = await start();
+    await using story = await start();
     const { world } = story;
     // A third of nine, by the leader; then as many again.
     for (const name of ["n1", "n2", "n3"]) story.lose(name);

@@ -41,7 +41,7 @@ function findLeader({ replicas, server }: World): Process {
 describe("Invariants", () => {
   test("Invariants has nothing to say of a world in which nothing goes wrong", async () => {
     const world = await start();
-    world.leave();
+    await world.leave();
 
     expect(world.invariants.violations).toEqual([]);
     expect(world.invariants.writes).toBeGreaterThan(0);
@@ -57,7 +57,7 @@ describe("Invariants", () => {
     const successor = findLeader(world).name;
     leader.resume(true);
     await world.timeline.advance(1_000);
-    world.leave();
+    await world.leave();
 
     expect(successor).not.toBe(leader.name);
     expect(world.invariants.violations).toEqual([]);
@@ -69,7 +69,7 @@ describe("Invariants", () => {
     const world = await start();
     const other = world.incarnations.find(({ process }) => process !== findLeader(world));
     if (other) world.invariants.checkSent(other.process, { ...write, method: "PATCH" });
-    world.leave();
+    await world.leave();
 
     expect(world.invariants.violations.join()).toContain("holds the Lease");
   });
@@ -81,7 +81,7 @@ describe("Invariants", () => {
     const afterTwo = [...world.invariants.violations];
     world.invariants.checkSent(leader, { ...write, method: "PATCH" });
     world.invariants.checkSent(leader, { ...write, method: "PATCH" });
-    world.leave();
+    await world.leave();
 
     expect(afterTwo).toEqual([]);
     expect(world.invariants.violations.join()).toContain("two writes at once");
@@ -90,7 +90,7 @@ describe("Invariants", () => {
   test("Invariants.checkSent() tells of a deletion of a Node whose VM exists", async () => {
     const world = await start();
     world.invariants.checkSent(findLeader(world), { ...write, method: "DELETE" });
-    world.leave();
+    await world.leave();
 
     expect(world.invariants.violations.join()).toContain("whose VM exists");
   });
@@ -116,7 +116,7 @@ describe("Invariants", () => {
     const before = [...world.invariants.violations];
     const path = "/api/v1/nodes/foreign";
     world.invariants.checkSent(findLeader(world), { ...write, path, method: "PATCH" });
-    world.leave();
+    await world.leave();
 
     expect(before).toEqual([]);
     expect(world.invariants.violations.join()).toContain("of another cloud");
@@ -126,7 +126,7 @@ describe("Invariants", () => {
     const world = await start();
     world.cloud.state.makeTemplate(world.machines.get("n1") ?? "");
     world.invariants.checkSent(findLeader(world), { ...write, method: "DELETE" });
-    world.leave();
+    await world.leave();
 
     expect(world.invariants.violations.join()).toContain("is a template now");
   });
@@ -141,7 +141,7 @@ describe("Invariants", () => {
       before: { ...before, spec: {} },
       after: { ...before, spec: { providerID } },
     });
-    world.leave();
+    await world.leave();
 
     expect(world.invariants.violations.join()).toContain("the machine of another Node");
   });
@@ -159,7 +159,7 @@ describe("Invariants", () => {
     const early = world.server.holder ?? "";
     await world.timeline.advance(15_000);
     const late = world.server.holder ?? "";
-    world.leave();
+    await world.leave();
 
     expect([early, late]).toEqual(["", other?.process.name ?? "?"]);
     expect(world.invariants.violations).toEqual([]);
@@ -181,7 +181,7 @@ describe("Invariants", () => {
     const soon = ["z9", first.name, "nobody"].map((name) => world.server.mayAct(name));
     await world.timeline.advance(15_000);
     const later = ["z9", first.name].map((name) => world.server.mayAct(name));
-    world.leave();
+    await world.leave();
 
     expect(soon).toEqual([true, true, false]);
     expect(later).toEqual([false, false]);
@@ -208,7 +208,7 @@ describe("Invariants", () => {
     const later = countDoubts();
     world.invariants.proofs.noteFailure(name);
     const afterFailure = countDoubts();
-    world.leave();
+    await world.leave();
 
     expect([whileReady, afterReady, later, afterFailure]).toEqual([0, 1, 0, 1]);
   });
@@ -234,7 +234,7 @@ describe("Invariants", () => {
     world.noteChange();
     const whileSecondIsKnown = write("second");
     const long = write("first");
-    world.leave();
+    await world.leave();
 
     expect([whileFirstIsKnown, whileSecondIsKnown, long]).toEqual([0, 0, 1]);
   });
@@ -249,7 +249,7 @@ describe("Invariants", () => {
     one.seen = { text: "", said: undefined };
     world.invariants.checkSettings(one, false);
     world.invariants.checkSettings(one, true);
-    world.leave();
+    await world.leave();
 
     expect(right).toBe(0);
     expect(world.invariants.violations).toEqual([
@@ -274,7 +274,7 @@ describe("Invariants", () => {
     write({ text: "refreshInterval: soon", said: undefined });
     await world.timeline.advance(30_000);
     const kept = world.incarnations.map(({ uses }) => uses.at(-1)?.said);
-    world.leave();
+    await world.leave();
 
     expect(inUse).toEqual([next, next]);
     expect(untrue).toEqual([]);
@@ -294,7 +294,7 @@ describe("Invariants", () => {
       spec: { ...spec, providerID: "x" },
     };
     world.invariants.checkChange({ author: "a1", before, after });
-    world.leave();
+    await world.leave();
 
     const told = world.invariants.violations.join();
     for (const part of ["what is not ours", "provider ID", "was not true"]) {

@@ -87,7 +87,7 @@ export async function runStory(seed: number): Promise<Ending> {
     world.trace.note("STORY", String(error));
     return toEnding(seed, world, [String(error)]);
   } finally {
-    world.leave();
+    await world.leave();
   }
   return toEnding(seed, world, []);
 }

@@ -13,6 +13,13 @@ describe("runStory", () => {
     60_000,
   );
 
+  test("runStory() tells the same story whatever was told before it", async () => {
+    const { hash } = await runStory(277);
+    await runStory(276);
+
+    expect((await runStory(277)).hash).toBe(hash);
+  }, 60_000);
+
   test("runStory() tells another story for another seed", async () => {
     const endings = [await runStory(1), await runStory(2)];
 

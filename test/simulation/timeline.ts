@@ -113,7 +113,8 @@ function isBefore(one: Alarm, other: Alarm): boolean {
   return one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.serial < other.serial);
 }
 
-async function rest(): Promise<void> {
+/** Lets everything that woke come to rest. */
+export async function rest(): Promise<void> {
   for (let turn = 0; turn < REST_TURNS; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -13,7 +13,7 @@ import { Random } from "../support/random.ts";
 import { ELECTION, type ElectionTimes, type Incarnation, Replica } from "./replica.ts";
 import { type Said, SettingsFile, toSaying } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
-import { Timeline } from "./timeline.ts";
+import { rest, Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
 import { Truth, TYPE_TAG } from "./truth.ts";
 
@@ -222,13 +222,15 @@ export class World {
   }
 
   /** Gives the machine that all this runs on its own back. */
-  leave(): void {
+  async leave(): Promise<void> {
     // What was killed or never stopped is not to be remembered by signals that never abort.
     for (const { process, stop } of this.incarnations) {
       process.kill();
       stop.abort(new Error("the simulation is over"));
     }
     this.cloud.stop();
+    // What wakes by that still draws from the chance of this story, not of the next one.
+    await rest();
     this.#giveBack();
   }
 
