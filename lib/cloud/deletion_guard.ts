@@ -11,7 +11,6 @@
  * 4. The cloud, asked directly, agrees: that is the caller's part, after the verdict `confirm`.
  * @module
  */
-import { formatDuration } from "../core/duration.ts";
 import {
   doubtNeverSeen,
   type FirstSightings,
@@ -29,17 +28,26 @@ import {
   sampleSize,
 } from "./fleet_limit.ts";
 
+import {
+  extendStreak,
+  judgeStreak,
+  type Streak,
+  type StreakSettings,
+  type Waiting,
+} from "./streak.ts";
+
 export type { Sighting } from "./first_sightings.ts";
 export { type FleetReading, readFleet } from "./fleet_limit.ts";
 
 /** How careful to be: `deletion` of the configuration file. */
-export interface DeletionSettings extends FleetLimitSettings {
+export interface DeletionSettings extends FleetLimitSettings, StreakSettings {
   /** False: nothing is deleted, only reported. */
   readonly enabled: boolean;
-  /** How many complete inventories in a row must lack an instance; less than 1 counts as 1. */
-  readonly confirmations: number;
-  /** Least time from the answer to the first of them until the question of the last, in milliseconds. */
-  readonly holdOffMs: number;
+  /**
+   * Whether a Node may be deleted while parts of the cloud other than its instance's own are lost. Then the hold-off is
+   * ten minutes at least, and the provider must prove that the instance stayed in its own part after that.
+   */
+  readonly whileOtherPartsAreLost: boolean;
 }
 
 /** What holds when nothing is configured. */
@@ -49,6 +57,7 @@ export const DEFAULT_DELETION: DeletionSettings = {
   holdOffMs: 60_000,
   fleetShare: 0.34,
   fleetWindowMs: 600_000,
+  whileOtherPartsAreLost: false,
 };
 
 /** One of our Nodes: initialised, with a provider ID that is ours and can be read. */
@@ -71,14 +80,6 @@ export interface FleetLook {
   readonly observedAtMs?: number | undefined;
   /** When the look is taken, in monotonic milliseconds. */
   readonly nowMs: number;
-}
-
-/** Inventories in a row that lacked an instance while its Node was not Ready. */
-interface Streak {
-  readonly observations: number;
-  /** When the first was looked at, and when the last was asked for, but no sooner; in monotonic milliseconds. */
-  readonly firstMs: number;
-  readonly lastMs: number;
 }
 
 /** A Node whose instance was missing at the last look. */
@@ -183,6 +184,29 @@ export function breakStreak(state: GuardState, uid: string): GuardState {
 }
 
 /**
+ * Makes the streak of one Node wait for longer, because another part of the cloud is lost. What was counted stays.
+ *
+ * @returns `state` itself when it had none
+ */
+export function prolongStreak(state: GuardState, uid: string): GuardState {
+  const node = state.missing.get(uid);
+  if (node?.streak === undefined) return state;
+  const streak = { ...node.streak, isPartLost: true };
+  return { ...state, missing: new Map(state.missing).set(uid, { ...node, streak }) };
+}
+
+/** Whether a Node may be deleted even if another part of the cloud is lost: it was missing for as long as that takes. */
+export function mayPartsBeLost(
+  state: GuardState,
+  uid: string,
+  settings: DeletionSettings,
+): boolean {
+  const { streak } = state.missing.get(uid) ?? {};
+  const isLong = streak?.isPartLost === true && judgeStreak(streak, settings) === undefined;
+  return settings.whileOtherPartsAreLost && isLong;
+}
+
+/**
  * Counts a deletion for as long as the window lasts.
  *
  * Called before the request is sent: the watch may tell of its success before the reply does, and between the two the
@@ -204,14 +228,7 @@ export type Verdict =
   /** Its instance is not missing. */
   | { readonly kind: "keep" }
   /** Nobody needs to act: it is Ready, or was not missing often (`confirmations`) or long (`holdOff`) enough. */
-  | {
-      readonly kind: "waiting";
-      readonly reason: "ready" | "confirmations" | "holdOff";
-      readonly observations: number;
-      /** When the first of the observations was looked at, in monotonic milliseconds; absent without one. */
-      readonly sinceMs?: number;
-      readonly message: string;
-    }
+  | (Omit<Waiting, "reason"> & { readonly reason: Waiting["reason"] | "ready" })
   /** Missing often and long enough, but a person must decide; or for now, when it was never seen (`neverSeen`). */
   | {
       readonly kind: "blocked";
@@ -246,35 +263,12 @@ export function judge(
   return { kind: "blocked", reason: "fleetLimit", message: describeFleet(fleet, settings) };
 }
 
-const NO_STREAK: Streak = { observations: 0, firstMs: 0, lastMs: 0 };
 const WAITING_FOR_READY: Verdict = {
   kind: "waiting",
   reason: "ready",
   observations: 0,
   message: "Its instance is missing, but the Node is Ready",
 };
-
-/** What the streak still lacks; nothing when it is long enough. */
-function judgeStreak(streak: Streak | undefined, settings: DeletionSettings): Verdict | undefined {
-  const kind = "waiting";
-  const { holdOffMs } = settings;
-  const wanted = Math.max(1, settings.confirmations);
-  const { observations, firstMs, lastMs } = streak ?? NO_STREAK;
-  const since = streak ? { sinceMs: firstMs } : {};
-  // Both are written so that a setting that is no number is never met.
-  if (!(observations >= wanted)) {
-    const message = `Its instance was missing in ${observations} of ${wanted} inventories in a row`;
-    return { kind, reason: "confirmations", observations, ...since, message };
-  }
-  if (!(lastMs - firstMs >= holdOffMs)) {
-    // Rounded down, so that it never looks as if it were over.
-    const missedMs = Math.floor((lastMs - firstMs) / 1_000) * 1_000;
-    const span = `${formatDuration(missedMs)} of ${formatDuration(holdOffMs)}`;
-    const message = `Its instance has been missing for ${span}`;
-    return { kind, reason: "holdOff", observations, ...since, message };
-  }
-  return undefined;
-}
 
 /** The entry of a missing Node after a look; `before` itself when it stays as it was. */
 function toMissingNode(
@@ -285,12 +279,6 @@ function toMissingNode(
   const after = { isReady, streak: isReady ? undefined : streak };
   const isSame = before?.isReady === isReady && before.streak === after.streak;
   return isSame ? before : after;
-}
-
-/** What an answer shows may be as new as its arrival, or as old as its question: a late first one proves no span. */
-function extendStreak(last: Streak | undefined, nowMs: number, observedAtMs: number): Streak {
-  const { observations, firstMs } = last ?? { ...NO_STREAK, firstMs: nowMs };
-  return { observations: observations + 1, firstMs, lastMs: Math.max(firstMs, observedAtMs) };
 }
 
 function hasSameEntries<K, V>(one: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): boolean {

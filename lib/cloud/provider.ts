@@ -39,6 +39,7 @@ export type MatchedBy = "providerId" | "systemUuid" | "swappedSystemUuid" | "nam
  *   {@linkcode Provider.readInstance} proves absence
  * - `unreachable`, `throttled`, `denied`, `protocol`: as {@linkcode CloudErrorKind}
  * - `notCovered`: a part of the cloud that may hold it does not answer (a lost pool), was never seen, or is not known
+ * - `partLost`: as `notCovered`, and only parts other than its own are lost: see {@linkcode ReadOptions}
  * - `undecodable`: the cloud shows it, in a form that cannot be read
  * - `ambiguous`: more than one instance fits
  * - `malformedProviderId`: the provider ID is of this cloud but cannot be read
@@ -53,11 +54,23 @@ export type UnknownReason =
   | "denied"
   | "protocol"
   | "notCovered"
+  | "partLost"
   | "undecodable"
   | "ambiguous"
   | "malformedProviderId"
   | "noIdentity"
   | "notFound";
+
+/** How an instance is asked for. */
+export interface ReadOptions {
+  /**
+   * Whether its absence may be proven while other parts of the cloud than its own are lost: only of an instance that
+   * stayed in its own part for long enough after they were. A cloud without parts has no use for it.
+   *
+   * @default {false}
+   */
+  readonly mayPartsBeLost?: boolean;
+}
 
 /** What a cloud can say about a Node's machine. Only `absent` may ever destroy anything. */
 export type Presence =
@@ -117,7 +130,12 @@ export interface Provider {
    *
    * @param inventory The newest inventory, for what is known about the Node's surroundings
    */
-  readInstance(inventory: Inventory, node: NodeIdentity, signal: AbortSignal): Promise<Presence>;
+  readInstance(
+    inventory: Inventory,
+    node: NodeIdentity,
+    signal: AbortSignal,
+    options?: ReadOptions,
+  ): Promise<Presence>;
   /**
    * Follows what the cloud says of changes as they happen, and hints at each. Goes on until the signal aborts, through
    * every trouble, and then returns; while nothing is to be heard there are no hints, and refreshes go on anyway. After

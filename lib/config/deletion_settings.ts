@@ -77,6 +77,14 @@ const SCHEMA = v.object({
     default: "10m",
     description: "For how long a deletion counts against `fleetShare`.",
   }),
+  whileOtherPoolsAreLost: setting(v.boolean("wanted true or false"), {
+    type: "boolean",
+    default: "false",
+    description:
+      "Whether a Node may be deleted while other pools (parts of the cloud) are lost. Its machine must have stayed in " +
+      "its own pool for 2m30s after the other was lost and be missing for 10m. What remains possible is in " +
+      "[why Landfall does not delete a Node](../explanation/deletion.md#while-another-pool-is-lost).",
+  }),
 });
 
 /** Every setting of this module, in the order of the reference page. */
@@ -130,6 +138,8 @@ function parseDeletion(written: unknown): Omit<SplitConfig, "rest"> {
     holdOffMs: output.holdOff ?? DEFAULT_DELETION.holdOffMs,
     fleetShare: output.fleetShare ?? DEFAULT_DELETION.fleetShare,
     fleetWindowMs: output.fleetWindow ?? DEFAULT_DELETION.fleetWindowMs,
+    whileOtherPartsAreLost:
+      output.whileOtherPoolsAreLost ?? DEFAULT_DELETION.whileOtherPartsAreLost,
   };
   return { deletion, issues: [], warnings: listUnwise(deletion) };
 }

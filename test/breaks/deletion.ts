@@ -8,6 +8,8 @@ const ABSENCE = "lib/providers/xenorchestra/absence.ts";
 const CONNECTIONS = "lib/providers/xenorchestra/connections.ts";
 const DIRECT_READS = "lib/providers/xenorchestra/direct_reads.ts";
 const GUARD = "lib/cloud/deletion_guard.ts";
+const STREAK = "lib/cloud/streak.ts";
+const STAYS = "lib/providers/xenorchestra/stays.ts";
 const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
 const FLEET = "lib/controllers/node_lifecycle/fleet_watch.ts";
 const WHEREABOUTS = "lib/providers/xenorchestra/whereabouts.ts";
@@ -20,7 +22,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a 404 for a VM is no proof that it is gone",
     edits: edit(
       DIRECT_READS,
-      "return await proveAbsence(api, toQuestion(known.inventory, identity, memory), signal);",
+      "return await proveAbsence(api, question, signal);",
       'return { kind: "absent", evidence: "404" };',
     ),
     tests: ["test/providers/xenorchestra/simulator_test.ts"],
@@ -75,11 +77,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "forget-other-pools",
     invariant: "a VM may be in another pool that is lost",
-    edits: edit(
-      ABSENCE,
-      "if (complete || isOnlyNamed) continue;",
-      "if (complete || isOnlyNamed || reason) continue;",
-    ),
+    edits: edit(ABSENCE, "if (mayPartsBeLost && doubt === undefined) continue;", "continue;"),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
   {
@@ -87,8 +85,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM may have moved, unseen, to a pool that does not show its VMs",
     edits: edit(
       ABSENCE,
-      "!poolIds.includes(poolId));",
-      "!poolIds.includes(poolId) && poolId === vmId);",
+      "const others = listOthers(question, true);",
+      "const others: string[] = [];",
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
@@ -187,14 +185,14 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "skip-hold-off",
     invariant: "a machine is missing for as long as the hold-off before it counts",
-    edits: edit(GUARD, "lastMs - firstMs >= holdOffMs)) {", "lastMs - firstMs >= 0)) {"),
+    edits: edit(STREAK, "lastMs - firstMs >= holdOffMs)) {", "lastMs - firstMs >= 0)) {"),
     tests: ["test/cloud/deletion_guard_test.ts"],
     simulated: true,
   },
   {
     id: "one-confirmation",
     invariant: "as many inventories in a row lack a machine as the settings say",
-    edits: edit(GUARD, "const wanted = Math.max(1, settings.confirmations);", "const wanted = 1;"),
+    edits: edit(STREAK, "const wanted = Math.max(1, settings.confirmations);", "const wanted = 1;"),
     tests: ["test/cloud/deletion_guard_test.ts"],
     simulated: true,
   },
@@ -259,7 +257,11 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "unknown-is-gone",
     invariant: "only the answer that a machine is absent lets its Node be deleted",
-    edits: edit(DELETER, 'if (answer.kind !== "absent") {', 'if (answer.kind === "present") {'),
+    edits: edit(
+      DELETER,
+      'if (answer.kind !== "absent") return this.#keep(node, answer, options);',
+      'if (answer.kind === "present") return this.#keep(node, answer, options);',
+    ),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
     simulated: true,
   },
@@ -324,8 +326,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     edits: edit(
       ABSENCE,
       'if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));\n' +
-        "  }\n  for (const { poolId, name } of removed)",
-      "void pool;\n  }\n  for (const { poolId, name } of removed)",
+        "  }\n  for (const poolId of [...removed",
+      "void pool;\n  }\n  for (const poolId of [...removed",
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
@@ -353,7 +355,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "count-from-question",
     invariant: "a first list that came late proves no time of absence",
     edits: edit(
-      GUARD,
+      STREAK,
       "{ ...NO_STREAK, firstMs: nowMs }",
       "{ ...NO_STREAK, firstMs: observedAtMs }",
     ),
@@ -419,7 +421,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "block-by-named-pool",
     invariant: "a pool that only Nodes name does not keep the Nodes of other pools",
-    edits: edit(ABSENCE, "if (complete || isOnlyNamed) continue;", "if (complete) continue;"),
+    edits: edit(ABSENCE, "=== isComplete && !pool.isOnlyNamed);", "=== isComplete);"),
     tests: ["test/providers/xenorchestra/named_pools_test.ts"],
   },
   {
@@ -524,6 +526,54 @@ export const DELETION_BREAKS: readonly Break[] = [
       ABSENCE,
       'if (pool.kind !== "missing") return toUnknown("notCovered", vmId, why);',
       "void [pool, why];",
+    ),
+    tests: ["test/providers/xenorchestra/absence_test.ts"],
+  },
+  {
+    id: "lose-pools-unasked",
+    invariant: "by default no Node is deleted while another pool is lost",
+    edits: edit(GUARD, "return settings.whileOtherPartsAreLost && isLong;", "return isLong;"),
+    tests: ["test/cloud/deletion_guard_test.ts"],
+  },
+  {
+    id: "prove-without-long-stay",
+    invariant: "a VM that did not stay in its own pool after another was lost may be there",
+    edits: edit(
+      STAYS,
+      "if (isLong && stay.untilMs - shownMs >= STAY_MS) return undefined;",
+      "if (shownMs < Infinity) return undefined;",
+    ),
+    tests: ["test/providers/xenorchestra/stays_test.ts"],
+    simulated: true,
+  },
+  {
+    id: "trust-broken-stay",
+    invariant: "a stay that an inventory broke, or a migration, proves nothing",
+    edits: edit(
+      STAYS,
+      "const isLong = stay.untilMs - stay.sinceMs >= STAY_MS;",
+      "const isLong = true;",
+    ),
+    tests: ["test/providers/xenorchestra/stays_test.ts"],
+  },
+  {
+    id: "skip-long-hold-off",
+    invariant: "while another pool is lost, a machine is missing for ten minutes first",
+    edits: edit(
+      STREAK,
+      "return isPartLost ? Math.max(holdOffMs, PART_LOST_HOLD_OFF_MS) : holdOffMs;",
+      "return isPartLost ? holdOffMs : holdOffMs;",
+    ),
+    tests: ["test/cloud/streak_test.ts"],
+    simulated: true,
+  },
+  {
+    id: "lose-shown-pools",
+    invariant: "a pool that is shown, with its connection down, is not another one that is lost",
+    edits: edit(
+      ABSENCE,
+      'const isLost = judgeConnections(withoutLost(servers), inventory.coverage).kind === "clear";',
+      'const isLost = typeof withoutLost(servers) !== "string";',
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },

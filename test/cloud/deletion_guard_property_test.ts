@@ -97,6 +97,7 @@ const settings: fc.Arbitrary<DeletionSettings> = fc.record({
   holdOffMs: fc.constantFrom(0, 1, 5, 12, 20),
   fleetShare: fc.constantFrom(0, 0.25, 0.5, 0.75, 1),
   fleetWindowMs: fc.constantFrom(1, 10, 30, 100),
+  whileOtherPartsAreLost: fc.boolean(),
 });
 
 function toUid(node: number): string {

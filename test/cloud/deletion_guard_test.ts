@@ -8,9 +8,11 @@ import {
   type FleetMember,
   type GuardState,
   judge,
+  mayPartsBeLost,
   noteDeletion,
   noteSeen,
   observeFleet,
+  prolongStreak,
   readFleet,
   type Sighting,
   type Verdict,
@@ -521,5 +523,40 @@ describe("observeFleet()", () => {
     expect(within.deletions.size).toBe(1);
     const after = observeFleet(within, { fleet, nowMs: windowMs + 1 }, DEFAULT_DELETION);
     expect(after.deletions.size).toBe(0);
+  });
+});
+
+describe("while another part of the cloud is lost", () => {
+  const tolerant = { ...DEFAULT_DELETION, whileOtherPartsAreLost: true };
+  const prolong = (state: GuardState): GuardState => prolongStreak(state, X);
+  const MINUTE = [0, 30, 60].map((at) => ({ at }));
+  const lost = [...MINUTE.slice(0, 2), { at: 60, after: prolong }];
+
+  test("a streak that was prolonged goes on, for ten minutes", () => {
+    expect(judgeAfter(lost, tolerant)).toMatchObject({ kind: "waiting", reason: "holdOff" });
+    expect(judgeAfter([...lost, { at: 599 }], tolerant)).toMatchObject({ kind: "waiting" });
+    expect(judgeAfter([...lost, { at: 600 }], tolerant)).toEqual(confirm);
+  });
+
+  test.each<[string, readonly Step[], boolean, boolean]>([
+    ["the ten minutes are over", [...lost, { at: 600 }], true, true],
+    ["they are not", [...lost, { at: 599 }], true, false],
+    ["the settings forbid it", [...lost, { at: 600 }], false, false],
+    ["nobody said that a part is lost", [...MINUTE, { at: 600 }], true, false],
+    [
+      "the streak broke",
+      [...lost, { at: 300, isReady: true }, { at: 600 }, { at: 900 }],
+      true,
+      false,
+    ],
+    ["there is none", [{ at: 0, sighting: "present" }], true, false],
+  ])("mayPartsBeLost() when %s", (_title, steps, whileOtherPartsAreLost, expected) => {
+    const settings = { ...DEFAULT_DELETION, whileOtherPartsAreLost };
+    expect(mayPartsBeLost(runSteps(steps, settings), X, settings)).toBe(expected);
+  });
+
+  test("prolongStreak() changes nothing where there is no streak", () => {
+    const state = runSteps([{ at: 0, isReady: true }], tolerant);
+    expect(prolongStreak(state, X)).toBe(state);
   });
 });

@@ -56,6 +56,8 @@ describe("splitConfig()", () => {
     [{ fleetShare: 0.5 }, { fleetShare: 0.5 }],
     [{ fleetWindow: "1m" }, { fleetWindowMs: 60_000 }],
     [{ fleetWindow: "24h" }, { fleetWindowMs: 86_400_000 }],
+    [{ whileOtherPoolsAreLost: false }, {}],
+    [{ whileOtherPoolsAreLost: true }, { whileOtherPartsAreLost: true }],
     [
       { enabled: false, confirmations: 1, holdOff: "0s", fleetShare: 1 },
       { enabled: false, confirmations: 1, holdOffMs: 0, fleetShare: 1 },
@@ -73,6 +75,7 @@ describe("splitConfig()", () => {
     [[], ["deletion: wanted settings under deletion (key: value)"]],
     [{ enabled: "no" }, ["deletion.enabled: wanted true or false"]],
     [{ enabled: 0 }, ["deletion.enabled: wanted true or false"]],
+    [{ whileOtherPoolsAreLost: "yes" }, ["deletion.whileOtherPoolsAreLost: wanted true or false"]],
     [{ confirmations: 0 }, [`deletion.confirmations: ${COUNT}`]],
     [{ confirmations: 101 }, [`deletion.confirmations: ${COUNT}`]],
     [{ confirmations: 2.5 }, [`deletion.confirmations: ${COUNT}`]],

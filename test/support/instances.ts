@@ -9,6 +9,7 @@ import type {
   NodeIdentity,
   Presence,
   Provider,
+  ReadOptions,
 } from "../../lib/cloud/provider.ts";
 
 /** A running instance `<id>` with the provider ID `test://<id>`. */
@@ -50,7 +51,7 @@ export class FakeProvider implements Provider {
   interest: readonly NodeIdentity[] = [];
   clock: () => number = () => 0;
   /** Answer of a direct read for an instance that is not in `instances`. */
-  missing: (node: NodeIdentity) => Presence = (node) =>
+  missing: (node: NodeIdentity, options?: ReadOptions) => Presence = (node) =>
     node.providerId === undefined
       ? { kind: "unknown", reason: "notFound", message: "no such instance" }
       : { kind: "absent", evidence: "scripted" };
@@ -81,13 +82,14 @@ export class FakeProvider implements Provider {
     _inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
+    options?: ReadOptions,
   ): Promise<Presence> {
     this.reads += 1;
     signal.throwIfAborted();
     if (this.failure)
       return { kind: "unknown", reason: "unreachable", message: this.failure.message };
     const found = this.findInstance(toInventory([...this.instances.values()]), node);
-    return found.kind === "unknown" ? this.missing(node) : found;
+    return found.kind === "unknown" ? this.missing(node, options) : found;
   }
 }
 

@@ -2,6 +2,7 @@
  * Deletes a Node whose machine is gone: asks the cloud and Kubernetes once more, directly, right before.
  * @module
  */
+import type { Presence, ReadOptions } from "../../cloud/provider.ts";
 import { describeError } from "../../core/errors.ts";
 import { isKubeError } from "../../kube/errors.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
@@ -12,11 +13,18 @@ import type { LifecycleMetrics } from "./metrics.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
 
+const PART_LOST_ADVICE =
+  "if its machine is gone, delete the Node by hand; deletion.whileOtherPoolsAreLost lets Landfall delete such Nodes";
+const PROLONGED =
+  "as deletion.whileOtherPoolsAreLost is true, it is asked again once the machine is missing for 10m";
+
 /** How a deletion ended; everything but `deleted` leaves the Node as it is. */
 export type DeletionResult =
   | { readonly kind: "deleted" }
   /** The cloud, asked directly, does not say that the machine is gone. */
   | { readonly kind: "unconfirmed"; readonly message: string }
+  /** Likewise, because another part of the cloud is lost: it is asked again after a longer hold-off. */
+  | { readonly kind: "prolonged"; readonly message: string }
   /** The Node, or what is known of the fleet, is not any more as it was when the deletion was decided. */
   | { readonly kind: "overtaken" };
 
@@ -44,12 +52,9 @@ export class Deleter {
     const { provider, source, fleet, client } = this.#options;
     const { current } = source;
     if (current === undefined) return { kind: "overtaken" };
-    const answer = await provider.readInstance(current, toIdentity(node), signal);
-    if (answer.kind !== "absent") {
-      fleet.startAnew(node);
-      const message = answer.kind === "unknown" ? answer.message : "it answers when asked directly";
-      return { kind: "unconfirmed", message };
-    }
+    const options = { mayPartsBeLost: fleet.mayPartsBeLost(node) };
+    const answer = await provider.readInstance(current, toIdentity(node), signal, options);
+    if (answer.kind !== "absent") return this.#keep(node, answer, options);
     const fresh = await this.#tellingOfFailure(node, signal, () =>
       client.read(NODES, { name: node.metadata.name }, signal),
     );
@@ -60,6 +65,24 @@ export class Deleter {
     signal.throwIfAborted();
     await this.#send(fresh, answer.evidence, signal);
     return { kind: "deleted" };
+  }
+
+  #keep(
+    node: Node,
+    answer: Exclude<Presence, { kind: "absent" }>,
+    { mayPartsBeLost }: ReadOptions,
+  ): DeletionResult {
+    const { fleet } = this.#options;
+    const isPartLost = answer.kind === "unknown" && answer.reason === "partLost";
+    if (isPartLost && !mayPartsBeLost && fleet.prolong(node)) {
+      return { kind: "prolonged", message: `${answer.message}; ${PROLONGED}` };
+    }
+    fleet.startAnew(node);
+    if (answer.kind !== "unknown") {
+      return { kind: "unconfirmed", message: "it answers when asked directly" };
+    }
+    const message = isPartLost ? `${answer.message}; ${PART_LOST_ADVICE}` : answer.message;
+    return { kind: "unconfirmed", message };
   }
 
   async #send(node: Node, evidence: string, signal: AbortSignal): Promise<void> {

@@ -10,9 +10,11 @@ import {
   type FleetMember,
   type FleetReading,
   judge,
+  mayPartsBeLost,
   noteDeletion,
   noteSeen,
   observeFleet,
+  prolongStreak,
   readFleet,
   type Verdict,
 } from "../../cloud/deletion_guard.ts";
@@ -138,6 +140,21 @@ export class FleetWatch {
   /** How many are missing, and how many may be. */
   read(): FleetReading {
     return readFleet(this.#state, this.#context.clock.monotonic(), this.#settings);
+  }
+
+  /** Whether a Node may be deleted even if another part of the cloud is lost. */
+  mayPartsBeLost({ metadata: { uid = "" } }: Node): boolean {
+    return mayPartsBeLost(this.#state, uid, this.#settings);
+  }
+
+  /**
+   * Lets a Node wait for longer, because another part of the cloud is lost. @returns Whether the settings let it be
+   * deleted then
+   */
+  prolong({ metadata: { uid = "" } }: Node): boolean {
+    if (!this.#settings.whileOtherPartsAreLost) return false;
+    this.#state = prolongStreak(this.#state, uid);
+    return true;
   }
 
   /** Starts a Node's count anew: the cloud, asked directly, did not agree, or the kubelet was heard between looks. */

@@ -199,12 +199,14 @@ export class NodeLifecycleController {
 
   async #delete(node: Node, signal: AbortSignal): Promise<void> {
     const result = await this.#deleter.delete(node, signal);
-    if (result.kind !== "unconfirmed") return;
-    const { message } = result;
+    if (result.kind !== "unconfirmed" && result.kind !== "prolonged") return;
+    const { kind, message } = result;
     const { name, uid } = node.metadata;
-    this.#disagreements.set(name, { uid, message });
+    // What is waited for, the guard tells.
+    if (kind === "prolonged") this.#disagreements.delete(name);
+    else this.#disagreements.set(name, { uid, message });
     const text = `The cloud did not confirm that its machine is gone: ${message}`;
-    this.#narrator.tellBlocked(node, "unconfirmed", text);
+    this.#narrator.tellBlocked(node, kind, text);
   }
 
   #noteReadiness(node: Node): void {

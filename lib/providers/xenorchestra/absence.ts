@@ -10,10 +10,10 @@ import type { Inventory } from "../../cloud/inventory.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { XenOrchestraApi } from "./api.ts";
 import { isWhole } from "./connection_history.ts";
-import { judgeConnections } from "./connections.ts";
+import { judgeConnections, withoutLost } from "./connections.ts";
 import type { RemovedPool } from "./memory.ts";
 import { findNameless, type Host } from "./schema.ts";
-import type { Stay } from "./stays.ts";
+import { doubtStay, type Stay } from "./stays.ts";
 
 /** Whose absence is to be proven. */
 export interface AbsenceQuestion {
@@ -30,15 +30,20 @@ export interface AbsenceQuestion {
   readonly removed: readonly RemovedPool[];
   /** The last stay of the VM in its pool, if this process saw it end. */
   readonly stay: Stay | undefined;
+  /** When this process took its first inventory, in monotonic milliseconds. */
+  readonly sinceMs: number;
+  /** When a pool was last shown in full, in monotonic milliseconds; absent if this process never saw it so. */
+  readonly findShownMs: (poolId: string) => number | undefined;
+  /** Whether other pools may be lost, if the VM stayed in its own for long enough after that. */
+  readonly mayPartsBeLost: boolean;
 }
 
 /** Why a VM that was being migrated is not missed. */
 export const MOVING = "it was being migrated when it was shown last, and may be between two pools";
 
 /** A pool whose connection was never seen may have been removed without a trace. */
-const LOST_ADVICE =
-  "if the VM is gone, delete the Node; if the pool was removed for good and is still named here 15 minutes later, " +
-  "restart Landfall";
+const REMOVED_ADVICE =
+  "if the pool was removed for good and is still named here 15 minutes later, restart Landfall";
 
 const NEVER_SEEN = "it was not seen since Landfall started";
 
@@ -58,6 +63,9 @@ type Unknown = Presence & { kind: "unknown" };
  * 4. it was not turned into a template, as far as the server knows templates: one never runs
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  * 6. every pool still answers: the second 404 may be younger than the loss of a pool
+ *
+ * By the settings, other pools may be lost: then the VM must have stayed in its own for long enough after that, and they
+ * must still be lost in the end.
  *
  * Nothing is asked for a VM that was being migrated when it was shown last: neither pool may show it for a while, and
  * that looks as if it were gone. A migration that no list happened to show remains; there only time tells.
@@ -80,11 +88,12 @@ export async function proveAbsence(
   }
   const elsewhere =
     doubtInventory(vmId, inventory) ??
+    doubtLost(question) ??
     doubtRemoved(question) ??
     (await doubtConnections(api, question, signal));
   if (elsewhere) return elsewhere;
-  const shown = [...inventory.coverage].filter(([, { isOnlyNamed }]) => !isOnlyNamed);
-  const others = shown.map(([poolId]) => poolId).filter((poolId) => !poolIds.includes(poolId));
+  const others = listOthers(question, true);
+  const lost = listOthers(question, false);
   for (const poolId of others) {
     const doubt = await doubtPool(api, { poolId, vmId, mayHideVms: isSeen }, signal);
     if (doubt) return doubt;
@@ -99,14 +108,25 @@ export async function proveAbsence(
     const pool = await api.readPool(poolId, signal);
     if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));
   }
-  for (const { poolId, name } of removed) {
+  for (const poolId of [...removed.map((one) => one.poolId), ...lost]) {
     const pool = await api.readPool(poolId, signal);
-    const why = `pool ${name}, which looked removed, is there`;
+    const why = `pool ${poolId}, which was not shown, is there again or still loads`;
     if (pool.kind !== "missing") return toUnknown("notCovered", vmId, why);
   }
   const pools = poolIds.join(" and ");
   const loaded = `pool ${pools}, its master host and its VM records answer`;
-  return { kind: "absent", evidence: `no VM ${vmId} (404, asked twice), while ${loaded}` };
+  const stayed =
+    lost.length > 0
+      ? `; pool ${lost.join(" and ")} is lost, and it stayed in its own after that`
+      : "";
+  return { kind: "absent", evidence: `no VM ${vmId} (404, asked twice), while ${loaded}${stayed}` };
+}
+
+/** Pools that were shown, and that nothing but a move that nobody saw would have brought the VM to. */
+function listOthers({ poolIds, inventory }: AbsenceQuestion, isComplete: boolean): string[] {
+  const all = [...inventory.coverage].filter(([id]) => !poolIds.includes(id));
+  const wanted = all.filter(([, pool]) => pool.complete === isComplete && !pool.isOnlyNamed);
+  return wanted.map(([id]) => id);
 }
 
 /** A pool that is to be proven loaded. */
@@ -162,7 +182,6 @@ const DOM0_ADVICE: Readonly<Record<string, string>> = {
     "if the VM is gone, delete the Node",
 };
 
-/** The VM may have moved to a pool that is lost now. */
 function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined {
   if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) {
     return toUnknown("notListed", vmId, "the last list still shows it");
@@ -175,10 +194,22 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
       `the last list shows one that cannot be read: ${nameless}`,
     );
   }
-  for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of inventory.coverage) {
-    if (complete || isOnlyNamed) continue;
-    const why = `it may be in pool ${name}, of which too little is known: ${reason}`;
-    return toUnknown("notCovered", vmId, `${why}; ${LOST_ADVICE}`);
+  return undefined;
+}
+
+/** The VM may have moved to a pool that is lost now. */
+function doubtLost(question: AbsenceQuestion): Unknown | undefined {
+  const { vmId, inventory, stay, findShownMs, mayPartsBeLost } = question;
+  for (const id of listOthers(question, false)) {
+    const { name = id, reason = "" } = inventory.coverage.get(id) ?? {};
+    const where = `it may be in pool ${name}, of which too little is known: ${reason}`;
+    const shownMs = findShownMs(id);
+    // Never shown in full, and yet known: it is there, and something of it cannot be read.
+    if (shownMs === undefined) return toUnknown("notCovered", vmId, `${where}; ${REMOVED_ADVICE}`);
+    const doubt = doubtStay(stay, shownMs);
+    if (mayPartsBeLost && doubt === undefined) continue;
+    const why = mayPartsBeLost ? `${doubt}, so ${where}` : `${where}; ${REMOVED_ADVICE}`;
+    return toUnknown("partLost", vmId, why);
   }
   return undefined;
 }
@@ -199,9 +230,17 @@ function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undef
  */
 async function doubtConnections(
   api: XenOrchestraApi,
-  { vmId, inventory, isSeen, removed: [removed] }: AbsenceQuestion,
+  question: AbsenceQuestion,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
+  const {
+    vmId,
+    inventory,
+    isSeen,
+    removed: [removed],
+    stay,
+    sinceMs,
+  } = question;
   const servers = await api.listServers(signal);
   if (removed && !isWhole(servers, inventory.coverage)) {
     const why = `not every connection says which pool it leads to, so pool ${removed.name} may not be removed`;
@@ -211,7 +250,14 @@ async function doubtConnections(
   if (connections.kind === "clear") return undefined;
   const { why, advice } = connections;
   if (connections.kind === "doubtful") {
-    return toUnknown("notCovered", vmId, `${why}; the VM may be in that pool; ${advice}`);
+    const isLost = judgeConnections(withoutLost(servers), inventory.coverage).kind === "clear";
+    // It leads to a pool that the inventory lacks, too, or to one that nobody saw.
+    const doubt = doubtStay(stay, sinceMs);
+    if (isLost && question.mayPartsBeLost && doubt === undefined) return undefined;
+    const where = `${why}; the VM may be in that pool; ${advice}`;
+    const message =
+      question.mayPartsBeLost && doubt !== undefined ? `${doubt}, and ${where}` : where;
+    return toUnknown(isLost ? "partLost" : "notCovered", vmId, message);
   }
   if (isSeen) return undefined;
   return toUnknown("notCovered", vmId, `${NEVER_SEEN}, and ${why}; ${advice}, or delete the Node`);

@@ -61,6 +61,17 @@ export function judgeConnections(
   return { kind: "clear" };
 }
 
+/**
+ * The list without connections that are down and name no pool, as those of lost pools do. What is left must hold one
+ * for each pool that is shown, so that none of these is among the lost.
+ */
+export function withoutLost(servers: ServersReply): ServersReply {
+  if (typeof servers === "string") return servers;
+  const isLost = ({ enabled, status, poolId }: Server): boolean =>
+    enabled !== false && status !== "connected" && !poolId;
+  return { ...servers, objects: servers.objects.filter((server) => !isLost(server)) };
+}
+
 /** What is wrong with one connection. */
 function findTrouble(server: Server, coverage: Inventory["coverage"]): string | undefined {
   const { enabled, poolId } = server;

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Inventory } from "../../cloud/inventory.ts";
-import type { MatchedBy, Presence } from "../../cloud/provider.ts";
+import type { MatchedBy, Presence, ReadOptions } from "../../cloud/provider.ts";
 import { proveAbsence } from "./absence.ts";
 import { byVms, type XenOrchestraApi } from "./api.ts";
 import type { Identity, IdentityByProviderId } from "./identity.ts";
@@ -29,6 +29,7 @@ export interface DirectReadsOptions {
 export interface Known {
   readonly inventory: Inventory;
   readonly surroundings: Surroundings;
+  readonly mayPartsBeLost: NonNullable<ReadOptions["mayPartsBeLost"]>;
 }
 
 /** Asks Xen Orchestra. Every method throws {@linkcode CloudError} when there is no usable answer. */
@@ -64,7 +65,9 @@ export class DirectReads {
       const reported = await this.#readVm(other, { ...known, matchedBy: "systemUuid" }, signal);
       if (reported !== "missing") return toContradiction(vmId, other);
     }
-    return await proveAbsence(api, toQuestion(known.inventory, identity, memory), signal);
+    const { inventory, mayPartsBeLost } = known;
+    const question = { ...toQuestion(inventory, identity, memory), mayPartsBeLost };
+    return await proveAbsence(api, question, signal);
   }
 
   async #readBySystemUuid(

@@ -12,6 +12,7 @@ import type {
   Place,
   Presence,
   Provider,
+  ReadOptions,
 } from "../../cloud/provider.ts";
 import type { XenOrchestraSettings } from "./config.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
@@ -134,10 +135,11 @@ export class LiveProvider implements Provider {
     inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
+    options?: ReadOptions,
   ): Promise<Presence> {
     const asked = this.#now;
     if (this.#isSettled) {
-      const presence = await asked.provider.readInstance(inventory, node, signal);
+      const presence = await asked.provider.readInstance(inventory, node, signal, options);
       if (asked === this.#now) return presence;
     }
     return toUnknown("noInventory", "No inventory was taken yet since the settings changed");

@@ -45,7 +45,7 @@ export class Memory {
   get removedPools(): readonly RemovedPool[] {
     return this.connections.removedPools.map((poolId) => {
       const name = this.#knownPools.get(poolId) ?? poolId;
-      return { poolId, name, shownMs: this.stays.findShownMs(poolId) };
+      return { poolId, name, shownMs: this.stays.findShownMs(poolId) ?? Infinity };
     });
   }
 

@@ -12,6 +12,7 @@ import type {
   Place,
   Presence,
   Provider,
+  ReadOptions,
 } from "../../cloud/provider.ts";
 import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -175,11 +176,12 @@ export class XenOrchestraProvider implements Provider {
     inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
+    { mayPartsBeLost = false }: ReadOptions = {},
   ): Promise<Presence> {
     const identity = toIdentity(node);
     if (identity.kind === "other") return identity.presence;
     try {
-      const known = { inventory, surroundings: this.#surroundings };
+      const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };
       return await this.#reads.read(identity, known, signal);
     } catch (error) {
       signal.throwIfAborted();

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Inventory } from "../../cloud/inventory.ts";
-import type { NodeIdentity, Presence } from "../../cloud/provider.ts";
+import type { NodeIdentity, Presence, ReadOptions } from "../../cloud/provider.ts";
 import { toIdentity } from "./identity.ts";
 import { PoolScope } from "./pool_scope.ts";
 import { type XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
@@ -29,11 +29,12 @@ export class ScopedProvider extends XenOrchestraProvider {
     inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
+    options?: ReadOptions,
   ): Promise<Presence> {
     const identity = toIdentity(node);
     const refusal = this.#scope.refuse(identity, inventory);
     if (refusal) return refusal;
-    const presence = await super.readInstance(inventory, node, signal);
+    const presence = await super.readInstance(inventory, node, signal, options);
     return this.#scope.place(identity, presence, inventory);
   }
 }

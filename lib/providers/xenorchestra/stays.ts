@@ -4,6 +4,7 @@
  * @module
  */
 import type { Inventory } from "../../cloud/inventory.ts";
+import { formatDuration } from "../../core/duration.ts";
 import { remember } from "../../core/remember.ts";
 
 /**
@@ -43,6 +44,21 @@ export interface Stay {
 }
 
 /**
+ * Says why a VM may have gone to a pool that is lost; nothing when it stayed in its own for long enough after that.
+ *
+ * @param shownMs Until when the other pool may have been in sight, in monotonic milliseconds
+ * @returns Half a sentence for people, without a full stop
+ */
+export function doubtStay(stay: Stay | undefined, shownMs: number): string | undefined {
+  if (stay === undefined) return "nobody saw it leave its own pool";
+  if (stay.isMoving) return "it was being migrated, or elsewhere, when it was shown last";
+  const isLong = stay.untilMs - stay.sinceMs >= STAY_MS;
+  if (isLong && stay.untilMs - shownMs >= STAY_MS) return undefined;
+  const span = formatDuration(STAY_MS);
+  return `it was not listed in its own pool for ${span} without a break, until ${span} after the other was lost`;
+}
+
+/**
  * Remembers the VMs of Nodes. What stays where it is costs nothing: only VMs that the last inventory lacks are kept, at
  * most so many, and for 150 s those that came, moved or were being migrated.
  */
@@ -70,12 +86,14 @@ export class Stays {
     return this.#ended.get(vmId);
   }
 
-  /**
-   * Until when a pool may have been in sight: the last answer that showed it, or the first of all, if none did. In
-   * monotonic milliseconds.
-   */
-  findShownMs(poolId: string): number {
-    return this.#shownMs.get(poolId) ?? this.#firstMs ?? Infinity;
+  /** When the answer to the first inventory came, in monotonic milliseconds; never before there was one. */
+  get firstMs(): number {
+    return this.#firstMs ?? Infinity;
+  }
+
+  /** When the last answer came that showed a pool in full, in monotonic milliseconds; absent if none ever did. */
+  findShownMs(poolId: string): number | undefined {
+    return this.#shownMs.get(poolId);
   }
 
   /** Takes in an inventory. */

@@ -55,7 +55,7 @@ export function listPools(
   return [...new Set(all)].filter((id) => !isLeft(id));
 }
 
-/** What is to be asked about a VM that is not shown. */
+/** What is to be asked about a VM that is not shown. By it no other pool may be lost. */
 export function toQuestion(
   inventory: Inventory,
   identity: IdentityByProviderId,
@@ -71,6 +71,9 @@ export function toQuestion(
     isSeen: lastSeen.findPool(vmId) !== undefined,
     removed: removedPools,
     stay: stays.find(vmId),
+    sinceMs: stays.firstMs,
+    findShownMs: (poolId) => stays.findShownMs(poolId),
+    mayPartsBeLost: false,
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion_guard.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { Deleter, type DeletionResult } from "../../../lib/controllers/node_lifecycle/deleter.ts";
 import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
@@ -15,12 +15,12 @@ interface SetUp extends LifecycleWorld, AsyncDisposable {
 }
 
 /** Twelve Nodes; of one, `gone`, the machine was missing long enough for the guard to let it pass. */
-async function setUp(): Promise<SetUp> {
+async function setUp(deletion: DeletionSettings = DEFAULT_DELETION): Promise<SetUp> {
   const world = createLifecycleWorld();
   const { clock, source, context, metrics } = world;
   for (let at = 0; at < 11; at += 1) world.add(`n${at}`);
   const node = world.add("gone", { ready: "Unknown" });
-  const fleet = new FleetWatch(context, DEFAULT_DELETION);
+  const fleet = new FleetWatch(context, deletion);
   const stop = new AbortController();
   const refreshing = source.run(stop.signal);
   for (let round = 0; round < 4; round += 1) {
@@ -84,6 +84,61 @@ describe("Deleter.delete()", () => {
     expect([world.server.requests, world.server.writes, world.events]).toEqual([[], [], []]);
     const node = world.server.find("gone") ?? toNode("gone");
     expect(world.fleet.judge(node)).toMatchObject({ kind: "waiting", observations: 0 });
+  });
+
+  describe("while another part of the cloud is lost", () => {
+    const LOST: Presence = { kind: "unknown", reason: "partLost", message: "pool b is lost" };
+    const tolerant = { ...DEFAULT_DELETION, whileOtherPartsAreLost: true };
+
+    test("names the setting and the way by hand, and starts anew", async () => {
+      await using world = await setUp();
+      const asked: (boolean | undefined)[] = [];
+      world.provider.missing = (_node, options) => {
+        asked.push(options?.mayPartsBeLost);
+        return LOST;
+      };
+      const result = await world.run();
+      expect(result.kind).toBe("unconfirmed");
+      const words = /pool b is lost; .*delete the Node by hand; deletion.whileOtherPoolsAreLost/;
+      expect("message" in result ? result.message : "").toMatch(words);
+      expect(asked).toEqual([false]);
+      const node = world.server.find("gone") ?? toNode("gone");
+      expect(world.fleet.judge(node)).toMatchObject({ kind: "waiting", observations: 0 });
+    });
+
+    test("asks again after ten minutes if the settings allow it, and then lets parts be lost", async () => {
+      await using world = await setUp(tolerant);
+      const { fleet, clock, server, provider } = world;
+      provider.missing = (_node, options) =>
+        options?.mayPartsBeLost ? { kind: "absent", evidence: "it stayed" } : LOST;
+      expect(await world.run()).toMatchObject({ kind: "prolonged" });
+      const node = server.find("gone") ?? toNode("gone");
+      for (let atMs = 90_000; atMs < 600_000; atMs += 30_000) {
+        expect(fleet.judge(node)).toMatchObject({ kind: "waiting", reason: "holdOff" });
+        await clock.advance(30_000);
+        fleet.look();
+      }
+      for (let round = 0; round < 2; round += 1) {
+        await clock.advance(30_000);
+        fleet.look();
+      }
+      expect(fleet.judge(node)).toEqual({ kind: "confirm" });
+      expect(await world.run()).toEqual({ kind: "deleted" });
+    });
+
+    test("starts anew when that is not enough either", async () => {
+      await using world = await setUp(tolerant);
+      const { fleet, clock, server, provider } = world;
+      provider.missing = () => LOST;
+      await world.run();
+      for (let round = 0; round < 21; round += 1) {
+        await clock.advance(30_000);
+        fleet.look();
+      }
+      expect(await world.run()).toEqual({ kind: "unconfirmed", message: expect.any(String) });
+      const node = server.find("gone") ?? toNode("gone");
+      expect(fleet.judge(node)).toMatchObject({ kind: "waiting", observations: 0 });
+    });
   });
 
   test("keeps the Node when its machine answers", async () => {

@@ -4,15 +4,17 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
-import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import type { NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
 import { swapUuid } from "../../../lib/core/uuid.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
+import { type AbsenceQuestion, proveAbsence } from "../../../lib/providers/xenorchestra/absence.ts";
 import { XenOrchestraApi } from "../../../lib/providers/xenorchestra/api.ts";
 import { ConnectionWatch } from "../../../lib/providers/xenorchestra/connection_watch.ts";
 import { Memory } from "../../../lib/providers/xenorchestra/memory.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { XenOrchestraProvider } from "../../../lib/providers/xenorchestra/provider.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session.ts";
+import type { Stay } from "../../../lib/providers/xenorchestra/stays.ts";
 import {
   FakeXenOrchestra,
   HOST_PARIS_1,
@@ -320,7 +322,7 @@ describe("proveAbsence()", () => {
     fake.dropPool(POOL_LYON);
     fake.collections["servers"] = [];
     inventory = await provider.listInventory([NODE], signal);
-    expect(await read()).toBe("unknown notCovered");
+    expect(await read()).toBe("unknown partLost");
   });
 
   test("is unsure after a start while a connection is not up", async () => {
@@ -329,7 +331,7 @@ describe("proveAbsence()", () => {
     provider = xenOrchestra.create(toSettings(fake.url), toDeps());
     inventory = await provider.listInventory([NODE], signal);
     expect(inventory.coverage.has(POOL_LYON)).toBe(false);
-    expect(await read()).toBe("unknown notCovered");
+    expect(await read()).toBe("unknown partLost");
   });
 
   test.each([undefined, HOST_LYON])(
@@ -454,7 +456,7 @@ describe("proveAbsence()", () => {
     const before = structuredClone(fake.collections);
     fake.dropPool(POOL_LYON);
     inventory = await provider.listInventory([NODE], signal);
-    expect(await read()).toBe("unknown notCovered");
+    expect(await read()).toBe("unknown partLost");
     Object.assign(fake.collections, before);
     inventory = await provider.listInventory([NODE], signal);
     expect(await read()).toBe("absent");
@@ -594,6 +596,90 @@ describe("proveAbsence() while another pool is removed for good", () => {
     await removeLyon(1);
     fake.answer = ({ path }) => (path === `/pools/${POOL_LYON}` ? answer() : undefined);
     expect(await read()).toBe(expected);
+  });
+});
+
+describe("proveAbsence() while another pool is lost", () => {
+  const STAY: Stay = { poolId: POOL_PARIS, sinceMs: 0, untilMs: 600_000, isMoving: false };
+  /** Lyon was last shown in the middle of that. */
+  const QUESTION = {
+    vmId: WORKER_1,
+    poolIds: [POOL_PARIS],
+    isMoving: false,
+    isSeen: true,
+    removed: [],
+    stay: STAY,
+    sinceMs: 300_000,
+    findShownMs: () => 300_000,
+    mayPartsBeLost: true,
+  };
+
+  /** Asks about the VM once Lyon is lost. */
+  async function ask(over: Partial<AbsenceQuestion> = {}): Promise<Presence> {
+    const deps = toDeps();
+    const api = new XenOrchestraApi(new Session(toSettings(fake.url), deps), deps.metrics);
+    return await proveAbsence(api, { ...QUESTION, inventory, ...over }, signal);
+  }
+
+  beforeEach(async () => {
+    fake.dropPool(POOL_LYON);
+    inventory = await provider.listInventory([NODE], signal);
+  });
+
+  test("says absent of a VM that stayed in its own pool, and asks for the lost one in the end", async () => {
+    fake.seen.length = 0;
+    expect(await ask()).toMatchObject({
+      kind: "absent",
+      evidence: expect.stringContaining(`pool ${POOL_LYON} is lost`),
+    });
+    expect(fake.paths.at(-1)).toBe(`/pools/${POOL_LYON}`);
+  });
+
+  test.each<[string, Partial<AbsenceQuestion>, string]>([
+    ["nobody allowed it", { mayPartsBeLost: false }, "it may be in pool"],
+    ["the VM was never seen in its pool", { stay: undefined }, "nobody saw it leave"],
+    ["the VM left its pool too soon", { findShownMs: () => 500_000 }, "without a break"],
+  ])("only a lost part speaks against it when %s", async (_title, over, words) => {
+    expect(await ask(over)).toMatchObject({
+      kind: "unknown",
+      reason: "partLost",
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test.each<[string, () => unknown]>([
+    [
+      "the lost pool is there again",
+      () => fake.collections["pools"]?.push({ id: POOL_LYON, master: HOST_LYON }),
+    ],
+    [
+      "its own pool has no connection that is up",
+      () =>
+        fake.change("servers", (one) => one["poolId"] === POOL_PARIS, {
+          poolId: null,
+          status: "connecting",
+        }),
+    ],
+    [
+      "a connection is up whose pool is not loaded",
+      () => fake.change("servers", () => true, { status: "connected" }),
+    ],
+    ["a pool that is shown has no master", () => fake.remove("hosts", HOST_PARIS_1)],
+  ])("is unsure for more than that when %s", async (_title, change) => {
+    change();
+    expect(await ask()).toMatchObject({ kind: "unknown", reason: "notCovered" });
+  });
+
+  test("does so after a start, too, when the connection alone tells that a pool is lost", async () => {
+    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    inventory = await provider.listInventory([NODE], signal);
+    expect(inventory.coverage.has(POOL_LYON)).toBe(false);
+    expect((await ask()).kind).toBe("absent");
+    expect(await ask({ sinceMs: 500_000 })).toMatchObject({
+      reason: "partLost",
+      message: expect.stringContaining("without a break"),
+    });
+    expect(await ask({ mayPartsBeLost: false })).toMatchObject({ reason: "partLost" });
   });
 });
 

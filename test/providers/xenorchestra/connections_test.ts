@@ -5,6 +5,7 @@ import {
   nameServer,
   nameState,
   type ServersReply,
+  withoutLost,
 } from "../../../lib/providers/xenorchestra/connections.ts";
 import type { Server } from "../../../lib/providers/xenorchestra/schema.ts";
 
@@ -97,5 +98,20 @@ describe("nameState()", () => {
     expect(nameState({ id: "1" })).toBe("in an unknown state");
     expect(nameState({ id: "1", status: "x".repeat(2_000) }).length).toBeLessThanOrEqual(101);
     expect(nameServer({ id: "1", label: "x".repeat(2_000) }).length).toBeLessThanOrEqual(101);
+  });
+});
+
+describe("withoutLost()", () => {
+  const down: Server = { ...A, id: "9", status: "connecting", poolId: null };
+
+  test.each<[string, ServersReply, "clear" | "doubtful" | "unreadable"]>([
+    ["one is down beside those of all pools that are shown", list(A, B, down), "clear"],
+    ["one is down, and a pool that is shown has none", list(A, down), "unreadable"],
+    ["one is down, and there is no other", list(down), "unreadable"],
+    ["one is down that still names its pool", list(A, B, { ...down, poolId: "b" }), "doubtful"],
+    ["one is up without its pool", list(A, B, { ...A, poolId: null }), "doubtful"],
+    ["the list is refused", "refused", "unreadable"],
+  ])("when %s", (_title, servers, kind) => {
+    expect(judgeConnections(withoutLost(servers), COVERAGE).kind).toBe(kind);
   });
 });

@@ -46,6 +46,9 @@ describe("judgeUnlisted()", () => {
     isSeen: false,
     removed: [],
     stay: undefined,
+    sinceMs: 0,
+    findShownMs: () => 0,
+    mayPartsBeLost: false,
   };
 
   test.each<[string, string[], Partial<Inventory>, UnknownReason, string, boolean?]>([

@@ -260,10 +260,10 @@ describe("every way a cloud can mislead", () => {
     simulator.state.dropPool(otherPoolId);
     expect(await observe()).toEqual(["present", "present"]);
     simulator.state.removeVm(vmId);
-    expect(await observe()).toEqual(["notListed", "unknown notCovered"]);
+    expect(await observe()).toEqual(["notListed", "unknown partLost"]);
     simulator.state.forgetPool(otherPoolId);
     // A pool that was removed for good is known until the next start.
-    expect(await observe()).toEqual(["notListed", "unknown notCovered"]);
+    expect(await observe()).toEqual(["notListed", "unknown partLost"]);
     provider = start();
     expect(await observe()).toEqual(["notListed", "absent"]);
   });

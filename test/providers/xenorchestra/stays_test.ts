@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Stays } from "../../../lib/providers/xenorchestra/stays.ts";
+import { doubtStay, STAY_MS, type Stay, Stays } from "../../../lib/providers/xenorchestra/stays.ts";
 import { toInstance } from "../../support/instances.ts";
 
 /** An inventory at a second: the pools of VMs by ID, the pools that are lost, and the VMs on their way. */
@@ -123,8 +123,33 @@ describe("Stays.findShownMs()", () => {
     expect(stays.findShownMs("a")).toBe(60_000);
   });
 
-  test("takes the first inventory for the end of a pool that none showed", () => {
-    expect(new Stays(1).findShownMs("b")).toBe(Infinity);
-    expect(tell([{ at: 10, answered: 12 }, { at: 30 }]).findShownMs("z")).toBe(12_000);
+  test("knows nothing of a pool that none showed, and when the first inventory came", () => {
+    expect(new Stays(1).firstMs).toBe(Infinity);
+    const stays = tell([{ at: 10, answered: 12 }, { at: 30 }]);
+    expect([stays.findShownMs("z"), stays.firstMs]).toEqual([undefined, 12_000]);
+  });
+});
+
+describe("doubtStay()", () => {
+  const STAY: Stay = { poolId: "a", sinceMs: 0, untilMs: 1_000_000, isMoving: false };
+  const { untilMs } = STAY;
+
+  test.each<[string, Stay | undefined, number, string | undefined]>([
+    ["went on for long enough after", STAY, untilMs - STAY_MS, undefined],
+    ["went on for too short a time after", STAY, untilMs - STAY_MS + 1, "2m30s"],
+    [
+      "was long enough itself",
+      { ...STAY, sinceMs: untilMs - STAY_MS },
+      untilMs - STAY_MS,
+      undefined,
+    ],
+    ["was too short itself", { ...STAY, sinceMs: untilMs - STAY_MS + 1 }, 0, "without a break"],
+    ["ended while it was on its way", { ...STAY, isMoving: true }, 0, "migrated"],
+    ["is not known", undefined, 0, "nobody saw it"],
+    ["is of a time before anything", STAY, Infinity, "2m30s"],
+  ])("a stay that %s", (_title, stay, shownMs, expected) => {
+    const doubt = doubtStay(stay, shownMs);
+    if (expected === undefined) expect(doubt).toBeUndefined();
+    else expect(doubt).toContain(expected);
   });
 });
