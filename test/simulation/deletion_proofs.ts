@@ -4,6 +4,7 @@
  */
 import type { Node } from "../../lib/kube/resource.ts";
 import { FleetJudge } from "./fleet_judge.ts";
+import { StayJudge } from "./stay_judge.ts";
 import type { World } from "./world.ts";
 
 /** A machine as a process knows it to be gone. */
@@ -22,8 +23,8 @@ interface Proof {
   readonly atMs: number;
   /** The pools of which it knew all machines then. */
   readonly loaded: ReadonlySet<string>;
-  /** Whether it was connected to every pool. */
-  readonly isConnected: boolean;
+  /** The pools that it was not connected to, or did not show. */
+  readonly lost: readonly string[];
   /** Whether the user could know that. */
   readonly hasConnections: boolean;
 }
@@ -42,6 +43,7 @@ const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
 /** Follows what the cloud tells each process. */
 export class DeletionProofs {
   readonly fleet: FleetJudge;
+  readonly #stays: StayJudge;
   readonly #world: World;
   /** By process and machine. */
   readonly #absences = new Map<string, Absence>();
@@ -51,6 +53,7 @@ export class DeletionProofs {
   constructor(world: World) {
     this.#world = world;
     this.fleet = new FleetJudge(world);
+    this.#stays = new StayJudge(world);
   }
 
   /** Takes in an answer of the cloud. */
@@ -64,6 +67,7 @@ export class DeletionProofs {
 
   /** Takes in that a process failed to take an inventory: every count starts anew. */
   noteFailure(asker: string): void {
+    this.#stays.noteFailure(asker);
     for (const [key, absence] of this.#absences) {
       if (key.startsWith(`${asker} `)) absence.lists = [];
     }
@@ -107,7 +111,8 @@ export class DeletionProofs {
 
   /** Notes that a process sends a deletion, and says what speaks against it. */
   listDoubts(author: string, node: Node, vmId: string): string[] {
-    const { enabled, confirmations, holdOffMs } = this.#world.findSaid(author).deletion;
+    const { enabled, confirmations, holdOffMs, whileOtherPartsAreLost } =
+      this.#world.findSaid(author).deletion;
     const { lists, proofs, wasShown } = this.#find(author, vmId);
     const doubts: string[] = enabled ? [] : ["its settings forbid it"];
     const nowMs = this.#nowMs;
@@ -117,8 +122,14 @@ export class DeletionProofs {
     );
     if (fitting.length < 2) doubts.push("its pool did not say twice that it has no such VM");
     const isUnnamed = wasShown && fitting.some(({ hasConnections }) => !hasConnections);
-    const isConnected = fitting.some((proof) => proof.isConnected);
-    if (!isConnected && !isUnnamed) doubts.push("a pool was not connected");
+    const { lost = [] } = fitting.find((one) => one.lost.length === 0) ?? fitting.at(-1) ?? {};
+    if (lost.length > 0 && !isUnnamed) {
+      doubts.push(
+        ...(whileOtherPartsAreLost
+          ? this.#stays.listDoubts(author, vmId, lost)
+          : ["a pool was not connected"]),
+      );
+    }
     const isKnown = wasShown || fitting.some(({ hasConnections }) => hasConnections);
     if (!isKnown) doubts.push("it never saw the VM, and could not read the connections");
     if (lists.length < confirmations) doubts.push(`only ${lists.length} lists lacked the VM`);
@@ -126,6 +137,18 @@ export class DeletionProofs {
     if (spanMs < holdOffMs * (1 - RATE_ERROR))
       doubts.push(`it is missing for ${Math.floor(spanMs)} ms only`);
     return [...doubts, ...this.fleet.listExcess(author, node.metadata.uid ?? "")];
+  }
+
+  /**
+   * Whether a machine is where nobody could see it, and a process was allowed to live with that: by its settings, or
+   * because nothing that its user may read names the pool.
+   */
+  isExcused(author: string, vmId: string): boolean {
+    const { cloud, truth } = this.#world;
+    const poolId = String(truth.find(vmId)?.["$pool"]);
+    if (cloud.state.read("pools", poolId) !== undefined) return false;
+    if (this.#world.findSaid(author).deletion.whileOtherPartsAreLost) return true;
+    return !cloud.hasConnections && !this.#stays.wasShown(author, poolId);
   }
 
   /** Whether so many Nodes are gone or were lately deleted that the process that leads may delete none. */
@@ -151,6 +174,7 @@ export class DeletionProofs {
   #noteList(asker: string, response: Response): void {
     const isGenuine = isJson(response) || response.status === 304;
     if (!isGenuine || (response.status !== 200 && response.status !== 304)) return;
+    this.#stays.noteList(asker);
     for (const vmId of this.#world.machines.values()) {
       const absence = this.#find(asker, vmId);
       if (this.#isShown(vmId)) {
@@ -166,10 +190,15 @@ export class DeletionProofs {
       const dom0 = state.read("hosts", masterId)?.["controlDomain"];
       return state.read("vm-controllers", String(dom0)) !== undefined;
     });
-    const isConnected = state.list("servers").every(({ status }) => status === "connected");
+    const connected = new Set(
+      state
+        .list("servers")
+        .flatMap((one) => (one["status"] === "connected" ? [one["poolId"]] : [])),
+    );
+    const lost = pools.map(({ id }) => id).filter((id) => !connected.has(id));
     const { hasConnections } = this.#world.cloud;
     const ids = new Set(loaded.map(({ id }) => id));
-    return { atMs: this.#nowMs, loaded: ids, isConnected, hasConnections };
+    return { atMs: this.#nowMs, loaded: ids, lost, hasConnections };
   }
 
   #isShown(vmId: string): boolean {

@@ -120,7 +120,9 @@ export class Invariants {
     const node = this.#world.findNode(name);
     const vmId = PROVIDER_ID.exec(node?.spec?.providerID ?? "")?.[1];
     if (node === undefined || vmId === undefined) return;
-    if (this.#world.truth.find(vmId)) this.#tell(`${author} deletes Node ${name}, whose VM exists`);
+    // What remains possible where pools may be lost; whether it was allowed is judged below.
+    if (this.#world.truth.find(vmId) && !this.proofs.isExcused(author, vmId))
+      this.#tell(`${author} deletes Node ${name}, whose VM exists`);
     if (this.#world.truth.isTemplate(vmId))
       this.#tell(`${author} deletes Node ${name}, whose VM is a template now`);
     for (const doubt of this.proofs.listDoubts(author, node, vmId)) {

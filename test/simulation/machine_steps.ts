@@ -17,7 +17,7 @@ const GIB = 2 ** 30;
 const MIGRATION_MS_MAX = 60_000;
 
 /** Deleted for good; its kubelet falls silent, sooner or later. Something may fail while its absence is counted. */
-const remove = step("VM deleted", 2, (world, { name, vmId }) => {
+export const remove: Step = step("VM deleted", 2, (world, { name, vmId }) => {
   const { random, trace, cloud } = world;
   cloud.state.removeVm(vmId);
   fall(world, name);
@@ -98,6 +98,19 @@ const emigrate: Step = step("VM moves to another pool", 3, (world, { name, vmId 
   return `${name} in ${tookMs} ms, with a gap of ${gapMs} ms`;
 });
 
+/** By `xe`, behind the back of Xen Orchestra: no list ever shows it on its way, and it may go to a pool that is lost. */
+export const smuggle: Step = step("VM moves unseen", 1, (world, { name, vmId }) => {
+  const { random, cloud, truth } = world;
+  const operations = truth.find(vmId)?.["current_operations"] ?? {};
+  if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;
+  const pool = random.pick(cloud.pools);
+  world.invariants.proofs.fleet.noteMove(vmId);
+  cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds) });
+  // The network of the other pool may not reach the API server.
+  if (random.chance(0.5) && world.findNode(name)) world.setReady(name, false);
+  return `${name} to ${pool.id}`;
+});
+
 /** Everything that may happen to a machine. */
 export const MACHINE_STEPS: readonly Step[] = [
   remove,
@@ -107,6 +120,7 @@ export const MACHINE_STEPS: readonly Step[] = [
   resize,
   migrate,
   emigrate,
+  smuggle,
   freeze,
 ];
 

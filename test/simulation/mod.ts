@@ -11,7 +11,7 @@
  * | story.ts | one seed from its beginning to its end |
  * | world.ts | everything a story happens to |
  * | *_steps.ts | what may happen: to machines, Nodes, the cloud, the API server, processes and networks |
- * | invariants.ts, node_writes.ts, deletion_proofs.ts, fleet_judge.ts | what must never happen |
+ * | invariants.ts, node_writes.ts, deletion_proofs.ts, fleet_judge.ts, stay_judge.ts | what must never happen |
  * | known_truth.ts | what a process may honestly believe of machines |
  * | settings_file.ts | what people tell the processes, and may change while they run |
  * | calm.ts, truth.ts | what must be true in the end |

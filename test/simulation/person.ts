@@ -2,7 +2,7 @@
  * The person in a story: reads what is told of Nodes, and does what only people may.
  * @module
  */
-import type { KubeEvent } from "../../lib/kube/resource.ts";
+import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
 import type { World } from "./world.ts";
 
 /** What Landfall says when too many Nodes are gone at once: that comes right by a person alone. */
@@ -25,12 +25,13 @@ export function restartWithoutPool({ cloud, replicas, trace }: World): void {
 /** Ends what people would not let go on, before all must come right. */
 export function tidyUp(world: World): void {
   const { server, machines, truth } = world;
-  for (const { metadata, spec } of server.nodes) {
+  for (const node of server.nodes) {
+    const { metadata, spec } = node;
     const vmId = machines.get(metadata.name) ?? "";
     if (world.isForeign(metadata.name)) continue;
     // Nobody can say any more whether a machine of a pool that was removed is gone.
     const isUnknown = world.cloud.hasForgotten && !world.isConnected(vmId);
-    const isLost = truth.isTemplate(vmId) || isUnknown;
+    const isLost = truth.isTemplate(vmId) || isUnknown || mayBeCopy(world, node);
     if (isLost || isTwin(world, metadata.name)) {
       server.objects.deleteNode(metadata.name);
       continue;
@@ -64,6 +65,15 @@ export function decide(world: World, isPatient: boolean): void {
     trace.note("PERSON", `deletes Node ${name}: ${why}`);
     server.objects.deleteNode(name);
   }
+}
+
+/** Whether the Node names a pool that was removed, so that its machine, which is off in another, may be a copy. */
+function mayBeCopy({ cloud, machines, truth }: World, { metadata, spec }: Node): boolean {
+  const vmId = machines.get(metadata.name) ?? "";
+  if (!cloud.hasForgotten || truth.isRunning(vmId)) return false;
+  const [, provided] = /^xenorchestra:\/\/([^/]*)\//.exec(spec?.providerID ?? "") ?? [];
+  const known = metadata.labels?.["topology.kubernetes.io/region"] ?? provided;
+  return known !== undefined && !cloud.pools.some(({ id }) => id === known);
 }
 
 /** Whether another Node has a better claim to the machine: that which is initialised, or was there first. */

@@ -29,7 +29,8 @@ export const SETTINGS_PATH = "/etc/landfall/cloud.yaml";
 /** Writes settings down. @param note A comment, which means nothing */
 export function toSaying(said: Said, note: string = ""): Saying {
   const { deletion, refreshIntervalMs, labels, token } = said;
-  const { enabled, confirmations, holdOffMs, fleetShare, fleetWindowMs } = deletion;
+  const { enabled, confirmations, holdOffMs, fleetShare, fleetWindowMs, whileOtherPartsAreLost } =
+    deletion;
   const lines = [
     `# ${note}`,
     `token: ${token}`,
@@ -42,6 +43,7 @@ export function toSaying(said: Said, note: string = ""): Saying {
     `  holdOff: ${holdOffMs}ms`,
     `  fleetShare: ${fleetShare}`,
     `  fleetWindow: ${fleetWindowMs}ms`,
+    `  whileOtherPoolsAreLost: ${whileOtherPartsAreLost}`,
   ];
   return { text: `${lines.join("\n")}\n`, said };
 }

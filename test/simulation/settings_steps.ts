@@ -78,6 +78,7 @@ function draw({ random, settings, said }: World): Said {
       holdOffMs: deletion.holdOffMs + random.pick([0, 0, 10_000, 30_000]),
       fleetShare: random.pick([deletion.fleetShare, 0.34, 0.5, 1]),
       fleetWindowMs: random.pick([deletion.fleetWindowMs, 60_000, 120_000, 600_000]),
+      whileOtherPartsAreLost: random.chance(0.5),
     },
     refreshIntervalMs: random.pick([settings.refreshIntervalMs, 15_000, 20_000]),
     labels: random.pick([

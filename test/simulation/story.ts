@@ -6,6 +6,7 @@ import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { countRetries, listUntrue } from "./calm.ts";
 import { CLOUD_STEPS } from "./cloud_steps.ts";
 import { MACHINE_STEPS } from "./machine_steps.ts";
+import { loseLong, OUTAGE_STEPS } from "./outage_steps.ts";
 import { NODE_STEPS } from "./node_steps.ts";
 import { decide, restartWithoutPool, tidyUp } from "./person.ts";
 import { PROCESS_STEPS } from "./process_steps.ts";
@@ -51,6 +52,8 @@ const TROUBLES = [
   { weight: 234, ms: 55_000, pauseMs: 2_000 },
   { weight: 5, ms: 300_000, pauseMs: 6_000 },
   { weight: 1, ms: 900_000, pauseMs: 12_000 },
+  // Nothing but a pool that is lost for longer than a Node of another takes to go.
+  { weight: 6, ms: 1_200_000, pauseMs: 60_000, steps: OUTAGE_STEPS },
 ] as const;
 /** How often it is looked whether all came right. */
 const LOOK_MS = 5_000;
@@ -111,6 +114,7 @@ function toSettings(random: Random): WorldSettings {
     holdOffMs: random.pick([0, 10_000, 10_000, 60_000]),
     fleetShare: random.pick([0.34, 0.5, 1, 1]),
     fleetWindowMs: random.pick([120_000, 600_000]),
+    whileOtherPartsAreLost: random.chance(0.5),
   };
   const replicas = random.chance(ALONE_SHARE) ? 1 : 2;
   const pools = random.pick([2, 2, 3]);
@@ -132,9 +136,10 @@ async function begin(world: World): Promise<void> {
 
 async function trouble(world: World): Promise<void> {
   const { random, timeline, invariants } = world;
-  const { ms, pauseMs } = random.weigh(TROUBLES);
+  const { ms, pauseMs, ...more } = random.weigh(TROUBLES);
   const endMs = timeline.monotonic() + ms;
-  const steps = drawSteps(random);
+  const steps = "steps" in more ? more.steps : drawSteps(random);
+  if ("steps" in more) loseLong(world, ms);
   while (timeline.monotonic() < endMs && invariants.violations.length === 0) {
     takeStep(world, steps);
     supervise(world);
