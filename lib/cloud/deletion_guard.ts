@@ -195,7 +195,7 @@ export function prolongStreak(state: GuardState, uid: string): GuardState {
   return { ...state, missing: new Map(state.missing).set(uid, { ...node, streak }) };
 }
 
-/** Whether a Node may be deleted even if another part of the cloud is lost: it was missing for as long as that takes. */
+/** Whether a Node was missing for long enough to be deleted even while another part of the cloud is lost. */
 export function mayPartsBeLost(
   state: GuardState,
   uid: string,

@@ -81,8 +81,8 @@ const SCHEMA = v.object({
     type: "boolean",
     default: "false",
     description:
-      "Whether a Node may be deleted while other pools (parts of the cloud) are lost. Its machine must have stayed in " +
-      "its own pool for 2m30s after the other was lost and be missing for 10m. What remains possible is in " +
+      "Whether a Node may be deleted while other pools (parts of the cloud) are lost. Its machine must have stayed " +
+      "in its own pool for 2m30s after the other was lost and be missing for 10m. What remains possible is in " +
       "[why Landfall does not delete a Node](../explanation/deletion.md#while-another-pool-is-lost).",
   }),
 });

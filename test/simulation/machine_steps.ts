@@ -98,7 +98,7 @@ const emigrate: Step = step("VM moves to another pool", 3, (world, { name, vmId 
   return `${name} in ${tookMs} ms, with a gap of ${gapMs} ms`;
 });
 
-/** By `xe`, behind the back of Xen Orchestra: no list ever shows it on its way, and it may go to a pool that is lost. */
+/** By `xe`, unseen by Xen Orchestra: no list ever shows it on its way, and it may go to a pool that is lost. */
 export const smuggle: Step = step("VM moves unseen", 1, (world, { name, vmId }) => {
   const { random, cloud, truth } = world;
   const operations = truth.find(vmId)?.["current_operations"] ?? {};

@@ -64,8 +64,8 @@ type Unknown = Presence & { kind: "unknown" };
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  * 6. every pool still answers: the second 404 may be younger than the loss of a pool
  *
- * By the settings, other pools may be lost: then the VM must have stayed in its own for long enough after that, and they
- * must still be lost in the end.
+ * The settings may allow that other pools are lost: then the VM must have stayed in its own for long enough after that,
+ * and they must still be lost in the end.
  *
  * Nothing is asked for a VM that was being migrated when it was shown last: neither pool may show it for a while, and
  * that looks as if it were gone. A migration that no list happened to show remains; there only time tells.
