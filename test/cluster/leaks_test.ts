@@ -91,10 +91,10 @@ beforeEach(() => {
   RequestLog.prototype.add = () => undefined;
   EventCorrelator.prototype.correlate = (event) => ({ kind: "create", event });
 });
-afterEach(() => {
+afterEach(async () => {
   RequestLog.prototype.add = add;
   EventCorrelator.prototype.correlate = correlate;
-  world?.leave();
+  await world?.leave();
 });
 
 describe("runApp", () => {

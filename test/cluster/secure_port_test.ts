@@ -229,6 +229,7 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
       `--kubeconfig=${await rig.writeKubeconfig()}`,
       "--bind-address=127.0.0.1",
       `--secure-port=${port}`,
+      "--debug-address=",
     ];
     const taken = await runLandfall(program, base);
     expect(taken.code).toBe(1);

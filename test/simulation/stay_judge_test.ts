@@ -32,7 +32,7 @@ class Scene {
     this.world.cloud.state.removeVm(this.vmId);
     await this.list(gone);
     const doubts = this.judge.listDoubts(AUTHOR, this.vmId, [this.other]);
-    this.world.leave();
+    await this.world.leave();
     return doubts.join("; ");
   }
 }

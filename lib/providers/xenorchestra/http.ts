@@ -49,7 +49,7 @@ const ETAG_LENGTH_MAX = 128;
 const RETRY_AFTER_MS_MAX = 300_000;
 /** Longest answer, unpacked: 80,000 VMs. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
-/** As much as is shown of what an answer says of itself. */
+/** As much as is shown of what an answer says of itself, and of a question, which may hold an ID of any length. */
 const SAID_CHARS_MAX = 200;
 /** As much as is shown of a content type. */
 const TYPE_CHARS_MAX = 100;
@@ -246,7 +246,8 @@ export function toConnectionError(error: unknown, url: string): CloudError {
 export function toReplyError(reply: Reply, what: string): CloudError {
   const { status, retryAfterMs } = reply;
   const said = findErrorText(reply);
-  const answered = `Xen Orchestra answered ${status}${said === "" ? "" : ` (${said})`} to ${what}`;
+  const question = shorten(what, SAID_CHARS_MAX);
+  const answered = `Xen Orchestra answered ${status}${said === "" ? "" : ` (${said})`} to ${question}`;
   const options = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   if (status === 401) {
     const advice =

@@ -20,7 +20,8 @@ const NOTHING: Listed = { instances: new Map(), lookedFor: new Set(), copies: ne
  * Remembers the VMs of Nodes. Only memory: no clock.
  *
  * What the last list shows is read from that list, which is kept anyway. Only the VMs that it lacks cost memory, at
- * most so many; the longest unseen goes first. Nothing is known of a VM that was listed before any Node asked for it.
+ * most so many, until their Nodes are gone; the longest unseen goes first. Nothing is known of a VM that was listed
+ * before any Node asked for it.
  */
 export class LastSeen {
   readonly #sizeMax: number;
@@ -58,7 +59,7 @@ export class LastSeen {
       }
     }
     for (const id of this.#apart.keys()) {
-      if (lookedFor.has(id) && isShown(id)) this.#apart.delete(id);
+      if (!lookedFor.has(id) || isShown(id)) this.#apart.delete(id);
     }
     this.#listed = listed;
   }

@@ -60,7 +60,7 @@ export function doubtStay(stay: Stay | undefined, shownMs: number): string | und
 
 /**
  * Remembers the VMs of Nodes. What stays where it is costs nothing: only VMs that the last inventory lacks are kept, at
- * most so many, and for 150 s those that came, moved or were being migrated.
+ * most so many and until their Nodes are gone, and for 150 s those that came, moved or were being migrated.
  */
 export class Stays {
   readonly #sizeMax: number;
@@ -110,6 +110,9 @@ export class Stays {
     }
     if (this.#last !== undefined && instances !== this.#last.instances) {
       this.#compare(this.#last, listed);
+    }
+    for (const vmId of this.#ended.keys()) {
+      if (!listed.lookedFor?.has(vmId)) this.#ended.delete(vmId);
     }
     for (const vmId of listed.migrating) this.#restart(vmId, observedAtMs);
     for (const [vmId, sinceMs] of this.#vmSinceMs) {

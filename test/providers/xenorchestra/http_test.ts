@@ -176,6 +176,13 @@ describe("sendRequest()", () => {
 });
 
 describe("toReplyError()", () => {
+  test("shows no more than a part of a long question", () => {
+    const reply = { status: 404, contentType: "application/json", json: { value: {} } };
+    const { message } = toReplyError(reply, `GET /hosts/${"x".repeat(5_000)}`);
+    expect(message.length).toBeLessThan(500);
+    expect(message).toContain("x…");
+  });
+
   test.each([
     ["auth-badtoken", "denied", "token is wrong or expired"],
     ["nonadmin-vm-403", "denied", "not enough privileges"],

@@ -33,6 +33,16 @@ describe("LastSeen", () => {
     expect(seen.findPool("vm")).toBe("a");
   });
 
+  test("forgets a VM that vanished once no Node asks for it", () => {
+    const seen = new LastSeen(10);
+    seen.noteList(toListed(["vm"], { vm: "a" }));
+    seen.noteList(toListed(["vm"], {}));
+    expect(seen.findPool("vm")).toBe("a");
+    seen.noteList(toListed([], {}));
+    seen.noteList(toListed(["vm"], {}));
+    expect(seen.findPool("vm")).toBeUndefined();
+  });
+
   test("knows nothing of a VM that no list ever showed, or that no Node asked for", () => {
     const seen = new LastSeen(10);
     seen.noteList(toListed([], { vm: "a" }));

@@ -9,13 +9,16 @@ interface Look {
   readonly lost?: readonly string[];
   readonly moving?: readonly string[];
   readonly answered?: number;
+  readonly asked?: readonly string[];
 }
 
 const HERE = { vm: "a", other: "a" };
 const GONE = { other: "a" };
 
 function tell(looks: readonly Look[], stays: Stays = new Stays(10)): Stays {
-  for (const { at, vms = HERE, lost = [], moving = [], answered = at } of looks) {
+  for (const look of looks) {
+    const { at, vms = HERE, lost = [], moving = [], answered = at } = look;
+    const { asked = ["vm", "other"] } = look;
     const entries = Object.entries(vms).map(
       ([id, region]) => [id, toInstance(id, { region })] as const,
     );
@@ -26,7 +29,7 @@ function tell(looks: readonly Look[], stays: Stays = new Stays(10)): Stays {
       instances: new Map(entries),
       coverage: new Map<string, { complete: boolean }>(pools),
       undecodable: new Map(),
-      lookedFor: new Set(["vm", "other"]),
+      lookedFor: new Set(asked),
       migrating: new Set(moving),
     });
   }
@@ -47,6 +50,12 @@ describe("Stays.find()", () => {
     const stay = { poolId: "a", sinceMs: 0, untilMs: 60_000, isMoving: false };
     expect(stays.find("vm")).toEqual(stay);
     expect(stays.find("other")).toBeUndefined();
+  });
+
+  test("forgets it once no Node asks for the VM", () => {
+    const stays = tell([{ at: 0 }, { at: 30, vms: GONE }]);
+    expect(stays.find("vm")).toBeDefined();
+    expect(tell([{ at: 60, vms: GONE, asked: ["other"] }], stays).find("vm")).toBeUndefined();
   });
 
   test("forgets it when the VM is back", () => {
