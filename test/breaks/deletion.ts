@@ -514,8 +514,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM that was not seen after a pool was removed may be there",
     edits: edit(
       ABSENCE,
-      "if (stay && !stay.isMoving && stay.untilMs > shownMs) continue;",
-      "if (shownMs < Infinity) continue;",
+      "const doubt = doubtStay(stay, goneMs);",
+      "const doubt = doubtStay(stay, goneMs) && undefined;",
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },

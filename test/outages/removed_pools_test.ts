@@ -9,6 +9,8 @@ import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
 const MINUTE_MS = 60_000;
 /** For so long the connection must be gone, and a little more for reads once a minute. */
 const REMOVED_MS = 12 * MINUTE_MS;
+/** For so long a VM must stay in its own pool after that, and a little more until the connection is missed. */
+const STAY_MS = 4 * MINUTE_MS;
 /** Time for three observations, and the deletion. */
 const DELETION_MS = 3 * MINUTE_MS;
 const GONE = "beta-gone";
@@ -31,11 +33,11 @@ describe.each([true, false])("a pool whose connection was removed; events: %p", 
     await using rig = await OutageRig.start(DEFAULT_DELETION, hasEvents);
     const { alpha } = rig.pools;
     rig.servers.cloud.state.forgetPool(alpha.id);
-    await rig.clock.advance(REFRESH_MS);
+    await rig.clock.advance(STAY_MS);
     remove(rig, GONE);
     remove(rig, "alpha-gone");
     rig.setReady("alpha-3", false);
-    await rig.clock.advance(9 * MINUTE_MS);
+    await rig.clock.advance(9 * MINUTE_MS - STAY_MS);
     expect(rig.readNode(GONE)).toBeDefined();
     expect(rig.listEvents(GONE)).toContain("NodeDeletionBlocked");
     await rig.clock.advance(DELETION_MS + REMOVED_MS - 9 * MINUTE_MS);
@@ -117,6 +119,43 @@ describe("a pool holds up deletions for as long as it is away", () => {
   });
 });
 
+describe.each([true, false])(
+  "a VM that went to a pool before that was removed; events: %p",
+  (hasEvents) => {
+    test.each<[string, (rig: OutageRig) => Promise<void>]>([
+      [
+        "while the pool was lost",
+        async ({ servers, clock, pools, toVmId }) => {
+          const { state } = servers.cloud;
+          state.dropPool(pools.alpha.id);
+          await clock.advance(2 * MINUTE_MS);
+          state.migratePool(toVmId(GONE), pools.alpha.id);
+          await clock.advance(2 * MINUTE_MS);
+          state.forgetPool(pools.alpha.id);
+        },
+      ],
+      [
+        "and Xen Orchestra showed it in its old pool for a while longer",
+        async ({ servers, clock, pools, toVmId }) => {
+          const { state } = servers.cloud;
+          state.forgetPool(pools.alpha.id);
+          await clock.advance(66_000);
+          state.migratePool(toVmId(GONE), pools.alpha.id);
+        },
+      ],
+    ])("keeps its Node: %s", async (_title, move) => {
+      await using rig = await OutageRig.start(DEFAULT_DELETION, hasEvents);
+      await rig.clock.advance(5 * MINUTE_MS);
+      await move(rig);
+      await rig.clock.advance(REMOVED_MS);
+      rig.setReady(GONE, false);
+      await rig.clock.advance(20 * MINUTE_MS);
+      expect(rig.readNode(GONE)).toBeDefined();
+      expect(rig.listEvents(GONE)).toContain("NodeDeletionBlocked");
+    });
+  },
+);
+
 describe("what is known of connections", () => {
   test("costs one question after the start, and none at rest", async () => {
     await using rig = await OutageRig.start(DEFAULT_DELETION, true);
@@ -126,4 +165,16 @@ describe("what is known of connections", () => {
     await rig.clock.advance(30 * MINUTE_MS);
     expect(count()).toBe(1);
   });
+
+  test.each([403, 500])(
+    "costs a question in ten minutes at rest while it is answered with %d",
+    async (status) => {
+      await using rig = await OutageRig.start(DEFAULT_DELETION, true);
+      rig.servers.cloud.faults.set({ kind: "status", status }, { route: "/servers" });
+      rig.servers.cloud.state.restorePool(rig.pools.alpha.id);
+      const { requests } = rig.servers.cloud;
+      await rig.clock.advance(60 * MINUTE_MS);
+      expect(requests.count("GET /servers")).toBeLessThanOrEqual(8);
+    },
+  );
 });

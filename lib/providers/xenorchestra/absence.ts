@@ -59,7 +59,7 @@ type Unknown = Presence & { kind: "unknown" };
  * 3. nothing speaks for the VM being under another pool: the last list does not show it, no known pool
  *    is missing, every connection is up, and the VM records of every other pool are loaded, too: a VM that moved,
  *    unseen, may be in any. Where the connections cannot all be read, or another pool hides its VMs, this process must
- *    have seen the VM; and where a pool was removed, it must have seen the VM elsewhere after that
+ *    have seen the VM; and where a pool was removed, the VM must have stayed in its own for long after that
  * 4. it was not turned into a template, as far as the server knows templates: one never runs
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  * 6. every pool still answers: the second 404 may be younger than the loss of a pool
@@ -108,9 +108,11 @@ export async function proveAbsence(
     const pool = await api.readPool(poolId, signal);
     if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));
   }
-  for (const poolId of [...removed.map((one) => one.poolId), ...lost]) {
+  const names = new Map(removed.map(({ poolId, name }) => [poolId, name]));
+  for (const poolId of [...names.keys(), ...lost]) {
     const pool = await api.readPool(poolId, signal);
-    const why = `pool ${poolId}, which was not shown, is there again or still loads`;
+    const name = names.get(poolId) ?? inventory.coverage.get(poolId)?.name ?? poolId;
+    const why = `pool ${name}, which was not shown, is there again or still loads`;
     if (pool.kind !== "missing") return toUnknown("notCovered", vmId, why);
   }
   const pools = poolIds.join(" and ");
@@ -214,11 +216,12 @@ function doubtLost(question: AbsenceQuestion): Unknown | undefined {
   return undefined;
 }
 
-/** The VM may have gone to a pool right before that was removed. */
+/** The VM may have gone to a pool before that was removed, or while Xen Orchestra did not see the pool. */
 function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undefined {
-  for (const { name, shownMs } of removed) {
-    if (stay && !stay.isMoving && stay.untilMs > shownMs) continue;
-    const why = `it was not seen after pool ${name} was removed from Xen Orchestra and may have gone there before`;
+  for (const { name, goneMs } of removed) {
+    const doubt = doubtStay(stay, goneMs);
+    if (doubt === undefined) continue;
+    const why = `${doubt}: it may be in pool ${name}, which was removed from Xen Orchestra`;
     return toUnknown("notCovered", vmId, `${why}; if the VM is gone, delete the Node`);
   }
   return undefined;

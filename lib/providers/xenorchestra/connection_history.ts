@@ -15,9 +15,11 @@ import type { Server } from "./schema.ts";
 const GONE_MS = 600_000;
 /** How often the list is read while a pool is lost. */
 const LOST_INTERVAL_MS = 60_000;
-/** How often it is read when it told too little before, and while a pool is removed. */
+/** How often it is read when it told too little before, or was not answered, and while a pool is removed. */
 const SLOW_INTERVAL_MS = 600_000;
 const POOLS_MAX = 256;
+/** Most entries to remember for one pool: the newest. */
+const ENTRIES_MAX = 16;
 
 /** The pools of an inventory. */
 type Pools = Inventory["coverage"];
@@ -44,6 +46,8 @@ export class ConnectionHistory {
   /** Pools that were shown when the list was read last: of these there is nothing more to learn soon. */
   #tried: ReadonlySet<string> = new Set();
   #readMs = -Infinity;
+  /** Whether there was no answer to the last read. */
+  #isUnanswered = false;
 
   /** Pools whose connections are gone, each for however long. */
   get gonePools(): string[] {
@@ -61,14 +65,20 @@ export class ConnectionHistory {
     return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;
   }
 
+  /** When the answer to the first read came that lacked every connection to a pool, in monotonic milliseconds. */
+  findGoneMs(poolId: string): number | undefined {
+    return this.#gone.get(poolId)?.sinceMs;
+  }
+
   /**
    * Whether it is time to read the list: at once for a pool that is shown for the first time, once a minute while a
-   * pool is lost whose connection is known, never again while all is well.
+   * pool is lost whose connection is known, every ten minutes while the list cannot be read or tells too little, and
+   * never again while all is well.
    */
   isDue(pools: Pools, nowMs: number): boolean {
     const shown = listShown(pools);
     const isNew = shown.some((id) => !this.#entries.has(id) && !this.#tried.has(id));
-    if (isNew) return true;
+    if (isNew && !this.#isUnanswered) return true;
     const lost = [...this.#entries.keys()].filter((id) => !pools.get(id)?.complete);
     const isWaiting = lost.some((id) => !this.isRemoved(id));
     if (isWaiting) return nowMs - this.#readMs >= LOST_INTERVAL_MS;
@@ -78,13 +88,15 @@ export class ConnectionHistory {
 
   /**
    * Takes in the list. What is gone counts only while the list names a connection for each pool that is shown, and
-   * every entry names its pool: any other read starts the ten minutes again.
+   * every entry names its pool: any other read starts the ten minutes again. An entry that leads to another pool now is
+   * gone for its old one.
    *
-   * @param pools The pools of the newest inventory
+   * @param pools The pools of the newest inventory, when the answer came
    */
   note(servers: ServersReply, pools: Pools, { askedMs, answeredMs }: ReadTimes): void {
     const shown = listShown(pools);
     this.#readMs = askedMs;
+    this.#isUnanswered = false;
     this.#tried = new Set(shown);
     if (typeof servers === "string" || !isWhole(servers, pools)) {
       this.#gone.clear();
@@ -94,19 +106,32 @@ export class ConnectionHistory {
     // Entries that were replaced or lead elsewhere now are forgotten.
     for (const poolId of shown) this.#entries.delete(poolId);
     this.#learn(servers.objects);
-    const listed = new Set(servers.objects.map(({ id }) => id));
+    const gone = new Map(this.#gone);
+    this.#gone.clear();
     for (const [poolId, entries] of this.#entries) {
-      const isGone = !shown.includes(poolId) && ![...entries].some((id) => listed.has(id));
-      const { sinceMs = answeredMs } = this.#gone.get(poolId) ?? {};
-      if (isGone) this.#gone.set(poolId, { sinceMs, untilMs: askedMs });
-      else this.#gone.delete(poolId);
+      const isListed = servers.objects.some((one) => one.poolId === poolId && entries.has(one.id));
+      if (isListed || shown.includes(poolId)) continue;
+      const { sinceMs = answeredMs } = gone.get(poolId) ?? {};
+      this.#gone.set(poolId, { sinceMs, untilMs: askedMs });
     }
   }
 
-  /** Takes in that there was no answer, or that somebody else reads from now on: what is gone counts from the start. */
-  noteUnread(askedMs: number = this.#readMs): void {
+  /** Takes in that there was no answer: what is gone counts from the start. */
+  noteUnanswered(askedMs: number): void {
     this.#readMs = askedMs;
+    this.#isUnanswered = true;
     this.#gone.clear();
+  }
+
+  /** Takes in that somebody else reads from now on: what is gone counts from the start. */
+  noteOtherReader(): void {
+    this.#isUnanswered = false;
+    this.#gone.clear();
+  }
+
+  /** Takes in which pools an inventory shows: their connections are not gone, whatever an older list says. */
+  noteShown(pools: Pools): void {
+    for (const poolId of listShown(pools)) this.#gone.delete(poolId);
   }
 
   /** Takes in that a pool is there after all. */
@@ -117,8 +142,8 @@ export class ConnectionHistory {
   #learn(servers: readonly Server[]): void {
     for (const { id, status, poolId } of servers) {
       if (status !== "connected" || !poolId) continue;
-      const known = this.#entries.get(poolId) ?? [];
-      remember(this.#entries, poolId, new Set([...known, id]), POOLS_MAX);
+      const known = [...(this.#entries.get(poolId) ?? [])].filter((one) => one !== id);
+      remember(this.#entries, poolId, new Set([...known, id].slice(-ENTRIES_MAX)), POOLS_MAX);
     }
   }
 }

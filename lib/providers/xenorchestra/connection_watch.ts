@@ -1,5 +1,5 @@
 /**
- * Reads the list of connections to pools when there is something to learn from it: never at rest.
+ * Reads the list of connections to pools when there is something to learn from it, and not at rest.
  * @module
  */
 import type { Inventory } from "../../cloud/inventory.ts";
@@ -22,6 +22,8 @@ export interface ConnectionWatchOptions {
 export class ConnectionWatch {
   readonly #options: ConnectionWatchOptions;
   #isLooking = false;
+  /** The pools of the newest inventory. */
+  #coverage: Inventory["coverage"] = new Map();
 
   constructor(options: ConnectionWatchOptions) {
     this.#options = options;
@@ -36,25 +38,28 @@ export class ConnectionWatch {
   async look(coverage: Inventory["coverage"]): Promise<void> {
     const { memory, clock, log, signal } = this.#options;
     const askedMs = clock.monotonic();
+    this.#coverage = coverage;
+    memory.connections.noteShown(coverage);
     if (this.#isLooking || signal.aborted || !memory.connections.isDue(coverage, askedMs)) return;
     this.#isLooking = true;
     try {
-      await this.#read(coverage, askedMs);
+      await this.#read(askedMs);
     } catch (error) {
       if (signal.aborted) return;
-      memory.connections.noteUnread(askedMs);
+      memory.connections.noteUnanswered(askedMs);
       log.debug("Cannot list the connections to pools", { error });
     } finally {
       this.#isLooking = false;
     }
   }
 
-  async #read(coverage: Inventory["coverage"], askedMs: number): Promise<void> {
+  async #read(askedMs: number): Promise<void> {
     const { api, memory, clock, log, signal } = this.#options;
     const { connections } = memory;
     const before = new Set(connections.removedPools);
     const servers = await api.listServers(signal);
-    connections.note(servers, coverage, { askedMs, answeredMs: clock.monotonic() });
+    // Pools may have come back while the list was on its way.
+    connections.note(servers, this.#coverage, { askedMs, answeredMs: clock.monotonic() });
     for (const poolId of connections.gonePools) {
       // A pool that the user may not see any more looks removed in every list; asked for by itself, it is refused.
       const pool = await api.readPool(poolId, signal);

@@ -86,7 +86,7 @@ export class LiveProvider implements Provider {
     this.#isSettled = false;
     if (!isSame) left.abort(new Error("the settings changed"));
     // Another user may see less: what is gone from a list counts from the start.
-    if (!isSame) memory.connections.noteUnread();
+    if (!isSame) memory.connections.noteOtherReader();
     return isSameCloud ? "sameCloud" : "otherCloud";
   }
 

@@ -16,8 +16,8 @@ const VMS_MAX = 10_000;
 export interface RemovedPool {
   readonly poolId: string;
   readonly name: string;
-  /** When it was last shown, in monotonic milliseconds. */
-  readonly shownMs: number;
+  /** When it was first known that its connection is gone, in monotonic milliseconds. */
+  readonly goneMs: number;
 }
 
 /**
@@ -45,7 +45,7 @@ export class Memory {
   get removedPools(): readonly RemovedPool[] {
     return this.connections.removedPools.map((poolId) => {
       const name = this.#knownPools.get(poolId) ?? poolId;
-      return { poolId, name, shownMs: this.stays.findShownMs(poolId) ?? Infinity };
+      return { poolId, name, goneMs: this.connections.findGoneMs(poolId) ?? Infinity };
     });
   }
 

@@ -538,6 +538,9 @@ describe("proveAbsence() while another pool is removed for good", () => {
   const clock = new ManualClock();
   const log = silentLogger;
 
+  /** For so many minutes a VM must be seen in its own pool after another was removed. */
+  const STAYED = 4;
+
   /** Lyon is removed; the VM was seen in Paris for `minutes` after that, and is gone. */
   async function removeLyon(minutes: number): Promise<void> {
     const { body } = loadCapture("vms-ccm-fields");
@@ -565,26 +568,29 @@ describe("proveAbsence() while another pool is removed for good", () => {
     fake.seen.length = 0;
   }
 
-  test("says absent of a VM that was seen elsewhere after that, and asks for the pool", async () => {
-    await removeLyon(1);
+  test("says absent of a VM that stayed in its own pool after that, and asks for the removed one", async () => {
+    await removeLyon(STAYED);
     expect(await read()).toBe("absent");
     expect(fake.paths.at(-1)).toBe(`/pools/${POOL_LYON}`);
     expect(fake.paths).not.toContain(`/hosts/${HOST_LYON}`);
   });
 
-  test("is unsure of a VM that was not: it may have gone there right before", async () => {
-    await removeLyon(0);
-    expect(await read()).toBe("unknown notCovered");
-  });
+  test.each([0, 1, STAYED - 1])(
+    "is unsure of a VM that was seen for %d minutes only: it may have gone there before",
+    async (minutes) => {
+      await removeLyon(minutes);
+      expect(await read()).toBe("unknown notCovered");
+    },
+  );
 
   test("is unsure of a VM that was last seen there", async () => {
-    await removeLyon(1);
+    await removeLyon(STAYED);
     const node = { name: "w1", providerId: `xenorchestra://${POOL_LYON}/${NEVER_SEEN}` };
     expect(await read(node)).toBe("unknown notCovered");
   });
 
   test("is unsure when a connection names no pool any more, and after it is added again", async () => {
-    await removeLyon(1);
+    await removeLyon(STAYED);
     fake.list("servers").push({ id: "new", status: "disconnected", enabled: false });
     expect(await read()).toBe("unknown notCovered");
   });
@@ -593,7 +599,7 @@ describe("proveAbsence() while another pool is removed for good", () => {
     ["is there", () => Response.json({ id: POOL_LYON }), "unknown notCovered"],
     ["may not be seen", () => toResponse(loadCapture("nonadmin-vm-403")), "unknown denied"],
   ])("is unsure when the pool %s after all", async (_title, answer, expected) => {
-    await removeLyon(1);
+    await removeLyon(STAYED);
     fake.answer = ({ path }) => (path === `/pools/${POOL_LYON}` ? answer() : undefined);
     expect(await read()).toBe(expected);
   });

@@ -53,6 +53,34 @@ function remove(untilMs: number): ConnectionHistory {
 }
 
 describe("ConnectionHistory.isRemoved()", () => {
+  test("says so of a pool whose connection leads to another one now", () => {
+    const history = new ConnectionHistory();
+    note(history, toReply(P, Q), BOTH, 0);
+    const moved = toReply({ ...P, poolId: "r" }, Q);
+    for (let atMs = 1; atMs <= GONE_MS + 1; atMs += MINUTE_MS) {
+      note(history, moved, toPools("!p", "q", "r"), atMs);
+    }
+    expect(history.isRemoved("p")).toBe(true);
+    expect(history.findGoneMs("p")).toBe(1);
+  });
+
+  test("counts from the start for a pool that an inventory showed meanwhile", () => {
+    const history = remove(GONE_MS / 2);
+    history.noteShown(BOTH);
+    expect(history.findGoneMs("p")).toBeUndefined();
+    note(history, toReply(Q), P_LOST, GONE_MS + 1);
+    expect(history.isRemoved("p")).toBe(false);
+  });
+
+  test("knows the newest connections of a pool, however many there were", () => {
+    const history = new ConnectionHistory();
+    for (let at = 0; at < 100; at += 1) {
+      note(history, toReply(toServer(`to-p-${at}`, "p"), toServer("down")), BOTH, at);
+    }
+    note(history, toReply(toServer("to-p-99", "p", { enabled: false }), Q), P_LOST, 100);
+    expect(history.gonePools).toEqual([]);
+  });
+
   test("says so once the connection has been gone for ten minutes, and no sooner", () => {
     expect(remove(GONE_MS).isRemoved("p")).toBe(false);
     const history = remove(GONE_MS + 1);
@@ -105,7 +133,7 @@ describe("ConnectionHistory.isRemoved()", () => {
 
   test("counts from the start after a question without an answer", () => {
     const history = remove(GONE_MS + 1);
-    history.noteUnread(GONE_MS + 2);
+    history.noteUnanswered(GONE_MS + 2);
     expect(history.isRemoved("p")).toBe(false);
   });
 
@@ -141,7 +169,7 @@ describe("ConnectionHistory.isDue()", () => {
     note(history, toReply(), BOTH, 0);
     expect(history.isDue(BOTH, GONE_MS - 1)).toBe(false);
     expect(history.isDue(BOTH, GONE_MS)).toBe(true);
-    history.noteUnread(GONE_MS);
+    history.noteUnanswered(GONE_MS);
     expect(history.isDue(BOTH, 2 * GONE_MS - 1)).toBe(false);
   });
 

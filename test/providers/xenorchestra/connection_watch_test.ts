@@ -20,10 +20,12 @@ class Rig {
   failure: Error | undefined;
   pool: "missing" | "found" | "refused" = "missing";
   asked = 0;
+  waits: Promise<void> = Promise.resolve();
   readonly watch = new ConnectionWatch({
     api: {
       listServers: async (): Promise<ServersReply> => {
         this.asked += 1;
+        await this.waits;
         if (this.failure) throw this.failure;
         return { objects: this.servers, undecodable: new Map() };
       },
@@ -59,6 +61,20 @@ beforeEach(async () => {
 afterEach(() => rig.stop.abort());
 
 describe("ConnectionWatch.look()", () => {
+  test("judges an answer by the pools that are shown when it comes", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    rig.waits = promise;
+    const lost = rig.watch.look(new Map([["q", SHOWN]]));
+    const both = new Map([
+      ["p", SHOWN],
+      ["q", SHOWN],
+    ]);
+    await rig.watch.look(both);
+    resolve();
+    await lost;
+    expect(rig.memory.connections.findGoneMs("p")).toBeUndefined();
+  });
+
   test("finds a pool removed whose connection is gone for ten minutes", async () => {
     await rig.look(10);
     expect(rig.memory.removedPools).toEqual([]);

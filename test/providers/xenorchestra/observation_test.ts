@@ -117,7 +117,7 @@ describe("judgeUnlisted()", () => {
   });
 
   test("a VM of a pool that was removed for good is unknown for good, and its Node to be deleted", () => {
-    const removed = [{ poolId: "c", name: "Paris", shownMs: 0 }];
+    const removed = [{ poolId: "c", name: "Paris", goneMs: 0 }];
     const inventory = { ...INVENTORY, coverage: new Map() };
     expect(judgeUnlisted({ ...QUESTION, inventory, poolIds: ["c"], removed })).toMatchObject({
       reason: "notCovered",
