@@ -28,7 +28,15 @@ export async function startSecureListener(
   const access = { reviewer, alwaysAllowPaths, clock, log, signal: stopped.signal };
   const handler = guardAccess(pages, access);
   const { keyPair } = certificate;
-  const place = { address, connectionsMax, flag: FLAG, clock, log, signal };
+  const place = {
+    address,
+    connectionsMax,
+    flag: FLAG,
+    hostFlag: "--bind-address",
+    clock,
+    log,
+    signal,
+  };
   const server = await startHttpServer({ ...place, handler, keyPair });
   log.info("Listening", { address: server.shown, flag: FLAG });
   const watching = certificate.watch((fresh) => server.useKeyPair(fresh), stopped.signal);

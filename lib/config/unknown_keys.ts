@@ -44,8 +44,12 @@ export function listUnknownKeys(
   return issues;
 }
 
-/** The key may be misspelt, or stand in the wrong block. */
+/** The key may be misspelt, stand in the wrong block, or be written as documents write it: with dots. */
 function toMessage(key: string, siblings: readonly string[], paths: readonly string[]): string {
+  if (key.includes(".") && paths.includes(key)) {
+    const [block, ...rest] = key.split(".");
+    return `unknown key; write it as a block: ${block}: { ${rest.join(".")}: … }`;
+  }
   const meant = findClosest(key, siblings) ?? paths.find((path) => path.split(".").at(-1) === key);
   const advice = meant === undefined ? "correct or remove it" : `did you mean ${meant}?`;
   return `unknown key; ${advice}`;

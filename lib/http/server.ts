@@ -46,6 +46,8 @@ export interface HttpServerOptions {
   readonly connectionsMax?: number | undefined;
   /** The flag that chose the address, for errors: `--debug-address`. */
   readonly flag: string;
+  /** The flag that chose the host alone, if that is another one. @default {`flag`} */
+  readonly hostFlag?: string;
   readonly clock: Clock;
   readonly log: Logger;
   /** Gives up starting. It does not stop the server. */
@@ -78,7 +80,7 @@ const TLS_VERSION_MIN = "TLSv1.2";
 /** Owner and group: the pages have no other access control. */
 const SOCKET_MODE = 0o660;
 
-type Place = Pick<HttpServerOptions, "address" | "flag">;
+type Place = Pick<HttpServerOptions, "address" | "flag" | "hostFlag">;
 
 /** What may pass by itself: it is worth to be started again, which wrong flags are not. */
 const PASSING: ReadonlySet<string> = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
@@ -132,7 +134,7 @@ class RunningServer {
   }
 
   async listen(): Promise<Listening> {
-    const { address, flag, log } = this.#options;
+    const { address, flag, hostFlag = flag, log } = this.#options;
     try {
       const listening = await listenAt(address, () => this.#createServer());
       this.#servers = listening.servers;
@@ -140,7 +142,7 @@ class RunningServer {
         server.on("error", (error) => log.error("server failed", { flag, error }));
       return listening;
     } catch (error) {
-      throw toListenError(error, { address, flag });
+      throw toListenError(error, { address, flag, hostFlag });
     }
   }
 
@@ -245,7 +247,9 @@ function toListenError(error: unknown, place: Place): Error {
 }
 
 function toPassingError(code: string, place: Place): Error {
-  return new Error(formatConfigIssue(toIssue(findListenProblem(code, place), place)));
+  const { address, flag, hostFlag = flag } = place;
+  const to = { address, flag: code === "EADDRINUSE" ? flag : hostFlag };
+  return new Error(formatConfigIssue(toIssue(findListenProblem(code, to), to)));
 }
 
 function findListenProblem(code: string, { address, flag }: Place): string {

@@ -19,6 +19,11 @@ const CASES: readonly [string, string, readonly string[]][] = [
   ["xenorchestra", "deletion: { Enabled: false }", ["deletion.Enabled: did you mean enabled?"]],
   ["xenorchestra", "deletions: { enabled: false }", ["deletions: did you mean deletion?"]],
   ["xenorchestra", "deletion: { holdoff: 5m }", ["deletion.holdoff: did you mean holdOff?"]],
+  [
+    "xenorchestra",
+    "deletion.enabled: false",
+    ["deletion.enabled: write it as a block: deletion: { enabled: … }"],
+  ],
   ["xenorchestra", "deletion: { x: 1 }", ["deletion.x: correct or remove it"]],
   ["xenorchestra", "deletion: { enable: ~ }", ["deletion.enable: did you mean enabled?"]],
   ["xenorchestra", "confirmations: 9", ["confirmations: did you mean deletion.confirmations?"]],

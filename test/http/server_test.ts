@@ -30,12 +30,13 @@ function start(
   address: ListenAddress,
   handler: Handler = HELLO,
   clock = systemClock,
+  flags: { readonly flag: string; readonly hostFlag?: string } = { flag: "--debug-address" },
 ): Promise<HttpServer> {
   return startHttpServer({
     address,
     handler,
     clock,
-    flag: "--debug-address",
+    ...flags,
     log: createLogger({ format: "text", write: (line) => lines.push(line), now: () => 0 }),
     signal: AbortSignal.timeout(10_000),
   });
@@ -138,6 +139,21 @@ describe("startHttpServer()", () => {
     expect(await (await fetch("http://anything/", { unix: path })).text()).toBe("hello");
     await server.stop(1_000);
     expect(existsSync(path)).toBe(false);
+  });
+
+  test("startHttpServer() names the flag of the host where the host is wrong", async () => {
+    const flags = { flag: "--secure-port", hostFlag: "--bind-address" };
+    const there = (host: string, port: number) =>
+      start({ kind: "tcp", host, port }, HELLO, systemClock, flags);
+    await expect(there("192.0.2.1", 0)).rejects.toThrow(
+      "--bind-address: Cannot listen at 192.0.2.1:0",
+    );
+    const server = await start({ kind: "tcp", host: "127.0.0.1", port: 0 });
+    const port = server.address.kind === "tcp" ? server.address.port : 0;
+    await expect(there("127.0.0.1", port)).rejects.toThrow(
+      `--secure-port: Cannot listen at 127.0.0.1:${port}`,
+    );
+    await server.stop(0);
   });
 
   test("startHttpServer() says why a socket cannot be made", async () => {

@@ -256,7 +256,8 @@ function cidrs() {
 
 function names() {
   const problem = "wanted one at least; leave the key out for all";
-  return v.pipe(v.array(text, "wanted a list"), v.minLength(1, problem));
+  const name = v.pipe(text, v.trim(), v.nonEmpty("wanted a UUID or a name, found nothing"));
+  return v.pipe(v.array(name, "wanted a list"), v.minLength(1, problem));
 }
 
 function duration(minMs: number, maxMs: number) {

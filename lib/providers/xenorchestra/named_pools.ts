@@ -81,7 +81,10 @@ export class NamedPools {
     if (named.length === 0 && this.#told.size === 0) return;
     for (const [pool, { reason }] of named) {
       if (this.#told.has(pool)) continue;
-      const advice = "mend its connection; if it was removed for good, delete its Nodes";
+      const advice =
+        reason === UNKNOWN
+          ? 'correct it in "pools", or reconnect the pool'
+          : "reconnect it; if it was removed for good, delete its Nodes";
       this.#log.warn("A pool is named and not shown", { pool, reason, advice });
     }
     this.#told = new Set(named.map(([pool]) => pool));

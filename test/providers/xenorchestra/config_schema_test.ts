@@ -64,6 +64,15 @@ describe("parseFileSettings()", () => {
     expect(parseFileSettings(raw).issues).toEqual([{ path: Object.keys(raw).join(), message }]);
   });
 
+  test.each([[[""]], [["  "]], [["paris", ""]]])("refuses a pool without a name: %j", (pools) => {
+    expect(parseFileSettings({ pools }).issues).toEqual([
+      {
+        path: `pools.${pools.length - 1}`,
+        message: "wanted a UUID or a name, found nothing",
+      },
+    ]);
+  });
+
   test("gives the path of what is wrong", () => {
     expect(parseFileSettings({ addresses: { exclude: [7] } }).issues).toEqual([
       { path: "addresses.exclude.0", message: expect.stringContaining("wanted") },
