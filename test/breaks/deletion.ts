@@ -326,8 +326,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     edits: edit(
       ABSENCE,
       'if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));\n' +
-        "  }\n  for (const poolId of [...removed",
-      "void pool;\n  }\n  for (const poolId of [...removed",
+        "  }\n  const names = new Map(removed",
+      "void pool;\n  }\n  const names = new Map(removed",
     ),
     tests: ["test/providers/xenorchestra/absence_test.ts"],
   },
