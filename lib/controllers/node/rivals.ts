@@ -12,6 +12,8 @@ export interface Rival {
   readonly name: string;
   /** Whether it is known to be the same machine; otherwise it is not known which one the rival has. */
   readonly isCertain: boolean;
+  /** Whether the rival is another controller's, so that its machine will never be known here. @default {false} */
+  readonly isForeign?: true;
 }
 
 /** What is known now of the machine of a Node, by the Node's name; `undefined` when there is no such Node. */
@@ -87,6 +89,7 @@ export class Claims {
     if (ownProviderId !== "") return undefined;
     for (const other of this.#listClaimants(toSystemUuidClaim(node)).filter(isOther)) {
       const presence = this.#explain(other);
+      if (presence?.kind === "foreign") return { name: other, isCertain: false, isForeign: true };
       if (presence?.kind !== "present") return { name: other, isCertain: false };
       if (presence.instance.id === instance.id) return { name: other, isCertain: true };
     }
@@ -117,15 +120,20 @@ export class Claims {
   }
 }
 
-function toRivalPresence(instance: Instance, { name, isCertain }: Rival): Presence {
+function toRivalPresence({ name, providerId }: Instance, rival: Rival): Presence {
   const advice =
     "delete the Node that is not it any more, or give each machine a system UUID and a --provider-id of its own";
-  const what = `Instance "${instance.name}" (${instance.providerId})`;
-  const message = isCertain
-    ? `${what} is claimed by Node "${name}" too: ${advice}`
-    : `${what} may be the machine of Node "${name}" too, which reports the same system UUID and whose machine is not ` +
-      `known yet: it waits until that is known; if it never is, ${advice}`;
-  return { kind: "unknown", reason: "ambiguous", message };
+  const what = `Instance "${name}" (${providerId}) ${describeClaim(rival)}`;
+  return { kind: "unknown", reason: "ambiguous", message: `${what} ${advice}` };
+}
+
+/** Up to what a person may do about it. */
+function describeClaim({ name, isCertain, isForeign }: Rival): string {
+  if (isCertain) return `is claimed by Node "${name}" too:`;
+  const what = `may be the machine of Node "${name}" too, which reports the same system UUID`;
+  return isForeign
+    ? `${what} and belongs to another controller, so Landfall cannot find out which of the two it is:`
+    : `${what} and whose machine is not known yet: it waits until that is known; if it never is,`;
 }
 
 /** Unlike every provider ID, and the same in either byte order; empty when the Node reports none. */

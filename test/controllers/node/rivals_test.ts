@@ -272,4 +272,21 @@ describe("Claims.refuseRival()", () => {
     const foreign = { kind: "foreign", providerId: "aws://x" } as const;
     expect(claims.refuseRival(toNode("a"), foreign)).toBe(foreign);
   });
+
+  test.each<[string, Presence | undefined, string, string]>([
+    ["is still looked up", undefined, "it waits until that is known", "another controller"],
+    ["is another controller's", { kind: "foreign" }, "another controller", "waits"],
+  ])(
+    "says what to do about a Node with the same system UUID that %s",
+    (_title, rival, says, not) => {
+      const node = toNode("a", { systemUuid: "u" });
+      const other = toNode("other", { systemUuid: "u", providerId: "elsewhere://x" });
+      const presence = Claims.of([node, other], {}, () => rival).refuseRival(node, present);
+      expect(presence).toMatchObject({
+        reason: "ambiguous",
+        message: expect.stringMatching(RegExp(`${says}.*delete the Node that is not it`)),
+      });
+      expect(presence).not.toHaveProperty("message", expect.stringContaining(not));
+    },
+  );
 });
