@@ -26,7 +26,10 @@ import type { TokenWatch } from "./token_watch.ts";
 
 /** What a {@linkcode LiveProvider} is made of. */
 export interface LiveProviderOptions extends Omit<XenOrchestraOptions, "memory"> {
-  readonly session: Pick<Session, "reconfigure" | "get" | "exchange" | "readToken">;
+  readonly session: Pick<
+    Session,
+    "reconfigure" | "setRefreshInterval" | "get" | "exchange" | "readToken"
+  >;
   readonly tokenWatch: Pick<TokenWatch, "look">;
   /** Ends what goes on behind an inventory. */
   readonly signal: AbortSignal;
@@ -79,7 +82,9 @@ export class LiveProvider implements Provider {
   reconfigure(settings: XenOrchestraSettings): "sameCloud" | "otherCloud" {
     const { settings: old, memory, left } = this.#now;
     const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
-    if (!isSame) this.#options.session.reconfigure(settings);
+    const { session } = this.#options;
+    if (isSame) session.setRefreshInterval(settings.refreshIntervalMs);
+    else session.reconfigure(settings);
     const isSameCloud = settings.url === old.url;
     const nextMemory = isSameCloud ? memory : new Memory();
     this.#now = this.#createGeneration(settings, nextMemory, isSame ? left : new AbortController());
@@ -185,6 +190,7 @@ function toConnection(settings: XenOrchestraSettings): Partial<XenOrchestraSetti
     zoneLabelFrom: _2,
     instanceTypeTag: _3,
     pools: _4,
+    refreshIntervalMs: _5,
     ...connection
   } = settings;
   return connection;

@@ -88,11 +88,13 @@ export class Session {
   readonly #meter: Meter;
   /** The last token that was refused, and until when it is not worth showing. */
   #denied: { token: string; untilMs: number; count: number } | undefined;
+  #refreshIntervalMs: number;
 
   /** @throws {ConfigError} when a file that the settings name cannot be used */
   constructor(settings: XenOrchestraSettings, deps: ProviderDeps) {
     this.#deps = deps;
     this.#route = this.#createRoute(settings);
+    this.#refreshIntervalMs = settings.refreshIntervalMs;
     this.#meter = new Meter(deps.metrics, deps.clock);
   }
 
@@ -103,7 +105,13 @@ export class Session {
    */
   reconfigure(settings: XenOrchestraSettings): void {
     this.#route = this.#createRoute(settings);
+    this.#refreshIntervalMs = settings.refreshIntervalMs;
     this.#denied = undefined;
+  }
+
+  /** Takes another pace, in milliseconds: a refused token is left alone for at most half of it. All else stays. */
+  setRefreshInterval(intervalMs: number): void {
+    this.#refreshIntervalMs = intervalMs;
   }
 
   /**
@@ -175,7 +183,7 @@ export class Session {
   }
 
   async #withToken<T extends { readonly status: number }>(
-    { tokens, settings, usesBasic }: Route,
+    { tokens, usesBasic }: Route,
     signal: AbortSignal,
     send: (auth: Readonly<Record<string, string>>) => Promise<T>,
   ): Promise<T> {
@@ -187,7 +195,7 @@ export class Session {
         this.#denied = undefined;
         return reply;
       }
-      this.#deny(token, settings.refreshIntervalMs / 2);
+      this.#deny(token);
       if (attempt === 2 || !(await tokens.refuse(token))) {
         throw toReplyError({ status: 401, contentType: "" }, "");
       }
@@ -225,12 +233,12 @@ export class Session {
   }
 
   /** Several requests at once that are refused count as one. */
-  #deny(token: string, mostMs: number): void {
+  #deny(token: string): void {
     const now = this.#deps.clock.monotonic();
     const last = this.#denied?.token === token ? this.#denied : undefined;
     if (last && now < last.untilMs) return;
     const count = (last?.count ?? 0) + 1;
-    const capMs = Math.min(DENIED_BACKOFF.capMs, mostMs);
+    const capMs = Math.min(DENIED_BACKOFF.capMs, this.#refreshIntervalMs / 2);
     const untilMs = now + toBackoffMs(count, { ...DENIED_BACKOFF, capMs });
     this.#denied = { token, count, untilMs };
   }

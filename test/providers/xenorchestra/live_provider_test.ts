@@ -99,9 +99,23 @@ describe("reconfigure()", () => {
     await until("the pool is removed", wait);
     reconfigure(here, { zoneLabelFrom: "pool" });
     expect(await isRemoved()).toBe(true);
+    reconfigure(here, { refreshInterval: "90s" });
+    expect(await isRemoved()).toBe(true);
     reconfigure(here, { token: "other" });
     expect(await isRemoved()).toBe(false);
     await until("the pool is removed", wait);
+  });
+
+  test("leaves a refused token alone for at most half of the new interval, over the same connection", async () => {
+    reconfigure(here, { refreshInterval: "5s" });
+    here.answer = () => new Response("", { status: 401 });
+    for (let count = 0; count < 12; count += 1) {
+      await list().catch(() => {});
+      await clock.advance(2_500);
+    }
+    const before = here.seen.length;
+    await list().catch(() => {});
+    expect(here.seen.length).toBeGreaterThan(before);
   });
 
   test("tells of a pool that the new token does not show, and of no other", async () => {

@@ -235,6 +235,20 @@ describe("reconfigure()", () => {
     expect((await session.get(GET, signal)).status).toBe(200);
   });
 
+  test("takes another interval without a new beginning", async () => {
+    const session = open({ refreshInterval: "60s" });
+    fake.answer = () => toResponse(loadCapture("auth-badtoken"));
+    await session.get(GET, signal).catch(() => {});
+    session.setRefreshInterval(1_000);
+    await session.get(GET, signal).catch(() => {});
+    expect(fake.seen).toHaveLength(1);
+    for (let count = 2; count < 6; count += 1) {
+      await deps.clock.advance(500);
+      await session.get(GET, signal).catch(() => {});
+      expect(fake.seen).toHaveLength(count);
+    }
+  });
+
   test("shows a new token at once although the old one was refused a moment ago", async () => {
     const session = open();
     fake.answer = () => toResponse(loadCapture("auth-badtoken"));
