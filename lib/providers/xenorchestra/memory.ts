@@ -32,7 +32,7 @@ export class Memory {
   readonly stays: Stays = new Stays(VMS_MAX);
   readonly connections: ConnectionHistory = new ConnectionHistory();
 
-  /** Names of all pools ever seen, by ID; the longest unseen goes first. */
+  /** What all pools ever seen were called when they were shown last, by ID; the longest unseen goes first. */
   get knownPools(): ReadonlyMap<string, string> {
     return this.#knownPools;
   }

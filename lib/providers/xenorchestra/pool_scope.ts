@@ -15,12 +15,15 @@ type Known = Pick<Inventory, "coverage" | "instances">;
 export class PoolScope {
   /** IDs in lower case, and names; absent: all. */
   readonly #wanted: ReadonlySet<string> | undefined;
-  /** IDs of the pools whose names were wanted when they were shown last: one that was removed keeps its Nodes ours. */
-  readonly #owned = new Set<string>();
+  readonly #lastNames: ReadonlyMap<string, string>;
 
-  /** @param pools IDs in any form, or names; absent: all pools */
-  constructor(pools: readonly string[] | undefined) {
+  /**
+   * @param pools IDs in any form, or names; absent: all pools
+   * @param lastNames What pools were called when they were shown last, by ID: one that was removed keeps its Nodes ours
+   */
+  constructor(pools: readonly string[] | undefined, lastNames: ReadonlyMap<string, string>) {
     this.#wanted = pools && new Set(pools.map((one) => parseUuid(one) ?? one));
+    this.#lastNames = lastNames;
   }
 
   /** Whether every pool is ours. */
@@ -29,14 +32,10 @@ export class PoolScope {
   }
 
   /** Whether a pool is ours. By its name it is only if it was shown since the start: else nobody knows the name. */
-  owns(poolId: string, { coverage }: Pick<Known, "coverage">): boolean {
+  owns(poolId: string, known: Pick<Known, "coverage">): boolean {
     if (this.#wanted === undefined || this.#wanted.has(poolId)) return true;
-    const name = coverage.get(poolId)?.name;
-    if (name === undefined) return this.#owned.has(poolId);
-    const isOwned = this.#wanted.has(name);
-    if (isOwned) this.#owned.add(poolId);
-    else this.#owned.delete(poolId);
-    return isOwned;
+    const name = this.#findName(poolId, known);
+    return name !== undefined && this.#wanted.has(name);
   }
 
   /** IDs and names of which no pool was shown since the start. */
@@ -54,7 +53,8 @@ export class PoolScope {
     if (this.isWhole || identity.kind !== "providerId") return undefined;
     const { vmId, poolId = known.instances.get(vmId)?.region } = identity;
     if (poolId !== undefined && this.owns(poolId, known)) return undefined;
-    const pool = poolId === undefined ? "no pool" : `pool ${toName(poolId, known)}`;
+    const pool =
+      poolId === undefined ? "no pool" : `pool ${this.#findName(poolId, known) ?? poolId}`;
     return toForeign(`its provider ID names ${pool}, and "pools" does not`);
   }
 
@@ -66,17 +66,18 @@ export class PoolScope {
     if (presence.kind !== "present") return presence;
     const { region, id } = presence.instance;
     if (region === undefined || this.owns(region, known)) return presence;
-    const where = `VM ${id} is in pool ${toName(region, known)}, which "pools" does not name`;
+    const name = this.#findName(region, known) ?? region;
+    const where = `VM ${id} is in pool ${name}, which "pools" does not name`;
     if (identity.kind !== "providerId") return toForeign(where);
     const caution = `${where}; the Node is kept: move the VM back, or add that pool to "pools"`;
     return { ...presence, caution };
+  }
+
+  #findName(poolId: string, { coverage }: Pick<Known, "coverage">): string | undefined {
+    return coverage.get(poolId)?.name ?? this.#lastNames.get(poolId);
   }
 }
 
 function toForeign(message: string): Presence {
   return { kind: "foreign", message: `${message}: the Node is left to another Landfall` };
-}
-
-function toName(poolId: string, { coverage }: Known): string {
-  return coverage.get(poolId)?.name ?? poolId;
 }

@@ -58,6 +58,8 @@ export class XenOrchestraProvider implements Provider {
   readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
   readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
   readonly refreshIntervalMs: number;
+  /** The pools whose Nodes are ours. */
+  protected readonly scope: PoolScope;
   readonly #options: XenOrchestraOptions;
   readonly #lister: Lister;
   readonly #namedPools: NamedPools;
@@ -74,7 +76,8 @@ export class XenOrchestraProvider implements Provider {
     this.#memory = options.memory ?? new Memory();
     this.#reads = new DirectReads({ api, settings, memory: this.#memory });
     this.#shownPools = new Set(this.#memory.knownPools.keys());
-    this.#namedPools = new NamedPools(new PoolScope(settings.pools), options.log);
+    this.scope = new PoolScope(settings.pools, this.#memory.knownPools);
+    this.#namedPools = new NamedPools(this.scope, options.log);
     this.#lister = new Lister(api, clock, settings.addresses.network);
     this.refreshIntervalMs = options.settings.refreshIntervalMs;
   }

@@ -5,24 +5,16 @@
 import type { Inventory } from "../../cloud/inventory.ts";
 import type { NodeIdentity, Presence, ReadOptions } from "../../cloud/provider.ts";
 import { toIdentity } from "./identity.ts";
-import { PoolScope } from "./pool_scope.ts";
-import { type XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
+import { XenOrchestraProvider } from "./provider.ts";
 
 /** Leaves the Nodes of other pools alone. Without the setting `pools` it is a {@linkcode XenOrchestraProvider}. */
 export class ScopedProvider extends XenOrchestraProvider {
-  readonly #scope: PoolScope;
-
-  constructor(options: XenOrchestraOptions) {
-    super(options);
-    this.#scope = new PoolScope(options.settings.pools);
-  }
-
   override findInstance(inventory: Inventory, node: NodeIdentity): Presence {
-    if (this.#scope.isWhole) return super.findInstance(inventory, node);
+    if (this.scope.isWhole) return super.findInstance(inventory, node);
     const identity = toIdentity(node);
-    const refusal = this.#scope.refuse(identity, inventory);
+    const refusal = this.scope.refuse(identity, inventory);
     if (refusal) return refusal;
-    return this.#scope.place(identity, super.findInstance(inventory, node), inventory);
+    return this.scope.place(identity, super.findInstance(inventory, node), inventory);
   }
 
   override async readInstance(
@@ -32,9 +24,9 @@ export class ScopedProvider extends XenOrchestraProvider {
     options?: ReadOptions,
   ): Promise<Presence> {
     const identity = toIdentity(node);
-    const refusal = this.#scope.refuse(identity, inventory);
+    const refusal = this.scope.refuse(identity, inventory);
     if (refusal) return refusal;
     const presence = await super.readInstance(inventory, node, signal, options);
-    return this.#scope.place(identity, presence, inventory);
+    return this.scope.place(identity, presence, inventory);
   }
 }

@@ -18,7 +18,7 @@ import {
 
 const signal = new AbortController().signal;
 const PARIS: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
-const ALL = new PoolScope(undefined);
+const ALL = new PoolScope(undefined, new Map());
 const NO_LISTS: Inventory = {
   observedAtMs: 0,
   instances: new Map(),

@@ -26,30 +26,31 @@ describe("PoolScope.owns()", () => {
     ["none by a name that no pool has", ["Nice"], false, false],
     ["none by part of a name", ["Par"], false, false],
   ])("chooses %s", (_title, pools, paris, lyon) => {
-    const scope = new PoolScope(pools);
+    const scope = toScope(pools);
     expect([scope.owns(POOL_PARIS, KNOWN), scope.owns(POOL_LYON, KNOWN)]).toEqual([paris, lyon]);
   });
 
   test("knows a UUID before any pool is shown, and a name only afterwards", () => {
-    expect(new PoolScope([POOL_PARIS]).owns(POOL_PARIS, NOTHING)).toBe(true);
-    expect(new PoolScope(["Paris"]).owns(POOL_PARIS, NOTHING)).toBe(false);
+    expect(toScope([POOL_PARIS]).owns(POOL_PARIS, NOTHING)).toBe(true);
+    expect(toScope(["Paris"]).owns(POOL_PARIS, NOTHING)).toBe(false);
   });
 
   test("keeps what a pool was called when it was shown last, after that was removed for good", () => {
-    const scope = new PoolScope(["Paris"]);
-    scope.owns(POOL_PARIS, KNOWN);
+    const lastNames = new Map([[POOL_PARIS, "Paris"]]);
+    const scope = new PoolScope(["Paris"], lastNames);
     expect(scope.owns(POOL_PARIS, NOTHING)).toBe(true);
     const renamed = new Map([[POOL_PARIS, { complete: true, name: "Nice" }]]);
     expect(scope.owns(POOL_PARIS, { coverage: renamed })).toBe(false);
+    lastNames.set(POOL_PARIS, "Nice");
     expect(scope.owns(POOL_PARIS, NOTHING)).toBe(false);
   });
 });
 
 test("PoolScope.listUnknown() lists what no pool that was shown is called", () => {
-  const scope = new PoolScope(["Paris", "Nice", POOL_LYON]);
+  const scope = toScope(["Paris", "Nice", POOL_LYON]);
   expect(scope.listUnknown(KNOWN)).toEqual(["Nice"]);
   expect(scope.listUnknown(NOTHING)).toEqual(["Paris", "Nice", POOL_LYON]);
-  expect(new PoolScope(undefined).listUnknown(NOTHING)).toEqual([]);
+  expect(toScope(undefined).listUnknown(NOTHING)).toEqual([]);
 });
 
 describe("PoolScope.refuse()", () => {
@@ -61,16 +62,16 @@ describe("PoolScope.refuse()", () => {
     ["without a provider ID", { name: "n", systemUuid: WORKER_1 }, false],
     ["of another cloud, which is refused elsewhere", toNode("aws:///i-1"), false],
   ])("refuses a Node %s: %p", (_title, node, isRefused) => {
-    const refusal = new PoolScope(["Paris"]).refuse(toIdentity(node), KNOWN);
+    const refusal = toScope(["Paris"]).refuse(toIdentity(node), KNOWN);
     expect(refusal?.kind).toBe(isRefused ? "foreign" : undefined);
-    expect(new PoolScope(undefined).refuse(toIdentity(node), KNOWN)).toBeUndefined();
+    expect(toScope(undefined).refuse(toIdentity(node), KNOWN)).toBeUndefined();
   });
 });
 
 describe("PoolScope.place()", () => {
   const instance = toInstance(WORKER_1, { region: POOL_LYON });
   const present: Presence = { kind: "present", instance, matchedBy: "providerId" };
-  const scope = new PoolScope(["Paris"]);
+  const scope = toScope(["Paris"]);
 
   test("keeps a Node of ours whose VM is in another pool, with a caution", () => {
     const identity = toIdentity(toNode(`xenorchestra://${POOL_PARIS}/${WORKER_1}`));
@@ -95,4 +96,8 @@ describe("PoolScope.place()", () => {
 
 function toNode(providerId: string): NodeIdentity {
   return { name: "n", providerId };
+}
+
+function toScope(pools: readonly string[] | undefined): PoolScope {
+  return new PoolScope(pools, new Map());
 }

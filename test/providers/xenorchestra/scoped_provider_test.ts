@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { until } from "../../support/rig.ts";
 import {
   FakeXenOrchestra,
   POOL_LYON,
@@ -112,5 +113,32 @@ describe("ScopedProvider", () => {
     const changed = toSettings(fake.url, { pools: [POOL_PARIS] });
     expect(xenOrchestra.reconfigure?.(provider, changed)).toBe("sameCloud");
     expect(await ask(provider, PARIS)).toEqual(["present", "present"]);
+  });
+
+  test("keeps Nodes of a pool that is named by its name and was removed, through a change of settings", async () => {
+    const deps = toDeps();
+    const provider = xenOrchestra.create(toSettings(fake.url, { pools: ["pool-lyon"] }), deps);
+    const vm = fake.list("vms").find((one) => one["$pool"] === POOL_LYON);
+    const node = { name: "n", providerId: `xenorchestra://${POOL_LYON}/${vm?.id}` };
+    expect(await ask(provider, node)).toEqual(["present", "present"]);
+    await until("connections were read", () =>
+      fake.paths.some((one) => one.startsWith("/servers")),
+    );
+    fake.dropPool(POOL_LYON);
+    fake.collections["servers"] = fake.list("servers").filter((one) => one["poolId"] !== null);
+    await until("the pool is removed", async () => {
+      await deps.clock.advance(60_000);
+      return !(await provider.listInventory([node], signal)).coverage.has(POOL_LYON);
+    });
+    const isForeign = async (): Promise<boolean> => (await ask(provider, node)).includes("foreign");
+    expect(await isForeign()).toBe(false);
+    const change = (more: object): unknown =>
+      xenOrchestra.reconfigure?.(provider, toSettings(fake.url, more));
+    change({ pools: ["pool-lyon"], zoneLabelFrom: "pool" });
+    expect(await isForeign()).toBe(false);
+    change({ pools: ["another name"] });
+    expect(await isForeign()).toBe(true);
+    change({ pools: ["pool-lyon"] });
+    expect(await isForeign()).toBe(false);
   });
 });
