@@ -10,6 +10,7 @@ import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import { ChangeHints } from "./change_hints.ts";
 import { CloudError } from "./errors.ts";
 import { diffInventories, type Inventory, mergeInstances } from "./inventory.ts";
+import { exportInventory } from "./inventory_metrics.ts";
 import type { ChangeHint, NodeIdentity, Provider } from "./provider.ts";
 
 /** What an {@linkcode InventorySource} is made of. */
@@ -27,10 +28,11 @@ export interface InventorySourceOptions {
 /**
  * Told after each refresh, and when a few instances that were read by themselves differ.
  *
- * @param changed The cloud IDs that differ; none when the refresh failed
+ * @param changed The cloud IDs that differ; none when the refresh failed; `everything` at the first by new settings,
+ * which may judge every Node in another way
  * @param hasRecovered Whether it succeeded after one that failed
  */
-export type InventoryListener = (changed: ReadonlySet<string>, hasRecovered: boolean) => void;
+export type InventoryListener = (changed: ChangeHint, hasRecovered: boolean) => void;
 
 /** Least time between the starts of two refreshes, so that a thousand Nodes at once cost one. */
 const REFRESH_GAP_MS = 1_000;
@@ -70,6 +72,8 @@ export class InventorySource {
   #requested = false;
   /** Whether what the cloud said of itself so far, such as that it is in trouble, counts no more. */
   #isAnew = false;
+  /** Whether settings changed since the start of the last refresh that succeeded. */
+  #hasNewSettings = false;
 
   constructor(options: InventorySourceOptions) {
     this.#options = options;
@@ -82,7 +86,7 @@ export class InventorySource {
       name: "landfall_change_hints_total",
       help: "Hints of the cloud that something changed that a Node may depend on, by kind.",
     });
-    this.#exportState(metrics);
+    exportInventory(this, metrics);
   }
 
   /** The last complete answer of the cloud; absent until there was one. */
@@ -111,13 +115,25 @@ export class InventorySource {
     return this.#options.clock.monotonic() - this.#current.observedAtMs;
   }
 
-  /** Asks for a refresh soon; many share the next. @param isAnew Settings changed: failures of before count no more */
+  /**
+   * Asks for a refresh soon; many share the next.
+   *
+   * @param isAnew Settings changed: failures of before count no more, nor does what was concluded from the instances
+   */
   requestRefresh(isAnew: boolean = false): void {
+    if (isAnew) this.#startAnew();
     // Who sleeps knows already.
     if (this.#requested && (this.#isAnew || !isAnew)) return;
     this.#requested = true;
     this.#isAnew ||= isAnew;
     this.#wake?.();
+  }
+
+  /** Another map, so that nobody takes what is known of its instances for what the new settings say of them. */
+  #startAnew(): void {
+    this.#hasNewSettings = true;
+    if (this.#current === undefined) return;
+    this.#current = { ...this.#current, instances: new Map(this.#current.instances) };
   }
 
   /** Calls `listener` after each refresh. Returns what ends that. */
@@ -168,9 +184,11 @@ export class InventorySource {
   async #refresh(signal: AbortSignal): Promise<void> {
     const { provider, interest, clock, log } = this.#options;
     const startedMs = clock.monotonic();
+    const hadNewSettings = this.#hasNewSettings;
+    this.#hasNewSettings = false;
     try {
       const next = await provider.listInventory(interest(), signal);
-      const changed = diffInventories(this.#current, next);
+      const changed = hadNewSettings ? "everything" : diffInventories(this.#current, next);
       this.#current = next;
       this.#lastDurationMs = clock.monotonic() - startedMs;
       this.#lastAttemptMs = startedMs;
@@ -182,6 +200,7 @@ export class InventorySource {
       this.#tell(changed, hasRecovered);
     } catch (error) {
       if (signal.aborted) return;
+      this.#hasNewSettings ||= hadNewSettings;
       this.#lastAttemptMs = startedMs;
       this.#failures += 1;
       this.#lastError = error instanceof Error ? error : new Error(String(error));
@@ -192,7 +211,7 @@ export class InventorySource {
     }
   }
 
-  #tell(changed: ReadonlySet<string>, hasRecovered: boolean): void {
+  #tell(changed: ChangeHint, hasRecovered: boolean): void {
     for (const listener of this.#listeners) {
       try {
         listener(changed, hasRecovered);
@@ -277,24 +296,5 @@ export class InventorySource {
     } finally {
       this.#wake = undefined;
     }
-  }
-
-  #exportState(metrics: MetricsRegistry): void {
-    const age = metrics.gauge({
-      name: "landfall_inventory_age_seconds",
-      help: "Seconds since the inventory in use was observed; absent before the first.",
-    });
-    const covered = metrics.gauge({
-      name: "landfall_inventory_covered",
-      help: "1 when a part of the cloud (a pool, a file) answered in full, else 0.",
-    });
-    metrics.onCollect(() => {
-      const ageMs = this.ageMs;
-      if (ageMs !== undefined) age.set(ageMs / 1_000);
-      covered.clear();
-      for (const [part, { complete }] of this.#current?.coverage ?? []) {
-        covered.set(complete ? 1 : 0, { part });
-      }
-    });
   }
 }

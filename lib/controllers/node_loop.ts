@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceResolver } from "../cloud/instance_resolver.ts";
 import type { InventoryListener, InventorySource } from "../cloud/inventory_source.ts";
-import type { Presence, Provider } from "../cloud/provider.ts";
+import type { ChangeHint, Presence, Provider } from "../cloud/provider.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import { WorkQueue } from "../core/work_queue.ts";
@@ -138,7 +138,8 @@ export class NodeLoop {
   }
 
   /** Works on the Nodes whose instances are among `changed`, and on those that name one and report another. */
-  enqueueTouched(changed: ReadonlySet<string>): void {
+  enqueueTouched(changed: ChangeHint): void {
+    if (changed === "everything") return this.enqueueAll();
     if (changed.size === 0) return;
     const { nodes, presences } = this.#options.context;
     for (const node of nodes.values()) {

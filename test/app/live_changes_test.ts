@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { toRegistration } from "../support/nodes.ts";
 import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
@@ -143,5 +144,22 @@ describe("a minute of rest", () => {
     rig.servers.cloud.events.isOffered = true;
     await rig.clock.advance(10 * MINUTE_MS);
     expect(await migrate(rig, "alpha-1")).toBeLessThanOrEqual(EVENT_PERIOD_MS + 2_000);
+  });
+});
+
+describe("pools that a changed file names", () => {
+  test("have their waiting Nodes initialised by the next inventory, and those of others are left alone", async () => {
+    await using rig = await OutageRig.start(DEFAULT_DELETION, false);
+    await rig.stopApp();
+    const { objects } = rig.servers.kubernetes;
+    objects.deleteNode("beta-1");
+    const systemUuid = rig.toVmId("beta-1");
+    objects.createNode(toRegistration("beta-1", { systemUuid, labels: {} }));
+    await rig.startApp({ pools: ["alpha"] });
+    await rig.clock.advance(60_000);
+    expect(rig.readNode("beta-1")?.spec?.providerID).toBeUndefined();
+    rig.setSettings({ pools: ["beta"] });
+    await rig.clock.advance(25_000);
+    expect(rig.readNode("beta-1")?.spec?.providerID).toContain(rig.pools.beta.id);
   });
 });

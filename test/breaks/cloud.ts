@@ -56,6 +56,26 @@ export const CLOUD_BREAKS: readonly Break[] = [
     tests: ["test/cloud/inventory_hints_test.ts"],
   },
   {
+    id: "keep-old-judgements",
+    invariant: "what was found under old settings is written on no Node under new ones",
+    edits: edit(
+      SOURCE,
+      "this.#current = { ...this.#current, instances: new Map(this.#current.instances) };",
+      "",
+    ),
+    tests: ["test/controllers/node_presences_test.ts"],
+  },
+  {
+    id: "look-at-changes-alone",
+    invariant: "every Node is looked at after the first inventory by new settings",
+    edits: edit(
+      SOURCE,
+      'const changed = hadNewSettings ? "everything" : diffInventories(this.#current, next);',
+      "const changed = diffInventories(this.#current, next);",
+    ),
+    tests: ["test/cloud/inventory_source_test.ts", "test/app/live_changes_test.ts"],
+  },
+  {
     id: "hurry-cloud-in-trouble",
     invariant: "a cloud in trouble is asked at the pace of the back-off, whoever is in a hurry",
     edits: edit(
@@ -135,7 +155,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   {
     id: "show-refused-token",
     invariant: "a token that was refused is not shown again at once",
-    edits: edit(SESSION, "this.#deny(token, settings.refreshIntervalMs / 2);", ""),
+    edits: edit(SESSION, "this.#deny(token);", ""),
     tests: ["test/providers/xenorchestra/session_test.ts"],
   },
   {

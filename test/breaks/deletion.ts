@@ -439,10 +439,20 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a pool whose name nobody knows yet is not ours",
     edits: edit(
       "lib/providers/xenorchestra/pool_scope.ts",
-      "if (name === undefined) return this.#owned.has(poolId);",
-      "if (name === undefined) return true;",
+      "return name !== undefined && this.#wanted.has(name);",
+      "return name === undefined || this.#wanted.has(name);",
     ),
     tests: ["test/providers/xenorchestra/pool_scope_test.ts"],
+  },
+  {
+    id: "forget-names-of-pools",
+    invariant: "a removed pool that is named by its name keeps its Nodes when settings change",
+    edits: edit(
+      "lib/providers/xenorchestra/provider.ts",
+      "this.scope = new PoolScope(settings.pools, this.#memory.knownPools);",
+      "this.scope = new PoolScope(settings.pools, new Map());",
+    ),
+    tests: ["test/providers/xenorchestra/scoped_provider_test.ts"],
   },
   {
     id: "leave-strays",

@@ -165,6 +165,56 @@ test("InventorySource tells listeners what differs, after failures too, and surv
   await stop();
 });
 
+test("InventorySource says once that everything may differ after the first inventory by new settings", async () => {
+  const { clock, provider, source, stop } = await start((p) =>
+    p.instances.set("a", toInstance("a")),
+  );
+  const told: string[] = [];
+  source.subscribe((changed) =>
+    told.push(changed === "everything" ? changed : [...changed].join()),
+  );
+  source.requestRefresh(true);
+  provider.failure = new CloudError("unreachable", "down");
+  await clock.advance(1_000);
+  provider.failure = undefined;
+  await clock.advance(30_000);
+  source.requestRefresh();
+  await clock.advance(1_000);
+  expect(told).toEqual(["", "everything", ""]);
+  await stop();
+});
+
+test("InventorySource takes settings that change during a refresh as those of the next", async () => {
+  const { clock, provider, source, stop } = await start();
+  const told: unknown[] = [];
+  source.subscribe((changed) => told.push(changed));
+  const gate = Promise.withResolvers<void>();
+  provider.gate = gate.promise;
+  source.requestRefresh();
+  await clock.advance(1_000);
+  source.requestRefresh(true);
+  gate.resolve();
+  await clock.advance(1_000);
+  expect(told).toEqual([new Set(), "everything"]);
+  await stop();
+});
+
+test("InventorySource shows the same instances as others when settings changed", async () => {
+  const { provider, source, stop } = await start((p) => p.instances.set("a", toInstance("a")));
+  const before = source.current;
+  source.requestRefresh();
+  expect(source.current).toBe(before);
+  source.requestRefresh(true);
+  const after = source.current;
+  expect(after).toEqual(before);
+  expect(after?.instances).not.toBe(before?.instances);
+  // They change once more before anybody asked.
+  source.requestRefresh(true);
+  expect(source.current?.instances).not.toBe(after?.instances);
+  expect(provider.lists).toBe(1);
+  await stop();
+});
+
 test("InventorySource exports age, coverage and results", async () => {
   const { clock, metrics, stop } = await start();
   await clock.advance(10_000);

@@ -188,6 +188,18 @@ test("enqueueTouched() picks the Nodes whose instances changed", async () => {
   expect(rig.worked).toEqual(["b"]);
 });
 
+test("enqueueTouched() picks every Node when settings changed, those that have no instance too", async () => {
+  await using rig = setUp();
+  rig.provider.refreshIntervalMs = 10_000;
+  rig.provider.instances.set("a", toInstance("a"));
+  for (const id of ["a", "b"]) rig.nodes.apply(toNode(id, { providerId: `test://${id}` }));
+  await rig.clock.advance(10_000);
+  rig.worked.length = 0;
+  rig.source.requestRefresh(true);
+  await rig.clock.advance(10_000);
+  expect(rig.worked).toEqual(["a", "b"]);
+});
+
 test("enqueueTouched() picks the initialised Nodes that name one instance and report another", async () => {
   await using rig = setUp();
   rig.provider.refreshIntervalMs = 10_000;

@@ -21,6 +21,7 @@ class CountingProvider extends FakeProvider {
 async function setUp(): Promise<{
   provider: CountingProvider;
   presences: NodePresences;
+  source: InventorySource;
   refresh(): Promise<void>;
   stop(): Promise<void>;
 }> {
@@ -41,6 +42,7 @@ async function setUp(): Promise<{
   await clock.advance(0);
   return {
     provider,
+    source,
     presences: new NodePresences(new InstanceResolver(provider, source, clock), source),
     refresh: () => clock.advance(10_000),
     stop: async () => {
@@ -61,6 +63,17 @@ test("NodePresences looks for a Node once, until it or the instances change", as
   provider.instances.set("a", toInstance("a", { zone: "z" }));
   await refresh();
   expect(presences.find(node)).toMatchObject({ instance: { zone: "z" } });
+  await stop();
+});
+
+test("NodePresences forgets what it found as soon as settings change", async () => {
+  const { provider, presences, source, stop } = await setUp();
+  const node = toNode("a");
+  expect(presences.find(node).kind).toBe("present");
+  provider.findInstance = () => ({ kind: "foreign" });
+  expect(presences.find(node).kind).toBe("present");
+  source.requestRefresh(true);
+  expect(presences.find(node).kind).toBe("foreign");
   await stop();
 });
 

@@ -4,13 +4,14 @@
  * @module
  */
 import { type AppOptions, runApp } from "../../lib/app/app.ts";
+import type { Configuration } from "../../lib/app/reload.ts";
 import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import { parseProviderConfig } from "../../lib/config/provider_config.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
 import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
-import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { type ObjectInput, startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import { startXenOrchestraSimulator } from "../../lib/simulator/xenorchestra/mod.ts";
@@ -63,6 +64,7 @@ export class OutageRig implements AsyncDisposable {
   readonly #disposals: (() => unknown)[] = [];
   /** Every version of a Node that the API server had since the Nodes were initialised. */
   readonly versions: Node[];
+  #configText = "";
   #app: { readonly stop: AbortController; readonly ended: Promise<unknown> } | undefined;
   /** Of the controller that runs, or ran last. */
   metrics: MetricsRegistry = new MetricsRegistry();
@@ -150,19 +152,28 @@ export class OutageRig implements AsyncDisposable {
     for (const dispose of this.#disposals) await dispose();
   }
 
-  /** Starts the controller, as a process that remembers nothing. */
-  async startApp(): Promise<void> {
+  /**
+   * Starts the controller, as a process that remembers nothing.
+   *
+   * @param more Settings beside those that it needs, in a file that it follows: see {@linkcode setSettings}
+   */
+  async startApp(more?: object): Promise<void> {
     const { clock } = this;
-    const { kubernetes, cloud } = this.servers;
+    const { kubernetes } = this.servers;
     const stop = new AbortController();
     const metrics = new MetricsRegistry();
-    const { settings } = parseXenOrchestraConfig(
-      { url: cloud.url, token: cloud.token, refreshInterval: `${REFRESH_MS}ms` },
-      {},
-    );
-    if (settings === undefined) throw new Error("Cannot use the settings");
+    this.setSettings(more ?? {});
+    const path = "config.yaml";
+    const definition: typeof xenOrchestra = {
+      ...xenOrchestra,
+      // The app has a provider that is watched.
+      reconfigure: (_watched, next) => xenOrchestra.reconfigure?.(provider, next) ?? "sameCloud",
+    };
+    const current = await parseProviderConfig(this.#configText, { path, env: {}, definition });
+    const read = async (): Promise<string> => this.#configText;
+    const configuration: Configuration = { path, read, env: {}, definition, current };
     const deps = { clock, metrics, log: silentLogger, signal: stop.signal };
-    const provider = xenOrchestra.create(settings, deps);
+    const provider = xenOrchestra.create(current.settings, deps);
     const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
     const client = createKubeClient({ credentials, clock, metrics, version: "test" });
     const options: AppOptions = {
@@ -177,10 +188,18 @@ export class OutageRig implements AsyncDisposable {
       nodeStatusUpdateFrequencyMs: 300_000,
       nodeMonitorPeriodMs: 5_000,
       deletion: this.#deletion,
+      ...(more && { configuration }),
     };
     this.metrics = metrics;
     this.#app = { stop, ended: runApp(options, stop.signal) };
     await this.#traffic.rest(this.servers);
+  }
+
+  /** Changes the settings beside those that it needs. A controller that follows its file uses them within 20 s. */
+  setSettings(more: object): void {
+    const { url, token } = this.servers.cloud;
+    const settings = { url, token, refreshInterval: `${REFRESH_MS}ms`, ...more };
+    this.#configText = JSON.stringify(settings);
   }
 
   /** Stops the controller. Time goes on as far as it takes. */

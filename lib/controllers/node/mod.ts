@@ -2,6 +2,7 @@
  * The node controller: initialises Nodes and keeps their addresses true.
  * @module
  */
+import type { ChangeHint } from "../../cloud/provider.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
 import { WarningThrottle } from "../warning_throttle.ts";
@@ -82,7 +83,7 @@ export class NodeController {
   }
 
   /** The Nodes that waited for a refresh or for the cloud's recovery, and those whose instance differs. */
-  #onRefresh(changed: ReadonlySet<string>, hasRecovered: boolean): void {
+  #onRefresh(changed: ChangeHint, hasRecovered: boolean): void {
     const { nodes, resolver } = this.#context;
     for (const name of resolver.waiting) this.#loop.enqueue(name);
     this.#loop.enqueueTouched(changed);

@@ -2,6 +2,7 @@
  * The label controller: keeps region, zone, instance type and the cloud's own labels of initialised Nodes true.
  * @module
  */
+import type { ChangeHint } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
 import type { ReconcileResult } from "../controller.ts";
@@ -69,7 +70,7 @@ export class NodeLabelController {
     return this.#loop.run(signal);
   }
 
-  #onRefresh(changed: ReadonlySet<string>): void {
+  #onRefresh(changed: ChangeHint): void {
     for (const name of this.#early) this.#loop.enqueue(name);
     this.#loop.enqueueTouched(changed);
   }
