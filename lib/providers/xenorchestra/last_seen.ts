@@ -20,8 +20,8 @@ const NOTHING: Listed = { instances: new Map(), lookedFor: new Set(), copies: ne
  * Remembers the VMs of Nodes. Only memory: no clock.
  *
  * What the last list shows is read from that list, which is kept anyway. Only the VMs that it lacks cost memory, at
- * most so many, until their Nodes are gone; the longest unseen goes first. Nothing is known of a VM that was listed
- * before any Node asked for it.
+ * most so many, until two lists in a row were asked for no Node of theirs; the longest unseen goes first. Nothing is
+ * known of a VM that was listed before any Node asked for it.
  */
 export class LastSeen {
   readonly #sizeMax: number;
@@ -50,16 +50,19 @@ export class LastSeen {
   /** Takes in a list. */
   noteList(listed: Listed): void {
     const { instances, lookedFor, copies } = listed;
-    const isShown = (id: string): boolean => instances.has(id) && !copies.has(id);
-    // The very same instances: nothing left.
-    if (instances !== this.#listed.instances) {
-      for (const id of lookedFor) {
-        const poolId = isShown(id) ? undefined : this.findPool(id);
-        if (poolId !== undefined) this.note(id, poolId);
-      }
-    }
+    const before = this.#listed.lookedFor;
+    const isShown = (id: string): boolean =>
+      lookedFor.has(id) && instances.has(id) && !copies.has(id);
+    const keep = (id: string): void => {
+      const poolId = isShown(id) ? undefined : this.findPool(id);
+      if (poolId !== undefined) this.note(id, poolId);
+    };
+    for (const id of lookedFor) keep(id);
+    // A kubelet that was restarted may register its Node again soon.
+    for (const id of before) if (!lookedFor.has(id)) keep(id);
     for (const id of this.#apart.keys()) {
-      if (!lookedFor.has(id) || isShown(id)) this.#apart.delete(id);
+      const isAskedFor = lookedFor.has(id) || before.has(id);
+      if (!isAskedFor || isShown(id)) this.#apart.delete(id);
     }
     this.#listed = listed;
   }

@@ -39,8 +39,34 @@ describe("LastSeen", () => {
     seen.noteList(toListed(["vm"], {}));
     expect(seen.findPool("vm")).toBe("a");
     seen.noteList(toListed([], {}));
+    seen.noteList(toListed([], {}));
     seen.noteList(toListed(["vm"], {}));
     expect(seen.findPool("vm")).toBeUndefined();
+  });
+
+  const BETWEEN: [string, Readonly<Record<string, string>>][] = [
+    ["shows it", { vm: "a" }],
+    ["lacks it", {}],
+  ];
+  test.each(BETWEEN)(
+    "knows a VM whose Node registers again: the list between %s",
+    (_title, shown) => {
+      const seen = new LastSeen(10);
+      seen.noteList(toListed(["vm"], { vm: "a" }));
+      seen.noteList(toListed([], shown));
+      expect(seen.findPool("vm")).toBe("a");
+      seen.noteList(toListed(["vm"], { vm: "b" }, ["vm"]));
+      expect(seen.findPool("vm")).toBe("a");
+    },
+  );
+
+  test("knows a VM whose Node registers again, when nothing else changed between", () => {
+    const seen = new LastSeen(10);
+    const listed = toListed(["vm"], { vm: "a" });
+    seen.noteList(listed);
+    seen.noteList({ ...listed, lookedFor: new Set() });
+    seen.noteList({ ...listed, copies: new Set(["vm"]) });
+    expect(seen.findPool("vm")).toBe("a");
   });
 
   test("knows nothing of a VM that no list ever showed, or that no Node asked for", () => {
