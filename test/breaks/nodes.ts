@@ -362,6 +362,46 @@ export const NODE_BREAKS: readonly Break[] = [
     tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
   },
   {
+    id: "take-halted-copy",
+    invariant: "a Node that was never matched gets no VM that is halted: it may be a copy",
+    edits: edit(
+      "lib/providers/xenorchestra/whereabouts.ts",
+      'return kind === "systemUuid" && state === "stopped";',
+      'return kind === "systemUuid" && state !== state;',
+    ),
+    tests: ["test/providers/xenorchestra/whereabouts_test.ts", "test/outages/copies_test.ts"],
+  },
+  {
+    id: "remember-halted-copy",
+    invariant: "a halted VM of a Node that was never matched does not count as seen",
+    edits: edit(
+      XO_PROVIDER,
+      "for (const vmId of listHalted(identities, instances)) copies.add(vmId);",
+      "for (const vmId of listHalted(identities, instances)) copies.delete(vmId);",
+    ),
+    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+  },
+  {
+    id: "forget-at-once",
+    invariant: "a VM stays known while its kubelet is restarted and registers its Node again",
+    edits: edit(
+      "lib/providers/xenorchestra/last_seen.ts",
+      "for (const id of before) if (!lookedFor.has(id)) keep(id);",
+      "",
+    ),
+    tests: ["test/providers/xenorchestra/last_seen_test.ts"],
+  },
+  {
+    id: "swapped-while-lost",
+    invariant: "a byte-swapped UUID does not count while the VM itself may be in a lost pool",
+    edits: edit(
+      "lib/providers/xenorchestra/whereabouts.ts",
+      'matchedBy === "swappedSystemUuid" ? findGap(coverage) : undefined;',
+      'matchedBy === "name" ? findGap(coverage) : undefined;',
+    ),
+    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+  },
+  {
     id: "trust-older-pools",
     invariant: "a pool may be lost since the list of pools that shows it",
     edits: edit(XO_DIRECT_READS, 'if (pool.kind !== "found") losses', "if (!pool) losses"),
@@ -378,8 +418,8 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "a byte-swapped UUID counts no more once there is a VM as it was reported",
     edits: edit(
       XO_DIRECT_READS,
-      'memory.rememberNoVm(direct, read === "missing");',
-      'if (read === "missing") memory.rememberNoVm(direct, true);',
+      "memory.rememberNoVm(direct, isNoVm);",
+      "if (isNoVm) memory.rememberNoVm(direct, true);",
     ),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },

@@ -36,8 +36,8 @@ export function tidyUp(world: World): void {
       server.objects.deleteNode(metadata.name);
       continue;
     }
-    // It waits for a machine that will never come.
-    if (spec?.providerID === undefined && !truth.find(vmId))
+    // It waits for a machine that will never come, or that nobody starts.
+    if (spec?.providerID === undefined && !truth.isRunning(vmId))
       server.objects.deleteNode(metadata.name);
     else world.setReady(metadata.name, truth.isRunning(vmId));
   }

@@ -15,7 +15,7 @@ import {
   withDevices,
 } from "./inventory.ts";
 import type { Memory } from "./memory.ts";
-import { toContradiction, toNotFound, toPresent, toUndecodable } from "./presence.ts";
+import { findGap, toContradiction, toNotFound, toPresent, toUndecodable } from "./presence.ts";
 import { findSuspect, judgeShown, type KnownIdentity, toQuestion } from "./whereabouts.ts";
 
 /** What {@linkcode DirectReads} asks with. */
@@ -78,7 +78,9 @@ export class DirectReads {
     const { memory } = this.#options;
     const { direct, swapped } = identity;
     const read = await this.#readVm(direct, { ...known, matchedBy: "systemUuid" }, signal);
-    memory.rememberNoVm(direct, read === "missing");
+    // What a lost pool holds is not shown: its 404 is no proof.
+    const isNoVm = read === "missing" && findGap(known.inventory.coverage) === undefined;
+    memory.rememberNoVm(direct, isNoVm);
     if (read !== "missing") return await this.#judge(read, identity, { known, signal });
     const matchedBy = "swappedSystemUuid";
     const listed = known.inventory.instances.get(swapped);

@@ -35,14 +35,42 @@ export function toUndecodable(id: string, problem: string): Presence {
   return toUnknown("undecodable", `Cannot read VM ${id} as Xen Orchestra shows it: ${problem}`);
 }
 
+/** The first pool that was shown before and is not shown in full, and why: there may be VMs that nobody sees. */
+export function findGap(coverage: Inventory["coverage"]): string | undefined {
+  for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of coverage) {
+    if (!complete && !isOnlyNamed) return `pool ${name}: ${reason}`;
+  }
+  return undefined;
+}
+
+/** It is shown and does not run, while a kubelet registers as the Node of it. */
+export function toHalted(
+  { id, region = "unknown", details }: Instance,
+  coverage: Inventory["coverage"],
+): Presence {
+  const pool = coverage.get(region)?.name ?? region;
+  const shown = `VM ${id} is shown in pool ${pool} as ${details["powerState"] ?? "stopped"}`;
+  const why = "the kubelet that registers the Node runs, so this VM may be a copy";
+  const advice =
+    "if it is the Node's VM, start it, or wait until Xen Orchestra shows that it runs; " +
+    "else check the other pools for a VM with the same UUID";
+  return toUnknown("notCovered", `${shown}, but ${why}; ${advice}`);
+}
+
+/** It has the bytes of the system UUID in the other order, and the one that was reported may be in a lost pool. */
+export function toUnproven({ id }: Instance, direct: string, gap: string): Presence {
+  const message =
+    `VM ${id} is shown, whose UUID is that of the Node in the byte order that some firmware reports, ` +
+    `but VM ${direct} itself may be in ${gap}; reconnect that pool, or start the kubelet with --provider-id`;
+  return toUnknown("notCovered", message);
+}
+
 /** No VM has the system UUID, in either order of its bytes. */
 export function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
   const other = swapped === direct ? "" : `, nor with ${swapped}, ${SWAPPED}`;
   const message = `Xen Orchestra has no VM with the system UUID ${direct}${other}`;
-  for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of coverage) {
-    if (!complete && !isOnlyNamed)
-      return toUnknown("notCovered", `${message}; it may be in pool ${name}: ${reason}`);
-  }
+  const gap = findGap(coverage);
+  if (gap !== undefined) return toUnknown("notCovered", `${message}; it may be in ${gap}`);
   const isAnyShown = [...coverage.values()].some(({ complete }) => complete);
   const advice =
     "check that the VM is in a pool of this Xen Orchestra, or start the kubelet with --provider-id";

@@ -34,7 +34,7 @@ import { toContradiction, toPresent, toUndecodable, toUnknown } from "./presence
 import { PoolScope } from "./pool_scope.ts";
 import { toPlaces } from "./places.ts";
 import { parseProviderId } from "./provider_id.ts";
-import { judgeShown, listSuspects, mayBeCopy, toQuestion } from "./whereabouts.ts";
+import { judgeShown, listHalted, listSuspects, mayBeCopy, toQuestion } from "./whereabouts.ts";
 
 /** What a {@linkcode XenOrchestraProvider} is made of. */
 export interface XenOrchestraOptions {
@@ -99,6 +99,7 @@ export class XenOrchestraProvider implements Provider {
     const isLost = ([, poolId]: readonly [string, string]): boolean =>
       inventory.coverage.get(poolId)?.complete !== true;
     const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));
+    for (const vmId of listHalted(identities, instances)) copies.add(vmId);
     this.#memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
     const whole = this.#namedPools.addTo(inventory, identities);
     // What was removed for good is no part of the cloud any more, whoever names it.

@@ -13,7 +13,7 @@ import type { Identity, IdentityByProviderId } from "./identity.ts";
 import type { LastSeen } from "./last_seen.ts";
 import type { Memory } from "./memory.ts";
 import { NEVER_SHOWN } from "./named_pools.ts";
-import { toUnknown } from "./presence.ts";
+import { findGap, toHalted, toUnknown, toUnproven } from "./presence.ts";
 
 /** What is remembered of pools. */
 interface PoolMemory {
@@ -96,16 +96,33 @@ export function findSuspect(
 }
 
 /**
+ * Whether a VM cannot be taken for a Node that was never matched: it does not run, and the kubelet that registers the
+ * Node does. Either Xen Orchestra is behind, or it is a copy. What it is taken for is written down for ever.
+ */
+function isHalted({ kind }: Identity, { state }: Pick<Instance, "state">): boolean {
+  return kind === "systemUuid" && state === "stopped";
+}
+
+/**
  * Says what a VM that is shown means for a Node: that it is there, unless it may be a copy, and the pool that the
  * Node's own is known in is not shown. One that runs has moved.
+ *
+ * A Node that was never matched gets no VM that is halted, and none by its byte-swapped UUID while the VM that was
+ * reported may be in a lost pool.
  */
 export function judgeShown(
   presence: Presence & { kind: "present" },
   identity: KnownIdentity,
   { coverage, memory }: Pick<Inventory, "coverage"> & { memory: Pick<Memory, "lastSeen"> },
 ): Presence {
-  const { id, region = "unknown" } = presence.instance;
-  const poolId = findSuspect(presence.instance, identity, memory);
+  const { instance, matchedBy } = presence;
+  const { id, region = "unknown" } = instance;
+  if (isHalted(identity, instance)) return toHalted(instance, coverage);
+  const gap = matchedBy === "swappedSystemUuid" ? findGap(coverage) : undefined;
+  if (gap !== undefined && identity.kind === "systemUuid") {
+    return toUnproven(instance, identity.direct, gap);
+  }
+  const poolId = findSuspect(instance, identity, memory);
   if (poolId === undefined) return presence;
   const pool = coverage.get(poolId);
   if (pool?.complete) return presence;
@@ -117,13 +134,12 @@ export function judgeShown(
   return toUnknown("notCovered", `${shown}, but ${why}; ${advice}`);
 }
 
-/** VMs of Nodes that may be copies, each with the pool that the Node's own is known in. */
-export function listSuspects(
+/** Calls `visit` for each VM that is shown, and does not run for sure, of every Node that may be known by it. */
+function visitIdle(
   identities: readonly Identity[],
   instances: Inventory["instances"],
-  memory: Pick<Memory, "lastSeen">,
-): Map<string, string> {
-  const suspects = new Map<string, string>();
+  visit: (instance: Instance, identity: KnownIdentity) => void,
+): void {
   for (const identity of identities) {
     if (identity.kind === "other") continue;
     const { kind } = identity;
@@ -131,10 +147,33 @@ export function listSuspects(
     for (const vmId of vmIds) {
       const instance = instances.get(vmId);
       // Most run, and there may be thousands.
-      if (instance === undefined || instance.state === "running") continue;
-      const poolId = findSuspect(instance, identity, memory);
-      if (poolId !== undefined) suspects.set(vmId, poolId);
+      if (instance !== undefined && instance.state !== "running") visit(instance, identity);
     }
   }
+}
+
+/** VMs of Nodes that may be copies, each with the pool that the Node's own is known in. */
+export function listSuspects(
+  identities: readonly Identity[],
+  instances: Inventory["instances"],
+  memory: Pick<Memory, "lastSeen">,
+): Map<string, string> {
+  const suspects = new Map<string, string>();
+  visitIdle(identities, instances, (instance, identity) => {
+    const poolId = findSuspect(instance, identity, memory);
+    if (poolId !== undefined) suspects.set(instance.id, poolId);
+  });
   return suspects;
+}
+
+/** VMs that are not taken for Nodes that were never matched, because they do not run: they may be copies. */
+export function listHalted(
+  identities: readonly Identity[],
+  instances: Inventory["instances"],
+): string[] {
+  const halted: string[] = [];
+  visitIdle(identities, instances, (instance, identity) => {
+    if (isHalted(identity, instance)) halted.push(instance.id);
+  });
+  return halted;
 }

@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory.ts";
 import type { Instance, NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import { swapUuid } from "../../../lib/core/uuid.ts";
 import { withLosses } from "../../../lib/providers/xenorchestra/direct_reads.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
@@ -78,7 +79,11 @@ describe("a VM whose pool is lost, and that shows up in another", () => {
   test.each([
     ["by the provider ID", NODE, UNKNOWN],
     ["by the region label, which says that it is at home there", MOVED, IN_LYON],
-    ["not at all, for a Node that was never matched", UNMATCHED, IN_LYON],
+    [
+      "not at all, for a Node that was never matched, and what is halted is not taken",
+      UNMATCHED,
+      UNKNOWN,
+    ],
   ])("after a start its pool is known %s", async (_title, node, expected) => {
     showCopy();
     for (let times = 0; times < 2; times += 1) expect(await readAll(node)).toEqual(expected);
@@ -147,6 +152,68 @@ describe("a VM whose pool is lost, and that shows up in another", () => {
     fake.change("vms", WORKER_1, { power_state: "Halted", $container: POOL_PARIS });
     await provider.listInventory([NODE], signal);
     expect(fake.paths.filter((path) => path.startsWith("/pools/"))).toEqual([]);
+  });
+});
+
+describe("a Node that was never matched", () => {
+  const SWAPPED: NodeIdentity = { name: "w1", systemUuid: swapUuid(WORKER_1) };
+
+  test.each([
+    ["Halted", UNMATCHED, UNKNOWN],
+    ["Suspended", UNMATCHED, UNKNOWN],
+    ["Paused", UNMATCHED, UNKNOWN],
+    ["Running", UNMATCHED, IN_PARIS],
+    [undefined, UNMATCHED, IN_PARIS],
+    ["Halted", SWAPPED, ["unknown notListed", "unknown notCovered"]],
+    ["Running", SWAPPED, ["unknown notListed", "present in Paris"]],
+  ])("whose VM is shown as %p", async (power_state, node, expected) => {
+    fake.change("vms", WORKER_1, { power_state });
+    expect(await readAll(node)).toEqual(expected);
+  });
+
+  test("waits by its byte-swapped UUID, too, and goes on when its VM runs", async () => {
+    fake.change("vms", WORKER_1, { power_state: "Halted" });
+    await readAll(SWAPPED);
+    expect(await readAll(SWAPPED)).toEqual(UNKNOWN);
+    fake.change("vms", WORKER_1, { power_state: "Running" });
+    expect(await readAll(SWAPPED)).toEqual(IN_PARIS);
+  });
+
+  test("does not make a halted copy count as seen: its VM stays known where it was", async () => {
+    await readAll(NODE);
+    showCopy();
+    expect(await readAll(UNMATCHED)).toEqual(UNKNOWN);
+    // As if it was initialised in between: known is Paris, not where the copy is.
+    expect(await readAll(NODE)).toEqual(UNKNOWN);
+  });
+
+  test('by "pools" it is not taken from another Landfall by a halted copy', async () => {
+    provider = xenOrchestra.create(toSettings(fake.url, { pools: [POOL_LYON] }), toDeps());
+    await provider.listInventory([], signal);
+    showCopy();
+    expect(await readAll(UNMATCHED)).toEqual(UNKNOWN);
+  });
+
+  test("gets no byte-swapped twin while the pool of its own VM is lost", async () => {
+    const twin = swapUuid(WORKER_1);
+    fake
+      .list("vms")
+      .push({ ...fake.list("vms").find(({ $pool }) => $pool === POOL_LYON), id: twin });
+    await provider.listInventory([], signal);
+    const before = structuredClone(fake.collections);
+    fake.dropPool(POOL_PARIS);
+    for (let times = 0; times < 2; times += 1) {
+      expect(await readAll(UNMATCHED)).toEqual(["unknown notListed", "unknown notCovered"]);
+    }
+    Object.assign(fake.collections, before);
+    expect(await readAll(UNMATCHED)).toEqual(IN_PARIS);
+  });
+
+  test("gets no byte-swapped VM by an older 404 while a pool is lost", async () => {
+    expect(await readAll(SWAPPED)).toEqual(["unknown notListed", "present in Paris"]);
+    expect(await readAll(SWAPPED)).toEqual(IN_PARIS);
+    fake.dropPool(POOL_LYON);
+    expect(await readAll(SWAPPED)).toEqual(UNKNOWN);
   });
 });
 

@@ -9,6 +9,7 @@ import {
   findSuspect,
   judgeShown,
   type KnownIdentity,
+  listHalted,
   listPools,
   listSuspects,
   mayBeCopy,
@@ -27,6 +28,60 @@ function seenIn(poolId: string): Memory {
   memory.lastSeen.note("vm", poolId);
   return memory;
 }
+
+describe("a Node that was never matched", () => {
+  const COMPLETE: Coverage = { complete: true, name: "Lyon" };
+  const LOST: Coverage = { complete: false, name: "Paris", reason: "it is away" };
+  const judge = (
+    state: InstanceState,
+    matchedBy: "systemUuid" | "swappedSystemUuid",
+    lost: Coverage,
+  ): string => {
+    const instance = toInstance("vm", { region: "there", state });
+    const coverage = new Map([
+      ["there", COMPLETE],
+      ["lost", lost],
+    ]);
+    const presence = judgeShown(toPresent(instance, matchedBy), UNMATCHED, {
+      coverage,
+      memory: NOWHERE,
+    });
+    return presence.kind === "unknown" ? `${presence.reason}: ${presence.message}` : presence.kind;
+  };
+
+  test.each(["systemUuid", "swappedSystemUuid"] as const)(
+    "gets no halted VM by %s",
+    (matchedBy) => {
+      const said = judge("stopped", matchedBy, COMPLETE);
+      expect(said).toStartWith(
+        "notCovered: VM vm is shown in pool Lyon as stopped, but the kubelet",
+      );
+      expect(said).toContain("may be a copy; if it is the Node's VM, start it, or wait");
+      expect(judge("running", matchedBy, COMPLETE)).toBe("present");
+      expect(judge("unknown", matchedBy, COMPLETE)).toBe("present");
+    },
+  );
+
+  test("gets no VM by its byte-swapped UUID while a pool that was shown is lost", () => {
+    const said = judge("running", "swappedSystemUuid", LOST);
+    expect(said).toStartWith("notCovered: VM vm is shown, whose UUID is that of the Node");
+    expect(said).toContain(
+      "but VM vm itself may be in pool Paris: it is away; reconnect that pool",
+    );
+    expect(judge("running", "systemUuid", LOST)).toBe("present");
+    const named: Coverage = { ...LOST, isOnlyNamed: true };
+    expect(judge("running", "swappedSystemUuid", named)).toBe("present");
+  });
+
+  test("names halted VMs, in either order of their bytes; none of a Node with a provider ID", () => {
+    const show = (state: InstanceState) =>
+      new Map(["vm", "mv"].map((id) => [id, toInstance(id, { state })]));
+    expect(listHalted([NODE, UNMATCHED], show("stopped"))).toEqual(["vm", "mv"]);
+    expect(listHalted([NODE], show("stopped"))).toEqual([]);
+    expect(listHalted([UNMATCHED], show("running"))).toEqual([]);
+    expect(listHalted([UNMATCHED], show("unknown"))).toEqual([]);
+  });
+});
 
 describe("findKnownPool()", () => {
   const cases: [string, KnownIdentity, Memory, string | undefined][] = [
@@ -98,7 +153,8 @@ describe("a VM that is shown in another pool than the known one", () => {
   test.each(cases)("that is %s, known in %p: %s", (state, poolId, expected) => {
     const instance = toInstance("vm", { region: "there", state });
     const memory = poolId === undefined ? NOWHERE : seenIn(poolId);
-    const presence = judgeShown(toPresent(instance, "systemUuid"), UNMATCHED, {
+    const node: KnownIdentity = { kind: "providerId", vmId: "vm" };
+    const presence = judgeShown(toPresent(instance, "providerId"), node, {
       coverage: COVERAGE,
       memory,
     });
