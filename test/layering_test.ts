@@ -16,6 +16,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
   cloud: { parts: ["core", "cloud"], packages: [] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },
+  engine: { parts: ["core", "kube", "engine"], packages: [] },
   config: { parts: ["core", "cloud", "config", "providers/mod.ts"], packages: ["valibot", "yaml"] },
   http: {
     parts: ["core", "http"],
@@ -24,7 +25,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   host: { parts: ["core", "host"], packages: [] },
   simulator: { parts: ["core", "simulator"], packages: ["hono"] },
   "providers/mod.ts": { parts: ["core", "cloud", "providers"], packages: [] },
-  "controllers/mod.ts": { parts: ["core", "cloud", "kube", "controllers"], packages: [] },
+  "controllers/mod.ts": { parts: ["core", "cloud", "kube", "engine", "controllers"], packages: [] },
 };
 
 const files = await listSources("lib");
@@ -41,7 +42,7 @@ function toRule(file: string): Rule | undefined {
       .map((path) => path.slice("lib/".length))
       .filter((path) => /^controllers\/(?!mod\.ts)[^/]+\.ts$/.test(path));
     return {
-      parts: ["core", "cloud", "kube", ...shared, `controllers/${second}`],
+      parts: ["core", "cloud", "kube", "engine", ...shared, `controllers/${second}`],
       packages: [],
       types: [CLIENT_NODE],
     };
@@ -93,6 +94,9 @@ test("no file of lib imports what its layer may not know", async () => {
 
 test("the rules refuse what they should", () => {
   expect(checkImport("core/log.ts", "lib/kube/client.ts", true)).toBeDefined();
+  expect(checkImport("engine/x.ts", "lib/cloud/provider.ts", true)).toBeDefined();
+  expect(checkImport("engine/x.ts", "lib/controllers/words.ts", true)).toBeDefined();
+  expect(checkImport("engine/x.ts", "lib/kube/store.ts", false)).toBeUndefined();
   expect(checkImport("kube/x.ts", CLIENT_NODE, false)).toBeDefined();
   expect(checkImport("kube/x.ts", CLIENT_NODE, true)).toBeUndefined();
   expect(checkImport("controllers/node/x.ts", "lib/providers/static/mod.ts", true)).toBeDefined();

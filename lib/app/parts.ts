@@ -17,10 +17,10 @@ import {
   NodeLabelController,
   NodeLifecycleController,
   NodePresences,
-  SupersededVersions,
+  WrittenVersions,
   toIdentity,
 } from "../controllers/mod.ts";
-import { createWorkQueueMetrics } from "../core/work_queue_metrics.ts";
+import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events.ts";
 import { Recovery } from "../kube/recovery.ts";
 import { type Node, NODES } from "../kube/resource.ts";
@@ -69,7 +69,7 @@ export function createParts(options: AppOptions): Parts {
     source,
     resolver,
     presences,
-    superseded: new SupersededVersions(),
+    written: new WrittenVersions(),
     clock,
     log,
     queueMetrics: createWorkQueueMetrics(metrics),

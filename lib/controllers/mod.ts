@@ -2,12 +2,12 @@
  * The controllers that there are.
  * @module
  */
-export { createControllerMetrics } from "./controller.ts";
+export { createControllerMetrics } from "../engine/controller.ts";
 export { toIdentity } from "./identity.ts";
 export type { NodeContext } from "./node_loop.ts";
 export { NodePresences } from "./node_presences.ts";
 export { SHARED_RIGHTS } from "./rights.ts";
-export { SupersededVersions } from "./superseded_versions.ts";
+export { WrittenVersions } from "../engine/written_versions.ts";
 export {
   createNodeMetrics,
   NODE_COMPONENT,

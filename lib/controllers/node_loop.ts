@@ -9,8 +9,8 @@ import type { InventoryListener, InventorySource } from "../cloud/inventory_sour
 import type { ChangeHint, Presence, Provider } from "../cloud/provider.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
-import { WorkQueue } from "../core/work_queue.ts";
-import type { WorkQueueMetrics } from "../core/work_queue_metrics.ts";
+import { WorkQueue } from "../engine/work_queue.ts";
+import type { WorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/errors.ts";
 import type { EventRecorder } from "../kube/events.ts";
@@ -22,10 +22,10 @@ import {
   createController,
   type ReconcileOutcome,
   type ReconcileResult,
-} from "./controller.ts";
+} from "../engine/controller.ts";
 import { isUninitialized } from "./identity.ts";
 import type { NodePresences } from "./node_presences.ts";
-import type { SupersededVersions } from "./superseded_versions.ts";
+import type { WrittenVersions } from "../engine/written_versions.ts";
 
 /** What every controller of Nodes works with. */
 export interface NodeContext {
@@ -37,7 +37,7 @@ export interface NodeContext {
   readonly presences: NodePresences;
   readonly events: EventRecorder;
   /** Shared by all that write Nodes. */
-  readonly superseded: SupersededVersions;
+  readonly written: WrittenVersions;
   readonly clock: Clock;
   readonly log: Logger;
   readonly queueMetrics: WorkQueueMetrics;
@@ -104,6 +104,7 @@ export class NodeLoop {
     this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics });
     this.#controller = createController({
       name,
+      noun: "node",
       queue: this.#queue,
       workers,
       reconcile: (key, signal) => this.#reconcile(key, signal).finally(() => this.#stir()),
@@ -174,12 +175,12 @@ export class NodeLoop {
     if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();
     const node = context.nodes.get(key);
     if (node === undefined) {
-      context.superseded.forget(key);
+      context.written.forget(key);
       this.#deferred.delete(key);
       forget(key);
       return {};
     }
-    if (context.superseded.isStale(node)) {
+    if (context.written.isStale(node)) {
       this.#deferred.add(key);
       return { isPending: true };
     }

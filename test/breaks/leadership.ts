@@ -8,7 +8,7 @@ const LOCK = "lib/kube/lease_lock.ts";
 const LEADER = "lib/kube/leader.ts";
 const LEASE = "lib/kube/lease.ts";
 const FENCE = "lib/kube/fenced_client.ts";
-const QUEUE = "lib/core/work_queue.ts";
+const QUEUE = "lib/engine/work_queue.ts";
 
 export const LEADERSHIP_BREAKS: readonly Break[] = [
   {
@@ -28,11 +28,11 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "grace-after-loss",
     invariant: "what is under way ends at once when the Lease is lost",
     edits: edit(
-      "lib/controllers/controller.ts",
+      "lib/engine/controller.ts",
       "if (stop.reason instanceof LeadershipLostError) return end();",
       "",
     ),
-    tests: ["test/controllers/controller_test.ts"],
+    tests: ["test/engine/controller_test.ts"],
   },
   {
     id: "steal-lease",
@@ -137,7 +137,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
         "if (!startedMs) return;\n    assert(true, `Cannot end work",
       ),
     ],
-    tests: ["test/core/work_queue_test.ts"],
+    tests: ["test/engine/work_queue_test.ts"],
     simulated: true,
   },
   {
@@ -154,7 +154,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "lose-key-while-working",
     invariant: "a Node that changes while it is worked on is worked on again",
     edits: edit(QUEUE, "if (this.#dirty.has(key)) this.#push(key);", "this.#dirty.delete(key);"),
-    tests: ["test/core/work_queue_test.ts"],
+    tests: ["test/engine/work_queue_test.ts"],
   },
   {
     id: "later-delay-wins",
@@ -164,13 +164,13 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "if (pendingMs !== undefined && pendingMs <= dueMs) return;",
       "if (pendingMs !== undefined && pendingMs > dueMs) return;",
     ),
-    tests: ["test/core/work_queue_test.ts"],
+    tests: ["test/engine/work_queue_test.ts"],
   },
   {
     id: "never-forget-failures",
     invariant: "a success ends the back-off",
     edits: edit(QUEUE, "this.#failures.delete(key);", "this.#failures.get(key);"),
-    tests: ["test/core/work_queue_test.ts"],
+    tests: ["test/engine/work_queue_test.ts"],
   },
   {
     id: "back-off-without-cap",
@@ -192,11 +192,11 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "reconcile-without-end",
     invariant: "work on a Node has a deadline",
     edits: edit(
-      "lib/controllers/controller.ts",
+      "lib/engine/controller.ts",
       "clock.sleep(reconcileTimeoutMs, ended.signal).then(expire, () => undefined);",
       "void expire;",
     ),
-    tests: ["test/controllers/controller_test.ts"],
+    tests: ["test/engine/controller_test.ts"],
   },
   {
     id: "lead-by-late-answer",

@@ -55,11 +55,11 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "write-twice-from-stale-store",
     invariant: "a store that has not seen our own write yet causes no second one",
     edits: edit(
-      "lib/controllers/superseded_versions.ts",
-      'if (versions?.has(node.metadata.resourceVersion ?? "")) return true;',
+      "lib/engine/written_versions.ts",
+      'if (versions?.has(object.metadata.resourceVersion ?? "")) return true;',
       'if (versions?.has("")) return true;',
     ),
-    tests: ["test/controllers/superseded_versions_test.ts"],
+    tests: ["test/engine/written_versions_test.ts"],
   },
   {
     id: "change-provider-id",
@@ -260,11 +260,11 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "fight-without-end",
     invariant: "a fight over labels or taints with somebody else goes on at a slow pace",
     edits: edit(
-      "lib/controllers/contest.ts",
+      "lib/engine/contest.ts",
       "recent.length < ROUNDS_MAX) return 0;",
       "recent.length >= 0) return 0;",
     ),
-    tests: ["test/controllers/contest_test.ts"],
+    tests: ["test/engine/contest_test.ts"],
   },
   {
     id: "twins-by-text",

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
 import { InventorySource } from "../../lib/cloud/inventory_source.ts";
-import { createControllerMetrics } from "../../lib/controllers/controller.ts";
+import { createControllerMetrics } from "../../lib/engine/controller.ts";
 import { NodeLoop, type NodeLoopOptions } from "../../lib/controllers/node_loop.ts";
 import { NodePresences } from "../../lib/controllers/node_presences.ts";
-import { SupersededVersions } from "../../lib/controllers/superseded_versions.ts";
+import { WrittenVersions } from "../../lib/engine/written_versions.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../../lib/core/work_queue_metrics.ts";
+import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
 import { type Node, NODES } from "../../lib/kube/resource.ts";
 import { Store } from "../../lib/kube/store.ts";
@@ -21,7 +21,7 @@ interface SetUp extends AsyncDisposable {
   readonly nodes: Store<Node>;
   readonly provider: FakeProvider;
   readonly source: InventorySource;
-  readonly superseded: SupersededVersions;
+  readonly written: WrittenVersions;
   readonly loop: NodeLoop;
   /** Names as they were worked on, and those forgotten with a `-` before. */
   readonly worked: string[];
@@ -34,7 +34,7 @@ function setUp(over: Partial<NodeLoopOptions> = {}): SetUp {
   const provider = new FakeProvider();
   const log = silentLogger;
   const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
-  const superseded = new SupersededVersions();
+  const written = new WrittenVersions();
   const resolver = new InstanceResolver(provider, source, clock);
   const worked: string[] = [];
   const loop = new NodeLoop({
@@ -46,7 +46,7 @@ function setUp(over: Partial<NodeLoopOptions> = {}): SetUp {
       resolver,
       presences: new NodePresences(resolver, source),
       events: { record: () => undefined },
-      superseded,
+      written,
       clock,
       log,
       queueMetrics: createWorkQueueMetrics(metrics),
@@ -74,7 +74,7 @@ function setUp(over: Partial<NodeLoopOptions> = {}): SetUp {
     nodes,
     provider,
     source,
-    superseded,
+    written,
     loop,
     worked,
     async [Symbol.asyncDispose]() {
@@ -134,7 +134,7 @@ test("NodeLoop leaves a Node alone until the watch shows our own write, and then
   await using rig = setUp();
   const before = toNode("n");
   const after = toNode("n", { resourceVersion: "101", nodeIp: "10.0.0.1" });
-  rig.superseded.note(before, after);
+  rig.written.note(before, after);
   rig.nodes.apply(before);
   await rig.clock.advance(0);
   expect(rig.worked).toEqual([]);

@@ -4,13 +4,13 @@
  */
 import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
 import { InventorySource } from "../../lib/cloud/inventory_source.ts";
-import { createControllerMetrics } from "../../lib/controllers/controller.ts";
+import { createControllerMetrics } from "../../lib/engine/controller.ts";
 import { NodeLabelController } from "../../lib/controllers/node_labels/mod.ts";
 import { NodePresences } from "../../lib/controllers/node_presences.ts";
-import { SupersededVersions } from "../../lib/controllers/superseded_versions.ts";
+import { WrittenVersions } from "../../lib/engine/written_versions.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../../lib/core/work_queue_metrics.ts";
+import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
 import { type Node, NODES } from "../../lib/kube/resource.ts";
 import { Store } from "../../lib/kube/store.ts";
@@ -80,7 +80,7 @@ export class LabelRig implements AsyncDisposable {
           record: ({ metadata }, { type, reason, message }) =>
             this.events.push(`${metadata.name}: ${type} ${reason} ${message}`),
         },
-        superseded: new SupersededVersions(),
+        written: new WrittenVersions(),
         clock,
         log,
         queueMetrics: createWorkQueueMetrics(metrics),

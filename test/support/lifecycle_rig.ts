@@ -6,7 +6,7 @@ import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletio
 import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
 import { InventorySource } from "../../lib/cloud/inventory_source.ts";
 import type { InstanceState } from "../../lib/cloud/provider.ts";
-import { createControllerMetrics } from "../../lib/controllers/controller.ts";
+import { createControllerMetrics } from "../../lib/engine/controller.ts";
 import {
   createLifecycleMetrics,
   type LifecycleReport,
@@ -14,10 +14,10 @@ import {
 } from "../../lib/controllers/node_lifecycle/mod.ts";
 import type { NodeContext } from "../../lib/controllers/node_loop.ts";
 import { NodePresences } from "../../lib/controllers/node_presences.ts";
-import { SupersededVersions } from "../../lib/controllers/superseded_versions.ts";
+import { WrittenVersions } from "../../lib/engine/written_versions.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../../lib/core/work_queue_metrics.ts";
+import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
 import type { EventOptions } from "../../lib/kube/events.ts";
 import { type Node, NODES } from "../../lib/kube/resource.ts";
 import { Store } from "../../lib/kube/store.ts";
@@ -76,7 +76,7 @@ export function createLifecycleWorld(): LifecycleWorld {
     events: {
       record: (object, event) => events.push({ node: object.metadata.name ?? "", ...event }),
     },
-    superseded: new SupersededVersions(),
+    written: new WrittenVersions(),
     clock,
     log,
     queueMetrics: createWorkQueueMetrics(metrics),

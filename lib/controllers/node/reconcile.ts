@@ -5,10 +5,10 @@
 import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
-import type { ReconcileResult } from "../controller.ts";
+import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../node_loop.ts";
-import type { WarningThrottle } from "../warning_throttle.ts";
+import type { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { type NodePatch, planNode } from "./plan.ts";
 import { Claims } from "./rivals.ts";
@@ -103,7 +103,7 @@ export class NodeReconciler {
 }
 
 async function patchNode(
-  { client, superseded }: NodeContext,
+  { client, written }: NodeContext,
   node: Node,
   patch: NodePatch,
   signal: AbortSignal,
@@ -112,13 +112,13 @@ async function patchNode(
   const body = { ...patch, metadata };
   const path = { name: node.metadata.name };
   const patched = await client.patch(NODES, path, { type: "merge", body }, signal);
-  superseded.note(node, patched);
+  written.note(node, patched);
   return patched;
 }
 
 /** The list is replaced whole: its merge key is the type, which would lose one of two addresses of a type. */
 async function patchAddresses(
-  { client, superseded }: NodeContext,
+  { client, written }: NodeContext,
   node: Node,
   addresses: readonly InstanceAddress[],
   signal: AbortSignal,
@@ -129,7 +129,7 @@ async function patchAddresses(
   };
   const path = { name: node.metadata.name, subresource: "status" };
   const patched = await client.patch(NODES, path, { type: "strategic", body }, signal);
-  superseded.note(node, patched);
+  written.note(node, patched);
 }
 
 function announce(

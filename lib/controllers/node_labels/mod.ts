@@ -5,12 +5,12 @@
 import type { ChangeHint } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
-import type { ReconcileResult } from "../controller.ts";
+import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
-import { Contest, ROUNDS_MAX } from "../contest.ts";
+import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
-import { WarningThrottle } from "../warning_throttle.ts";
+import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS, NAME } from "./words.ts";
 
@@ -100,11 +100,11 @@ export class NodeLabelController {
   }
 
   async #patch(node: Node, { set, isRepair }: LabelPlan, signal: AbortSignal): Promise<void> {
-    const { client, superseded, log } = this.#context;
+    const { client, written, log } = this.#context;
     const { name, resourceVersion } = node.metadata;
     const body = { metadata: { labels: set, resourceVersion } };
     const patched = await client.patch(NODES, { name }, { type: "merge", body }, signal);
-    superseded.note(node, patched);
+    written.note(node, patched);
     if (isRepair) this.#contest.noteRound(name);
     log.info("Node labels written", { node: name, labels: set });
   }

@@ -5,8 +5,8 @@
 import type { DeletionSettings, Verdict } from "../../cloud/deletion_guard.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
 import { NODES, type Node } from "../../kube/resource.ts";
-import type { ReconcileResult } from "../controller.ts";
-import { Contest, ROUNDS_MAX } from "../contest.ts";
+import type { ReconcileResult } from "../../engine/controller.ts";
+import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { isReady, isUninitialized, readyStatus } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { Deleter } from "./deleter.ts";
@@ -243,7 +243,7 @@ export class NodeLifecycleController {
     { taints, isOff }: LifecyclePlan & { kind: "taint" },
     signal: AbortSignal,
   ): Promise<ReconcileResult> {
-    const { client, superseded, events } = this.#options.context;
+    const { client, written, events } = this.#options.context;
     const { name, resourceVersion } = node.metadata;
     const message = `The shutdown taint was written ${ROUNDS_MAX} times within a minute and is not as it should be`;
     const held = this.#contest.hold(node, toEvent(EVENTS.taintContested, message), events);
@@ -254,7 +254,7 @@ export class NodeLifecycleController {
       spec: { taints: taints.length === 0 ? null : taints },
     };
     const patched = await client.patch(NODES, { name }, { type: "merge", body }, signal);
-    superseded.note(node, patched);
+    written.note(node, patched);
     this.#contest.noteRound(name);
     this.#narrator.tellTaint(node, isOff);
     return {};

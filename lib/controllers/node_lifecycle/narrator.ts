@@ -4,7 +4,7 @@
  */
 import type { Node } from "../../kube/resource.ts";
 import type { NodeContext } from "../node_loop.ts";
-import { WarningThrottle } from "../warning_throttle.ts";
+import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS, SHUTDOWN_TAINT } from "./words.ts";
 

@@ -144,7 +144,7 @@ describe("the shutdown taint", () => {
     const before = rig.add("n0", { state: "stopped" });
     await rig.clock.advance(31_000);
     rig.server.isWatchHeld = true;
-    rig.context.superseded.note(before, rig.server.setTaints("n0", [OTHER]));
+    rig.context.written.note(before, rig.server.setTaints("n0", [OTHER]));
     rig.nodes.apply({ ...before, status: { conditions: [{ type: "Ready", status: "False" }] } });
     await rig.clock.advance(10_000);
     expect(rig.server.writes).toEqual([]);

@@ -5,12 +5,12 @@ import {
   type Controller,
   type ControllerMetrics,
   type ControllerOptions,
-} from "../../lib/controllers/controller.ts";
+} from "../../lib/engine/controller.ts";
 import { AssertionError } from "../../lib/core/assert.ts";
 import { TerminalError } from "../../lib/core/errors.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { WorkQueue } from "../../lib/core/work_queue.ts";
+import { WorkQueue } from "../../lib/engine/work_queue.ts";
 import { KubeError, LeadershipLostError } from "../../lib/kube/errors.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { untilAborted } from "../support/scripted_kube_client.ts";
@@ -42,6 +42,7 @@ function start(
   const begun: string[] = [];
   const controller = createController({
     name: "test",
+    noun: "node",
     queue,
     workers: 2,
     reconcileTimeoutMs: 30_000,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Contest, ROUNDS_MAX } from "../../lib/controllers/contest.ts";
+import { Contest, ROUNDS_MAX } from "../../lib/engine/contest.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 test("pauseMs() lets so many rounds pass within a minute, then waits for the oldest to be a minute old", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { WarningThrottle } from "../../lib/controllers/warning_throttle.ts";
+import { WarningThrottle } from "../../lib/engine/warning_throttle.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const WARNING = { type: "Warning", reason: "R", message: "m" } as const;

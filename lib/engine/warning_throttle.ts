@@ -1,14 +1,14 @@
 /**
- * Says the same thing about the same Node only so often.
+ * Says the same thing about the same object only so often.
  * @module
  */
 import type { Clock } from "../core/clock.ts";
 import type { EventOptions } from "../kube/events.ts";
 
-/** Least time between two equal Events on one Node. */
+/** Least time between two equal Events on one object. */
 const REPEAT_MS = 300_000;
 
-/** Remembers the last Events of each Node. Bounded by the number of Nodes and of reasons. */
+/** Remembers the last Events of each object of one kind. Bounded by the number of objects and of reasons. */
 export class WarningThrottle {
   readonly #clock: Clock;
   readonly #said = new Map<string, Map<string, { message: string; atMs: number }>>();
@@ -18,9 +18,9 @@ export class WarningThrottle {
   }
 
   /** Whether to say it now: a new reason, a new message, or five minutes since. */
-  passes(node: string, { reason, message }: EventOptions): boolean {
-    const said = this.#said.get(node) ?? new Map<string, { message: string; atMs: number }>();
-    this.#said.set(node, said);
+  passes(key: string, { reason, message }: EventOptions): boolean {
+    const said = this.#said.get(key) ?? new Map<string, { message: string; atMs: number }>();
+    this.#said.set(key, said);
     const atMs = this.#clock.monotonic();
     const last = said.get(reason);
     if (last?.message === message && atMs - last.atMs < REPEAT_MS) return false;
@@ -28,8 +28,8 @@ export class WarningThrottle {
     return true;
   }
 
-  /** Drops what is remembered of a Node. */
-  forget(node: string): void {
-    this.#said.delete(node);
+  /** Drops what is remembered of an object. */
+  forget(key: string): void {
+    this.#said.delete(key);
   }
 }

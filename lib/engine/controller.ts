@@ -8,7 +8,7 @@ import { formatDuration } from "../core/duration.ts";
 import { describeError, TerminalError } from "../core/errors.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
-import type { WorkQueue } from "../core/work_queue.ts";
+import type { WorkQueue } from "./work_queue.ts";
 import { isKubeError, LeadershipLostError } from "../kube/errors.ts";
 
 /** What a reconcile may ask for when it succeeds. */
@@ -38,7 +38,9 @@ export interface ReconcileOutcome {
 export interface ControllerOptions {
   /** Name in logs and metrics: `cloud-node`. */
   readonly name: string;
-  /** Filled by others with names of Nodes; shut down when the controller ends. */
+  /** What a key is the name of, in logs: `node`. */
+  readonly noun: string;
+  /** Filled by others with keys; shut down when the controller ends. */
   readonly queue: WorkQueue;
   /** How many keys are worked on at once. */
   readonly workers: number;
@@ -64,9 +66,8 @@ export interface Controller {
   /** Drops what is known of a key: its last outcome and its failures. */
   forgetKey(key: string): void;
   /**
-   * Works until the signal aborts, in two steps: takes nothing new and lets what runs finish, then after
-   * the grace aborts that too; at once when the signal's reason is a {@linkcode LeadershipLostError}.
-   * Rejects only with an {@linkcode AssertionError}.
+   * Works until the signal aborts. Then it takes nothing new, lets what runs finish, and aborts that after the grace:
+   * at once when the reason is a {@linkcode LeadershipLostError}. Rejects only with an {@linkcode AssertionError}.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -171,8 +172,7 @@ class QueueController implements Controller {
   async #work(stop: AbortSignal, force: AbortSignal): Promise<void> {
     const { queue } = this.#options;
     while (!stop.aborted) {
-      // Only the stop can reject this.
-      const key = await queue.get(stop).catch(() => undefined);
+      const key = await queue.get(stop).catch(() => undefined); // only the stop can reject this
       if (key === undefined) return;
       try {
         if (!stop.aborted) await this.#reconcile(key, force);
@@ -219,7 +219,7 @@ class QueueController implements Controller {
     const { clock } = this.#options;
     return new Promise((_resolve, reject) => {
       const leave = (): void => {
-        this.#log.error("Reconcile does not obey its signal", { node: key });
+        this.#log.error("Reconcile does not obey its signal", { [this.#options.noun]: key });
         reject(attempt.reason);
       };
       const wait = (): void => {
@@ -239,7 +239,7 @@ class QueueController implements Controller {
   }
 
   #settle(key: string, { outcome, retry, level, error }: Verdict): void {
-    const { name, queue, clock, exists, metrics, forgetsSuccesses } = this.#options;
+    const { name, noun, queue, clock, exists, metrics, forgetsSuccesses } = this.#options;
     metrics?.reconciles.inc({ controller: name, outcome });
     if (outcome === "ok" || retry === "change") queue.forget(key);
     if (retry === "backoff") queue.addRateLimited(key);
@@ -249,7 +249,7 @@ class QueueController implements Controller {
     if (level !== undefined) {
       const known = outcome === "terminal" && this.#outcomes.get(key)?.error === text;
       const retryIn = nextMs === undefined ? undefined : formatDuration(Math.round(nextMs));
-      const fields = { node: key, failures: queue.failures(key), retryIn, error };
+      const fields = { [noun]: key, failures: queue.failures(key), retryIn, error };
       this.#log[known ? "debug" : level](MESSAGES[outcome], fields);
     }
     const isNoNews = outcome === "notFound" || (outcome === "ok" && forgetsSuccesses);

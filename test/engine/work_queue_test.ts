@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { AssertionError } from "../../lib/core/assert.ts";
-import { WorkQueue } from "../../lib/core/work_queue.ts";
+import { WorkQueue } from "../../lib/engine/work_queue.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;

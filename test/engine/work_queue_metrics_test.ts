@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { WorkQueue } from "../../lib/core/work_queue.ts";
-import { createWorkQueueMetrics } from "../../lib/core/work_queue_metrics.ts";
+import { WorkQueue } from "../../lib/engine/work_queue.ts";
+import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 test("createWorkQueueMetrics() gives metrics that several queues share, told apart by name", async () => {

@@ -2,9 +2,9 @@
  * A queue of keys for several workers: one worker on a key at a time, no update lost, equal keys merged.
  * @module
  */
-import { assert } from "./assert.ts";
-import { toBackoffMs } from "./backoff.ts";
-import type { Clock } from "./clock.ts";
+import { assert } from "../core/assert.ts";
+import { toBackoffMs } from "../core/backoff.ts";
+import type { Clock } from "../core/clock.ts";
 import type { WorkQueueMetrics } from "./work_queue_metrics.ts";
 
 /** What a {@linkcode WorkQueue} is made of. */

@@ -2,7 +2,7 @@
  * The metrics of work queues, under the names that every Kubernetes controller uses.
  * @module
  */
-import type { Counter, Gauge, Histogram, MetricsRegistry } from "./metrics.ts";
+import type { Counter, Gauge, Histogram, MetricsRegistry } from "../core/metrics.ts";
 
 /** Metrics that all queues of a process share; the label `name` tells the queues apart. */
 export interface WorkQueueMetrics {

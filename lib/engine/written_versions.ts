@@ -1,0 +1,40 @@
+/**
+ * Knows when the store has not yet seen what a controller of ours wrote.
+ * @module
+ */
+import type { KubeObject } from "../kube/resource.ts";
+import { toKey } from "../kube/store.ts";
+
+/**
+ * Remembers, for each object of one kind, the resourceVersions that our own writes replaced. While the store
+ * still shows one of them, planning again would only write the same again and meet a conflict; the watch brings the
+ * newer one soon.
+ *
+ * Versions stay opaque: they are compared for equality alone.
+ */
+export class WrittenVersions {
+  readonly #replaced = new Map<string, Set<string>>();
+
+  /** Notes that a write turned `before` into `after`. */
+  note(before: KubeObject, after: KubeObject): void {
+    const old = before.metadata.resourceVersion;
+    if (old === undefined || old === after.metadata.resourceVersion) return;
+    const key = toKey(before);
+    const versions = this.#replaced.get(key) ?? new Set<string>();
+    this.#replaced.set(key, versions.add(old));
+  }
+
+  /** Whether an object is as it was before a write of ours. Once a newer one is shown, the old are forgotten. */
+  isStale(object: KubeObject): boolean {
+    const key = toKey(object);
+    const versions = this.#replaced.get(key);
+    if (versions?.has(object.metadata.resourceVersion ?? "")) return true;
+    this.forget(key);
+    return false;
+  }
+
+  /** Drops what is remembered of an object. */
+  forget(key: string): void {
+    this.#replaced.delete(key);
+  }
+}
