@@ -1,3 +1,3 @@
 import { describeSeeds } from "./seeds.ts";
 
-describeSeeds(1, 250);
+describeSeeds(1);

@@ -1,3 +1,3 @@
 import { describeSeeds } from "./seeds.ts";
 
-describeSeeds(251, 250);
+describeSeeds(2);

@@ -1,3 +1,3 @@
 import { describeSeeds } from "./seeds.ts";
 
-describeSeeds(501, 250);
+describeSeeds(3);

@@ -1,3 +1,3 @@
 import { describeSeeds } from "./seeds.ts";
 
-describeSeeds(751, 250);
+describeSeeds(4);

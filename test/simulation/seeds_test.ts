@@ -1,0 +1,35 @@
+import { describe, expect, test } from "bun:test";
+import { listSources, readSource } from "../support/sources.ts";
+import { listSeedRanges, PARTS, SEED_COUNTS } from "./seeds.ts";
+
+describe("listSeedRanges()", () => {
+  test.each(["some", "all"] as const)("has each seed once when %s are run", (name) => {
+    const seeds = PARTS.flatMap((part) => listSeedRanges(part, name)).flatMap(({ first, last }) =>
+      Array.from({ length: last - first + 1 }, (_, at) => first + at),
+    );
+    expect(seeds).toEqual(Array.from({ length: SEED_COUNTS[name] }, (_, at) => at + 1));
+  });
+
+  test("has few seeds unless more are asked for", () => {
+    expect(listSeedRanges(1)).toEqual(listSeedRanges(1, "some"));
+  });
+
+  test("refuses a name that stands for no number", () => {
+    expect(() => listSeedRanges(1, "1000")).toThrow('must be "some" or "all": "1000"');
+  });
+});
+
+test("each part has a file that runs it", async () => {
+  const files = (await listSources("test")).filter((file) => /\/seeds_\d+_test\.ts$/.test(file));
+  const texts = await Promise.all(files.map(readSource));
+  const parts = texts.map((text) => Number(/describeSeeds\((\d+)\)/.exec(text)?.[1]));
+  expect(parts.sort((a, b) => a - b)).toEqual([...PARTS]);
+});
+
+test("CI runs all seeds, and the page about tests has both numbers", async () => {
+  expect(await readSource(".ci/run")).toContain("env LANDFALL_SEEDS=all npm run ok ");
+  const { some, all } = SEED_COUNTS;
+  expect(await readSource("docs/explanation/testing.md")).toContain(
+    `\`npm test\` runs ${some} seeds, CI ${all.toLocaleString("en")}`,
+  );
+});
