@@ -6,7 +6,7 @@ import { heapStats } from "bun:jsc";
 import type { Presence } from "../lib/cloud/provider.ts";
 import { planNode } from "../lib/controllers/node/plan.ts";
 import { createLogger } from "../lib/core/log.ts";
-import { type Node, NODES } from "../lib/kube/resource.ts";
+import { type Node, NODES } from "../lib/kube/kinds/node.ts";
 import { Store } from "../lib/kube/store.ts";
 import { toInventory, toSurroundings } from "../lib/providers/xenorchestra/inventory.ts";
 import { decodeList, SCHEMAS } from "../lib/providers/xenorchestra/schema.ts";

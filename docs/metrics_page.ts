@@ -19,7 +19,7 @@ import { createLeaderMetrics } from "../lib/kube/election_narrator.ts";
 import { createReviewMetrics } from "../lib/kube/delegated_review.ts";
 import { createEventMetrics } from "../lib/kube/events.ts";
 import { createRequestMetrics } from "../lib/kube/request.ts";
-import { NODES } from "../lib/kube/resource.ts";
+import { NODES } from "../lib/kube/kinds/node.ts";
 import { Store } from "../lib/kube/store.ts";
 import { createWatcherMetrics } from "../lib/kube/watcher.ts";
 import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { LABELS_NAME, LIFECYCLE_NAME, NODE_NAME } from "../controllers/mod.ts";
-import { NODES } from "../kube/resource.ts";
+import { NODES } from "../kube/kinds/node.ts";
 import { createWatcherMetrics, runWatcher } from "../kube/watcher.ts";
 import { abortable } from "../core/abortable.ts";
 import type { Gauge } from "../core/metrics.ts";

@@ -7,7 +7,7 @@ import { createPages } from "../http/pages.ts";
 import type { Check } from "../http/probes.ts";
 import { type HttpServer, startHttpServer } from "../http/server.ts";
 import type { NodeView } from "../http/views.ts";
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import { toInventoryView } from "./inventory_view.ts";
 import { toElectionChecks, toElectionView } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";

@@ -23,7 +23,7 @@ import {
 import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events.ts";
 import { Recovery } from "../kube/recovery.ts";
-import { type Node, NODES } from "../kube/resource.ts";
+import { type Node, NODES } from "../kube/kinds/node.ts";
 import { Store } from "../kube/store.ts";
 import type { LeaderElector } from "../kube/leader.ts";
 import { createElector, toControllerClient } from "./leadership.ts";

@@ -14,7 +14,7 @@ import { watchSignals } from "../host/signals.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { KubeError } from "../kube/errors.ts";
 import { listAll } from "../kube/list_all.ts";
-import { type Node, NODES } from "../kube/resource.ts";
+import { type Node, NODES } from "../kube/kinds/node.ts";
 import { requireProvider } from "../providers/mod.ts";
 import { formatCheckHelp, parseCheckFlags } from "./check_flags.ts";
 import { checkKubernetes } from "./check_kubernetes.ts";

@@ -8,7 +8,7 @@ import { planNode } from "../controllers/node/plan.ts";
 import type { Claims } from "../controllers/node/rivals.ts";
 import { planNodeLabels } from "../controllers/node_labels/plan.ts";
 import { planLifecycle } from "../controllers/node_lifecycle/plan.ts";
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 
 /** One write that would follow. */
 export type NodeChange =

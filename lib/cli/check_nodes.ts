@@ -14,7 +14,7 @@ import type {
 } from "../cloud/provider.ts";
 import { isReady, toIdentity } from "../controllers/identity.ts";
 import { Claims } from "../controllers/node/rivals.ts";
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import { type NodeChange, type NodeOutlook, toOutlook } from "./check_changes.ts";
 
 /** What a Node matches, and what would become of it. */

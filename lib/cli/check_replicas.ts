@@ -2,7 +2,7 @@
  * How many replicas of Landfall the Nodes of a cluster have room for: which way to install fits, said by `check`. Pure.
  * @module
  */
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import type { CheckFinding } from "./check_report.ts";
 
 /** Marks the Nodes that the DaemonSet runs on, as kubeadm, RKE2 and k3s set it. */

@@ -20,7 +20,8 @@ import { formatListenAddress, type ListenAddress } from "../http/listen_address.
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import { createKubeClient } from "../kube/http_client.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { EVENTS, NODES, type Node } from "../kube/resource.ts";
+import { EVENTS } from "../kube/kinds/event.ts";
+import { NODES, type Node } from "../kube/kinds/node.ts";
 import { Store } from "../kube/store.ts";
 import { runWatcher } from "../kube/watcher.ts";
 import { xenOrchestra } from "../providers/xenorchestra/mod.ts";

@@ -3,7 +3,8 @@
  * @module
  */
 import { withDeadline } from "../core/clock.ts";
-import type { KubeEvent, Node } from "../kube/resource.ts";
+import type { KubeEvent } from "../kube/kinds/event.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import type { Store } from "../kube/store.ts";
 import type { DemoMachine } from "../simulator/xenorchestra/mod.ts";
 

@@ -6,7 +6,8 @@ import { isReady, isUninitialized } from "../controllers/identity.ts";
 import { EVENTS as LIFECYCLE_EVENTS, SHUTDOWN_TAINT } from "../controllers/node_lifecycle/words.ts";
 import { TOPOLOGY_LABELS } from "../controllers/words.ts";
 import { toPlainText } from "../core/printable.ts";
-import type { KubeEvent, Node } from "../kube/resource.ts";
+import type { KubeEvent } from "../kube/kinds/event.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import {
   HOST_NAME_LABEL,
   POOL_NAME_LABEL,

@@ -4,7 +4,7 @@
  */
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import type { KubernetesSimulator } from "../simulator/kubernetes/mod.ts";
 import type {
   DemoMachine,

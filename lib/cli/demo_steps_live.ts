@@ -6,7 +6,7 @@ import { isReady } from "../controllers/identity.ts";
 import { EVENTS as LABELS_EVENTS } from "../controllers/node_labels/words.ts";
 import { EVENTS as LIFECYCLE_EVENTS } from "../controllers/node_lifecycle/words.ts";
 import { TOPOLOGY_LABELS } from "../controllers/words.ts";
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import { HOST_ID_LABEL, HOST_NAME_LABEL, ORIGIN_LABELS } from "../providers/xenorchestra/labels.ts";
 import type { DemoHostName } from "../simulator/xenorchestra/mod.ts";
 import { hasShutdownTaint } from "./demo_narrator.ts";

@@ -13,7 +13,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import { isKubeError } from "../kube/errors.ts";
 import { createKubeClient } from "../kube/http_client.ts";
-import type { KubeObject, Resource } from "../kube/resource.ts";
+import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { NodeIdentity } from "../cloud/provider.ts";
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import { TOPOLOGY_LABELS, UNINITIALIZED_TAINT } from "./words.ts";
 
 /** The identity of a Node; empty strings on the wire count as absent. */

@@ -14,7 +14,7 @@ import type { WorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/errors.ts";
 import type { EventRecorder } from "../kube/events.ts";
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import type { Store } from "../kube/store.ts";
 import {
   type Controller,

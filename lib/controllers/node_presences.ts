@@ -6,7 +6,7 @@ import type { InstanceResolver } from "../cloud/instance_resolver.ts";
 import type { Inventory } from "../cloud/inventory.ts";
 import type { InventorySource } from "../cloud/inventory_source.ts";
 import type { Presence } from "../cloud/provider.ts";
-import type { Node } from "../kube/resource.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import { toIdentity } from "./identity.ts";
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../core/clock.ts";
 import type { EventOptions, EventRecorder } from "../kube/events.ts";
-import type { KubeObject } from "../kube/resource.ts";
+import type { KubeObject } from "../kube/kinds/resource.ts";
 import { toKey } from "../kube/store.ts";
 import type { ReconcileResult } from "./controller.ts";
 import { WarningThrottle } from "./warning_throttle.ts";

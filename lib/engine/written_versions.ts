@@ -2,7 +2,7 @@
  * Knows when the store has not yet seen what a controller of ours wrote.
  * @module
  */
-import type { KubeObject } from "../kube/resource.ts";
+import type { KubeObject } from "../kube/kinds/resource.ts";
 import { toKey } from "../kube/store.ts";
 
 /**

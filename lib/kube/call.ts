@@ -4,7 +4,7 @@
  */
 import type { WriteOptions } from "./client.ts";
 import type { KubeRequest } from "./request.ts";
-import type { ObjectPath } from "./resource.ts";
+import type { ObjectPath } from "./kinds/resource.ts";
 
 /** What varies from call to call. */
 export interface Call {

@@ -2,7 +2,8 @@
  * The only door to the API server: typed requests with a signal, a deadline and errors by kind.
  * @module
  */
-import type { KubeObject, ObjectPath, Resource } from "./resource.ts";
+import type { Kind } from "./kinds/kind.ts";
+import type { KubeObject, ObjectPath, Resource } from "./kinds/resource.ts";
 
 /** How a patch body is to be read. */
 export type PatchType = "merge" | "strategic";
@@ -66,7 +67,7 @@ export interface KubeClient {
     signal: AbortSignal,
   ): Promise<T>;
   list<T extends KubeObject>(
-    resource: Resource<T>,
+    resource: Kind<T>,
     query: ListQuery,
     signal: AbortSignal,
   ): Promise<ListPage<T>>;

@@ -7,8 +7,8 @@
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import type { KubeClient } from "./client.ts";
 import { KubeError } from "./errors.ts";
-import type { KubeObject, Resource } from "./resource.ts";
-import { isFields } from "./shape.ts";
+import type { KubeObject, Resource } from "./kinds/resource.ts";
+import { isFields } from "./kinds/shape.ts";
 import { isConnectionReset } from "./transport.ts";
 
 /** Somebody, as the API server knows him. */

@@ -9,7 +9,8 @@ import type { Counter, Gauge, MetricsRegistry } from "../core/metrics.ts";
 import { isKubeError, KubeError } from "./errors.ts";
 import type { EventRecorder } from "./events.ts";
 import { LEADER_EVENTS } from "./leader_words.ts";
-import { type Lease, type LeaseName, LEASES } from "./lease.ts";
+import { type Lease, LEASES } from "./kinds/lease.ts";
+import type { LeaseName } from "./lease.ts";
 import type { Recovery } from "./recovery.ts";
 
 /** Metrics of leader election, with the names that Kubernetes components use. */

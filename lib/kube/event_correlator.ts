@@ -5,7 +5,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import type { KubeEvent } from "./resource.ts";
+import type { KubeEvent } from "./kinds/event.ts";
 
 /** What to do with one Event. */
 export type Correlation =

@@ -10,7 +10,8 @@ import { isSubdomain } from "../core/subdomain.ts";
 import type { KubeClient } from "./client.ts";
 import { isKubeError, KubeError } from "./errors.ts";
 import { type Correlation, EventCorrelator } from "./event_correlator.ts";
-import { EVENTS, type KubeEvent, type KubeObject } from "./resource.ts";
+import { EVENTS, type KubeEvent } from "./kinds/event.ts";
+import type { KubeObject } from "./kinds/resource.ts";
 
 /** What an Event says. */
 export interface EventOptions {

@@ -13,7 +13,8 @@ import type {
   WriteOptions,
 } from "./client.ts";
 import { LeadershipLostError } from "./errors.ts";
-import { EVENTS, type KubeObject, type ObjectPath, type Resource } from "./resource.ts";
+import { EVENTS } from "./kinds/event.ts";
+import type { KubeObject, ObjectPath, Resource } from "./kinds/resource.ts";
 
 /** Whether this process leads. */
 export interface Leadership {

@@ -26,7 +26,8 @@ import {
   Requester,
   type RequestMetrics,
 } from "./request.ts";
-import { type KubeObject, type ObjectPath, type Resource, toPath } from "./resource.ts";
+import type { Kind } from "./kinds/kind.ts";
+import { type KubeObject, type ObjectPath, type Resource, toPath } from "./kinds/resource.ts";
 import { createTransport, type Transport } from "./transport.ts";
 import { readWatchEvents } from "./watch_stream.ts";
 import {
@@ -106,7 +107,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   async list<T extends KubeObject>(
-    resource: Resource<T>,
+    resource: Kind<T>,
     query: ListQuery,
     signal: AbortSignal,
   ): Promise<ListPage<T>> {

@@ -4,26 +4,14 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { V1Lease } from "@kubernetes/client-node";
-import type { KubeObject, Raw, Resource } from "./resource.ts";
-import { isFields } from "./shape.ts";
+import { type Lease, LEASES } from "./kinds/lease.ts";
+import { isFields } from "./kinds/shape.ts";
 
 /** Which Lease replicas elect their leader by. */
 export interface LeaseName {
   readonly namespace: string;
   readonly name: string;
 }
-
-/** A Lease on the wire. */
-export type Lease = Omit<Raw<V1Lease>, "metadata"> & KubeObject;
-
-/** Leases. */
-export const LEASES: Resource<Lease> = {
-  apiVersion: "coordination.k8s.io/v1",
-  kind: "Lease",
-  plural: "leases",
-  namespaced: true,
-};
 
 /** Duration of a Lease that was given back; the same in client-go. */
 const RELEASED_SECONDS = 1;

@@ -12,15 +12,14 @@ import {
   findHolder,
   isReleased,
   isSameRecord,
-  type Lease,
   type LeaseName,
-  LEASES,
   readDurationMs,
   toAcquired,
   toFirstLease,
   toReleased,
   toRenewed,
 } from "./lease.ts";
+import { type Lease, LEASES } from "./kinds/lease.ts";
 
 /** What a {@linkcode LeaseLock} works with. */
 export interface LeaseLockOptions {

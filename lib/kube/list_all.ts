@@ -4,7 +4,8 @@
  */
 import type { KubeClient, ListPage, ListQuery } from "./client.ts";
 import { isKubeError, KubeError } from "./errors.ts";
-import type { KubeObject, Resource } from "./resource.ts";
+import type { Kind } from "./kinds/kind.ts";
+import type { KubeObject, Resource } from "./kinds/resource.ts";
 
 /** All objects of a list as of one version. */
 export interface WholeList<T> {
@@ -27,7 +28,7 @@ const PAGES_MAX = 2_000;
  */
 export async function listAll<T extends KubeObject>(
   client: KubeClient,
-  resource: Resource<T>,
+  resource: Kind<T>,
   query: ListQuery,
   signal: AbortSignal,
 ): Promise<WholeList<T>> {

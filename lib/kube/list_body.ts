@@ -5,10 +5,11 @@
  */
 import { BodyError, readPieces } from "../core/body.ts";
 import { KubeError } from "./errors.ts";
-import type { KubeObject, Resource } from "./resource.ts";
-import { findDamage, isFields } from "./shape.ts";
+import type { Kind } from "./kinds/kind.ts";
+import type { KubeObject } from "./kinds/resource.ts";
+import { findDamage, isFields } from "./kinds/shape.ts";
 import { toTransportError } from "./transport.ts";
-import { trimObject } from "./trim.ts";
+import { trimObject } from "./kinds/trim.ts";
 
 /** Longest list, unpacked: some 15,000 Nodes in one piece. */
 const LIST_BYTES_MAX = 256 * 1024 * 1024;
@@ -31,7 +32,7 @@ const OBJECT_CHARS_MAX = 4 * 1024 * 1024;
  * @throws {KubeError} `unavailable` when it is no JSON, longer than anything good, or breaks off
  */
 export async function readListBody(
-  resource: Resource<KubeObject>,
+  resource: Kind<KubeObject>,
   reply: Pick<Response, "body">,
   what: string,
   signal: AbortSignal,
@@ -56,7 +57,7 @@ function toError(what: string, message: string, cause?: unknown): KubeError {
  * beginning, is JSON; where to try that is told by how the first one begins.
  */
 class PartialList {
-  readonly #resource: Resource<KubeObject>;
+  readonly #resource: Kind<KubeObject>;
   readonly #items: unknown[] = [];
   /** `head`: no object has begun yet · `objects`: they are taken out · `rest`: what is left is taken in one piece. */
   #phase: "head" | "objects" | "rest" = "head";
@@ -70,7 +71,7 @@ class PartialList {
   #searched = 0;
   #mistakes = 0;
 
-  constructor(resource: Resource<KubeObject>) {
+  constructor(resource: Kind<KubeObject>) {
     this.#resource = resource;
   }
 

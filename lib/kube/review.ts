@@ -5,7 +5,7 @@
  */
 import type { KubeClient } from "./client.ts";
 import { KubeError } from "./errors.ts";
-import type { KubeObject, Resource } from "./resource.ts";
+import type { KubeObject, Resource } from "./kinds/resource.ts";
 
 /** One thing that a client may or may not do. */
 export interface Access {

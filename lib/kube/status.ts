@@ -5,7 +5,7 @@
  */
 import { shorten } from "../core/printable.ts";
 import { KubeError, type KubeErrorKind } from "./errors.ts";
-import { isFields } from "./shape.ts";
+import { isFields } from "./kinds/shape.ts";
 
 /** The part of a Status object that counts. */
 export interface Status {

@@ -3,8 +3,9 @@
  * @module
  */
 import type { Logger } from "../core/log.ts";
-import type { KubeObject, Resource } from "./resource.ts";
-import { trimObject } from "./trim.ts";
+import type { Kind } from "./kinds/kind.ts";
+import type { KubeObject } from "./kinds/resource.ts";
+import { trimObject } from "./kinds/trim.ts";
 
 /** `name`, or `namespace/name` for a namespaced object. */
 export type Key = string;
@@ -31,7 +32,7 @@ export type StoreListener<T extends KubeObject> = (
 
 /** What a {@linkcode Store} is made of. */
 export interface StoreOptions<T extends KubeObject> {
-  readonly resource: Resource<T>;
+  readonly resource: Kind<T>;
   readonly log: Logger;
 }
 
@@ -42,7 +43,7 @@ export interface StoreOptions<T extends KubeObject> {
  * whole list or a whole change, never half of one; listeners are told after the store has taken it.
  */
 export class Store<T extends KubeObject> implements StoreReader<T> {
-  readonly #resource: Resource<T>;
+  readonly #resource: Kind<T>;
   readonly #log: Logger;
   readonly #listeners = new Set<StoreListener<T>>();
   #objects: Map<Key, T> = new Map();

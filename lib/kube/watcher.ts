@@ -10,8 +10,9 @@ import type { KubeClient, WatchEvent } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import { listAll } from "./list_all.ts";
 import type { Recovery } from "./recovery.ts";
-import type { KubeObject, Resource } from "./resource.ts";
-import { findDamage, isFields } from "./shape.ts";
+import type { Kind } from "./kinds/kind.ts";
+import type { KubeObject, Resource } from "./kinds/resource.ts";
+import { findDamage, isFields } from "./kinds/shape.ts";
 import { parseStatus, toKubeError } from "./status.ts";
 import type { Store } from "./store.ts";
 import { WatchSilence } from "./watch_silence.ts";
@@ -29,7 +30,7 @@ import {
 /** What {@linkcode runWatcher} works with. */
 export interface WatcherOptions<T extends KubeObject> {
   readonly client: KubeClient;
-  readonly resource: Resource<T>;
+  readonly resource: Kind<T>;
   /** Written by this watcher alone. */
   readonly store: Store<T>;
   readonly clock: Clock;

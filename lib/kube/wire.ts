@@ -6,8 +6,9 @@ import { arch, platform } from "node:os";
 import { BodyError, readText } from "../core/body.ts";
 import type { DeleteOptions, ListPage, ListQuery, PatchType, WatchQuery } from "./client.ts";
 import { KubeError } from "./errors.ts";
-import type { KubeObject, Resource } from "./resource.ts";
-import { findDamage, isFields } from "./shape.ts";
+import type { Kind } from "./kinds/kind.ts";
+import type { KubeObject, Resource } from "./kinds/resource.ts";
+import { findDamage, isFields } from "./kinds/shape.ts";
 
 /** Longest answer that is no list, unpacked: etcd takes no object beyond 2 MiB. */
 const OBJECT_BYTES_MAX = 16 * 1024 * 1024;
@@ -107,7 +108,7 @@ export function hasPrecondition(body: object): boolean {
  */
 export function toPage<T extends KubeObject>(
   value: unknown,
-  resource: Resource<T>,
+  resource: Kind<T>,
   path: string,
 ): ListPage<T> {
   const { kind, items, metadata } = isFields(value) ? value : {};

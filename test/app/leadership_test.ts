@@ -19,7 +19,7 @@ import { createKubeClient } from "../../lib/kube/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/leader.ts";
 import { Recovery } from "../../lib/kube/recovery.ts";
 import { createRequestMetrics } from "../../lib/kube/request.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import {
   type KubernetesSimulator,
   startKubernetesSimulator,

@@ -3,7 +3,7 @@ import { createRunningMetric, exportInstances } from "../../lib/app/metrics.ts";
 import type { Presence } from "../../lib/cloud/provider.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { NODES } from "../../lib/kube/resource.ts";
+import { NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { toNode } from "../support/nodes.ts";
 

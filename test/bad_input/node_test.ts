@@ -17,8 +17,8 @@ import { planLifecycle, toFleetMember } from "../../lib/controllers/node_lifecyc
 import { createLogger, silentLogger } from "../../lib/core/log.ts";
 import { createPages } from "../../lib/http/pages.ts";
 import type { NodeView } from "../../lib/http/views.ts";
-import { type Node, NODES } from "../../lib/kube/resource.ts";
-import { findDamage } from "../../lib/kube/shape.ts";
+import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
+import { findDamage } from "../../lib/kube/kinds/shape.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
 import { toIdentity as toXenIdentity } from "../../lib/providers/xenorchestra/identity.ts";

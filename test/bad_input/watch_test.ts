@@ -7,7 +7,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLogger } from "../../lib/core/log.ts";
 import type { WatchEvent } from "../../lib/kube/client.ts";
-import { type Node, NODES } from "../../lib/kube/resource.ts";
+import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { readWatchEvents } from "../../lib/kube/watch_stream.ts";
 import { runWatcher } from "../../lib/kube/watcher.ts";

@@ -319,7 +319,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   {
     id: "name-as-path",
     invariant: "the name of an object is one part of a path, whatever is in it",
-    edits: edit("lib/kube/resource.ts", "[encodeURIComponent(path.name)]", "[path.name]"),
-    tests: ["test/kube/resource_test.ts"],
+    edits: edit("lib/kube/kinds/resource.ts", "[encodeURIComponent(path.name)]", "[path.name]"),
+    tests: ["test/kube/kinds/resource_test.ts"],
   },
 ];

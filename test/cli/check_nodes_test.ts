@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listNodePlans } from "../../lib/cli/check_nodes.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { FakeProvider, toInstance, toInventory } from "../support/instances.ts";
 
 const signal = new AbortController().signal;

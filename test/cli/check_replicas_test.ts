@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { listReplicaFindings } from "../../lib/cli/check_replicas.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toNode } from "../support/nodes.ts";
 
 describe("listReplicaFindings()", () => {

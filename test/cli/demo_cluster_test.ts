@@ -6,7 +6,8 @@ import {
   toUnknownConditions,
 } from "../../lib/cli/demo_cluster.ts";
 import { silentLogger } from "../../lib/core/log.ts";
-import { EVENTS, type KubeEvent, NODES, type Node } from "../../lib/kube/resource.ts";
+import { EVENTS, type KubeEvent } from "../../lib/kube/kinds/event.ts";
+import { NODES, type Node } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { toNode } from "../support/nodes.ts";
 

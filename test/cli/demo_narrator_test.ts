@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { ClusterView, toReadyConditions, toUnknownConditions } from "../../lib/cli/demo_cluster.ts";
 import { hasShutdownTaint, narrate } from "../../lib/cli/demo_narrator.ts";
 import { silentLogger } from "../../lib/core/log.ts";
-import { EVENTS, type KubeEvent, NODES, type Node } from "../../lib/kube/resource.ts";
+import { EVENTS, type KubeEvent } from "../../lib/kube/kinds/event.ts";
+import { NODES, type Node } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { type NodeOptions, toNode } from "../support/nodes.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { createDemoWorld, type Fault } from "../../lib/simulator/xenorchestra/mod.ts";
 import { skipsCluster } from "../support/cluster.ts";
 import {

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { NodeView } from "../../lib/http/views.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { swapUuidBytes } from "../../lib/simulator/xenorchestra/demo_world.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import { readJson } from "../support/contract_client.ts";

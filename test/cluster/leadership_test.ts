@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { toPolicy } from "../../lib/app/rights.ts";
-import type { KubeEvent } from "../../lib/kube/resource.ts";
+import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
 import { type AuditedRequest, skipsCluster } from "../support/cluster.ts";
 import { ClusterRig, type Controller, LEASE, RIGHTS, waitUntil } from "../support/cluster_rig.ts";
 import { readJson } from "../support/contract_client.ts";

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Simulators } from "../../bench/processes.ts";
 import { readHoldings } from "../../bench/proc.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { isInitialised } from "../support/cluster_rig.ts";
 import { readJson } from "../support/contract_client.ts";
 import {

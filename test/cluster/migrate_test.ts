@@ -3,7 +3,7 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import { type AuditedRequest, skipsCluster } from "../support/cluster.ts";
 import {

@@ -4,7 +4,7 @@ import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
-import { type Node, NODES } from "../../lib/kube/resource.ts";
+import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { SILENCE_MS_MAX } from "../../lib/kube/watch_silence.ts";
 import { runWatcher } from "../../lib/kube/watcher.ts";

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { KubeEvent } from "../../lib/kube/resource.ts";
+import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
 import { readJson } from "../support/contract_client.ts";
 import { skipsCluster } from "../support/cluster.ts";
 import { ClusterRig, type Controller, waitUntil } from "../support/cluster_rig.ts";

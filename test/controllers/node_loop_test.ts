@@ -9,7 +9,7 @@ import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
-import { type Node, NODES } from "../../lib/kube/resource.ts";
+import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { FakeProvider, toInstance } from "../support/instances.ts";
 import { ManualClock } from "../support/manual_clock.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { heapStats } from "bun:jsc";
 import { type Correlation, EventCorrelator } from "../../lib/kube/event_correlator.ts";
-import type { KubeEvent } from "../../lib/kube/resource.ts";
+import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
 
 interface Given {
   readonly object?: string;

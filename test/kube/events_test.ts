@@ -10,7 +10,7 @@ import {
   type EventRecorder,
   type EventSender,
 } from "../../lib/kube/events.ts";
-import type { KubeObject } from "../../lib/kube/resource.ts";
+import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../support/scripted_kube_client.ts";
 

@@ -11,10 +11,11 @@ import type { KubeClient, PatchType, WatchEvent } from "../../lib/kube/client.ts
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient, type KubeClientOptions } from "../../lib/kube/http_client.ts";
 import { SERVICE_ACCOUNT_FOLDER } from "../../lib/kube/credentials/in_cluster.ts";
-import { type Lease, LEASES } from "../../lib/kube/lease.ts";
+import { type Lease, LEASES } from "../../lib/kube/kinds/lease.ts";
 import { Recovery, type RecoveryNews } from "../../lib/kube/recovery.ts";
 import { createRequestMetrics } from "../../lib/kube/request.ts";
-import { EVENTS, type Node, NODES } from "../../lib/kube/resource.ts";
+import { EVENTS } from "../../lib/kube/kinds/event.ts";
+import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { createTransport, type Transport } from "../../lib/kube/transport.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 import { MemoryDisk } from "../support/memory_disk.ts";

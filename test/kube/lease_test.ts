@@ -3,7 +3,6 @@ import {
   findHolder,
   isReleased,
   isSameRecord,
-  type Lease,
   readDurationMs,
   toAcquired,
   toFirstLease,
@@ -11,6 +10,7 @@ import {
   toReleased,
   toRenewed,
 } from "../../lib/kube/lease.ts";
+import type { Lease } from "../../lib/kube/kinds/lease.ts";
 
 const CLAIM = {
   identity: "me_1",

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../lib/kube/errors.ts";
 import { listAll } from "../../lib/kube/list_all.ts";
-import { type KubeObject, NODES } from "../../lib/kube/resource.ts";
+import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
+import { NODES } from "../../lib/kube/kinds/node.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { ScriptedKubeClient, type ScriptStep } from "../support/scripted_kube_client.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readListBody } from "../../lib/kube/list_body.ts";
-import { NODES } from "../../lib/kube/resource.ts";
-import { trimObject } from "../../lib/kube/trim.ts";
+import { NODES } from "../../lib/kube/kinds/node.ts";
+import { trimObject } from "../../lib/kube/kinds/trim.ts";
 import { measureCpuMs } from "../support/hostile.ts";
 
 const NO_END = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createLogger, silentLogger } from "../../lib/core/log.ts";
-import { NODES, type Node } from "../../lib/kube/resource.ts";
+import { NODES, type Node } from "../../lib/kube/kinds/node.ts";
 import { Store, toKey } from "../../lib/kube/store.ts";
 
 type Told = [key: string, before: string | undefined, after: string | undefined];

@@ -5,7 +5,7 @@ import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
 import { Recovery } from "../../lib/kube/recovery.ts";
-import { NODES, type Node } from "../../lib/kube/resource.ts";
+import { NODES, type Node } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { DOUBT_MS_MIN, SILENCE_MS_MAX, WatchSilence } from "../../lib/kube/watch_silence.ts";
 import { runWatcher } from "../../lib/kube/watcher.ts";

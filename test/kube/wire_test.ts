@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { LEASES } from "../../lib/kube/lease.ts";
-import { NODES } from "../../lib/kube/resource.ts";
+import { LEASES } from "../../lib/kube/kinds/lease.ts";
+import { NODES } from "../../lib/kube/kinds/node.ts";
 import {
   checkDeleted,
   hasPrecondition,

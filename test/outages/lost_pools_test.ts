@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
-import type { KubeEvent } from "../../lib/kube/resource.ts";
+import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
 import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
 
 const MINUTE_MS = 60_000;

@@ -2,8 +2,9 @@
  * The API server in memory, and who wrote what to it.
  * @module
  */
-import { findHolder, type Lease } from "../../lib/kube/lease.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import { findHolder } from "../../lib/kube/lease.ts";
+import type { Lease } from "../../lib/kube/kinds/lease.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { Faults } from "../../lib/simulator/kubernetes/faults.ts";
 import { handle, type HandlerContext } from "../../lib/simulator/kubernetes/handler.ts";
 import { KINDS } from "../../lib/simulator/kubernetes/kinds.ts";

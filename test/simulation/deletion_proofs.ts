@@ -2,7 +2,7 @@
  * What each process was told of machines that are gone, and whether that allows the deletion of a Node.
  * @module
  */
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { FleetJudge } from "./fleet_judge.ts";
 import { StayJudge } from "./stay_judge.ts";
 import type { World } from "./world.ts";

@@ -8,7 +8,7 @@
  */
 import type { Inventory } from "../../lib/cloud/inventory.ts";
 import { isReady } from "../../lib/controllers/identity.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import type { World } from "./world.ts";
 
 /** A Node that counts, as a process knows it. */

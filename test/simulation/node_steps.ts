@@ -3,7 +3,7 @@
  * @module
  */
 import type { JsonObject } from "../../lib/simulator/kubernetes/mod.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import type { Step } from "./steps.ts";
 import { EDITED_LABELS } from "./truth.ts";
 import type { World } from "./world.ts";

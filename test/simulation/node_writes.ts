@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import type { TransportRequest } from "../../lib/kube/transport.ts";
 import { findBetaTwin, OUR_LABELS } from "./truth.ts";
 

@@ -2,7 +2,8 @@
  * The person in a story: reads what is told of Nodes, and does what only people may.
  * @module
  */
-import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
+import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import type { World } from "./world.ts";
 
 /** What Landfall says when too many Nodes are gone at once: that comes right by a person alone. */

@@ -8,7 +8,7 @@ import type { Inventory } from "../../lib/cloud/inventory.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../lib/config/provider_config.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/leader.ts";
 import type { KubeClient } from "../../lib/kube/client.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import { toRegistration } from "../support/nodes.ts";
 import { ApiServer } from "./api_server.ts";

@@ -8,7 +8,8 @@ import type { Stage } from "../../lib/cli/demo_stage.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
-import { EVENTS, type KubeEvent, NODES, type Node } from "../../lib/kube/resource.ts";
+import { EVENTS, type KubeEvent } from "../../lib/kube/kinds/event.ts";
+import { NODES, type Node } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import {

@@ -19,7 +19,7 @@ import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
 import type { EventOptions } from "../../lib/kube/events.ts";
-import { type Node, NODES } from "../../lib/kube/resource.ts";
+import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { FakeProvider, toInstance } from "./instances.ts";
 import { ManualClock } from "./manual_clock.ts";

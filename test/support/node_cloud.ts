@@ -3,7 +3,7 @@
  * @module
  */
 import { isUninitialized } from "../../lib/controllers/identity.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { FakeProvider, toInstance } from "./instances.ts";
 import type { Rig } from "./rig.ts";
 

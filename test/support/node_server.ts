@@ -4,7 +4,8 @@
  */
 import type { Clock } from "../../lib/core/clock.ts";
 import { KubeError, type KubeErrorKind } from "../../lib/kube/errors.ts";
-import type { KubeObject, Node, ObjectPath, Resource } from "../../lib/kube/resource.ts";
+import type { KubeObject, ObjectPath, Resource } from "../../lib/kube/kinds/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import type { Store } from "../../lib/kube/store.ts";
 import { ScriptedKubeClient, type Write } from "./scripted_kube_client.ts";
 

@@ -2,7 +2,7 @@
  * Nodes for tests.
  * @module
  */
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import type { JsonObject } from "../../lib/simulator/kubernetes/mod.ts";
 
 /** What a test says of a Node; everything else is as a fresh kubelet leaves it. */

@@ -7,7 +7,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { OutageRig, type PoolName, REFRESH_MS } from "./outage_rig.ts";
 
 /** A way in which a cloud can mislead. */

@@ -13,7 +13,8 @@ import type { Notifier } from "../../lib/host/notify.ts";
 import type { ListenAddress } from "../../lib/http/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/http_client.ts";
-import type { KubeEvent, Node } from "../../lib/kube/resource.ts";
+import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import {
   type KubernetesSimulator,
   startKubernetesSimulator,

@@ -12,7 +12,7 @@ import type {
   WatchEvent,
   WatchQuery,
 } from "../../lib/kube/client.ts";
-import type { KubeObject, ObjectPath, Resource } from "../../lib/kube/resource.ts";
+import type { KubeObject, ObjectPath, Resource } from "../../lib/kube/kinds/resource.ts";
 
 /** One part of a watch: an event, a failure, or time that passes. */
 export type WatchPart = WatchEvent | Error | { readonly waitMs: number };

@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { type AuditedRequest, type AuditEvent, toAuditedRequest } from "./cluster.ts";
 import { findForeignWrites, findHolder, toMs } from "./lease_history.ts";
 import type { Span } from "./storm_calm.ts";

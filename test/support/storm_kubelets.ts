@@ -3,7 +3,7 @@
  * until it was answered.
  * @module
  */
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import type { Cluster } from "./cluster.ts";
 import { toNodeObject } from "./cluster_rig.ts";
 import { readJson } from "./contract_client.ts";

@@ -2,7 +2,7 @@
  * What is true of the Nodes of a storm once it is over.
  * @module
  */
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { UNINITIALIZED } from "./cluster_rig.ts";
 import type { Member } from "./storm_world.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Instance, Provider } from "../../lib/cloud/provider.ts";
 import type { KubeClient, WatchEvent } from "../../lib/kube/client.ts";
-import type { KubeObject } from "../../lib/kube/resource.ts";
+import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
 import type { KubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import type { XenOrchestraSimulator } from "../../lib/simulator/xenorchestra/mod.ts";
 

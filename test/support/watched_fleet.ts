@@ -2,7 +2,7 @@
  * Nodes and their machines, and what must be so of them whatever goes wrong: read from the API server alone.
  * @module
  */
-import type { Node } from "../../lib/kube/resource.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { type ClusterRig, NOT_READY, UNINITIALIZED, waitUntil } from "./cluster_rig.ts";
 import { readJson } from "./contract_client.ts";
 import { listNodeWrites } from "./lease_history.ts";

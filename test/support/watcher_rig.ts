@@ -7,7 +7,7 @@ import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { WatchEvent } from "../../lib/kube/client.ts";
 import { KubeError } from "../../lib/kube/errors.ts";
 import { Recovery } from "../../lib/kube/recovery.ts";
-import { NODES, type Node } from "../../lib/kube/resource.ts";
+import { NODES, type Node } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/store.ts";
 import { createWatcherMetrics, runWatcher, type WatcherMetrics } from "../../lib/kube/watcher.ts";
 import { ManualClock } from "./manual_clock.ts";

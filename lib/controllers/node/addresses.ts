@@ -7,7 +7,7 @@
 import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
 import { type IpAddress, isHostAddress, parseIp } from "../../core/ip.ts";
 import { quote } from "../../core/printable.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 
 /** Types of address that no kubelet writes. */

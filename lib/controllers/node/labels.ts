@@ -3,7 +3,7 @@
  * @module
  */
 import type { Instance } from "../../cloud/provider.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 
 /** Labels to set, and what was left out. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { MetricsRegistry } from "../../core/metrics.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 
 /** What the node controller counts. */
 export interface NodeMetrics {

@@ -6,7 +6,7 @@ import type { ChangeHint } from "../../cloud/provider.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { NodeReconciler } from "./reconcile.ts";
 import { describeNode, type NodeState } from "./view.ts";

@@ -4,7 +4,7 @@
  */
 import type { InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { hasAddresses, listTypeChanges, planAddresses } from "./addresses.ts";
 import { isUninitialized } from "../identity.ts";
 import { type EventWord, toEvent, UNINITIALIZED_TAINT } from "../words.ts";

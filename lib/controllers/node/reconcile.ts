@@ -4,7 +4,7 @@
  */
 import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
-import { NODES, type Node } from "../../kube/resource.ts";
+import { NODES, type Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../node_loop.ts";

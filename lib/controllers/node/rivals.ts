@@ -4,7 +4,7 @@
  */
 import type { Instance, Presence, Provider } from "../../cloud/provider.ts";
 import { swapUuid } from "../../core/uuid.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 
 /** A Node that has, or may have, the machine of another. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Instance, InstanceAddress, Place, Presence, Provider } from "../../cloud/provider.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { TOPOLOGY_LABELS } from "../words.ts";

@@ -4,7 +4,7 @@
  */
 import type { ChangeHint } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
-import { NODES, type Node } from "../../kube/resource.ts";
+import { NODES, type Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";

@@ -5,7 +5,7 @@
  */
 import type { Presence } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { toEvent, TOPOLOGY_LABELS } from "../words.ts";

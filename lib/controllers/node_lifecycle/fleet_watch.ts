@@ -21,7 +21,7 @@ import {
 import { areOver, NO_SIGHTINGS, noteSightings } from "../../cloud/first_sightings.ts";
 import { dropDeletions } from "../../cloud/fleet_limit.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../node_loop.ts";
 import { toFleetMember } from "./plan.ts";
 

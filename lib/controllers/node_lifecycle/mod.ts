@@ -4,7 +4,7 @@
  */
 import type { DeletionSettings, Verdict } from "../../cloud/deletion_guard.ts";
 import type { Inventory } from "../../cloud/inventory.ts";
-import { NODES, type Node } from "../../kube/resource.ts";
+import { NODES, type Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { isReady, isUninitialized, readyStatus } from "../identity.ts";

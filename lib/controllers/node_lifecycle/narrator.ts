@@ -2,7 +2,7 @@
  * Tells people what becomes of a Node: Events on it, and records in the log.
  * @module
  */
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../node_loop.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import { toEvent } from "../words.ts";

@@ -4,7 +4,7 @@
  */
 import type { FleetMember, Sighting, Verdict } from "../../cloud/deletion_guard.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
-import type { Node } from "../../kube/resource.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized } from "../identity.ts";
 import { SHUTDOWN_TAINT } from "./words.ts";
 

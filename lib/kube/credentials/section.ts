@@ -2,7 +2,7 @@
  * Fields of a parsed YAML mapping, read by type, with errors that name file and field.
  * @module
  */
-import { isFields } from "../shape.ts";
+import { isFields } from "../kinds/shape.ts";
 import { type Place, toConfigError } from "./problem.ts";
 
 /** A mapping in a file. An absent or null mapping is an empty one. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Instance, Presence } from "../../../lib/cloud/provider.ts";
 import { type NodePlan, planNode } from "../../../lib/controllers/node/plan.ts";
-import type { Node } from "../../../lib/kube/resource.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes.ts";
 

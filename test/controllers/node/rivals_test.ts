@@ -3,7 +3,7 @@ import type { Presence } from "../../../lib/cloud/provider.ts";
 import { isUninitialized } from "../../../lib/controllers/identity.ts";
 import { Claims } from "../../../lib/controllers/node/rivals.ts";
 import { swapUuid } from "../../../lib/core/uuid.ts";
-import type { Node } from "../../../lib/kube/resource.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes.ts";
 

@@ -7,7 +7,7 @@ import {
   planLifecycle,
   toFleetMember,
 } from "../../../lib/controllers/node_lifecycle/plan.ts";
-import type { Node } from "../../../lib/kube/resource.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes.ts";
 

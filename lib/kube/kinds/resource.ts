@@ -2,13 +2,7 @@
  * Kubernetes objects as they stand on the wire, and where each kind lives.
  * @module
  */
-import type {
-  CoreV1Event,
-  V1NodeCondition,
-  V1NodeSpec,
-  V1NodeStatus,
-  V1NodeSystemInfo,
-} from "@kubernetes/client-node";
+import type { V1OwnerReference } from "@kubernetes/client-node";
 
 /**
  * The wire shape of a client-node type: dates are strings, and names lose the underscore that keeps them from
@@ -39,21 +33,12 @@ export interface ObjectMeta {
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** In a store only of a kind that asks for it, like the two below. */
+  readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly Raw<V1OwnerReference>[];
+  /** Counts the changes of what is wanted: `spec`, as a rule. */
+  readonly generation?: number;
 }
-
-/** A Node on the wire: the part that Landfall reads, which is all that its store keeps. */
-export interface Node extends KubeObject {
-  readonly spec?: Pick<Raw<V1NodeSpec>, "providerID" | "taints">;
-  readonly status?: {
-    readonly addresses?: Raw<V1NodeStatus>["addresses"];
-    /** In the store, `Ready` alone. */
-    readonly conditions?: readonly Pick<Raw<V1NodeCondition>, "type" | "status">[];
-    readonly nodeInfo?: Pick<Raw<V1NodeSystemInfo>, "systemUUID">;
-  };
-}
-
-/** A core/v1 Event on the wire. */
-export type KubeEvent = Omit<Raw<CoreV1Event>, "metadata"> & KubeObject;
 
 /** Where objects of one kind live. */
 export interface Resource<T extends KubeObject> {
@@ -66,22 +51,6 @@ export interface Resource<T extends KubeObject> {
   /** Carries the type only; never set. */
   readonly type?: T;
 }
-
-/** Nodes. */
-export const NODES: Resource<Node> = {
-  apiVersion: "v1",
-  kind: "Node",
-  plural: "nodes",
-  namespaced: false,
-};
-
-/** Events, by the core API that `kubectl describe` reads. */
-export const EVENTS: Resource<KubeEvent> = {
-  apiVersion: "v1",
-  kind: "Event",
-  plural: "events",
-  namespaced: true,
-};
 
 /** Which object, or which collection when `name` is absent. */
 export interface ObjectPath {

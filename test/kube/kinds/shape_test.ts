@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { LEASES } from "../../lib/kube/lease.ts";
-import { NODES } from "../../lib/kube/resource.ts";
-import { findDamage, isFields } from "../../lib/kube/shape.ts";
+import type { Fields } from "../../../lib/kube/kinds/kind.ts";
+import { LEASES } from "../../../lib/kube/kinds/lease.ts";
+import { NODES } from "../../../lib/kube/kinds/node.ts";
+import { findDamage, isFields } from "../../../lib/kube/kinds/shape.ts";
 
 test("isFields() holds for objects alone", () => {
   expect([{}, [], null, "a", 1, undefined].map(isFields)).toEqual([true, ...Array(5).fill(false)]);
@@ -46,5 +47,25 @@ describe("findDamage()", () => {
 
   test("looks at the metadata alone of all but Nodes", () => {
     expect(findDamage(LEASES, { metadata: { name: "a" }, spec: 1 })).toBeUndefined();
+  });
+
+  test.each<[object, string | undefined]>([
+    [{ finalizers: ["a/b"], ownerReferences: [], generation: 1 }, undefined],
+    [{ finalizers: "a/b" }, "metadata.finalizers is of another shape"],
+    [{ finalizers: [1] }, "metadata.finalizers is of another shape"],
+    [{ ownerReferences: [{ uid: "u" }] }, "metadata.ownerReferences is of another shape"],
+    [{ generation: "1" }, undefined],
+  ])("looks at the metadata that a kind asks for, as in %j", (more, damage) => {
+    const kind = { ...LEASES, metadata: ["finalizers", "ownerReferences"] as const };
+    expect(findDamage(kind, { metadata: { name: "a", ...more } })).toBe(damage);
+  });
+
+  test("asks the kind about its own fields", () => {
+    const kind = {
+      ...LEASES,
+      findWrong: (object: Fields) => ("spec" in object ? "spec" : undefined),
+    };
+    expect(findDamage(kind, { metadata: { name: "a" } })).toBeUndefined();
+    expect(findDamage(kind, { metadata: { name: "a" }, spec: 1 })).toBe("spec is of another shape");
   });
 });

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { NODES, type Node, type Resource, type KubeObject } from "../../lib/kube/resource.ts";
-import { PROVIDED_NODE_IP } from "../../lib/controllers/node/words.ts";
-import { trimObject } from "../../lib/kube/trim.ts";
+import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
+import type { Kind } from "../../../lib/kube/kinds/kind.ts";
+import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
+import { PROVIDED_NODE_IP } from "../../../lib/controllers/node/words.ts";
+import { trimObject } from "../../../lib/kube/kinds/trim.ts";
 
 /** What the API server sends and ObjectMeta does not name. */
 const bulk = { managedFields: [{ manager: "kubelet" }] };
@@ -127,4 +129,44 @@ test("trimObject() takes an object however deep it goes", () => {
   const deep = JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
   const node = { metadata: { name: "a" }, spec: { taints: [deep] } };
   expect(Object.isFrozen(trimObject(NODES, node).spec?.taints?.[0])).toBe(true);
+});
+
+const owned = {
+  finalizers: ["example.org/painting"],
+  ownerReferences: [{ apiVersion: "example.org/v1", kind: "Museum", name: "m", uid: "u" }],
+  generation: 3,
+};
+
+test.each<[string, Kind<KubeObject>["metadata"], object]>([
+  ["none of a kind that asks for nothing", undefined, {}],
+  [
+    "what the kind asks for",
+    ["finalizers", "generation"],
+    { finalizers: owned.finalizers, generation: 3 },
+  ],
+  ["all of it", ["finalizers", "ownerReferences", "generation"], owned],
+])("trimObject() keeps of who owns an object %s", (_title, metadata, kept) => {
+  const kind = {
+    apiVersion: "example.org/v1",
+    kind: "Gallery",
+    plural: "galleries",
+    namespaced: true,
+  };
+  const gallery = { metadata: { ...bulk, ...owned, name: "a" } };
+  expect<object>(trimObject({ ...kind, ...(metadata && { metadata }) }, gallery).metadata).toEqual({
+    ...kept,
+    name: "a",
+  });
+});
+
+test("trimObject() keeps no copy that kubectl apply made", () => {
+  const other = {
+    apiVersion: "example.org/v1",
+    kind: "Gallery",
+    plural: "galleries",
+    namespaced: true,
+  };
+  const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}", a: "b" };
+  const { metadata } = trimObject<KubeObject>(other, { metadata: { name: "a", annotations } });
+  expect(metadata.annotations).toEqual({ a: "b" });
 });

@@ -3,8 +3,10 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { EVENTS, NODES, type ObjectPath, type Resource, toPath } from "../../lib/kube/resource.ts";
-import type { KubeObject } from "../../lib/kube/resource.ts";
+import { EVENTS } from "../../../lib/kube/kinds/event.ts";
+import { NODES } from "../../../lib/kube/kinds/node.ts";
+import { type ObjectPath, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
+import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 
 const LEASES: Resource<KubeObject> = {
   apiVersion: "coordination.k8s.io/v1",

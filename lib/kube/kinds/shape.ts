@@ -3,9 +3,14 @@
  * all of this before it stores anything: whoever answers otherwise is something else, or something in between.
  * @module
  */
-import type { KubeObject, Resource } from "./resource.ts";
+import type { Fields, Kind, OptionalMetadata } from "./kind.ts";
+import type { KubeObject } from "./resource.ts";
+import { pick } from "./trim.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
+/** Looks at the value of a field. */
+export type Check = (value: unknown) => boolean;
+/** How fields look, by name. */
+export type Shapes = Readonly<Record<string, Check>>;
 
 /** Whether a value has fields. */
 export function isFields(value: unknown): value is Fields {
@@ -17,33 +22,24 @@ export function isFields(value: unknown): value is Fields {
  *
  * @returns What is wrong, such as `metadata.labels is of another shape`, without any value; `undefined` when nothing is
  */
-export function findDamage(resource: Resource<KubeObject>, object: unknown): string | undefined {
+export function findDamage(resource: Kind<KubeObject>, object: unknown): string | undefined {
   if (!isFields(object)) return "it is no object";
   const { metadata } = object;
   if (!isFields(metadata)) return "it has no metadata";
   if (typeof metadata["name"] !== "string" || metadata["name"] === "") return "it has no name";
   const wrong =
     findWrong(metadata, META_SHAPES, "metadata.") ??
-    (resource.kind === "Node" ? findWrongInNode(object) : undefined);
+    findWrong(metadata, pick(OPTIONAL_SHAPES, resource.metadata ?? []), "metadata.") ??
+    resource.findWrong?.(object);
   return wrong && `${wrong} is of another shape`;
 }
 
-function findWrongInNode({ spec, status }: Fields): string | undefined {
-  return (
-    findWrong({ spec, status }, { spec: isFields, status: isFields }, "") ??
-    (isFields(spec) ? findWrong(spec, SPEC_SHAPES, "spec.") : undefined) ??
-    (isFields(status) ? findWrong(status, STATUS_SHAPES, "status.") : undefined)
-  );
-}
-
-type Check = (value: unknown) => boolean;
-
-/** What is absent or `null` is not there, which every field may be. */
-function findWrong(
-  fields: Fields,
-  shapes: Readonly<Record<string, Check>>,
-  prefix: string,
-): string | undefined {
+/**
+ * Looks for a field of another shape. What is absent or `null` is not there, which every field may be.
+ *
+ * @returns Its name after the prefix; `undefined` when there is none
+ */
+export function findWrong(fields: Fields, shapes: Shapes, prefix: string): string | undefined {
   for (const name in shapes) {
     const value = fields[name];
     if (value !== undefined && value !== null && shapes[name]?.(value) === false)
@@ -52,7 +48,8 @@ function findWrong(
   return undefined;
 }
 
-function isText(value: unknown): boolean {
+/** Whether a value is a text. */
+export function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
@@ -63,13 +60,13 @@ function isTexts(value: unknown): boolean {
 }
 
 /** A list of what has these fields, all of them texts. */
-function isListWith(...names: readonly string[]): Check {
+export function isListWith(...names: readonly string[]): Check {
   const isWhole: Check = (one) =>
     isFields(one) && names.every((name) => typeof one[name] === "string");
   return (value) => Array.isArray(value) && value.every(isWhole);
 }
 
-const META_SHAPES: Readonly<Record<string, Check>> = {
+const META_SHAPES: Shapes = {
   namespace: isText,
   uid: isText,
   resourceVersion: isText,
@@ -79,13 +76,8 @@ const META_SHAPES: Readonly<Record<string, Check>> = {
   annotations: isTexts,
 };
 
-const SPEC_SHAPES: Readonly<Record<string, Check>> = {
-  providerID: isText,
-  taints: isListWith("key", "effect"),
-};
-
-const STATUS_SHAPES: Readonly<Record<string, Check>> = {
-  addresses: isListWith("type", "address"),
-  conditions: isListWith("type", "status"),
-  nodeInfo: (value) => isFields(value) && isText(value["systemUUID"] ?? ""),
+const OPTIONAL_SHAPES: Readonly<Record<OptionalMetadata, Check>> = {
+  finalizers: (value) => Array.isArray(value) && value.every(isText),
+  ownerReferences: isListWith("apiVersion", "kind", "name", "uid"),
+  generation: (value) => typeof value === "number",
 };

@@ -1,0 +1,85 @@
+/**
+ * Nodes: the part of them that is read, which is all that a store keeps.
+ * @module
+ */
+import type {
+  V1NodeCondition,
+  V1NodeSpec,
+  V1NodeStatus,
+  V1NodeSystemInfo,
+} from "@kubernetes/client-node";
+import type { Fields, Kind } from "./kind.ts";
+import type { KubeObject, Raw } from "./resource.ts";
+import { findWrong, isFields, isListWith, isText, type Shapes } from "./shape.ts";
+import { freezeDeep, pick } from "./trim.ts";
+
+/** A Node on the wire: the part that Landfall reads, which is all that its store keeps. */
+export interface Node extends KubeObject {
+  readonly spec?: Pick<Raw<V1NodeSpec>, "providerID" | "taints">;
+  readonly status?: {
+    readonly addresses?: Raw<V1NodeStatus>["addresses"];
+    /** In the store, `Ready` alone. */
+    readonly conditions?: readonly Pick<Raw<V1NodeCondition>, "type" | "status">[];
+    readonly nodeInfo?: Pick<Raw<V1NodeSystemInfo>, "systemUUID">;
+  };
+}
+
+/** Nodes. Heartbeats, resources, volumes and images are most of one: the store keeps what {@linkcode Node} names. */
+export const NODES: Kind<Node> = {
+  apiVersion: "v1",
+  kind: "Node",
+  plural: "nodes",
+  namespaced: false,
+  // The only one that anybody here reads; pod networks and storage drivers write long ones.
+  annotations: new Set(["alpha.kubernetes.io/provided-node-ip"]),
+  keep,
+  findWrong: findWrongInNode,
+};
+
+/** `spec` and `status` of a Node, as far as they are read. */
+function keep({ spec, status }: Node): Pick<Node, "spec" | "status"> {
+  const { addresses, conditions, nodeInfo } = status ?? {};
+  return {
+    ...(spec && { spec: pick(spec, ["providerID", "taints"]) }),
+    ...(status && {
+      status: {
+        ...(addresses && { addresses }),
+        ...(conditions && { conditions: toKeptConditions(conditions) }),
+        ...(nodeInfo && { nodeInfo: pick(nodeInfo, ["systemUUID"]) }),
+      },
+    }),
+  };
+}
+
+type Conditions = NonNullable<NonNullable<Node["status"]>["conditions"]>;
+
+/** `Ready` in each of its states: the same few lists for thousands of Nodes. */
+const READY_CONDITIONS: ReadonlyMap<string, Conditions> = new Map(
+  ["True", "False", "Unknown"].map((status) => [status, freezeDeep([{ type: "Ready", status }])]),
+);
+
+/** Whether a Node is ready is all that is read of its conditions, of which there are four or more. */
+function toKeptConditions(conditions: Conditions): Conditions {
+  const ready = conditions.find(({ type }) => type === "Ready");
+  if (ready === undefined) return [];
+  return READY_CONDITIONS.get(ready.status) ?? [pick(ready, ["type", "status"])];
+}
+
+const SPEC_SHAPES: Shapes = {
+  providerID: isText,
+  taints: isListWith("key", "effect"),
+};
+
+const STATUS_SHAPES: Shapes = {
+  addresses: isListWith("type", "address"),
+  conditions: isListWith("type", "status"),
+  nodeInfo: (value) => isFields(value) && isText(value["systemUUID"] ?? ""),
+};
+
+function findWrongInNode({ spec, status }: Fields): string | undefined {
+  return (
+    findWrong({ spec, status }, { spec: isFields, status: isFields }, "") ??
+    (isFields(spec) ? findWrong(spec, SPEC_SHAPES, "spec.") : undefined) ??
+    (isFields(status) ? findWrong(status, STATUS_SHAPES, "status.") : undefined)
+  );
+}

@@ -1,0 +1,69 @@
+/**
+ * Objects as the store keeps them: without the bulk that nobody here reads, complete in kind, and frozen.
+ * @module
+ */
+import type { Kind } from "./kind.ts";
+import type { KubeObject, ObjectMeta } from "./resource.ts";
+
+/** Written by `kubectl apply`: a second copy of the whole object. */
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+const META_FIELDS = [
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "labels",
+] as const;
+
+/**
+ * What the kind keeps of the object, with `apiVersion` and `kind` (items of a list come without), frozen through and
+ * through.
+ *
+ * The object handed in may share parts with the result, which are then frozen too: do not use it afterwards. One that
+ * was trimmed already is given back as it is.
+ */
+export function trimObject<T extends KubeObject>(resource: Kind<T>, object: T): T {
+  // Nothing is frozen as it comes from the wire.
+  if (Object.isFrozen(object)) return object;
+  const { apiVersion, kind } = resource;
+  const metadata = trimMetadata(resource, object.metadata);
+  return freezeDeep({ ...object, ...resource.keep?.(object), apiVersion, kind, metadata });
+}
+
+function trimMetadata(resource: Kind<KubeObject>, metadata: ObjectMeta): ObjectMeta {
+  const { annotations } = metadata;
+  const isKept = ([key]: [string, string]): boolean =>
+    resource.annotations?.has(key) ?? key !== LAST_APPLIED;
+  return {
+    ...pick(metadata, META_FIELDS),
+    ...pick(metadata, resource.metadata ?? []),
+    name: metadata.name,
+    ...(annotations && {
+      annotations: Object.fromEntries(Object.entries(annotations).filter(isKept)),
+    }),
+  };
+}
+
+/** These fields of an object, as far as it has them. */
+export function pick<T extends object, K extends keyof T>(
+  from: T,
+  names: readonly K[],
+): Pick<T, K> {
+  const picked: Partial<T> = {};
+  for (const name of names) if (name in from) picked[name] = from[name];
+  return picked as Pick<T, K>;
+}
+
+/** Freezes all that a value holds. Not by calling itself: how deep an object goes is for others to say. */
+export function freezeDeep<V>(value: V): V {
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const part = left.pop();
+    if (typeof part !== "object" || part === null || Object.isFrozen(part)) continue;
+    Object.freeze(part);
+    for (const inner of Object.values(part)) if (typeof inner === "object") left.push(inner);
+  }
+  return value;
+}
