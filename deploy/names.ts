@@ -2,6 +2,7 @@
  * Names and places that the manifests, the static pod and the Helm chart share.
  * @module
  */
+import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
 import { VERSION } from "../lib/cli/version.ts";
 import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
 
@@ -35,7 +36,9 @@ export const SECURE_PORT = 10258;
 /** User and group of distroless images' `nonroot`. */
 export const NONROOT = 65_532;
 /** As `--controllers` names them. */
-export const CONTROLLERS = ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"] as const;
+export const CONTROLLERS: readonly string[] = CONTROLLER_NAMES.filter(
+  ({ isAvailable }) => isAvailable,
+).map(({ name }) => name);
 /** `--v`: what is done, but not why. */
 export const VERBOSITY = 2;
 

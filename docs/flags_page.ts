@@ -2,16 +2,18 @@
  * docs/reference/flags.md, from the flag table.
  * @module
  */
+import type { ControllerDefinition } from "../lib/controllers/definition.ts";
 import { CHECK_FLAGS } from "../lib/cli/check_flags.ts";
-import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
+import { listControllerNames } from "../lib/cli/controllers_flag.ts";
 import type { FlagEffect, FlagSpec } from "../lib/cli/flag_spec.ts";
-import { FLAGS } from "../lib/cli/flag_table.ts";
+import { listFlags } from "../lib/cli/flag_table.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 /** Renders the page. */
-export function renderFlagsPage(): string {
+export function renderFlagsPage(registry: readonly ControllerDefinition[]): string {
+  const flags = listFlags(registry);
   const having = (effect: FlagEffect): readonly FlagSpec[] =>
-    FLAGS.filter((spec) => spec.effect === effect);
+    flags.filter((spec) => spec.effect === effect);
   const without = [...having("inapplicable"), ...having("silent")];
   return `${GENERATED_NOTE}
 
@@ -37,7 +39,7 @@ controller decides about it; one that none names runs if \`*\` is in the list.
 
 ${toTable(
   ["name", "alias", "in this version"],
-  CONTROLLER_NAMES.map((one) => [
+  listControllerNames(registry).map((one) => [
     toCode(one.name),
     one.aliases.map(toCode).join(" "),
     one.isAvailable ? "yes" : "no",

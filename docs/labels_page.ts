@@ -2,9 +2,8 @@
  * docs/reference/labels.md, from the frozen words of the controllers and providers.
  * @module
  */
-import { PROVIDED_NODE_IP } from "../lib/controllers/node/words.ts";
-import { SHUTDOWN_TAINT } from "../lib/controllers/node_lifecycle/words.ts";
-import { TOPOLOGY_LABELS, UNINITIALIZED_TAINT } from "../lib/controllers/words.ts";
+import type { ControllerDefinition } from "../lib/controllers/definition.ts";
+import { TOPOLOGY_LABELS } from "../lib/controllers/words.ts";
 import { LABEL_DESCRIPTIONS } from "../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
@@ -15,7 +14,7 @@ const TOPOLOGY: Readonly<Record<keyof typeof TOPOLOGY_LABELS, readonly [string, 
 };
 
 /** Renders the page. */
-export function renderLabelsPage(): string {
+export function renderLabelsPage(registry: readonly ControllerDefinition[]): string {
   const topology = (["instanceType", "zone", "region"] as const).map((kind) => [
     TOPOLOGY_LABELS[kind].map(toCode).join(" and "),
     ...TOPOLOGY[kind],
@@ -55,21 +54,16 @@ ${toTable(
       "`spec.providerID`",
       "The instance of an inventory file; `scheme` changes the first word.",
     ],
-    [
-      toCode(UNINITIALIZED_TAINT),
-      "taint",
-      "Set by the kubelet, removed once the Node has its labels and provider ID.",
-    ],
-    [
-      toCode(`${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`),
-      "taint",
-      "On a Node that is not Ready while its machine does not run; removed when it is Ready again.",
-    ],
-    [
-      toCode(PROVIDED_NODE_IP),
-      "annotation",
-      "Set by the kubelet from `--node-ip`: the addresses to publish as InternalIP.",
-    ],
+    ...toWordRows(registry),
   ],
 )}`;
+}
+
+/** All taints together, all annotations together. */
+function toWordRows(registry: readonly ControllerDefinition[]): string[][] {
+  const words = registry.flatMap((one) => one.words);
+  const places = Map.groupBy(words, ({ where }) => where);
+  return [...places.values()]
+    .flat()
+    .map(({ word, where, meaning }) => [toCode(word), where, meaning]);
 }

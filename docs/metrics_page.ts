@@ -7,8 +7,8 @@ import { createReloadMetric } from "../lib/app/reload.ts";
 import { InventorySource } from "../lib/cloud/inventory_source.ts";
 import type { ProviderDefinition } from "../lib/cloud/provider_definition.ts";
 import { createControllerMetrics } from "../lib/engine/controller.ts";
-import { createNodeMetrics } from "../lib/controllers/node/metrics.ts";
-import { createLifecycleMetrics } from "../lib/controllers/node_lifecycle/metrics.ts";
+import type { ControllerDefinition } from "../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { silentLogger } from "../lib/core/log.ts";
 import { MetricsRegistry } from "../lib/core/metrics.ts";
@@ -26,7 +26,7 @@ import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 /** Renders the page. */
-export function renderMetricsPage(): string {
+export function renderMetricsPage(registry: readonly ControllerDefinition[]): string {
   return `${GENERATED_NOTE}
 
 # Metrics
@@ -36,19 +36,24 @@ controller managers have are theirs, with the same meaning; the others begin wit
 
 ${toTable(
   ["metric", "type", "meaning"],
-  listMetrics().map(({ name, type, help }) => [toCode(name), type, help.replace(/\.?$/, "")]),
+  listMetrics(registry).map(({ name, type, help }) => [
+    toCode(name),
+    type,
+    help.replace(/\.?$/, ""),
+  ]),
 )}`;
 }
 
 /** Every metric, by name. Lets every part register what it counts; nothing runs and nothing is asked. */
-export function listMetrics(): { name: string; type: string; help: string }[] {
+export function listMetrics(
+  registry: readonly ControllerDefinition[] = CONTROLLERS,
+): { name: string; type: string; help: string }[] {
   const metrics = new MetricsRegistry();
   exportProcess(metrics, systemClock);
   exportLog(metrics, undefined);
-  createNodeMetrics(metrics);
   createControllerMetrics(metrics);
   createRunningMetric(metrics);
-  createLifecycleMetrics(metrics);
+  for (const definition of registry) definition.registerMetrics?.(metrics);
   exportInstances(metrics, new Store({ resource: NODES, log: silentLogger }), () => ({
     kind: "foreign",
     providerId: "",

@@ -4,9 +4,8 @@
  */
 import { PROCESS_EVENTS } from "../lib/app/words.ts";
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
-import { NODE_COMPONENT, NODE_EVENTS } from "../lib/controllers/node/mod.ts";
-import { LABELS_COMPONENT, LABELS_EVENTS } from "../lib/controllers/node_labels/mod.ts";
-import { LIFECYCLE_COMPONENT, LIFECYCLE_EVENTS } from "../lib/controllers/node_lifecycle/mod.ts";
+import type { ControllerDefinition } from "../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../lib/kube/leader_words.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
 import { BREAK_GROUPS } from "../test/breaks/breaks.ts";
@@ -20,10 +19,8 @@ import { renderLabelsPage } from "./labels_page.ts";
 import { renderMetricsPage } from "./metrics_page.ts";
 import { renderPermissionsPage } from "./permissions_page.ts";
 
-const EVENT_SOURCES: readonly EventSource[] = [
-  { controller: "cloud-node", component: NODE_COMPONENT, events: NODE_EVENTS },
-  { controller: "cloud-node-label-sync", component: LABELS_COMPONENT, events: LABELS_EVENTS },
-  { controller: "cloud-node-lifecycle", component: LIFECYCLE_COMPONENT, events: LIFECYCLE_EVENTS },
+/** What writes Events beside the controllers. */
+const PROCESS_SOURCES: readonly EventSource[] = [
   {
     controller: "Leader election",
     place: "on the Lease, in its namespace",
@@ -40,16 +37,23 @@ const EVENT_SOURCES: readonly EventSource[] = [
   },
 ];
 
-/** Texts by file name in docs/reference. */
-export function renderPages(): ReadonlyMap<string, string> {
+/**
+ * Texts by file name in docs/reference.
+ *
+ * @param registry The controllers that there are
+ */
+export function renderPages(
+  registry: readonly ControllerDefinition[] = CONTROLLERS,
+): ReadonlyMap<string, string> {
+  const sources = registry.map(({ name, ...source }) => ({ ...source, controller: name }));
   return new Map([
     ["acceptance.md", renderAcceptancePage(listCoverage())],
     ["config.md", renderConfigPage(PROVIDERS, DELETION_SETTINGS)],
-    ["events.md", renderEventsPage(EVENT_SOURCES)],
-    ["flags.md", renderFlagsPage()],
-    ["labels.md", renderLabelsPage()],
-    ["metrics.md", renderMetricsPage()],
-    ["permissions.md", renderPermissionsPage()],
+    ["events.md", renderEventsPage([...sources, ...PROCESS_SOURCES])],
+    ["flags.md", renderFlagsPage(registry)],
+    ["labels.md", renderLabelsPage(registry)],
+    ["metrics.md", renderMetricsPage(registry)],
+    ["permissions.md", renderPermissionsPage(registry)],
   ]);
 }
 

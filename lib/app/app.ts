@@ -2,7 +2,9 @@
  * Composition root: wires one provider, one API server and the controllers, and runs them until stopped.
  * @module
  */
-import { LABELS_NAME, LIFECYCLE_NAME, NODE_NAME } from "../controllers/mod.ts";
+import { LABELS_NAME } from "../controllers/node_labels/mod.ts";
+import { LIFECYCLE_NAME } from "../controllers/node_lifecycle/mod.ts";
+import { NODE_NAME } from "../controllers/node/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import { createWatcherMetrics, runWatcher } from "../kube/watcher.ts";
 import { abortable } from "../core/abortable.ts";

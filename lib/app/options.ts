@@ -6,6 +6,7 @@ import type { Announcer } from "./announcer.ts";
 import type { Configuration } from "./reload.ts";
 import type { DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
+import type { FlagValues } from "../controllers/flags.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
@@ -49,10 +50,8 @@ export interface AppOptions {
   readonly controllers: ReadonlySet<string>;
   /** How many Nodes are worked on at once. */
   readonly concurrentNodeSyncs: number;
-  /** How often every Node is looked at, whatever happens, in milliseconds. */
-  readonly nodeStatusUpdateFrequencyMs: number;
-  /** How often the lifecycle of every Node is looked at, in memory, in milliseconds. */
-  readonly nodeMonitorPeriodMs: number;
+  /** Of the controllers' own flags. */
+  readonly flags: FlagValues;
   /** When a Node whose machine is gone may be deleted. */
   readonly deletion: DeletionSettings;
   /** The file that `provider` and `deletion` came from, to be followed; absent: there is none. */

@@ -5,22 +5,21 @@
 import { InstanceResolver } from "../cloud/instance_resolver.ts";
 import { InventorySource } from "../cloud/inventory_source.ts";
 import type { NodeIdentity } from "../cloud/provider.ts";
+import { createControllerMetrics } from "../engine/controller.ts";
+import { FULL_PASS_FLAG, readFlag } from "../controllers/flags.ts";
+import { toIdentity } from "../controllers/identity.ts";
+import type { NodeContext } from "../controllers/node_loop.ts";
+import { NodePresences } from "../controllers/node_presences.ts";
+import { createNodeMetrics, NODE_COMPONENT, NodeController } from "../controllers/node/mod.ts";
+import { LABELS_COMPONENT, NodeLabelController } from "../controllers/node_labels/mod.ts";
+import { MONITOR_FLAG } from "../controllers/node_lifecycle/definition.ts";
 import {
-  createControllerMetrics,
   createLifecycleMetrics,
-  createNodeMetrics,
-  LABELS_COMPONENT,
   LIFECYCLE_COMPONENT,
-  NODE_COMPONENT,
-  type NodeContext,
-  NodeController,
-  NodeLabelController,
   NodeLifecycleController,
-  NodePresences,
-  WrittenVersions,
-  toIdentity,
-} from "../controllers/mod.ts";
+} from "../controllers/node_lifecycle/mod.ts";
 import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
+import { WrittenVersions } from "../engine/written_versions.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events.ts";
 import { Recovery } from "../kube/recovery.ts";
 import { type Node, NODES } from "../kube/kinds/node.ts";
@@ -80,7 +79,7 @@ export function createParts(options: AppOptions): Parts {
     ...shared,
     events: events.speakAs(component),
   });
-  const fullPassIntervalMs = options.nodeStatusUpdateFrequencyMs;
+  const fullPassIntervalMs = readFlag(options.flags, FULL_PASS_FLAG);
   const node = new NodeController({
     context: contextFor(NODE_COMPONENT),
     metrics: createNodeMetrics(metrics),
@@ -94,7 +93,7 @@ export function createParts(options: AppOptions): Parts {
     context: contextFor(LIFECYCLE_COMPONENT),
     deletion: options.deletion,
     metrics: createLifecycleMetrics(metrics),
-    monitorPeriodMs: options.nodeMonitorPeriodMs,
+    monitorPeriodMs: readFlag(options.flags, MONITOR_FLAG),
   });
   const parts = { nodes, source, presences, events, recovery, node, labels, lifecycle };
   return elector === undefined ? parts : { ...parts, elector };

@@ -8,7 +8,7 @@ import type { Provider } from "../cloud/provider.ts";
 import type { Environment, ProviderDefinition } from "../cloud/provider_definition.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
-import type { NodeLifecycleController } from "../controllers/mod.ts";
+import type { NodeLifecycleController } from "../controllers/node_lifecycle/mod.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, formatConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";

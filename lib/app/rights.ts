@@ -2,27 +2,17 @@
  * Every right that a process needs: `landfall check`, the reference page, the manifests and the Helm chart follow it.
  * @module
  */
-import {
-  LABELS_NAME,
-  LABELS_RIGHTS,
-  LIFECYCLE_NAME,
-  LIFECYCLE_RIGHTS,
-  NODE_NAME,
-  NODE_RIGHTS,
-  SHARED_RIGHTS,
-} from "../controllers/mod.ts";
+import type { ControllerDefinition } from "../controllers/definition.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
+import { SHARED_RIGHTS } from "../controllers/rights.ts";
 import type { LeaseName } from "../kube/lease.ts";
 import type { Access } from "../kube/review.ts";
 import { EVENT_RIGHTS, listElectionRights, REVIEW_RIGHTS, type Right } from "../kube/rights.ts";
 
-const CONTROLLER_RIGHTS: readonly (readonly [name: string, rights: readonly Right[]])[] = [
-  [NODE_NAME, NODE_RIGHTS],
-  [LABELS_NAME, LABELS_RIGHTS],
-  [LIFECYCLE_NAME, LIFECYCLE_RIGHTS],
-];
-
 /** What decides which rights are needed. */
 export interface Needs {
+  /** Those that there are. */
+  readonly registry: readonly ControllerDefinition[];
   /** Names of the controllers that run. */
   readonly controllers: ReadonlySet<string>;
   /** Whether Nodes may be deleted at all. */
@@ -40,16 +30,19 @@ export interface NeededRight extends Right {
 }
 
 /** All controllers with everything that they can do, as the manifests start them. */
-export function needAll(lease: LeaseName): Needs {
-  const controllers = new Set(CONTROLLER_RIGHTS.map(([name]) => name));
-  return { controllers, isDeletionEnabled: true, lease, hasSecurePort: true };
+export function needAll(
+  lease: LeaseName,
+  registry: readonly ControllerDefinition[] = CONTROLLERS,
+): Needs {
+  const controllers = new Set(registry.map(({ name }) => name));
+  return { registry, controllers, isDeletionEnabled: true, lease, hasSecurePort: true };
 }
 
 /** The rights that are needed, each once. */
 export function listRights(needs: Needs): NeededRight[] {
-  const ofControllers = CONTROLLER_RIGHTS.filter(([name]) => needs.controllers.has(name)).flatMap(
-    ([name, rights]) => rights.map((right) => ({ ...right, controllers: [name] })),
-  );
+  const ofControllers = needs.registry
+    .filter(({ name }) => needs.controllers.has(name))
+    .flatMap(({ name, rights }) => rights.map((right) => ({ ...right, controllers: [name] })));
   const { lease } = needs;
   const all: readonly NeededRight[] = [
     ...SHARED_RIGHTS,

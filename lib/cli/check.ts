@@ -8,6 +8,7 @@ import { inspectInventory, type Inspection, isNothingSeen } from "../cloud/inspe
 import type { Inventory } from "../cloud/inventory.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
 import { withDeadline } from "../core/clock.ts";
 import { escapeInvisible } from "../core/printable.ts";
 import { watchSignals } from "../host/signals.ts";
@@ -50,9 +51,10 @@ const NODES_PER_PAGE = 500;
  * @throws {ConfigError} when the flags cannot be used
  */
 export async function check(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { output, ...flags } = parseCheckFlags(argv);
+  const { controllers: registry = CONTROLLERS } = context;
+  const { output, ...flags } = parseCheckFlags(argv, registry);
   if (flags.settings.isHelpWanted) {
-    context.print(formatCheckHelp());
+    context.print(formatCheckHelp(registry));
     return 0;
   }
   if (flags.settings.isVersionWanted) {
@@ -60,7 +62,7 @@ export async function check(argv: readonly string[], context: CommandContext): P
     return 0;
   }
   using stop = watchSignals();
-  const report = await inspect(flags, context.env, stop.signal);
+  const report = await inspect({ ...flags, registry }, context.env, stop.signal);
   const isJson = output === "json";
   context.print(
     isJson ? `${escapeInvisible(JSON.stringify(report, undefined, 2))}\n` : formatReport(report),
@@ -69,7 +71,7 @@ export async function check(argv: readonly string[], context: CommandContext): P
 }
 
 async function inspect(
-  { settings, warnings }: ParsedFlags,
+  { settings, warnings, registry }: ParsedFlags & Pick<Needs, "registry">,
   env: CommandContext["env"],
   signal: AbortSignal,
 ): Promise<CheckReport> {
@@ -89,7 +91,7 @@ async function inspect(
       checkCloud(provider, env, signal),
       checkKubernetes(settings, env, signal).then(async (checked) => {
         kubernetes = checked;
-        const needs = toNeeds(settings, isDeletionEnabled);
+        const needs = toNeeds(settings, { registry, isDeletionEnabled });
         return { ...checked, permissions: await checkRights(checked.client, needs, signal) };
       }),
     ]);
@@ -110,11 +112,11 @@ async function inspect(
 
 function toNeeds(
   { controllers, election, secure }: ParsedFlags["settings"],
-  isDeletionEnabled: boolean,
+  rest: Pick<Needs, "registry" | "isDeletionEnabled">,
 ): Needs {
   return {
+    ...rest,
     controllers,
-    isDeletionEnabled,
     hasSecurePort: secure !== undefined,
     ...(election && { lease: election }),
   };

@@ -2,9 +2,11 @@
  * Flags of `landfall check`: those of `run`, and how to show what was found.
  * @module
  */
+import type { ControllerDefinition } from "../controllers/definition.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import type { FlagSpec } from "./flag_spec.ts";
-import { FLAGS } from "./flag_table.ts";
+import { listFlags } from "./flag_table.ts";
 import { findValueProblem } from "./flag_values.ts";
 import { type ParsedFlags, parseFlags } from "./flags.ts";
 import { formatFlagHelp } from "./help.ts";
@@ -34,9 +36,13 @@ export const CHECK_FLAGS: readonly FlagSpec[] = [
  * Reads the flags.
  *
  * @param argv Arguments after the command
+ * @param registry The controllers that there are
  * @throws {ConfigError} with everything that is wrong
  */
-export function parseCheckFlags(argv: readonly string[]): CheckFlags {
+export function parseCheckFlags(
+  argv: readonly string[],
+  registry: readonly ControllerDefinition[] = CONTROLLERS,
+): CheckFlags {
   const { value, rest } = takeOutput(argv);
   const issues = CHECK_FLAGS.flatMap((spec): ConfigIssue[] => {
     const problem = findValueProblem(spec, value);
@@ -44,7 +50,7 @@ export function parseCheckFlags(argv: readonly string[]): CheckFlags {
     return problem === undefined ? [] : [{ source, message: `${problem}, found "${value}"` }];
   });
   try {
-    const parsed = parseFlags(rest);
+    const parsed = parseFlags(rest, registry);
     if (issues.length > 0 && !parsed.settings.isHelpWanted) throw new ConfigError(issues);
     return { ...parsed, output: value === "json" ? "json" : "text" };
   } catch (error) {
@@ -54,7 +60,7 @@ export function parseCheckFlags(argv: readonly string[]): CheckFlags {
 }
 
 /** The text of `check --help`. Ends in a newline. */
-export function formatCheckHelp(): string {
+export function formatCheckHelp(registry: readonly ControllerDefinition[] = CONTROLLERS): string {
   const head = `Usage: landfall check [flags]
 
 Says what is wrong with the settings, the cloud, the API server, the rights and the Nodes. Writes nothing.
@@ -62,7 +68,7 @@ Ends with 0 when all is well, 1 when something is wrong, 2 when the flags are.
 
 Flags of check:
 `;
-  return `${head}${formatFlagHelp([...CHECK_FLAGS, ...FLAGS])}`;
+  return `${head}${formatFlagHelp([...CHECK_FLAGS, ...listFlags(registry)])}`;
 }
 
 /** Takes `--output=json`, `--output json` and the short forms out of argv; the last one counts. */

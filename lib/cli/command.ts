@@ -2,7 +2,7 @@
  * What every command of the command line is given.
  * @module
  */
-
+import type { ControllerDefinition } from "../controllers/definition.ts";
 import type { LogPipe } from "../host/log_pipe.ts";
 
 /** What a command is given. */
@@ -14,4 +14,6 @@ export interface CommandContext {
   readonly complain: (text: string) => void;
   /** What is behind `complain`, if that is a pipe that somebody may not read. */
   readonly logPipe?: LogPipe;
+  /** The controllers that there are. @default {CONTROLLERS} */
+  readonly controllers?: readonly ControllerDefinition[];
 }

@@ -2,7 +2,8 @@
  * `--controllers`: which controllers run.
  * @module
  */
-import { LABELS_NAME, LIFECYCLE_NAME, NODE_NAME } from "../controllers/mod.ts";
+import type { ControllerDefinition } from "../controllers/definition.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
 /** A controller's name as users write it. */
@@ -15,24 +16,27 @@ export interface ControllerName {
 }
 
 /**
- * The names and aliases of the Go cloud controller managers, so that their `--controllers` lists keep working
- * (k8s.io/cloud-provider, `names`; the last one is the Xen Orchestra manager's own).
+ * The Go controllers (k8s.io/cloud-provider, `names`) in their order: they are known whether or not Landfall has them,
+ * so that `--controllers` lists keep working.
  */
-export const CONTROLLER_NAMES: readonly ControllerName[] = [
-  { name: NODE_NAME, aliases: ["cloud-node-controller"], isAvailable: true },
-  {
-    name: LIFECYCLE_NAME,
-    aliases: ["cloud-node-lifecycle-controller"],
-    isAvailable: true,
-  },
-  { name: "service", aliases: ["service-lb-controller"], isAvailable: false },
-  { name: "route", aliases: ["node-route-controller"], isAvailable: false },
-  {
-    name: LABELS_NAME,
-    aliases: ["cloud-node-label-sync-controller"],
-    isAvailable: true,
-  },
+const GO_CONTROLLERS: readonly Omit<ControllerName, "isAvailable">[] = [
+  { name: "cloud-node", aliases: ["cloud-node-controller"] },
+  { name: "cloud-node-lifecycle", aliases: ["cloud-node-lifecycle-controller"] },
+  { name: "service", aliases: ["service-lb-controller"] },
+  { name: "route", aliases: ["node-route-controller"] },
 ];
+
+/** Every name that `--controllers` knows: those of Go first, then what Landfall has beside them. */
+export function listControllerNames(registry: readonly ControllerDefinition[]): ControllerName[] {
+  const ours = new Map(
+    registry.map(({ name, aliases }) => [name, { name, aliases, isAvailable: true }]),
+  );
+  const known = new Map(GO_CONTROLLERS.map((one) => [one.name, { ...one, isAvailable: false }]));
+  return [...new Map([...known, ...ours]).values()];
+}
+
+/** Those of Landfall as it is. */
+export const CONTROLLER_NAMES: readonly ControllerName[] = listControllerNames(CONTROLLERS);
 
 /** Which controllers run, and what to say about the list. */
 export interface ControllerSelection {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { runApp } from "../app/app.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../cloud/deletion_guard.ts";
 import type { Provider } from "../cloud/provider.ts";
-import { LABELS_NAME, LIFECYCLE_NAME, NODE_NAME } from "../controllers/mod.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
 import { systemClock } from "../core/clock.ts";
 import { findErrorCode } from "../core/connection_problem.ts";
 import { formatDuration } from "../core/duration.ts";
@@ -175,10 +175,9 @@ async function startLandfall(
       log,
       metrics,
       host: "demo",
-      controllers: new Set([NODE_NAME, LABELS_NAME, LIFECYCLE_NAME]),
+      controllers: new Set(CONTROLLERS.map(({ name }) => name)),
       concurrentNodeSyncs: 16,
-      nodeStatusUpdateFrequencyMs: 300_000,
-      nodeMonitorPeriodMs: NODE_MONITOR_PERIOD_MS,
+      flags: { "node-monitor-period": NODE_MONITOR_PERIOD_MS },
       deletion: DELETION,
       debugAddress,
       onDebugListening: (address) => (debugAddress = address),

@@ -5,10 +5,13 @@
  * manifests keep working; defaults differ where a comment says so.
  * @module
  */
+import type { ControllerDefinition } from "../controllers/definition.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
 import { INAPPLICABLE_FLAGS } from "./flag_table_inapplicable.ts";
 import type { FlagSpec } from "./flag_spec.ts";
 
-const APPLIED_FLAGS: readonly FlagSpec[] = [
+/** Those that stand before the flags of controllers. */
+const FIRST_FLAGS: readonly FlagSpec[] = [
   {
     name: "cloud-provider",
     type: "string",
@@ -44,20 +47,9 @@ const APPLIED_FLAGS: readonly FlagSpec[] = [
     help: 'Controllers to run: "*" all, "foo" that one, "-foo" not that one; the first match wins',
     effect: "applies",
   },
-  {
-    name: "node-status-update-frequency",
-    type: "duration",
-    default: "5m0s",
-    help: "How often every Node is compared with its machine even when nothing changed",
-    effect: "applies",
-  },
-  {
-    name: "node-monitor-period",
-    type: "duration",
-    default: "5s",
-    help: "How often Nodes that are not Ready are looked at: is the machine stopped or gone?",
-    effect: "applies",
-  },
+];
+
+const LATER_FLAGS: readonly FlagSpec[] = [
   {
     // Go: 1. A Node waits for the API server only, so many at once cost little and a slow one holds up nobody.
     name: "concurrent-node-syncs",
@@ -208,9 +200,20 @@ const REMOVED_FLAGS: readonly FlagSpec[] = [
   },
 ];
 
-/** Every flag, those that apply first. */
-export const FLAGS: readonly FlagSpec[] = [
-  ...APPLIED_FLAGS,
-  ...INAPPLICABLE_FLAGS,
-  ...REMOVED_FLAGS,
-];
+/** Every flag, with those that controllers bring; those that apply first. */
+export function listFlags(registry: readonly ControllerDefinition[]): readonly FlagSpec[] {
+  const own = new Map(registry.flatMap(({ flags }) => flags).map((flag) => [flag.name, flag]));
+  return [
+    ...FIRST_FLAGS,
+    ...[...own.values()].map(({ range: _range, ...flag }): FlagSpec => ({
+      ...flag,
+      effect: "applies",
+    })),
+    ...LATER_FLAGS,
+    ...INAPPLICABLE_FLAGS,
+    ...REMOVED_FLAGS,
+  ];
+}
+
+/** Every flag of Landfall as it is. */
+export const FLAGS: readonly FlagSpec[] = listFlags(CONTROLLERS);

@@ -3,16 +3,19 @@
  * @module
  */
 import type { ElectionSettings, SecureSettings } from "../app/options.ts";
+import type { ControllerDefinition } from "../controllers/definition.ts";
+import type { FlagValues } from "../controllers/flags.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import type { ListenAddress } from "../http/listen_address.ts";
-import { selectControllers } from "./controllers_flag.ts";
+import { listControllerNames, selectControllers } from "./controllers_flag.ts";
 import { toElection } from "./election_flags.ts";
-import { FLAGS } from "./flag_table.ts";
+import { listFlags } from "./flag_table.ts";
 import { readFlagTokens } from "./flag_tokens.ts";
 import type { FlagToken } from "./flag_tokens.ts";
 import { findValueProblem, parseList } from "./flag_values.ts";
-import { GivenFlags, type Range } from "./given_flags.ts";
+import { GivenFlags } from "./given_flags.ts";
 import { toListeners } from "./listener_flags.ts";
 
 /** What the flags ask of the process. Texts that were left empty are absent. */
@@ -26,11 +29,9 @@ export interface Settings {
   readonly master?: string;
   /** Names of the controllers that run. */
   readonly controllers: ReadonlySet<string>;
-  /** How often every Node is looked at, whatever happens. */
-  readonly nodeStatusUpdateFrequencyMs: number;
-  /** How often Nodes that are not Ready are looked at. */
-  readonly nodeMonitorPeriodMs: number;
   readonly concurrentNodeSyncs: number;
+  /** Of the controllers' own flags. */
+  readonly flags: FlagValues;
   /** Where probes, metrics and debug pages are served; absent: nowhere. */
   readonly debugAddress?: ListenAddress;
   /** The HTTPS port; absent: there is none. */
@@ -53,9 +54,6 @@ export interface ParsedFlags {
 
 const VERBOSITY_DEBUG_MIN = 4;
 const CONCURRENT_NODE_SYNCS_MAX = 1_000;
-const NODE_STATUS_UPDATE_MS: Range = [1_000, 24 * 3_600_000];
-/** A pass reads memory only; still, without a pause there would be nothing else. */
-const NODE_MONITOR_MS: Range = [100, 3_600_000];
 
 /**
  * Reads the flags of the controller in all forms that the Go cloud controller managers accept.
@@ -63,12 +61,18 @@ const NODE_MONITOR_MS: Range = [100, 3_600_000];
  * With `--help` or `--version` nothing else is complained about.
  *
  * @param argv Arguments after the program and the command
+ * @param registry The controllers that there are
  * @throws {ConfigError} with everything that is wrong
  */
-export function parseFlags(argv: readonly string[]): ParsedFlags {
-  const { tokens, issues: unread, slips } = readFlagTokens(argv, FLAGS);
+export function parseFlags(
+  argv: readonly string[],
+  registry: readonly ControllerDefinition[] = CONTROLLERS,
+): ParsedFlags {
+  const flags = listFlags(registry);
+  const { tokens, issues: unread, slips } = readFlagTokens(argv, flags);
   const { usable, issues: refused } = sortTokens(tokens);
-  const { settings, warnings, configz, issues: unusable } = toSettings(usable);
+  const given = new GivenFlags(usable, flags);
+  const { settings, warnings, configz, issues: unusable } = toSettings(given, registry);
   const refusals = [...refused, ...unusable];
   // Advice on how to write a value that is refused would only lead to the next error.
   const slipped = slips.filter(({ source }) => !refusals.some((one) => one.source === source));
@@ -93,17 +97,15 @@ function sortTokens(tokens: readonly FlagToken[]): { usable: FlagToken[]; issues
   return { usable, issues };
 }
 
-function toSettings(tokens: readonly FlagToken[]): ParsedFlags & { issues: ConfigIssue[] } {
-  const given = new GivenFlags(tokens);
-  const selection = selectControllers(parseList(given.text("controllers")));
+function toSettings(
+  given: GivenFlags,
+  registry: readonly ControllerDefinition[],
+): ParsedFlags & { issues: ConfigIssue[] } {
+  const names = listControllerNames(registry);
+  const selection = selectControllers(parseList(given.text("controllers")), names);
   const issues = [...selection.issues];
   const concurrent = given.int("concurrent-node-syncs", 1, CONCURRENT_NODE_SYNCS_MAX, issues);
-  const frequencyMs = given.durationMs(
-    "node-status-update-frequency",
-    NODE_STATUS_UPDATE_MS,
-    issues,
-  );
-  const monitorMs = given.durationMs("node-monitor-period", NODE_MONITOR_MS, issues);
+  const flags = toFlagValues(given, registry, issues);
   if (given.text("cloud-provider") === "") {
     issues.push({ source: "--cloud-provider", message: "wanted the name of a provider" });
   }
@@ -116,9 +118,8 @@ function toSettings(tokens: readonly FlagToken[]): ParsedFlags & { issues: Confi
     ...(kubeconfig && { kubeconfig }),
     ...(master && { master }),
     controllers: selection.enabled,
-    nodeStatusUpdateFrequencyMs: frequencyMs,
-    nodeMonitorPeriodMs: monitorMs,
     concurrentNodeSyncs: concurrent,
+    flags,
     ...toListeners(given, issues),
     ...(given.bool("leader-elect") && { election: toElection(given, issues) }),
     loggingFormat: given.text("logging-format") === "json" ? "json" : "text",
@@ -127,6 +128,19 @@ function toSettings(tokens: readonly FlagToken[]): ParsedFlags & { issues: Confi
     isHelpWanted: given.bool("help"),
   };
   return { settings, warnings: selection.warnings, configz: given.listEffective(), issues };
+}
+
+function toFlagValues(
+  given: GivenFlags,
+  registry: readonly ControllerDefinition[],
+  issues: ConfigIssue[],
+): FlagValues {
+  const flags = new Set(registry.flatMap((one) => one.flags));
+  const values = [...flags].map(({ name, type, range }): [string, number] => [
+    name,
+    type === "duration" ? given.durationMs(name, range, issues) : given.int(name, ...range, issues),
+  ]);
+  return Object.fromEntries(values);
 }
 
 /** One line for all flags that do nothing here, each with its reason, however many a manifest carries. */

@@ -17,9 +17,12 @@ const ANSWERED_AT_ONCE: ReadonlySet<string> = new Set(["help", "version"]);
 
 /** The last value given for each flag, else its default. */
 export class GivenFlags {
+  readonly #flags: readonly FlagSpec[];
   readonly #values = new Map<string, string>();
 
-  constructor(tokens: readonly FlagToken[]) {
+  /** @param flags Every flag that there is */
+  constructor(tokens: readonly FlagToken[], flags: readonly FlagSpec[] = FLAGS) {
+    this.#flags = flags;
     for (const { spec, value } of tokens) {
       const before = spec.type === "list" ? this.#values.get(spec.name) : undefined;
       this.#values.set(spec.name, before === undefined ? value : `${before},${value}`);
@@ -27,12 +30,12 @@ export class GivenFlags {
   }
 
   text(name: string): string {
-    return this.#values.get(name) ?? findFlag(name).default;
+    return this.#values.get(name) ?? this.#find(name).default;
   }
 
   /** The flags that set something and their values. No flag holds a secret, except for a password within a URL. */
   listEffective(): Record<string, string> {
-    const effective = FLAGS.filter(
+    const effective = this.#flags.filter(
       ({ name, effect }) => effect === "applies" && !ANSWERED_AT_ONCE.has(name),
     );
     return Object.fromEntries(
@@ -61,10 +64,12 @@ export class GivenFlags {
     }
     return ms;
   }
-}
 
-function findFlag(name: string): FlagSpec {
-  const spec = FLAGS.find((one) => one.name === name);
-  if (spec === undefined) throw new TypeError(`Cannot read flag "${name}": it is not in the table`);
-  return spec;
+  #find(name: string): FlagSpec {
+    const spec = this.#flags.find((one) => one.name === name);
+    if (spec === undefined) {
+      throw new TypeError(`Cannot read flag "${name}": it is not in the table`);
+    }
+    return spec;
+  }
 }

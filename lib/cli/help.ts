@@ -2,8 +2,10 @@
  * The text of `help` and `--help`: the commands, and the flags from their table.
  * @module
  */
+import type { ControllerDefinition } from "../controllers/definition.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
 import type { FlagSpec } from "./flag_spec.ts";
-import { FLAGS } from "./flag_table.ts";
+import { FLAGS, listFlags } from "./flag_table.ts";
 
 const COMMANDS = `Usage: landfall [command] [flags]
 
@@ -18,8 +20,8 @@ Flags of run and check:
 `;
 
 /** The commands, then the flags of `run`. Ends in a newline. */
-export function formatHelp(): string {
-  return `${COMMANDS}${formatFlagHelp()}`;
+export function formatHelp(registry: readonly ControllerDefinition[] = CONTROLLERS): string {
+  return `${COMMANDS}${formatFlagHelp(listFlags(registry))}`;
 }
 
 /** One line for each flag that applies: name, default and help, in columns. Ends in a newline. */

@@ -71,7 +71,7 @@ async function runCommand(
       context.print(`landfall ${VERSION}\n`);
       return EXIT_OK;
     case "help":
-      context.print(formatHelp());
+      context.print(formatHelp(context.controllers));
       return EXIT_OK;
     default:
       throw new ConfigError([

@@ -35,9 +35,9 @@ import { VERSION } from "./version.ts";
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { settings, warnings, configz } = parseFlags(argv);
+  const { settings, warnings, configz } = parseFlags(argv, context.controllers);
   if (settings.isHelpWanted) {
-    context.print(formatHelp());
+    context.print(formatHelp(context.controllers));
     return 0;
   }
   if (settings.isVersionWanted) {

@@ -73,10 +73,9 @@ async function toOptions(host: string, provider: FakeProvider): Promise<AppOptio
     metrics,
     host,
     controllers: new Set(["cloud-node"]),
-    nodeMonitorPeriodMs: 5_000,
     deletion: DEFAULT_DELETION,
     concurrentNodeSyncs: 4,
-    nodeStatusUpdateFrequencyMs: 300_000,
+    flags: {},
     election: { ...LEASE, ...TIMES, client: createKubeClient({ ...shared, deadlineMs }) },
   };
 }

@@ -3,7 +3,8 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { selectControllers } from "../../lib/cli/controllers_flag.ts";
+import { listControllerNames, selectControllers } from "../../lib/cli/controllers_flag.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import type { ControllerName } from "../../lib/cli/controllers_flag.ts";
 
 const KNOWN: readonly ControllerName[] = [
@@ -41,5 +42,19 @@ test("P-01 selectControllers() lists all controllers when one is unknown", () =>
       source: "--controllers",
       message: '"zap" is no controller; there are a = a-controller, b, c',
     },
+  ]);
+});
+
+test("P-01 listControllerNames() has the names of Go first, those that Landfall lacks included", () => {
+  const [node] = CONTROLLERS;
+  if (node === undefined) throw new Error("no controller");
+  const more = { ...node, name: "more", aliases: [] };
+  const names = listControllerNames([more, node]);
+  expect(names.map(({ name, isAvailable }) => [name, isAvailable])).toEqual([
+    ["cloud-node", true],
+    ["cloud-node-lifecycle", false],
+    ["service", false],
+    ["route", false],
+    ["more", true],
   ]);
 });

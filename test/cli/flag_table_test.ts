@@ -4,7 +4,8 @@
  */
 import { expect, test } from "bun:test";
 import type { FlagEffect } from "../../lib/cli/flag_spec.ts";
-import { FLAGS } from "../../lib/cli/flag_table.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+import { FLAGS, listFlags } from "../../lib/cli/flag_table.ts";
 
 test("P-01 the flag table has every name once, in kebab case, with help", () => {
   const names = FLAGS.map(({ name }) => name);
@@ -117,4 +118,14 @@ const rows = CUSTOMARY.map(([name, fallback, effect, ours = fallback]) => ({ nam
 test.each(rows)("P-01 the flag table has --$name: $effect, default $ours", (row) => {
   const spec = FLAGS.find(({ name }) => name === row.name);
   expect(spec).toMatchObject({ default: row.ours, effect: row.effect });
+});
+
+test("P-01 listFlags() has a flag that controllers bring once, and only when they are there", () => {
+  const flag = { name: "own", type: "int", default: "1", help: "Mine", range: [0, 9] } as const;
+  const own = CONTROLLERS.map((one) => ({ ...one, flags: [flag] }));
+  expect(listFlags(own).filter(({ name }) => name === "own")).toEqual([
+    { name: "own", type: "int", default: "1", help: "Mine", effect: "applies" },
+  ]);
+  expect(listFlags([]).map(({ name }) => name)).not.toContain("node-monitor-period");
+  expect(listFlags(own).map(({ name }) => name)).not.toContain("node-monitor-period");
 });

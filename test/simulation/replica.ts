@@ -230,8 +230,7 @@ export class Replica {
       host: name,
       controllers: new Set(CONTROLLERS),
       concurrentNodeSyncs: 4,
-      nodeStatusUpdateFrequencyMs: 120_000,
-      nodeMonitorPeriodMs: 5_000,
+      flags: { "node-status-update-frequency": 120_000 },
       deletion: current.deletion,
       election: { client: electing, ...LEASE, ...times },
     };

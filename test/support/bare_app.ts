@@ -22,8 +22,7 @@ export function toBareApp(changes: Partial<AppOptions> = {}): AppOptions {
     host: "test",
     controllers: new Set(),
     concurrentNodeSyncs: 1,
-    nodeStatusUpdateFrequencyMs: 1_000,
-    nodeMonitorPeriodMs: 1_000,
+    flags: { "node-status-update-frequency": 1_000, "node-monitor-period": 1_000 },
     deletion: DEFAULT_DELETION,
     ...changes,
   };

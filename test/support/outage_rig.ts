@@ -186,8 +186,7 @@ export class OutageRig implements AsyncDisposable {
       host: "test",
       controllers: new Set(CONTROLLERS),
       concurrentNodeSyncs: 16,
-      nodeStatusUpdateFrequencyMs: 300_000,
-      nodeMonitorPeriodMs: 5_000,
+      flags: {},
       deletion: this.#deletion,
       ...(more && { configuration }),
     };

@@ -66,8 +66,7 @@ export async function startPageStage(fleet?: number): Promise<PageStage> {
       host: "cp-1",
       controllers: new Set(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"]),
       concurrentNodeSyncs: 16,
-      nodeStatusUpdateFrequencyMs: 300_000,
-      nodeMonitorPeriodMs: 1_000,
+      flags: { "node-monitor-period": 1_000 },
       deletion: DEFAULT_DELETION,
       debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
       onDebugListening: (address) => {

@@ -13,8 +13,7 @@ import { describeNode, type NodeState } from "./view.ts";
 import { NAME } from "./words.ts";
 
 export { createNodeMetrics } from "./metrics.ts";
-export { RIGHTS as NODE_RIGHTS } from "./rights.ts";
-export { COMPONENT as NODE_COMPONENT, EVENTS as NODE_EVENTS, NAME as NODE_NAME } from "./words.ts";
+export { COMPONENT as NODE_COMPONENT, NAME as NODE_NAME } from "./words.ts";
 
 /** What the node controller works with. */
 export interface NodeControllerOptions {

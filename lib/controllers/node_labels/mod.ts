@@ -14,12 +14,7 @@ import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS, NAME } from "./words.ts";
 
-export { RIGHTS as LABELS_RIGHTS } from "./rights.ts";
-export {
-  COMPONENT as LABELS_COMPONENT,
-  EVENTS as LABELS_EVENTS,
-  NAME as LABELS_NAME,
-} from "./words.ts";
+export { COMPONENT as LABELS_COMPONENT, NAME as LABELS_NAME } from "./words.ts";
 
 /** What the label controller works with. */
 export interface NodeLabelControllerOptions {

@@ -19,12 +19,7 @@ import { toEvent } from "../words.ts";
 import { EVENTS, NAME } from "./words.ts";
 
 export { createLifecycleMetrics } from "./metrics.ts";
-export { RIGHTS as LIFECYCLE_RIGHTS } from "./rights.ts";
-export {
-  COMPONENT as LIFECYCLE_COMPONENT,
-  EVENTS as LIFECYCLE_EVENTS,
-  NAME as LIFECYCLE_NAME,
-} from "./words.ts";
+export { COMPONENT as LIFECYCLE_COMPONENT, NAME as LIFECYCLE_NAME } from "./words.ts";
 
 /** What the lifecycle controller works with. */
 export interface NodeLifecycleControllerOptions {

@@ -1,0 +1,33 @@
+/**
+ * The node controller for the registry.
+ * @module
+ */
+import type { ControllerDefinition } from "../definition.ts";
+import { FULL_PASS_FLAG } from "../flags.ts";
+import { UNINITIALIZED_TAINT } from "../words.ts";
+import { createNodeMetrics } from "./metrics.ts";
+import { RIGHTS } from "./rights.ts";
+import { COMPONENT, EVENTS, NAME, PROVIDED_NODE_IP } from "./words.ts";
+
+/** Initialises Nodes and keeps their addresses true. */
+export const nodeController: ControllerDefinition = {
+  name: NAME,
+  aliases: ["cloud-node-controller"],
+  component: COMPONENT,
+  events: EVENTS,
+  words: [
+    {
+      word: UNINITIALIZED_TAINT,
+      where: "taint",
+      meaning: "Set by the kubelet, removed once the Node has its labels and provider ID.",
+    },
+    {
+      word: PROVIDED_NODE_IP,
+      where: "annotation",
+      meaning: "Set by the kubelet from `--node-ip`: the addresses to publish as InternalIP.",
+    },
+  ],
+  flags: [FULL_PASS_FLAG],
+  rights: RIGHTS,
+  registerMetrics: createNodeMetrics,
+};

@@ -1,0 +1,20 @@
+/**
+ * The label controller for the registry.
+ * @module
+ */
+import type { ControllerDefinition } from "../definition.ts";
+import { FULL_PASS_FLAG } from "../flags.ts";
+import { RIGHTS } from "./rights.ts";
+import { COMPONENT, EVENTS, NAME } from "./words.ts";
+
+/** Keeps region, zone, instance type and the cloud's own labels of initialised Nodes true. */
+export const nodeLabelController: ControllerDefinition = {
+  name: NAME,
+  // The Xen Orchestra manager's own.
+  aliases: ["cloud-node-label-sync-controller"],
+  component: COMPONENT,
+  events: EVENTS,
+  words: [],
+  flags: [FULL_PASS_FLAG],
+  rights: RIGHTS,
+};

@@ -1,0 +1,36 @@
+/**
+ * What holds of every controller, whatever it does.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+
+test("CONTROLLERS have names, aliases and Event components that nobody else has", () => {
+  const names = CONTROLLERS.flatMap(({ name, aliases }) => [name, ...aliases]);
+  expect(new Set(names).size).toBe(names.length);
+  expect(new Set(CONTROLLERS.map(({ component }) => component)).size).toBe(CONTROLLERS.length);
+});
+
+test("CONTROLLERS that bring a flag of one name bring the same flag", () => {
+  const flags = CONTROLLERS.flatMap((one) => one.flags);
+  const names = new Set(flags.map(({ name }) => name));
+  expect(new Set(flags).size).toBe(names.size);
+});
+
+describe.each(CONTROLLERS.map((one) => [one.name, one] as const))("%s", (_name, definition) => {
+  test("writes no two Events of one reason", () => {
+    const reasons = Object.values(definition.events).map(({ reason }) => reason);
+    expect(new Set(reasons).size).toBe(reasons.length);
+  });
+
+  test("registers its metrics in a registry that has those of the others", () => {
+    const metrics = new MetricsRegistry();
+    for (const one of CONTROLLERS) one.registerMetrics?.(metrics);
+    const before = metrics.describe().length;
+    if (definition.registerMetrics) {
+      expect(() => definition.registerMetrics?.(metrics)).toThrow();
+    }
+    expect(metrics.describe()).toHaveLength(before);
+  });
+});
