@@ -7,7 +7,7 @@ import type { Presence } from "../lib/cloud/provider.ts";
 import { planNode } from "../lib/controllers/node/plan.ts";
 import { createLogger } from "../lib/core/log.ts";
 import { type Node, NODES } from "../lib/kube/kinds/node.ts";
-import { Store } from "../lib/kube/store.ts";
+import { Store } from "../lib/kube/cache/store.ts";
 import { toInventory, toSurroundings } from "../lib/providers/xenorchestra/inventory.ts";
 import { decodeList, SCHEMAS } from "../lib/providers/xenorchestra/schema.ts";
 import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";

@@ -6,7 +6,7 @@ import { PROCESS_EVENTS } from "../lib/app/words.ts";
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
 import type { ControllerDefinition } from "../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
-import { LEADER_COMPONENT, LEADER_EVENTS } from "../lib/kube/leader_words.ts";
+import { LEADER_COMPONENT, LEADER_EVENTS } from "../lib/kube/election/words.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
 import { BREAK_GROUPS } from "../test/breaks/breaks.ts";
 import { listCoverage } from "./acceptance_coverage.ts";

@@ -93,10 +93,10 @@ test("no file of lib imports what its layer may not know", async () => {
 });
 
 test("the rules refuse what they should", () => {
-  expect(checkImport("core/log.ts", "lib/kube/client.ts", true)).toBeDefined();
+  expect(checkImport("core/log.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("engine/x.ts", "lib/cloud/provider.ts", true)).toBeDefined();
   expect(checkImport("engine/x.ts", "lib/controllers/words.ts", true)).toBeDefined();
-  expect(checkImport("engine/x.ts", "lib/kube/store.ts", false)).toBeUndefined();
+  expect(checkImport("engine/x.ts", "lib/kube/cache/store.ts", false)).toBeUndefined();
   expect(checkImport("kube/x.ts", CLIENT_NODE, false)).toBeDefined();
   expect(checkImport("kube/x.ts", CLIENT_NODE, true)).toBeUndefined();
   expect(checkImport("controllers/node/x.ts", "lib/providers/static/mod.ts", true)).toBeDefined();
@@ -104,8 +104,8 @@ test("the rules refuse what they should", () => {
   expect(checkImport("controllers/node/x.ts", "lib/controllers/mod.ts", true)).toBeDefined();
   expect(checkImport("controllers/node/x.ts", "lib/controllers/words.ts", false)).toBeUndefined();
   expect(checkImport("controllers/words.ts", "lib/controllers/node/mod.ts", true)).toBeDefined();
-  expect(checkImport("controllers/node/plan.ts", "lib/kube/client.ts", false)).toBeDefined();
-  expect(checkImport("providers/static/x.ts", "lib/kube/client.ts", true)).toBeDefined();
+  expect(checkImport("controllers/node/plan.ts", "lib/kube/api/client.ts", false)).toBeDefined();
+  expect(checkImport("providers/static/x.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("providers/static/x.ts", "valibot", false)).toBeUndefined();
 });
 

@@ -4,7 +4,7 @@
  */
 import { type EventWord, toEvent } from "../controllers/words.ts";
 import { shorten } from "../core/printable.ts";
-import type { EventRecorder } from "../kube/events.ts";
+import type { EventRecorder } from "../kube/events/events.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 
 /** What is said before anybody can hear it is kept, up to so many. */

@@ -6,7 +6,7 @@ import { LABELS_NAME } from "../controllers/node_labels/mod.ts";
 import { LIFECYCLE_NAME } from "../controllers/node_lifecycle/mod.ts";
 import { NODE_NAME } from "../controllers/node/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
-import { createWatcherMetrics, runWatcher } from "../kube/watcher.ts";
+import { createWatcherMetrics, runWatcher } from "../kube/cache/watcher.ts";
 import { abortable } from "../core/abortable.ts";
 import type { Gauge } from "../core/metrics.ts";
 import { runLeading } from "./leadership.ts";

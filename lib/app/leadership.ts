@@ -3,13 +3,13 @@
  * @module
  */
 import type { ElectionView } from "../http/views.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { createLeaderMetrics } from "../kube/election_narrator.ts";
-import type { EventSender } from "../kube/events.ts";
-import { createFencedClient } from "../kube/fenced_client.ts";
-import { createIdentity, LeaderElector } from "../kube/leader.ts";
-import { LEADER_COMPONENT } from "../kube/leader_words.ts";
-import type { Recovery } from "../kube/recovery.ts";
+import type { KubeClient } from "../kube/api/client.ts";
+import { createLeaderMetrics } from "../kube/election/narrator.ts";
+import type { EventSender } from "../kube/events/events.ts";
+import { createFencedClient } from "../kube/election/fenced_client.ts";
+import { createIdentity, LeaderElector } from "../kube/election/leader.ts";
+import { LEADER_COMPONENT } from "../kube/election/words.ts";
+import type { Recovery } from "../kube/api/recovery.ts";
 import type { Check } from "../http/probes.ts";
 import type { AppOptions } from "./options.ts";
 

@@ -5,7 +5,7 @@
 import type { Presence } from "../cloud/provider.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 import type { Node } from "../kube/kinds/node.ts";
-import type { StoreReader } from "../kube/store.ts";
+import type { StoreReader } from "../kube/cache/store.ts";
 
 /** Registers `running_managed_controllers`, the upstream gauge that is 1 for each controller that runs. */
 export function createRunningMetric(metrics: MetricsRegistry): Gauge {

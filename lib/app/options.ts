@@ -12,10 +12,10 @@ import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Notifier } from "../host/notify.ts";
 import type { ListenAddress } from "../http/listen_address.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { ElectionTimes } from "../kube/leader.ts";
+import type { KubeClient } from "../kube/api/client.ts";
+import type { ElectionTimes } from "../kube/election/leader.ts";
 import type { LeaseName } from "../kube/lease.ts";
-import type { Recovery } from "../kube/recovery.ts";
+import type { Recovery } from "../kube/api/recovery.ts";
 
 /** The Lease that replicas agree by, and its times. */
 export type ElectionSettings = LeaseName & ElectionTimes;

@@ -20,11 +20,11 @@ import {
 } from "../controllers/node_lifecycle/mod.ts";
 import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import { WrittenVersions } from "../engine/written_versions.ts";
-import { createEventMetrics, createEventSender, type EventSender } from "../kube/events.ts";
-import { Recovery } from "../kube/recovery.ts";
+import { createEventMetrics, createEventSender, type EventSender } from "../kube/events/events.ts";
+import { Recovery } from "../kube/api/recovery.ts";
 import { type Node, NODES } from "../kube/kinds/node.ts";
-import { Store } from "../kube/store.ts";
-import type { LeaderElector } from "../kube/leader.ts";
+import { Store } from "../kube/cache/store.ts";
+import type { LeaderElector } from "../kube/election/leader.ts";
 import { createElector, toControllerClient } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 

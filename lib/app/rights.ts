@@ -6,8 +6,13 @@ import type { ControllerDefinition } from "../controllers/definition.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { SHARED_RIGHTS } from "../controllers/rights.ts";
 import type { LeaseName } from "../kube/lease.ts";
-import type { Access } from "../kube/review.ts";
-import { EVENT_RIGHTS, listElectionRights, REVIEW_RIGHTS, type Right } from "../kube/rights.ts";
+import type { Access } from "../kube/access/review.ts";
+import {
+  EVENT_RIGHTS,
+  listElectionRights,
+  REVIEW_RIGHTS,
+  type Right,
+} from "../kube/access/rights.ts";
 
 /** What decides which rights are needed. */
 export interface Needs {

@@ -4,7 +4,7 @@
  */
 import { guardAccess } from "../http/access.ts";
 import { type Handler, type HttpServer, startHttpServer } from "../http/server.ts";
-import { createDelegatedReviewer, createReviewMetrics } from "../kube/delegated_review.ts";
+import { createDelegatedReviewer, createReviewMetrics } from "../kube/access/delegated_review.ts";
 import type { AppOptions, SecureSettings } from "./options.ts";
 import { loadServingCertificate } from "./serving_certificate.ts";
 

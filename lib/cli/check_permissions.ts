@@ -4,9 +4,9 @@
  */
 import { listRights, type Needs } from "../app/rights.ts";
 import type { FindingLevel } from "../cloud/inspection.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { type Access, type AccessAnswer, reviewAccess } from "../kube/review.ts";
-import type { Right } from "../kube/rights.ts";
+import type { KubeClient } from "../kube/api/client.ts";
+import { type Access, type AccessAnswer, reviewAccess } from "../kube/access/review.ts";
+import type { Right } from "../kube/access/rights.ts";
 import { type PermissionAnswer, type PermissionsStep, toStatus } from "./check_report.ts";
 
 /**

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Finding, FindingLevel, InspectedPart } from "../cloud/inspection.ts";
-import type { Access, AccessAnswer } from "../kube/review.ts";
+import type { Access, AccessAnswer } from "../kube/access/review.ts";
 import type { NodePlan } from "./check_nodes.ts";
 
 /** A finding, and the place in the settings that it is about, if it is about one. */

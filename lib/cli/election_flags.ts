@@ -6,7 +6,7 @@ import type { ElectionSettings } from "../app/options.ts";
 import { formatDuration } from "../core/duration.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { isSubdomain } from "../core/subdomain.ts";
-import { RETRY_JITTER } from "../kube/leader.ts";
+import { RETRY_JITTER } from "../kube/election/leader.ts";
 import type { GivenFlags, Range } from "./given_flags.ts";
 
 const DURATION_MS: Range = [1_000, 3_600_000];

@@ -3,7 +3,7 @@
  * @module
  */
 import type { MetricsRegistry } from "../core/metrics.ts";
-import type { Right } from "../kube/rights.ts";
+import type { Right } from "../kube/access/rights.ts";
 import type { EventWord } from "./words.ts";
 
 /** A flag that a controller brings. */

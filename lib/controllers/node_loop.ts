@@ -11,11 +11,11 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import { WorkQueue } from "../engine/work_queue.ts";
 import type { WorkQueueMetrics } from "../engine/work_queue_metrics.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { isKubeError } from "../kube/errors.ts";
-import type { EventRecorder } from "../kube/events.ts";
+import type { KubeClient } from "../kube/api/client.ts";
+import { isKubeError } from "../kube/api/errors.ts";
+import type { EventRecorder } from "../kube/events/events.ts";
 import type { Node } from "../kube/kinds/node.ts";
-import type { Store } from "../kube/store.ts";
+import type { Store } from "../kube/cache/store.ts";
 import {
   type Controller,
   type ControllerMetrics,

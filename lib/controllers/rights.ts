@@ -2,7 +2,7 @@
  * Rights that every controller of Nodes needs: its loop follows them.
  * @module
  */
-import type { Right } from "../kube/rights.ts";
+import type { Right } from "../kube/access/rights.ts";
 
 /** To follow Nodes. */
 export const SHARED_RIGHTS: readonly Right[] = [

@@ -2,7 +2,7 @@
  * Words on a Node that more than one controller reads or writes. Frozen: they must not change.
  * @module
  */
-import type { EventOptions } from "../kube/events.ts";
+import type { EventOptions } from "../kube/events/events.ts";
 
 /** Taint of a Node that no cloud has claimed yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
 export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitialized";

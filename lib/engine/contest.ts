@@ -3,9 +3,9 @@
  * @module
  */
 import type { Clock } from "../core/clock.ts";
-import type { EventOptions, EventRecorder } from "../kube/events.ts";
+import type { EventOptions, EventRecorder } from "../kube/events/events.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
-import { toKey } from "../kube/store.ts";
+import { toKey } from "../kube/cache/store.ts";
 import type { ReconcileResult } from "./controller.ts";
 import { WarningThrottle } from "./warning_throttle.ts";
 

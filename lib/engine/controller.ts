@@ -9,7 +9,7 @@ import { describeError, TerminalError } from "../core/errors.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import type { WorkQueue } from "./work_queue.ts";
-import { isKubeError, LeadershipLostError } from "../kube/errors.ts";
+import { isKubeError, LeadershipLostError } from "../kube/api/errors.ts";
 
 /** What a reconcile may ask for when it succeeds. */
 export interface ReconcileResult {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../core/clock.ts";
-import type { EventOptions } from "../kube/events.ts";
+import type { EventOptions } from "../kube/events/events.ts";
 
 /** Least time between two equal Events on one object. */
 const REPEAT_MS = 300_000;

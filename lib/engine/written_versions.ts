@@ -3,7 +3,7 @@
  * @module
  */
 import type { KubeObject } from "../kube/kinds/resource.ts";
-import { toKey } from "../kube/store.ts";
+import { toKey } from "../kube/cache/store.ts";
 
 /**
  * Remembers, for each object of one kind, the resourceVersions that our own writes replaced. While the store

@@ -14,11 +14,11 @@ import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { ListenAddress } from "../../lib/http/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import { LeadershipLostError } from "../../lib/kube/errors.ts";
-import { createKubeClient } from "../../lib/kube/http_client.ts";
-import { toElectionDeadlineMs } from "../../lib/kube/leader.ts";
-import { Recovery } from "../../lib/kube/recovery.ts";
-import { createRequestMetrics } from "../../lib/kube/request.ts";
+import { LeadershipLostError } from "../../lib/kube/api/errors.ts";
+import { createKubeClient } from "../../lib/kube/api/http_client.ts";
+import { toElectionDeadlineMs } from "../../lib/kube/election/leader.ts";
+import { Recovery } from "../../lib/kube/api/recovery.ts";
+import { createRequestMetrics } from "../../lib/kube/api/request.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import {
   type KubernetesSimulator,

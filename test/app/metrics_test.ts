@@ -4,7 +4,7 @@ import type { Presence } from "../../lib/cloud/provider.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { NODES } from "../../lib/kube/kinds/node.ts";
-import { Store } from "../../lib/kube/store.ts";
+import { Store } from "../../lib/kube/cache/store.ts";
 import { toNode } from "../support/nodes.ts";
 
 test("createRunningMetric() has the upstream name", () => {

@@ -8,8 +8,8 @@ import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../lib/kube/http_client.ts";
-import { createRequestMetrics } from "../../lib/kube/request.ts";
+import { createKubeClient } from "../../lib/kube/api/http_client.ts";
+import { createRequestMetrics } from "../../lib/kube/api/request.ts";
 import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import {

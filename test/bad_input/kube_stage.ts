@@ -4,10 +4,10 @@
  */
 import { describeError } from "../../lib/core/errors.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import type { KubeClient } from "../../lib/kube/client.ts";
-import { KubeError } from "../../lib/kube/errors.ts";
-import { createKubeClient } from "../../lib/kube/http_client.ts";
-import type { TransportRequest } from "../../lib/kube/transport.ts";
+import type { KubeClient } from "../../lib/kube/api/client.ts";
+import { KubeError } from "../../lib/kube/api/errors.ts";
+import { createKubeClient } from "../../lib/kube/api/http_client.ts";
+import type { TransportRequest } from "../../lib/kube/api/transport.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** Secret that no message may hold. */

@@ -7,13 +7,16 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import type { KubeClient } from "../../lib/kube/client.ts";
-import { createDelegatedReviewer, createReviewMetrics } from "../../lib/kube/delegated_review.ts";
-import { createEventMetrics, createEventSender } from "../../lib/kube/events.ts";
+import type { KubeClient } from "../../lib/kube/api/client.ts";
+import {
+  createDelegatedReviewer,
+  createReviewMetrics,
+} from "../../lib/kube/access/delegated_review.ts";
+import { createEventMetrics, createEventSender } from "../../lib/kube/events/events.ts";
 import { type Lease, LEASES } from "../../lib/kube/kinds/lease.ts";
-import { LeaseLock } from "../../lib/kube/lease_lock.ts";
+import { LeaseLock } from "../../lib/kube/election/lease_lock.ts";
 import { NODES } from "../../lib/kube/kinds/node.ts";
-import { reviewAccess } from "../../lib/kube/review.ts";
+import { reviewAccess } from "../../lib/kube/access/review.ts";
 import { tries } from "../support/hostile.ts";
 import { applyDamage, damage } from "./damage.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";

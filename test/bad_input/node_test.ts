@@ -19,7 +19,7 @@ import { createPages } from "../../lib/http/pages.ts";
 import type { NodeView } from "../../lib/http/views.ts";
 import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { findDamage } from "../../lib/kube/kinds/shape.ts";
-import { Store } from "../../lib/kube/store.ts";
+import { Store } from "../../lib/kube/cache/store.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
 import { toIdentity as toXenIdentity } from "../../lib/providers/xenorchestra/identity.ts";
 import { toPlaces } from "../../lib/providers/xenorchestra/places.ts";

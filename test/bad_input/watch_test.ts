@@ -6,11 +6,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLogger } from "../../lib/core/log.ts";
-import type { WatchEvent } from "../../lib/kube/client.ts";
+import type { WatchEvent } from "../../lib/kube/api/client.ts";
 import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
-import { Store } from "../../lib/kube/store.ts";
-import { readWatchEvents } from "../../lib/kube/watch_stream.ts";
-import { runWatcher } from "../../lib/kube/watcher.ts";
+import { Store } from "../../lib/kube/cache/store.ts";
+import { readWatchEvents } from "../../lib/kube/api/watch_stream.ts";
+import { runWatcher } from "../../lib/kube/cache/watcher.ts";
 import { tries } from "../support/hostile.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";

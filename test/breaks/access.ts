@@ -48,13 +48,17 @@ export const ACCESS_BREAKS: readonly Break[] = [
     invariant: "an access review without a clear word lets nobody in",
     edits: [
       ...edit(
-        "lib/kube/delegated_review.ts",
+        "lib/kube/access/delegated_review.ts",
         'const isClear = typeof allowed === "boolean" && typeof denied === "boolean";',
         "const isClear = denied !== undefined;",
       ),
-      ...edit("lib/kube/delegated_review.ts", "return allowed;", "return allowed !== false;"),
+      ...edit(
+        "lib/kube/access/delegated_review.ts",
+        "return allowed;",
+        "return allowed !== false;",
+      ),
     ],
-    tests: ["test/kube/delegated_review_test.ts"],
+    tests: ["test/kube/access/delegated_review_test.ts"],
   },
   {
     id: "free-refusals",
@@ -105,18 +109,18 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "part-of-a-user",
     invariant: "somebody of whom only a part can be read is nobody",
-    edits: edit("lib/kube/delegated_review.ts", "!isAbsentOr(isTexts, groups) ||", ""),
-    tests: ["test/kube/delegated_review_test.ts"],
+    edits: edit("lib/kube/access/delegated_review.ts", "!isAbsentOr(isTexts, groups) ||", ""),
+    tests: ["test/kube/access/delegated_review_test.ts"],
   },
   {
     id: "authenticated-somehow",
     invariant: "a token review says true or it says nothing",
     edits: edit(
-      "lib/kube/delegated_review.ts",
+      "lib/kube/access/delegated_review.ts",
       'status["authenticated"] !== true',
       '!status["authenticated"]',
     ),
-    tests: ["test/kube/delegated_review_test.ts"],
+    tests: ["test/kube/access/delegated_review_test.ts"],
   },
   {
     id: "impersonate-in-silence",

@@ -62,11 +62,11 @@ export const BOUND_BREAKS: readonly Break[] = [
     id: "remember-all-events",
     invariant: "what is remembered of Events has a bound",
     edits: edit(
-      "lib/kube/event_correlator.ts",
+      "lib/kube/events/correlator.ts",
       "this.#entries.size > CACHE_SIZE_MAX",
       "this.#entries.size > Infinity",
     ),
-    tests: ["test/kube/event_correlator_test.ts"],
+    tests: ["test/kube/events/correlator_test.ts"],
   },
   {
     id: "nest-without-end",
@@ -82,11 +82,11 @@ export const BOUND_BREAKS: readonly Break[] = [
     id: "obey-any-retry-after",
     invariant: "no answer silences the client for longer than five minutes",
     edits: edit(
-      "lib/kube/status.ts",
+      "lib/kube/api/status.ts",
       "Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX)",
       "Math.max(0, ms)",
     ),
-    tests: ["test/kube/status_test.ts"],
+    tests: ["test/kube/api/status_test.ts"],
   },
   {
     id: "obey-any-retry-after-of-cloud",
@@ -133,8 +133,8 @@ export const BOUND_BREAKS: readonly Break[] = [
   {
     id: "listen-again-and-again",
     invariant: "a watch that waits for the API server listens for its return once",
-    edits: edit("lib/kube/watcher.ts", "unsubscribe?.();", ""),
-    tests: ["test/kube/watcher_test.ts"],
+    edits: edit("lib/kube/cache/watcher.ts", "unsubscribe?.();", ""),
+    tests: ["test/kube/cache/watcher_test.ts"],
   },
   {
     id: "no-descriptor-for-work",

@@ -4,9 +4,9 @@
  */
 import { type Break, edit } from "./break.ts";
 
-const WATCHER = "lib/kube/watcher.ts";
-const REQUEST = "lib/kube/request.ts";
-const WIRE = "lib/kube/wire.ts";
+const WATCHER = "lib/kube/cache/watcher.ts";
+const REQUEST = "lib/kube/api/request.ts";
+const WIRE = "lib/kube/api/wire.ts";
 
 export const KUBERNETES_BREAKS: readonly Break[] = [
   {
@@ -17,7 +17,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       "if (version !== undefined && !replaying) resourceVersion = version;",
       "if (version !== undefined && !replaying) resourceVersion = from;",
     ),
-    tests: ["test/kube/watcher_test.ts"],
+    tests: ["test/kube/cache/watcher_test.ts"],
   },
   {
     id: "ignore-bookmarks",
@@ -27,17 +27,17 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       'object["kind"] === resource.kind ? toVersion(object) : undefined;',
       'object["kind"] === resource.kind ? undefined : undefined;',
     ),
-    tests: ["test/kube/watcher_test.ts"],
+    tests: ["test/kube/cache/watcher_test.ts"],
   },
   {
     id: "endure-silence",
     invariant: "a watch that says nothing is opened anew",
     edits: edit(
-      "lib/kube/watch_silence.ts",
+      "lib/kube/cache/watch_silence.ts",
       "if (leftMs <= 0) return this.#giveUp();",
       "if (leftMs <= 0) return;",
     ),
-    tests: ["test/kube/watcher_test.ts"],
+    tests: ["test/kube/cache/watcher_test.ts"],
   },
   {
     id: "trust-replay",
@@ -47,67 +47,67 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       'let replaying = from === "" || from === "0";',
       'let replaying = from === "never";',
     ),
-    tests: ["test/kube/watcher_test.ts"],
+    tests: ["test/kube/cache/watcher_test.ts"],
   },
   {
     id: "ignore-410",
     invariant: "a version that is too old (410) leads to a new list",
     edits: edit(
-      "lib/kube/watcher_state.ts",
+      "lib/kube/cache/watcher_state.ts",
       'return error.kind === "throttled" ||',
       'return error.kind === "throttled" || error.kind === "gone" ||',
     ),
-    tests: ["test/kube/watcher_state_test.ts"],
+    tests: ["test/kube/cache/watcher_state_test.ts"],
   },
   {
     id: "refuse-newest",
     invariant: "a list at a version that is refused is asked for anew at the newest",
     edits: edit(
-      "lib/kube/watcher_state.ts",
+      "lib/kube/cache/watcher_state.ts",
       'if (!isVersionRefused(error)) return { state, pause: "backoff", reason: toReason(error) };',
       'if (error) return { state, pause: "backoff", reason: toReason(error) };',
     ),
-    tests: ["test/kube/watcher_state_test.ts"],
+    tests: ["test/kube/cache/watcher_state_test.ts"],
   },
   {
     id: "keep-what-a-list-lacks",
     invariant: "a Node that a new list lacks is gone",
     edits: edit(
-      "lib/kube/store.ts",
+      "lib/kube/cache/store.ts",
       "for (const [key, object] of before) if (!after.has(key)) this.#tell(key, object, undefined);",
       "for (const [key, object] of before) if (!after.has(key)) after.set(key, object);",
     ),
-    tests: ["test/kube/store_test.ts"],
+    tests: ["test/kube/cache/store_test.ts"],
   },
   {
     id: "same-name-same-node",
     invariant: "a Node that comes again under its name is another one",
     edits: edit(
-      "lib/kube/store.ts",
+      "lib/kube/cache/store.ts",
       "if (before !== undefined && before.metadata.uid !== after.metadata.uid) {",
       "if (before !== undefined && before.metadata.uid === null) {",
     ),
-    tests: ["test/kube/store_test.ts"],
+    tests: ["test/kube/cache/store_test.ts"],
   },
   {
     id: "expired-page-is-end",
     invariant: "a list whose later pages expired is taken anew in one piece",
     edits: edit(
-      "lib/kube/list_all.ts",
+      "lib/kube/cache/list_all.ts",
       "const whole = await client.list(resource, inOnePiece, signal);",
       "const whole = { ...(inOnePiece && first), continue: undefined };",
     ),
-    tests: ["test/kube/list_all_test.ts"],
+    tests: ["test/kube/cache/list_all_test.ts"],
   },
   {
     id: "trust-404-of-proxy",
     invariant: "a 404 without a Status object is no word of the API server",
     edits: edit(
-      "lib/kube/status.ts",
+      "lib/kube/api/status.ts",
       'if (status === undefined && code === 404) return "unavailable";',
       "",
     ),
-    tests: ["test/kube/status_test.ts"],
+    tests: ["test/kube/api/status_test.ts"],
   },
   {
     id: "repeat-any-write",
@@ -117,36 +117,36 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       "if (broken || !request.repeatable || !isConnectionReset(error))",
       "if (broken || !isConnectionReset(error))",
     ),
-    tests: ["test/kube/http_client_test.ts"],
+    tests: ["test/kube/api/http_client_test.ts"],
   },
   {
     id: "ignore-retry-after",
     invariant: "a request waits as long as the server asks for",
     edits: edit(REQUEST, "await clock.sleep(pauseMs, signal);", "await clock.sleep(0, signal);"),
-    tests: ["test/kube/request_test.ts"],
+    tests: ["test/kube/api/request_test.ts"],
   },
   {
     id: "request-without-deadline",
     invariant: "a request to the API server has a deadline",
     edits: edit(
-      "lib/kube/http_client.ts",
+      "lib/kube/api/http_client.ts",
       "const stopped = deadline.signal;",
       "const stopped = deadlineMs > 0 ? signal : deadline.signal;",
     ),
-    tests: ["test/kube/http_client_test.ts"],
+    tests: ["test/kube/api/http_client_test.ts"],
     simulated: true,
   },
   {
     id: "follow-redirects",
     invariant: "a redirect of the API server does not carry the token away",
-    edits: edit("lib/kube/transport.ts", 'redirect: "manual",', 'redirect: "follow",'),
-    tests: ["test/kube/transport_test.ts"],
+    edits: edit("lib/kube/api/transport.ts", 'redirect: "manual",', 'redirect: "follow",'),
+    tests: ["test/kube/api/transport_test.ts"],
   },
   {
     id: "list-without-damaged",
     invariant: "a list with a damaged object is refused whole: what it lacks would count as gone",
     edits: edit(WIRE, "if (damage === undefined) continue;", 'if (damage !== "") continue;'),
-    tests: ["test/kube/wire_test.ts"],
+    tests: ["test/kube/api/wire_test.ts"],
   },
   {
     id: "pass-over-damaged-event",
@@ -156,7 +156,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       "if (damage !== undefined) throw toOddEvent(",
       'if (damage === "") throw toOddEvent(',
     ),
-    tests: ["test/kube/watcher_test.ts"],
+    tests: ["test/kube/cache/watcher_test.ts"],
   },
   {
     id: "answer-of-another",
@@ -166,7 +166,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       '(name === undefined || metadata["name"] === name)',
       '(name === undefined || metadata["name"] !== null)',
     ),
-    tests: ["test/kube/wire_test.ts"],
+    tests: ["test/kube/api/wire_test.ts"],
   },
   {
     id: "deleted-by-any-answer",
@@ -176,7 +176,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       'if (isDone || answer["kind"] === kind) return;',
       'if (isDone || answer["kind"] !== null) return;',
     ),
-    tests: ["test/kube/wire_test.ts"],
+    tests: ["test/kube/api/wire_test.ts"],
   },
   {
     id: "delete-twice",
@@ -186,57 +186,57 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       "const repeatable = Object.keys(preconditions).length > 0;",
       "const repeatable = Object.keys(preconditions).length >= 0;",
     ),
-    tests: ["test/kube/wire_test.ts"],
+    tests: ["test/kube/api/wire_test.ts"],
   },
   {
     id: "part-is-whole",
     invariant: "a list that was asked for in one piece and comes in part is refused",
     edits: edit(
-      "lib/kube/list_all.ts",
+      "lib/kube/cache/list_all.ts",
       "if (whole.continue === undefined) return",
       "if (whole !== undefined) return",
     ),
-    tests: ["test/kube/list_all_test.ts"],
+    tests: ["test/kube/cache/list_all_test.ts"],
   },
   {
     id: "half-event",
     invariant: "a watch that ends within an event is broken",
     edits: edit(
-      "lib/kube/watch_stream.ts",
+      "lib/kube/api/watch_stream.ts",
       'if (pieces.join("").trim() !== "") {',
       "if (pieces.length < 0) {",
     ),
-    tests: ["test/kube/watch_stream_test.ts"],
+    tests: ["test/kube/api/watch_stream_test.ts"],
   },
   {
     id: "border-in-text",
     invariant: "a text that looks like the border of two objects of a list is none",
     edits: edit(
-      "lib/kube/list_body.ts",
+      "lib/kube/api/list_body.ts",
       "if (object !== undefined) {",
       "if (object !== undefined || at > 0) {",
     ),
-    tests: ["test/kube/list_body_test.ts"],
+    tests: ["test/kube/api/list_body_test.ts"],
   },
   {
     id: "hide-damage",
     invariant: "a damaged object of a list is seen by whoever looks for damage",
     edits: edit(
-      "lib/kube/list_body.ts",
+      "lib/kube/api/list_body.ts",
       "if (findDamage(this.#resource, object) !== undefined) return object;",
       'if (findDamage(this.#resource, object) === "") return object;',
     ),
-    tests: ["test/kube/list_body_test.ts"],
+    tests: ["test/kube/api/list_body_test.ts"],
   },
   {
     id: "interrupt-speaker",
     invariant: "a watch that says something is not given up as silent",
     edits: edit(
-      "lib/kube/watch_silence.ts",
+      "lib/kube/cache/watch_silence.ts",
       "this.#heardMs = this.#clock.monotonic();\n  }",
       "this.#clock.monotonic();\n  }",
     ),
-    tests: ["test/kube/watch_silence_test.ts"],
+    tests: ["test/kube/cache/watch_silence_test.ts"],
   },
   {
     id: "keep-silent-connections",
@@ -246,64 +246,64 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       "if (isTimeout(error)) transport.giveUp(generation);",
       "if (isTimeout(error)) transport.giveUp(-1);",
     ),
-    tests: ["test/kube/http_client_test.ts"],
+    tests: ["test/kube/api/http_client_test.ts"],
   },
   {
     id: "silent-watch-alone",
     invariant: "a watch that was silent gives up the idle connections of its client, too",
     edits: edit(
-      "lib/kube/http_client.ts",
+      "lib/kube/api/http_client.ts",
       "if (isTimeout(signal.reason)) this.#transport.giveUp(generation);",
       "if (isTimeout(signal.reason)) this.#transport.giveUp(-1);",
     ),
-    tests: ["test/kube/http_client_test.ts"],
+    tests: ["test/kube/api/http_client_test.ts"],
   },
   {
     id: "close-new-connections",
     invariant: "requests that got no byte on old connections do not close the new ones",
     edits: edit(
-      "lib/kube/transport.ts",
+      "lib/kube/api/transport.ts",
       "if (silent !== generation) return;",
       "if (silent > generation) return;",
     ),
-    tests: ["test/kube/transport_test.ts"],
+    tests: ["test/kube/api/transport_test.ts"],
   },
   {
     id: "believe-silent-watch",
     invariant: "a quiet watch is opened again when another connection turns out to be silent",
     edits: edit(
-      "lib/kube/watch_silence.ts",
+      "lib/kube/cache/watch_silence.ts",
       'if (news === "reconnected" &&',
       'if (news === "answers" &&',
     ),
-    tests: ["test/kube/watch_silence_test.ts", "test/kube/watcher_test.ts"],
+    tests: ["test/kube/cache/watch_silence_test.ts", "test/kube/cache/watcher_test.ts"],
   },
   {
     id: "quiet-watch-for-long",
     invariant:
       "a watch that says little is asked for in pieces that end before they would be silent",
     edits: edit(
-      "lib/kube/watcher_state.ts",
+      "lib/kube/cache/watcher_state.ts",
       "isQuiet ? QUIET_SECONDS : LONG_SECONDS",
       "isQuiet ? LONG_SECONDS : QUIET_SECONDS",
     ),
-    tests: ["test/kube/watcher_state_test.ts", "test/kube/watcher_test.ts"],
+    tests: ["test/kube/cache/watcher_state_test.ts", "test/kube/cache/watcher_test.ts"],
   },
   {
     id: "wait-though-back",
     invariant: "a watch that waits goes on when another part of the process finds the server back",
     edits: edit(
-      "lib/kube/recovery.ts",
+      "lib/kube/api/recovery.ts",
       "for (const listener of this.#listeners) listener(news);",
       "for (const listener of this.#listeners) if (listener.length > 1) listener(news);",
     ),
-    tests: ["test/kube/recovery_test.ts", "test/kube/watcher_test.ts"],
+    tests: ["test/kube/api/recovery_test.ts", "test/kube/cache/watcher_test.ts"],
   },
   {
     id: "hurry-though-asked",
     invariant: "a pause that the server asked for is kept, even when it is back",
     edits: edit(WATCHER, "pauseMs > WATCH_GAP_MS && !isAsked ?", "pauseMs > WATCH_GAP_MS ?"),
-    tests: ["test/kube/watcher_test.ts"],
+    tests: ["test/kube/cache/watcher_test.ts"],
   },
   {
     id: "distrust-without-end",
@@ -314,7 +314,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       "if (distrusted?.version === credential.version) throw named(request, distrusted.error);",
       "",
     ),
-    tests: ["test/kube/request_test.ts"],
+    tests: ["test/kube/api/request_test.ts"],
   },
   {
     id: "name-as-path",

@@ -4,10 +4,10 @@
  */
 import { type Break, edit } from "./break.ts";
 
-const LOCK = "lib/kube/lease_lock.ts";
-const LEADER = "lib/kube/leader.ts";
+const LOCK = "lib/kube/election/lease_lock.ts";
+const LEADER = "lib/kube/election/leader.ts";
 const LEASE = "lib/kube/lease.ts";
-const FENCE = "lib/kube/fenced_client.ts";
+const FENCE = "lib/kube/election/fenced_client.ts";
 const QUEUE = "lib/engine/work_queue.ts";
 
 export const LEADERSHIP_BREAKS: readonly Break[] = [
@@ -15,14 +15,14 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "write-without-lease",
     invariant: "nothing is written by a process that does not hold the Lease",
     edits: edit(FENCE, "if (this.#leadership.isHeld()) return;", "if (!signal.aborted) return;"),
-    tests: ["test/kube/fenced_client_test.ts"],
+    tests: ["test/kube/election/fenced_client_test.ts"],
     simulated: true,
   },
   {
     id: "write-after-pause",
     invariant: "whether the Lease is held is asked again after each pause of a request",
     edits: edit(FENCE, "{ beforeSend: () => this.#check() };", "{};"),
-    tests: ["test/kube/fenced_client_test.ts"],
+    tests: ["test/kube/election/fenced_client_test.ts"],
   },
   {
     id: "grace-after-loss",
@@ -42,7 +42,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "if (this.freeInMs > 0) return TAKEN;",
       "if (this.freeInMs === Infinity) return TAKEN;",
     ),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
     simulated: true,
   },
   {
@@ -54,7 +54,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "else\n      this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs) -\n" +
         '        (clock.now() - Date.parse(lease.spec?.renewTime ?? ""));',
     ),
-    tests: ["test/kube/leader_test.ts", "test/kube/leader_property_test.ts"],
+    tests: ["test/kube/election/leader_test.ts", "test/kube/election/leader_property_test.ts"],
     simulated: true,
   },
   {
@@ -65,14 +65,14 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "this.#heldUntilMs = Math.min(this.#heldUntilMs, clock.monotonic() + durationMs);",
       "this.#heldUntilMs = clock.monotonic() - durationMs;",
     ),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
     simulated: true,
   },
   {
     id: "renew-over-other",
     invariant: "a holder that finds another in its Lease stops",
     edits: edit(LOCK, "if (findHolder(lease) !== identity) return TAKEN;\n      this.", "this."),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
     simulated: true,
   },
   {
@@ -83,7 +83,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);",
       "wallMs - this.#renewed.wallMs;",
     ),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
   },
   {
     id: "age-by-monotonic-clock",
@@ -93,19 +93,19 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);",
       "monotonicMs - this.#renewed.monotonicMs;",
     ),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
   },
   {
     id: "age-from-answer",
     invariant: "a renewal counts from when it was sent, not from when it was answered",
     edits: edit(LOCK, "this.#renewed = sent;", "this.#renewed = { ...sent, ...this.#now() };"),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
   },
   {
     id: "lead-too-long",
     invariant: "a leader gives up before others may take the Lease",
     edits: edit(LEADER, "this.#heldMs = Math.min(", "this.#heldMs = 2 * Math.min("),
-    tests: ["test/kube/leader_test.ts", "test/kube/leader_property_test.ts"],
+    tests: ["test/kube/election/leader_test.ts", "test/kube/election/leader_property_test.ts"],
     simulated: true,
   },
   {
@@ -119,7 +119,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
         "          new Promise<void>((end) => signal.addEventListener('abort', () => end())),\n" +
         "        ]);",
     ),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
   },
   {
     id: "two-workers-one-key",
@@ -206,7 +206,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       'if (attempt?.kind === "held" && this.#remainingMs() > 0) {',
       'if (attempt?.kind === "held") {',
     ),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
   },
   {
     id: "round-lease-down",
@@ -245,17 +245,17 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "forget-uncertain-write",
     invariant: "a Lease that may have become ours without a word is given back, too",
     edits: edit(LOCK, "return this.#isUncertain || (", "return ("),
-    tests: ["test/kube/leader_test.ts"],
+    tests: ["test/kube/election/leader_test.ts"],
   },
   {
     id: "ask-for-lease-once",
     invariant: "whether the Lease is held is asked before each try of a request",
     edits: edit(
-      "lib/kube/request.ts",
+      "lib/kube/api/request.ts",
       "request.beforeSend?.();",
       "if (tries === 1) request.beforeSend?.();",
     ),
-    tests: ["test/kube/request_test.ts", "test/kube/fenced_client_test.ts"],
+    tests: ["test/kube/api/request_test.ts", "test/kube/election/fenced_client_test.ts"],
   },
   {
     id: "stop-any-workload",

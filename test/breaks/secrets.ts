@@ -23,11 +23,11 @@ export const SECRET_BREAKS: readonly Break[] = [
     id: "repeat-token",
     invariant: "an error does not show the token that the API server repeats",
     edits: edit(
-      "lib/kube/request.ts",
+      "lib/kube/api/request.ts",
       "redact(body, listSecrets(credential.headers))",
       "redact(body, [])",
     ),
-    tests: ["test/kube/request_test.ts"],
+    tests: ["test/kube/api/request_test.ts"],
   },
   {
     id: "repeat-cookie",
@@ -91,11 +91,11 @@ export const SECRET_BREAKS: readonly Break[] = [
     id: "show-proxy-password",
     invariant: "an error shows the host of a proxy and not its password",
     edits: edit(
-      "lib/kube/transport.ts",
+      "lib/kube/api/transport.ts",
       "through the proxy ${formatHostPort(proxy)}`",
       "through the proxy ${proxy}`",
     ),
-    tests: ["test/kube/transport_test.ts"],
+    tests: ["test/kube/api/transport_test.ts"],
   },
   {
     id: "move-the-cursor",

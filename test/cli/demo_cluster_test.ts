@@ -8,7 +8,7 @@ import {
 import { silentLogger } from "../../lib/core/log.ts";
 import { EVENTS, type KubeEvent } from "../../lib/kube/kinds/event.ts";
 import { NODES, type Node } from "../../lib/kube/kinds/node.ts";
-import { Store } from "../../lib/kube/store.ts";
+import { Store } from "../../lib/kube/cache/store.ts";
 import { toNode } from "../support/nodes.ts";
 
 function createView(): ClusterView {

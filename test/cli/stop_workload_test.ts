@@ -5,8 +5,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { deleteAndWait, type StopOutcome } from "../../lib/cli/stop_workload.ts";
 import { main } from "../../lib/cli/main.ts";
-import type { DeleteOptions } from "../../lib/kube/client.ts";
-import { KubeError } from "../../lib/kube/errors.ts";
+import type { DeleteOptions } from "../../lib/kube/api/client.ts";
+import { KubeError } from "../../lib/kube/api/errors.ts";
 import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../support/scripted_kube_client.ts";

@@ -11,7 +11,7 @@ import { TerminalError } from "../../lib/core/errors.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { WorkQueue } from "../../lib/engine/work_queue.ts";
-import { KubeError, LeadershipLostError } from "../../lib/kube/errors.ts";
+import { KubeError, LeadershipLostError } from "../../lib/kube/api/errors.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { untilAborted } from "../support/scripted_kube_client.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { TransportRequest } from "../../lib/kube/transport.ts";
+import type { TransportRequest } from "../../lib/kube/api/transport.ts";
 import type { NodeChange } from "./api_server.ts";
 import { DeletionProofs } from "./deletion_proofs.ts";
 import { KnownTruth } from "./known_truth.ts";

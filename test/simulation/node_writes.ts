@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../lib/kube/kinds/node.ts";
-import type { TransportRequest } from "../../lib/kube/transport.ts";
+import type { TransportRequest } from "../../lib/kube/api/transport.ts";
 import { findBetaTwin, OUR_LABELS } from "./truth.ts";
 
 const OUR_TAINTS: ReadonlySet<string> = new Set([

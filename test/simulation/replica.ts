@@ -9,15 +9,15 @@ import type { Provider } from "../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../lib/config/provider_config.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
-import { createKubeClient } from "../../lib/kube/http_client.ts";
-import { toElectionDeadlineMs } from "../../lib/kube/leader.ts";
-import type { KubeClient } from "../../lib/kube/client.ts";
-import { createRequestMetrics } from "../../lib/kube/request.ts";
+import { createKubeClient } from "../../lib/kube/api/http_client.ts";
+import { toElectionDeadlineMs } from "../../lib/kube/election/leader.ts";
+import type { KubeClient } from "../../lib/kube/api/client.ts";
+import { createRequestMetrics } from "../../lib/kube/api/request.ts";
 import {
   type Transport,
   type TransportRequest,
   toTransportError,
-} from "../../lib/kube/transport.ts";
+} from "../../lib/kube/api/transport.ts";
 import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/config.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { type ApiServer, LEASE } from "./api_server.ts";

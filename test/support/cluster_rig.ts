@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listRights, needAll, type NeededRight, toPolicy } from "../../lib/app/rights.ts";
 import { systemClock } from "../../lib/core/clock.ts";
-import type { Access } from "../../lib/kube/review.ts";
+import type { Access } from "../../lib/kube/access/review.ts";
 import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toUuid, type VmOptions } from "../../lib/simulator/xenorchestra/records.ts";

@@ -10,7 +10,7 @@ import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { EVENTS, type KubeEvent } from "../../lib/kube/kinds/event.ts";
 import { NODES, type Node } from "../../lib/kube/kinds/node.ts";
-import { Store } from "../../lib/kube/store.ts";
+import { Store } from "../../lib/kube/cache/store.ts";
 import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import {
   createDemoWorld,

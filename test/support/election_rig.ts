@@ -6,16 +6,20 @@
 import type { Clock } from "../../lib/core/clock.ts";
 import { silentLogger, type Logger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import type { KubeClient } from "../../lib/kube/client.ts";
-import { createLeaderMetrics } from "../../lib/kube/election_narrator.ts";
-import { KubeError } from "../../lib/kube/errors.ts";
-import type { EventOptions } from "../../lib/kube/events.ts";
-import { createKubeClient } from "../../lib/kube/http_client.ts";
-import { type ElectionTimes, LeaderElector, toElectionDeadlineMs } from "../../lib/kube/leader.ts";
+import type { KubeClient } from "../../lib/kube/api/client.ts";
+import { createLeaderMetrics } from "../../lib/kube/election/narrator.ts";
+import { KubeError } from "../../lib/kube/api/errors.ts";
+import type { EventOptions } from "../../lib/kube/events/events.ts";
+import { createKubeClient } from "../../lib/kube/api/http_client.ts";
+import {
+  type ElectionTimes,
+  LeaderElector,
+  toElectionDeadlineMs,
+} from "../../lib/kube/election/leader.ts";
 import { findHolder } from "../../lib/kube/lease.ts";
 import type { Lease } from "../../lib/kube/kinds/lease.ts";
 import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
-import type { Transport } from "../../lib/kube/transport.ts";
+import type { Transport } from "../../lib/kube/api/transport.ts";
 import { Faults } from "../../lib/simulator/kubernetes/faults.ts";
 import { handle, type HandlerContext } from "../../lib/simulator/kubernetes/handler.ts";
 import { ObjectAccess } from "../../lib/simulator/kubernetes/object_access.ts";

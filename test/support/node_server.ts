@@ -3,10 +3,10 @@
  * @module
  */
 import type { Clock } from "../../lib/core/clock.ts";
-import { KubeError, type KubeErrorKind } from "../../lib/kube/errors.ts";
+import { KubeError, type KubeErrorKind } from "../../lib/kube/api/errors.ts";
 import type { KubeObject, ObjectPath, Resource } from "../../lib/kube/kinds/resource.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
-import type { Store } from "../../lib/kube/store.ts";
+import type { Store } from "../../lib/kube/cache/store.ts";
 import { ScriptedKubeClient, type Write } from "./scripted_kube_client.ts";
 
 type NodeTaints = NonNullable<Node["spec"]>["taints"];

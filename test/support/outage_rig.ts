@@ -10,7 +10,7 @@ import { parseProviderConfig } from "../../lib/config/provider_config.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../lib/kube/http_client.ts";
+import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";

@@ -9,7 +9,7 @@ import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../lib/kube/http_client.ts";
+import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import {

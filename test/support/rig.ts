@@ -12,7 +12,7 @@ import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { Notifier } from "../../lib/host/notify.ts";
 import type { ListenAddress } from "../../lib/http/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../lib/kube/http_client.ts";
+import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import {

@@ -11,7 +11,7 @@ import type {
   PatchType,
   WatchEvent,
   WatchQuery,
-} from "../../lib/kube/client.ts";
+} from "../../lib/kube/api/client.ts";
 import type { KubeObject, ObjectPath, Resource } from "../../lib/kube/kinds/resource.ts";
 
 /** One part of a watch: an event, a failure, or time that passes. */

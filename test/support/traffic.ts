@@ -3,7 +3,7 @@
  * @module
  */
 import type { Instance, Provider } from "../../lib/cloud/provider.ts";
-import type { KubeClient, WatchEvent } from "../../lib/kube/client.ts";
+import type { KubeClient, WatchEvent } from "../../lib/kube/api/client.ts";
 import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
 import type { KubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import type { XenOrchestraSimulator } from "../../lib/simulator/xenorchestra/mod.ts";

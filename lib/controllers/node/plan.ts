@@ -3,7 +3,7 @@
  * @module
  */
 import type { InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
-import type { EventOptions } from "../../kube/events.ts";
+import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { hasAddresses, listTypeChanges, planAddresses } from "./addresses.ts";
 import { isUninitialized } from "../identity.ts";

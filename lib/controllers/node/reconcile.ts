@@ -3,7 +3,7 @@
  * @module
  */
 import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
-import type { EventOptions } from "../../kube/events.ts";
+import type { EventOptions } from "../../kube/events/events.ts";
 import { NODES, type Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";

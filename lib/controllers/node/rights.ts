@@ -2,7 +2,7 @@
  * Rights that the node controller needs beside those of every controller.
  * @module
  */
-import type { Right } from "../../kube/rights.ts";
+import type { Right } from "../../kube/access/rights.ts";
 
 /** To initialise Nodes. */
 export const RIGHTS: readonly Right[] = [

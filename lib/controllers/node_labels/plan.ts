@@ -4,7 +4,7 @@
  * @module
  */
 import type { Presence } from "../../cloud/provider.ts";
-import type { EventOptions } from "../../kube/events.ts";
+import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";

@@ -2,7 +2,7 @@
  * Rights that the label controller needs beside those of every controller.
  * @module
  */
-import type { Right } from "../../kube/rights.ts";
+import type { Right } from "../../kube/access/rights.ts";
 
 /** To keep labels true. */
 export const RIGHTS: readonly Right[] = [

@@ -4,7 +4,7 @@
  */
 import type { Presence, ReadOptions } from "../../cloud/provider.ts";
 import { describeError } from "../../core/errors.ts";
-import { isKubeError } from "../../kube/errors.ts";
+import { isKubeError } from "../../kube/api/errors.ts";
 import { NODES, type Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../node_loop.ts";

@@ -2,7 +2,7 @@
  * Rights that the lifecycle controller needs beside those of every controller.
  * @module
  */
-import type { Right } from "../../kube/rights.ts";
+import type { Right } from "../../kube/access/rights.ts";
 
 /** To follow machines that stop, and those that go. */
 export const RIGHTS: readonly Right[] = [

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { KubeError } from "../../../lib/kube/errors.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { toInstance } from "../../support/instances.ts";
 import { FIRST_HOST, FULL_PASS_MS, HOST, LabelRig, REFRESH_MS } from "../../support/label_rig.ts";
 import { INSTANCE, toProvider } from "../../support/node_cloud.ts";

@@ -4,7 +4,7 @@ import type { Presence } from "../../../lib/cloud/provider.ts";
 import { Deleter, type DeletionResult } from "../../../lib/controllers/node_lifecycle/deleter.ts";
 import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/mod.ts";
-import { isKubeError } from "../../../lib/kube/errors.ts";
+import { isKubeError } from "../../../lib/kube/api/errors.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes.ts";
 

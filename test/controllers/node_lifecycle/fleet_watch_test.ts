@@ -4,7 +4,7 @@ import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/dele
 import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
-import { Store } from "../../../lib/kube/store.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/lifecycle_rig.ts";
 import { toInstance } from "../../support/instances.ts";
 import { toNode } from "../../support/nodes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { KubeError } from "../../../lib/kube/errors.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { toInstance } from "../../support/instances.ts";
 import { startFleet } from "../../support/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes.ts";

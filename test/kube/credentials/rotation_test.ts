@@ -5,13 +5,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createLogger, silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { KubeClient } from "../../../lib/kube/client.ts";
+import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../../lib/kube/http_client.ts";
+import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { EVENTS } from "../../../lib/kube/kinds/event.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
-import { Store } from "../../../lib/kube/store.ts";
-import { runWatcher } from "../../../lib/kube/watcher.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
+import { runWatcher } from "../../../lib/kube/cache/watcher.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/rig.ts";
 import { SecretMount } from "../../support/secret_mount.ts";

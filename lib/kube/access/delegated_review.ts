@@ -1,0 +1,169 @@
+/**
+ * Asks the API server whose token one is, and what its owner may do. Sources: TokenReview and SubjectAccessReview,
+ * https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/ and
+ * https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
+ * @module
+ */
+import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
+import type { KubeClient } from "../api/client.ts";
+import { KubeError } from "../api/errors.ts";
+import type { KubeObject, Resource } from "../kinds/resource.ts";
+import { isFields } from "../kinds/shape.ts";
+import { isConnectionReset } from "../api/transport.ts";
+
+/** Somebody, as the API server knows him. */
+export interface ReviewedUser {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A path that is no object. */
+export interface NonResourceAccess {
+  readonly path: string;
+  readonly verb: string;
+}
+
+/** Asks about others. */
+export interface DelegatedReviewer {
+  /**
+   * @returns Whose token it is; `undefined` when the API server does not accept it
+   * @throws {KubeError} when it cannot be asked or its answer says nothing, or the signal's reason
+   */
+  authenticate(token: string, signal: AbortSignal): Promise<ReviewedUser | undefined>;
+  /** @throws {KubeError} as above */
+  authorize(user: ReviewedUser, access: NonResourceAccess, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Of what comes back nothing is believed before it was looked at: whoever stands in between may answer anything. */
+interface TokenReview extends KubeObject {
+  readonly status?: unknown;
+}
+
+interface SubjectAccessReview extends KubeObject {
+  readonly status?: unknown;
+}
+
+const TOKEN_REVIEWS: Resource<TokenReview> = {
+  apiVersion: "authentication.k8s.io/v1",
+  kind: "TokenReview",
+  plural: "tokenreviews",
+  namespaced: false,
+};
+
+const SUBJECT_ACCESS_REVIEWS: Resource<SubjectAccessReview> = {
+  apiVersion: "authorization.k8s.io/v1",
+  kind: "SubjectAccessReview",
+  plural: "subjectaccessreviews",
+  namespaced: false,
+};
+
+/** Status of a review that was answered: it is created, although nothing is stored. */
+const ANSWERED = "201";
+
+/** Metrics of reviews, with the names that Kubernetes components use. */
+export interface ReviewMetrics {
+  readonly tokens: Counter;
+  readonly rights: Counter;
+}
+
+/** Registers the metrics of reviews; once per registry. */
+export function createReviewMetrics(metrics: MetricsRegistry): ReviewMetrics {
+  return {
+    tokens: metrics.counter({
+      name: "apiserver_delegated_authn_request_total",
+      help: "Questions to the API server about who somebody is, by status code",
+    }),
+    rights: metrics.counter({
+      name: "apiserver_delegated_authz_request_total",
+      help: "Questions to the API server about what somebody may do, by status code",
+    }),
+  };
+}
+
+/** Creates a reviewer; nothing is sent until it is asked something. */
+export function createDelegatedReviewer(
+  client: KubeClient,
+  { tokens, rights }: ReviewMetrics,
+): DelegatedReviewer {
+  return {
+    async authenticate(token, signal) {
+      const { apiVersion, kind } = TOKEN_REVIEWS;
+      const body = { apiVersion, kind, spec: { token } };
+      const send = (): Promise<TokenReview> => client.create(TOKEN_REVIEWS, {}, body, signal);
+      return toUser((await sendCounted(send, tokens)).status);
+    },
+    async authorize({ username, uid, groups, extra }, { path, verb }, signal) {
+      const { apiVersion, kind } = SUBJECT_ACCESS_REVIEWS;
+      const user = { user: username, ...(uid && { uid }), ...(groups && { groups }) };
+      const spec = { ...user, ...(extra && { extra }), nonResourceAttributes: { path, verb } };
+      const body = { apiVersion, kind, spec };
+      const send = (): Promise<SubjectAccessReview> =>
+        client.create(SUBJECT_ACCESS_REVIEWS, {}, body, signal);
+      const { status } = await sendCounted(send, rights);
+      const { allowed, denied = false } = isFields(status) ? status : {};
+      // Only a clear word counts; allowed and denied at once is none, by the definition of the API.
+      const isClear = typeof allowed === "boolean" && typeof denied === "boolean";
+      if (!isClear || (allowed && denied)) throw toUnclear("SubjectAccessReview");
+      return allowed;
+    },
+  };
+}
+
+function toUser(status: unknown): ReviewedUser | undefined {
+  if (!isFields(status)) throw toUnclear("TokenReview");
+  if (status["authenticated"] !== true) return undefined;
+  const { username, uid, groups, extra } = isFields(status["user"]) ? status["user"] : {};
+  if (typeof username !== "string" || username === "") throw toUnclear("TokenReview");
+  // Less than the whole of somebody may be somebody else.
+  if (!isAbsentOr(isText, uid) || !isAbsentOr(isTexts, groups) || !isAbsentOr(isExtra, extra)) {
+    throw toUnclear("TokenReview");
+  }
+  return { username, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }) };
+}
+
+function isAbsentOr<T>(
+  is: (value: unknown) => value is T,
+  value: unknown,
+): value is T | null | undefined {
+  return value === undefined || value === null || is(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isExtra(value: unknown): value is Readonly<Record<string, readonly string[]>> {
+  return isFields(value) && Object.values(value).every(isTexts);
+}
+
+function toUnclear(kind: string): KubeError {
+  return new KubeError("unavailable", `Cannot ask for a ${kind}: the answer is none`);
+}
+
+/** A review may be sent twice: nothing is stored, and a connection that was idle for long is often dead. */
+async function sendCounted<T>(send: () => Promise<T>, counter: Counter): Promise<T> {
+  try {
+    return await countOne(send, counter);
+  } catch (error) {
+    if (!isConnectionReset(error)) throw error;
+    return await countOne(send, counter);
+  }
+}
+
+async function countOne<T>(send: () => Promise<T>, counter: Counter): Promise<T> {
+  try {
+    const answer = await send();
+    counter.inc({ code: ANSWERED });
+    return answer;
+  } catch (error) {
+    const code = error instanceof KubeError ? error.code : undefined;
+    counter.inc({ code: code === undefined ? "<error>" : String(code) });
+    throw error;
+  }
+}

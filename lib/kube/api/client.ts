@@ -1,0 +1,116 @@
+/**
+ * The only door to the API server: typed requests with a signal, a deadline and errors by kind.
+ * @module
+ */
+import type { Kind } from "../kinds/kind.ts";
+import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
+
+/** How a patch body is to be read. */
+export type PatchType = "merge" | "strategic";
+
+/** One page of a list. */
+export interface ListPage<T> {
+  readonly items: readonly T[];
+  /** Opaque version of the whole list, from the first page. */
+  readonly resourceVersion: string;
+  /** Token for the next page, absent on the last. */
+  readonly continue?: string;
+}
+
+/** Query of one page. */
+export interface ListQuery {
+  readonly namespace?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  /** Absent asks for the newest (quorum); `"0"` for any cached version. */
+  readonly resourceVersion?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** Query of a watch. */
+export interface WatchQuery {
+  readonly namespace?: string;
+  readonly resourceVersion: string;
+  /** The server ends the stream after so many seconds; the client aborts it 30 s later if it does not. */
+  readonly timeoutSeconds: number;
+}
+
+/** One line of a watch stream. `ERROR` carries a Status object. */
+export interface WatchEvent {
+  readonly type: string;
+  readonly object: unknown;
+}
+
+/** What must hold for a delete, and what becomes of what the object owns. */
+export interface DeleteOptions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  /** `Foreground`: the object stays until all that it owns is gone. @default {that of its kind} */
+  readonly propagationPolicy?: "Foreground";
+}
+
+/** How a write may be held back. */
+export interface WriteOptions {
+  /** Called right before each try is sent, however long it waited; what it throws ends the call. */
+  readonly beforeSend?: () => void;
+}
+
+/**
+ * Requests to one API server. Each ends by its signal, by its deadline, or with an answer.
+ * Every method throws {@linkcode KubeError}, or `signal.reason` when the signal aborts.
+ */
+export interface KubeClient {
+  read<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    signal: AbortSignal,
+  ): Promise<T>;
+  list<T extends KubeObject>(
+    resource: Kind<T>,
+    query: ListQuery,
+    signal: AbortSignal,
+  ): Promise<ListPage<T>>;
+  /**
+   * Yields events until the server ends the stream; ending the iteration closes the connection. A signal that aborts
+   * with a `TimeoutError` says that the connection is silent: later requests go over new ones.
+   */
+  watch<T extends KubeObject>(
+    resource: Resource<T>,
+    query: WatchQuery,
+    signal: AbortSignal,
+  ): AsyncIterable<WatchEvent>;
+  create<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    body: object,
+    signal: AbortSignal,
+    options?: WriteOptions,
+  ): Promise<T>;
+  /** PUT of a whole object. With a `resourceVersion` in it, only over that version: any other is a conflict. */
+  replace<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    object: T,
+    signal: AbortSignal,
+    options?: WriteOptions,
+  ): Promise<T>;
+  patch<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    patch: { readonly type: PatchType; readonly body: object },
+    signal: AbortSignal,
+    options?: WriteOptions,
+  ): Promise<T>;
+  delete<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    preconditions: DeleteOptions,
+    signal: AbortSignal,
+    options?: WriteOptions,
+  ): Promise<void>;
+  /** GET of a path that is no object, like `/version`. */
+  get(path: string, signal: AbortSignal): Promise<unknown>;
+  /** Closes idle connections. */
+  close(): void;
+}

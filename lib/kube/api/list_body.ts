@@ -1,0 +1,156 @@
+/**
+ * Reads the body of a list object by object, as they come: a whole list of thousands of Nodes, as text and taken apart
+ * at once, is many times what is kept of it.
+ * @module
+ */
+import { BodyError, readPieces } from "../../core/body.ts";
+import { KubeError } from "./errors.ts";
+import type { Kind } from "../kinds/kind.ts";
+import type { KubeObject } from "../kinds/resource.ts";
+import { findDamage, isFields } from "../kinds/shape.ts";
+import { toTransportError } from "./transport.ts";
+import { trimObject } from "../kinds/trim.ts";
+
+/** Longest list, unpacked: some 15,000 Nodes in one piece. */
+const LIST_BYTES_MAX = 256 * 1024 * 1024;
+const ITEMS = '"items":[';
+/** How an object begins that the API server wrote: without blanks, with a key. */
+const FIRST_KEY = /^\{"[^"\\]{1,64}":/;
+const FIRST_KEY_CHARS = 70;
+/** More ends of objects that are none than this, beyond one for each object: the rest is taken in one piece. */
+const MISTAKES_MAX = 100;
+/** The API server keeps objects below 2 MiB. */
+const OBJECT_CHARS_MAX = 4 * 1024 * 1024;
+
+/**
+ * Reads a list. Its objects are trimmed, but for those that are damaged: whoever looks for damage finds them as they
+ * came. What is no list, or not written as the API server writes, is read as any JSON.
+ *
+ * @param what The request, as `list "/api/v1/nodes"`, for errors
+ * @param signal Ends it with its reason
+ * @returns What the JSON says
+ * @throws {KubeError} `unavailable` when it is no JSON, longer than anything good, or breaks off
+ */
+export async function readListBody(
+  resource: Kind<KubeObject>,
+  reply: Pick<Response, "body">,
+  what: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const list = new PartialList(resource);
+  try {
+    for await (const text of readPieces(reply, { bytesMax: LIST_BYTES_MAX })) list.add(text);
+    return list.end();
+  } catch (error) {
+    if (error instanceof SyntaxError) throw toError(what, "the answer is not JSON", error);
+    if (error instanceof BodyError) throw toError(what, error.message, error);
+    throw toTransportError(error, signal);
+  }
+}
+
+function toError(what: string, message: string, cause?: unknown): KubeError {
+  return new KubeError("unavailable", `Cannot ${what}: ${message}`, { cause });
+}
+
+/**
+ * The text of a list, of which whole objects are taken out as they come. An object ends where its text, from its
+ * beginning, is JSON; where to try that is told by how the first one begins.
+ */
+class PartialList {
+  readonly #resource: Kind<KubeObject>;
+  readonly #items: unknown[] = [];
+  /** `head`: no object has begun yet · `objects`: they are taken out · `rest`: what is left is taken in one piece. */
+  #phase: "head" | "objects" | "rest" = "head";
+  /** Everything before the first object, once objects are taken out. */
+  #head = "";
+  /** What is between two objects: a comma, and how each begins. */
+  #border = "";
+  /** What was not taken out yet. */
+  #pieces: string[] = [];
+  /** How much of that was searched. */
+  #searched = 0;
+  #mistakes = 0;
+
+  constructor(resource: Kind<KubeObject>) {
+    this.#resource = resource;
+  }
+
+  add(text: string): void {
+    this.#pieces.push(text);
+    if (this.#phase === "rest") return;
+    const whole = this.#pieces.join("");
+    const left = this.#phase === "head" ? this.#begin(whole) : whole;
+    this.#pieces = [this.#phase === "objects" ? this.#take(left) : left];
+    if (left.length > OBJECT_CHARS_MAX) this.#phase = "rest";
+  }
+
+  /** @throws {SyntaxError} when it is no JSON */
+  end(): unknown {
+    // What is left is a list of its own: the last objects, and whatever stands behind them.
+    const value: unknown = JSON.parse([this.#head, ...this.#pieces].join(""));
+    if (!isFields(value) || !Array.isArray(value["items"])) return value;
+    for (const item of value["items"]) this.#items.push(this.#shrink(item));
+    return { ...value, items: this.#items };
+  }
+
+  /** Looks for the first object. @returns What is left when it was found, else all of it */
+  #begin(text: string): string {
+    const at = text.indexOf(ITEMS);
+    if (at === -1) return text;
+    const head = text.slice(0, at + ITEMS.length);
+    const first = text.slice(head.length, head.length + FIRST_KEY_CHARS);
+    if (first.length < FIRST_KEY_CHARS) return text;
+    const [key] = FIRST_KEY.exec(first) ?? [];
+    if (key === undefined || !isHead(head)) {
+      this.#phase = "rest";
+      return text;
+    }
+    this.#phase = "objects";
+    this.#head = head;
+    this.#border = `},${key}`;
+    return text.slice(head.length);
+  }
+
+  /** Takes out all whole objects but the last. @returns What is left */
+  #take(text: string): string {
+    let startAt = 0;
+    let searchAt = this.#searched;
+    for (;;) {
+      const at = text.indexOf(this.#border, searchAt);
+      if (at === -1) break;
+      searchAt = at + 1;
+      const object = parseObject(text.slice(startAt, at + 1));
+      if (object !== undefined) {
+        this.#items.push(this.#shrink(object));
+        startAt = at + 2;
+      } else if ((this.#mistakes += 1) > MISTAKES_MAX + this.#items.length) {
+        this.#phase = "rest";
+        break;
+      }
+    }
+    const left = text.slice(startAt);
+    // A border may have come in part.
+    this.#searched = Math.max(0, left.length - this.#border.length, searchAt - startAt);
+    return left;
+  }
+
+  /** What is kept of an object; a damaged one stays as it is. */
+  #shrink(object: unknown): unknown {
+    if (findDamage(this.#resource, object) !== undefined) return object;
+    return trimObject(this.#resource, object as KubeObject);
+  }
+}
+
+/** Whether this is all that stands before the objects of a list. */
+function isHead(text: string): boolean {
+  return parseObject(`${text}]}`) !== undefined;
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Turns a reply that is no success into a {@linkcode KubeError}: by the reason of its Status object, then by its code.
+ * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
+ * @module
+ */
+import { shorten } from "../../core/printable.ts";
+import { KubeError, type KubeErrorKind } from "./errors.ts";
+import { isFields } from "../kinds/shape.ts";
+
+/** The part of a Status object that counts. */
+export interface Status {
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** The part of a failed reply that counts. */
+export interface FailedReply {
+  /** HTTP status. */
+  readonly code: number;
+  readonly body: string;
+  /** From {@linkcode parseRetryAfter}. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+const KIND_BY_REASON: Readonly<Record<string, KubeErrorKind>> = {
+  AlreadyExists: "alreadyExists",
+  BadRequest: "invalid",
+  Conflict: "conflict",
+  Expired: "gone",
+  Forbidden: "forbidden",
+  Gone: "gone",
+  InternalError: "unavailable",
+  Invalid: "invalid",
+  NotFound: "notFound",
+  ServerTimeout: "unavailable",
+  ServiceUnavailable: "unavailable",
+  StoreReadError: "unavailable",
+  Timeout: "unavailable",
+  TooManyRequests: "throttled",
+  Unauthorized: "unauthorized",
+};
+
+const KIND_BY_CODE: Readonly<Record<number, KubeErrorKind>> = {
+  401: "unauthorized",
+  403: "forbidden",
+  404: "notFound",
+  408: "unavailable",
+  409: "conflict",
+  410: "gone",
+  429: "throttled",
+};
+
+/** Of a page of something else, and of what Kubernetes says: that lists every field that is wrong. */
+const SHOWN_CHARS_MAX = 200;
+const MESSAGE_CHARS_MAX = 2_000;
+
+/**
+ * The error that a reply stands for.
+ *
+ * A 404 counts as `notFound` only with a Status object: anything between us and the API server can say 404, and "not
+ * there" lets others act as if the object were gone.
+ *
+ * @param what The request, as `patch "/api/v1/nodes/a"`
+ * @param reply Status, body and wanted pause
+ */
+export function toKubeError(what: string, reply: FailedReply): KubeError {
+  const status = parseStatus(reply.body);
+  const { code } = reply;
+  const reason = status?.reason;
+  const { retryAfterSeconds } = status ?? {};
+  const retryAfterMs =
+    reply.retryAfterMs ??
+    (retryAfterSeconds === undefined ? undefined : toPauseMs(retryAfterSeconds * 1_000));
+  const shown =
+    status?.message === undefined
+      ? describeBody(reply.body)
+      : shorten(status.message, MESSAGE_CHARS_MAX);
+  const head = reason === undefined ? `${code}` : `${code} ${reason}`;
+  return new KubeError(
+    toKind(status, code),
+    `Cannot ${what}: ${head}${shown === "" ? "" : `: ${shown}`}`,
+    {
+      code,
+      ...(reason !== undefined && { reason }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  );
+}
+
+/** Reads a Status object from JSON text or from a parsed value, or `undefined` when it is none. */
+export function parseStatus(given: unknown): Status | undefined {
+  const value = typeof given === "string" ? parseJson(given) : given;
+  if (!isFields(value) || value["kind"] !== "Status") return undefined;
+  const { code, reason, message, details } = value;
+  const seconds = isFields(details) ? details["retryAfterSeconds"] : undefined;
+  return {
+    ...(typeof code === "number" && { code }),
+    ...(typeof reason === "string" && reason !== "" && { reason }),
+    ...(typeof message === "string" && { message }),
+    ...(typeof seconds === "number" && seconds > 0 && { retryAfterSeconds: seconds }),
+  };
+}
+
+/** No answer may silence this client for longer. */
+const RETRY_AFTER_MS_MAX = 300_000;
+
+/**
+ * Reads a Retry-After header: seconds or a date.
+ *
+ * @returns Milliseconds from now, five minutes at most, or `undefined` when there is none that can be read
+ */
+export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return toPauseMs(Number(value) * 1_000);
+  // Date.parse takes almost anything; an HTTP date begins with a weekday.
+  const time = /^\s*[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : toPauseMs(time - nowMs);
+}
+
+function toPauseMs(ms: number): number {
+  return Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX);
+}
+
+function toKind(status: Status | undefined, code: number): KubeErrorKind {
+  const { reason = "" } = status ?? {};
+  // A reason may be any word, also one that every object has.
+  const byReason = Object.hasOwn(KIND_BY_REASON, reason) ? KIND_BY_REASON[reason] : undefined;
+  if (byReason !== undefined) return byReason;
+  if (status === undefined && code === 404) return "unavailable";
+  const byCode = KIND_BY_CODE[code];
+  if (byCode !== undefined) return byCode;
+  return code >= 400 && code < 500 ? "invalid" : "unavailable";
+}
+
+function describeBody(body: string): string {
+  const text = body
+    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return text === "" ? "" : `no answer of Kubernetes: ${shorten(text, SHOWN_CHARS_MAX)}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The one file of this layer that knows how Bun connects: sessions, TLS, proxies, and what its errors mean.
+ * @module
+ */
+import {
+  findErrorCode,
+  formatHostPort,
+  isReset,
+  toConnectionProblem,
+} from "../../core/connection_problem.ts";
+import { isLoopbackHost } from "../../core/ip.ts";
+import { explainDates } from "../../core/server_certificate.ts";
+import type { Credential, TlsSettings } from "../credentials/mod.ts";
+import { KubeError } from "./errors.ts";
+
+/** One HTTP request below the server's address. */
+export interface TransportRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Path and query, from the first slash. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Connections to one API server. */
+export interface Transport {
+  /** Host and port, for metrics. */
+  readonly host: string;
+  /** Grows with each {@linkcode giveUp} that does something. */
+  readonly generation: number;
+  /**
+   * Sends a request and resolves with the head of its reply.
+   * Redirects are not followed: they would carry the token away.
+   *
+   * @throws {KubeError} `unavailable` when there is no reply, or `signal.reason`
+   */
+  send(request: TransportRequest, credential: Credential, signal: AbortSignal): Promise<Response>;
+  /**
+   * Lets requests from now on use new connections: one that was kept turned out to be silent, so all may be. What is
+   * in flight ends on the old ones.
+   *
+   * @param generation That of the silent connection: nothing is done when its generation was given up before
+   */
+  giveUp(generation: number): void;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** Creates connections on demand: one session per version of the credentials, kept alive between requests. */
+export function createTransport(server: string): Transport {
+  const { host, hostname } = new URL(server);
+  let current: { version: number; session: Bun.FetchSession } | undefined;
+  let generation = 0;
+
+  const findSession = ({ tls, proxy, version }: Credential): Bun.FetchSession => {
+    if (current?.version === version) return current.session;
+    const session = new Bun.FetchSession({
+      tls: toBunTls(tls),
+      // A proxy of the kubeconfig is always used; one of the environment never for our own machine.
+      ...(proxy !== undefined && { proxy: { url: proxy, respectNoProxy: false } }),
+      ...(proxy === undefined && isLoopbackHost(hostname) && { proxy: false as const }),
+    });
+    // Requests in flight finish on the old one.
+    current?.session.close();
+    current = { version, session };
+    return session;
+  };
+
+  return {
+    host,
+    get generation(): number {
+      return generation;
+    },
+    async send({ method, path, headers, body }, credential, signal) {
+      signal.throwIfAborted();
+      try {
+        return await findSession(credential).fetch(`${server}${path}`, {
+          method,
+          headers: { ...headers, ...credential.headers },
+          ...(body !== undefined && { body }),
+          signal,
+          redirect: "manual",
+          // Without this Bun ends a connection that is silent for six minutes; every request has its own deadline.
+          timeout: false,
+        });
+      } catch (error) {
+        const cause = await explainDates(error, server, signal, credential.tls.serverName);
+        throw toTransportError(cause, signal, describeWay(server, credential.proxy));
+      }
+    },
+    giveUp(silent) {
+      if (silent !== generation) return;
+      generation += 1;
+      current?.session.close();
+      current = undefined;
+    },
+    close() {
+      current?.session.close();
+    },
+  };
+}
+
+/**
+ * What a failed request or a broken body means: `signal.reason` if that aborted, else a {@linkcode KubeError} of
+ * kind `unavailable`, in our words.
+ *
+ * @param way What was not reached, and how; absent when it was, and its answer broke off
+ */
+export function toTransportError(error: unknown, signal: AbortSignal, way?: string): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof KubeError) return error;
+  const cause = toConnectionProblem(error);
+  const text = way === undefined ? cause.message : `cannot reach ${way}: ${cause.message}`;
+  return new KubeError("unavailable", text, { cause });
+}
+
+/** Hosts and ports only: the address of a proxy may hold a password. */
+function describeWay(server: string, proxy: string | undefined): string {
+  const through = proxy === undefined ? "" : ` through the proxy ${formatHostPort(proxy)}`;
+  return `the API server at ${formatHostPort(server)}${through}`;
+}
+
+/** Whether a request failed because its connection broke, which an old connection in the pool does. */
+export function isConnectionReset(error: unknown): boolean {
+  return error instanceof KubeError && isReset(error.cause);
+}
+
+/** Whether the two sides did not accept each other's certificates. */
+export function isTlsRefusal(error: unknown): boolean {
+  return (
+    error instanceof KubeError && /CERT|ISSUER|VERIFY|SSL|TLS/.test(findErrorCode(error.cause))
+  );
+}
+
+function toBunTls(tls: TlsSettings): NonNullable<Bun.FetchSessionInit["tls"]> {
+  const { ca, cert, key, serverName, insecure = false } = tls;
+  return {
+    rejectUnauthorized: !insecure,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && key !== undefined && { cert, key }),
+    ...(serverName !== undefined && { serverName }),
+  };
+}

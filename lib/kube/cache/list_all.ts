@@ -1,0 +1,74 @@
+/**
+ * A whole list, page by page.
+ * @module
+ */
+import type { KubeClient, ListPage, ListQuery } from "../api/client.ts";
+import { isKubeError, KubeError } from "../api/errors.ts";
+import type { Kind } from "../kinds/kind.ts";
+import type { KubeObject, Resource } from "../kinds/resource.ts";
+
+/** All objects of a list as of one version. */
+export interface WholeList<T> {
+  readonly items: readonly T[];
+  /** Version of the list: that of its first page. */
+  readonly resourceVersion: string;
+  /** Whether the server gave more than one page. */
+  readonly paged: boolean;
+}
+
+/** More than any cluster holds (a million objects at 500 a page): a server that never ends is refused. */
+const PAGES_MAX = 2_000;
+
+/**
+ * Lists all objects, following `continue`. When a later page has expired (410) the list is taken anew in
+ * one piece, at the version that was asked for.
+ *
+ * @param query Query of the first page
+ * @throws {KubeError} What the server refused; `unavailable` when the pages do not end, or go round in a circle
+ */
+export async function listAll<T extends KubeObject>(
+  client: KubeClient,
+  resource: Kind<T>,
+  query: ListQuery,
+  signal: AbortSignal,
+): Promise<WholeList<T>> {
+  const first = await client.list(resource, query, signal);
+  if (first.continue === undefined) return { ...toList(first), paged: false };
+  try {
+    const items = [...first.items];
+    const asked = new Set<string>();
+    const { resourceVersion: _first, ...rest } = query;
+    let next: string | undefined = first.continue;
+    for (let pages = 1; next !== undefined; pages += 1) {
+      if (pages >= PAGES_MAX) throw new KubeError("unavailable", toEndlessMessage(resource));
+      if (asked.has(next)) throw new KubeError("unavailable", toCircleMessage(resource));
+      asked.add(next);
+      const page: ListPage<T> = await client.list(resource, { ...rest, continue: next }, signal);
+      for (const item of page.items) items.push(item);
+      next = page.continue;
+    }
+    return { items, resourceVersion: first.resourceVersion, paged: true };
+  } catch (error) {
+    if (!isKubeError(error, "gone")) throw error;
+    const { limit: _limit, ...inOnePiece } = query;
+    const whole = await client.list(resource, inOnePiece, signal);
+    if (whole.continue === undefined) return { ...toList(whole), paged: true };
+    throw new KubeError("unavailable", toPartMessage(resource), { cause: error });
+  }
+}
+
+function toList<T>({ items, resourceVersion }: ListPage<T>): Omit<WholeList<T>, "paged"> {
+  return { items, resourceVersion };
+}
+
+function toPartMessage({ plural }: Resource<KubeObject>): string {
+  return `Cannot list "${plural}": asked for the whole, the answer is a part`;
+}
+
+function toCircleMessage({ plural }: Resource<KubeObject>): string {
+  return `Cannot list "${plural}": one page leads back to another`;
+}
+
+function toEndlessMessage({ plural }: Resource<KubeObject>): string {
+  return `Cannot list "${plural}": more than ${PAGES_MAX} pages`;
+}

@@ -1,0 +1,164 @@
+/**
+ * Objects of one kind, as the watcher last saw them. One writer, many readers.
+ * @module
+ */
+import type { Logger } from "../../core/log.ts";
+import type { Kind } from "../kinds/kind.ts";
+import type { KubeObject } from "../kinds/resource.ts";
+import { trimObject } from "../kinds/trim.ts";
+
+/** `name`, or `namespace/name` for a namespaced object. */
+export type Key = string;
+
+/** Reading side of a store. Objects are trimmed and frozen. */
+export interface StoreReader<T extends KubeObject> {
+  get(key: Key): T | undefined;
+  keys(): Iterable<Key>;
+  values(): Iterable<T>;
+  readonly size: number;
+  /** Whether the first list is in the store. */
+  readonly synced: boolean;
+}
+
+/**
+ * Told of each change, in order: `before` is absent for a new object, `after` for one that is gone
+ * (`before` is then its last known state). It must not block; what it throws is logged and hinders nobody.
+ */
+export type StoreListener<T extends KubeObject> = (
+  key: Key,
+  before: T | undefined,
+  after: T | undefined,
+) => void;
+
+/** What a {@linkcode Store} is made of. */
+export interface StoreOptions<T extends KubeObject> {
+  readonly resource: Kind<T>;
+  readonly log: Logger;
+}
+
+/**
+ * The objects of one kind.
+ *
+ * Only the watcher writes; hand everyone else a {@linkcode StoreReader}. Guarantees: every read sees a
+ * whole list or a whole change, never half of one; listeners are told after the store has taken it.
+ */
+export class Store<T extends KubeObject> implements StoreReader<T> {
+  readonly #resource: Kind<T>;
+  readonly #log: Logger;
+  readonly #listeners = new Set<StoreListener<T>>();
+  #objects: Map<Key, T> = new Map();
+  #resourceVersion: string | undefined;
+
+  constructor({ resource, log }: StoreOptions<T>) {
+    this.#resource = resource;
+    this.#log = log;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get synced(): boolean {
+    return this.#resourceVersion !== undefined;
+  }
+
+  /** Version of the last list that was taken in; absent before the first. Opaque. */
+  get resourceVersion(): string | undefined {
+    return this.#resourceVersion;
+  }
+
+  get(key: Key): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  keys(): Iterable<Key> {
+    return this.#objects.keys();
+  }
+
+  values(): Iterable<T> {
+    return this.#objects.values();
+  }
+
+  /** Tells `listener` of all objects that are here already, then of each change. Returns what ends that. */
+  subscribe(listener: StoreListener<T>): () => void {
+    this.#listeners.add(listener);
+    for (const [key, object] of this.#objects) this.#tellOne(listener, key, undefined, object);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes in a whole list: what is missing from it is gone, and listeners are told so. */
+  replace(items: Iterable<T>, resourceVersion: string): void {
+    const before = this.#objects;
+    const after = new Map<Key, T>();
+    for (const item of items) {
+      const key = toKey(item);
+      const known = before.get(key);
+      // The same version is the same object: keeping it spares the copy, and the listeners.
+      after.set(key, known && isSame(known, item) ? known : trimObject(this.#resource, item));
+    }
+    this.#objects = after;
+    this.#resourceVersion = resourceVersion;
+    for (const [key, object] of before) if (!after.has(key)) this.#tell(key, object, undefined);
+    for (const [key, object] of after) this.#tellChange(key, before.get(key), object);
+  }
+
+  /** Takes in one new or changed object. */
+  apply(object: T): void {
+    const key = toKey(object);
+    const before = this.#objects.get(key);
+    const after = trimObject(this.#resource, object);
+    this.#objects.set(key, after);
+    this.#tellChange(key, before, after);
+  }
+
+  /** Takes out one object; its state at the deletion is what listeners get. */
+  remove(object: T): void {
+    const key = toKey(object);
+    if (!this.#objects.delete(key)) return;
+    this.#tell(key, trimObject(this.#resource, object), undefined);
+  }
+
+  #tellChange(key: Key, before: T | undefined, after: T): void {
+    if (before !== undefined && isSame(before, after)) return;
+    if (before !== undefined && before.metadata.uid !== after.metadata.uid) {
+      // Deleted and made anew while nobody watched: two changes, not one.
+      this.#tell(key, before, undefined);
+      return this.#tell(key, undefined, after);
+    }
+    this.#tell(key, before, after);
+  }
+
+  #tell(key: Key, before: T | undefined, after: T | undefined): void {
+    for (const listener of this.#listeners) this.#tellOne(listener, key, before, after);
+  }
+
+  #tellOne(
+    listener: StoreListener<T>,
+    key: Key,
+    before: T | undefined,
+    after: T | undefined,
+  ): void {
+    try {
+      listener(key, before, after);
+    } catch (error) {
+      const what = this.#resource.kind.toLowerCase();
+      this.#log.error("Store listener failed", { [what]: key, error });
+    }
+  }
+}
+
+/** The key of an object in its store. */
+export function toKey({ metadata }: KubeObject): Key {
+  return metadata.namespace === undefined || metadata.namespace === ""
+    ? metadata.name
+    : `${metadata.namespace}/${metadata.name}`;
+}
+
+function isSame(a: KubeObject, b: KubeObject): boolean {
+  const { uid, resourceVersion } = a.metadata;
+  return (
+    resourceVersion !== undefined &&
+    resourceVersion === b.metadata.resourceVersion &&
+    uid === b.metadata.uid
+  );
+}

@@ -1,0 +1,265 @@
+/**
+ * Keeps a store equal to what the API server has: lists, watches, and lists again when the thread is lost.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import { formatDuration } from "../../core/duration.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
+import type { KubeClient, WatchEvent } from "../api/client.ts";
+import { KubeError } from "../api/errors.ts";
+import { listAll } from "./list_all.ts";
+import type { Recovery } from "../api/recovery.ts";
+import type { Kind } from "../kinds/kind.ts";
+import type { KubeObject, Resource } from "../kinds/resource.ts";
+import { findDamage, isFields } from "../kinds/shape.ts";
+import { parseStatus, toKubeError } from "../api/status.ts";
+import type { Store } from "./store.ts";
+import { WatchSilence } from "./watch_silence.ts";
+import {
+  FIRST_STATE,
+  RestartBackoff,
+  toListQuery,
+  toNextStep,
+  toWatchSeconds,
+  type WatcherOutcome,
+  type WatcherState,
+  type WatcherStep,
+} from "./watcher_state.ts";
+
+/** What {@linkcode runWatcher} works with. */
+export interface WatcherOptions<T extends KubeObject> {
+  readonly client: KubeClient;
+  readonly resource: Kind<T>;
+  /** Written by this watcher alone. */
+  readonly store: Store<T>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: WatcherMetrics;
+  /** Randomness of back-off and watch durations, in [0, 1). @default {Math.random} */
+  readonly random?: () => number;
+  /** Ends pauses after failures, but for those that the server asked for, and watches that may be silent. */
+  readonly recovery?: Recovery;
+}
+
+/** Metrics that all watchers of a process share; the label `resource` tells them apart. */
+export interface WatcherMetrics {
+  readonly restarts: Counter;
+  readonly lastEvent: Gauge;
+}
+
+const WATCH_GAP_MS = 1_000;
+
+/** Registers the metrics of watchers. Call it once for a registry and hand the result to every watcher. */
+export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics {
+  return {
+    restarts: registry.counter({
+      name: "landfall_watch_restarts_total",
+      help: "Watches and lists that were started anew, by resource and reason.",
+    }),
+    lastEvent: registry.gauge({
+      name: "landfall_watch_last_event_timestamp_seconds",
+      help: "When the API server last said anything about a resource, in Unix seconds.",
+    }),
+  };
+}
+
+/**
+ * Runs until the signal aborts; then returns. No failure of the API server ends it, and none makes it
+ * spin: a watch is opened at most once a second, and after failures 0.8 s to 60 s apart, or as soon as somebody else
+ * finds that the server is back. A watch that says nothing for 40 s is opened again over
+ * a new connection, and so is one that said nothing lately when another connection turns out to be silent.
+ *
+ * Semantics are those of client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
+ */
+export async function runWatcher<T extends KubeObject>(
+  options: WatcherOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random = Math.random } = options;
+  const backoff = new RestartBackoff(random);
+  let state = FIRST_STATE;
+  while (!signal.aborted) {
+    const openedMs = clock.monotonic();
+    const outcome = await runPhase(options, state, signal);
+    if (signal.aborted) return;
+    const step = toNextStep(state, outcome);
+    const pauseMs = toPauseMs(step, outcome, clock.monotonic() - openedMs, () =>
+      backoff.next(clock.monotonic()),
+    );
+    report(options, state, step, outcome, pauseMs);
+    state = step.state;
+    const isOver = await pause(options, { pauseMs, isAsked: toAskedMs(outcome) > 0 }, signal);
+    if (isOver) backoff.reset();
+  }
+}
+
+async function runPhase<T extends KubeObject>(
+  options: WatcherOptions<T>,
+  state: WatcherState,
+  signal: AbortSignal,
+): Promise<WatcherOutcome> {
+  if (state.phase === "watch") return watchOnce(options, state, signal);
+  try {
+    return await listOnce(options, state, signal);
+  } catch (error) {
+    return { kind: "failed", events: 0, error };
+  }
+}
+
+async function listOnce<T extends KubeObject>(
+  options: WatcherOptions<T>,
+  state: WatcherState,
+  signal: AbortSignal,
+): Promise<WatcherOutcome> {
+  const { client, resource, store } = options;
+  const query = toListQuery(state);
+  const { items, resourceVersion, paged } = await listAll(client, resource, query, signal);
+  store.replace(items, resourceVersion);
+  noteLife(options);
+  return { kind: "listed", resourceVersion, paged };
+}
+
+/** Follows one watch to its end. Every event that was taken in counts, however it ends. */
+async function watchOnce<T extends KubeObject>(
+  options: WatcherOptions<T>,
+  state: WatcherState,
+  signal: AbortSignal,
+): Promise<WatcherOutcome> {
+  const { resourceVersion: from = "" } = state;
+  const { client, resource, clock, random = Math.random } = options;
+  const openedMs = clock.monotonic();
+  // From "" or "0" the server first replays what exists, in no order: that says nothing about progress.
+  let replaying = from === "" || from === "0";
+  let resourceVersion = from;
+  let events = 0;
+  const query = { resourceVersion: from, timeoutSeconds: toWatchSeconds(state, random) };
+  const silence = new WatchSilence(options, signal);
+  try {
+    for await (const event of client.watch(resource, query, silence.signal)) {
+      silence.break();
+      const version = takeEvent(options, event);
+      events += 1;
+      noteLife(options);
+      replaying &&= event.type === "ADDED";
+      if (version !== undefined && !replaying) resourceVersion = version;
+    }
+  } catch (error) {
+    if (silence.isOver) return { kind: "silent", resourceVersion };
+    return { kind: "failed", resourceVersion, events, error };
+  } finally {
+    silence.end();
+  }
+  return { kind: "ended", resourceVersion, events, durationMs: clock.monotonic() - openedMs };
+}
+
+/**
+ * Brings one event into the store.
+ *
+ * @returns The version that the watch has reached with it; absent when the event says nothing
+ * @throws {KubeError} What an ERROR event stands for; or when an event cannot be understood: then something that
+ * happened may have been missed, which only a list tells
+ */
+function takeEvent<T extends KubeObject>(
+  { resource, store }: WatcherOptions<T>,
+  { type, object }: WatchEvent,
+): string | undefined {
+  if (type === "ERROR") throw toStreamError(resource, object);
+  if (type === "BOOKMARK") {
+    return isFields(object) && object["kind"] === resource.kind ? toVersion(object) : undefined;
+  }
+  if (!isOfKind(resource, object)) throw toOddEvent(resource, "is about another kind");
+  const version = toVersion(object);
+  const damage = version === undefined ? "it has no version" : findDamage(resource, object);
+  if (damage !== undefined) throw toOddEvent(resource, `is damaged: ${damage}`);
+  if (type === "ADDED" || type === "MODIFIED") store.apply(object);
+  else if (type === "DELETED") store.remove(object);
+  else throw toOddEvent(resource, "has an unknown type");
+  return version;
+}
+
+function toPauseMs(
+  { pause }: WatcherStep,
+  outcome: WatcherOutcome,
+  sinceOpenedMs: number,
+  toBackoff: () => number,
+): number {
+  if (pause === "none") return 0;
+  if (pause === "gap") return Math.max(0, WATCH_GAP_MS - sinceOpenedMs);
+  return Math.max(toBackoff(), toAskedMs(outcome));
+}
+
+/** The pause that the server asked for; 0 when it did not. */
+function toAskedMs(outcome: WatcherOutcome): number {
+  if (outcome.kind !== "failed" || !(outcome.error instanceof KubeError)) return 0;
+  return outcome.error.retryAfterMs ?? 0;
+}
+
+/**
+ * Ends after that time, when the signal aborts, or when the server is back unless it asked for the pause.
+ *
+ * @returns Whether the server is back
+ */
+async function pause<T extends KubeObject>(
+  { clock, recovery }: WatcherOptions<T>,
+  { pauseMs, isAsked }: { readonly pauseMs: number; readonly isAsked: boolean },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const woken = new AbortController();
+  const end = (): void => woken.abort();
+  // Never more often than a watch may be opened.
+  const unsubscribe = pauseMs > WATCH_GAP_MS && !isAsked ? recovery?.subscribe(end) : undefined;
+  // Only the two signals can reject this.
+  await clock.sleep(pauseMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+  unsubscribe?.();
+  return woken.signal.aborted;
+}
+
+function report<T extends KubeObject>(
+  { resource, log, metrics }: WatcherOptions<T>,
+  { phase }: WatcherState,
+  { reason, state }: WatcherStep,
+  outcome: WatcherOutcome,
+  pauseMs: number,
+): void {
+  if (reason === undefined) return;
+  metrics?.restarts.inc({ resource: resource.plural, reason });
+  const fields = {
+    resource: resource.plural,
+    reason,
+    next: state.phase,
+    retryIn: formatDuration(Math.round(pauseMs)),
+  };
+  if (outcome.kind !== "failed") return log.debug("Watch ended", fields);
+  const message = phase === "list" ? "Cannot list" : "Watch broke";
+  log.warn(message, { ...fields, error: outcome.error });
+}
+
+function noteLife<T extends KubeObject>({ resource, clock, metrics }: WatcherOptions<T>): void {
+  metrics?.lastEvent.set(clock.now() / 1_000, { resource: resource.plural });
+}
+
+/** The error of a Status object inside a stream. Anything else there is a stream that cannot be trusted. */
+function toStreamError(resource: Resource<KubeObject>, object: unknown): KubeError {
+  const code = parseStatus(object)?.code ?? 500;
+  const body = JSON.stringify(object) ?? "";
+  return toKubeError(`watch "${resource.plural}"`, { code, body });
+}
+
+/** An answer with a code, unlike a stream that just broke: watching on from the last version would not help. */
+function toOddEvent({ plural }: Resource<KubeObject>, what: string): KubeError {
+  return new KubeError("unavailable", `Cannot watch "${plural}": an event ${what}`, { code: 200 });
+}
+
+function isOfKind<T extends KubeObject>(
+  { kind, apiVersion }: Resource<T>,
+  object: unknown,
+): object is T {
+  return isFields(object) && object["kind"] === kind && object["apiVersion"] === apiVersion;
+}
+
+function toVersion(object: unknown): string | undefined {
+  const metadata = isFields(object) ? object["metadata"] : undefined;
+  const version = isFields(metadata) ? metadata["resourceVersion"] : undefined;
+  return typeof version === "string" && version !== "" ? version : undefined;
+}

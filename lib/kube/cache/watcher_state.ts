@@ -1,0 +1,208 @@
+/**
+ * What a watcher does next: list, watch or relist, at which version and after which pause. Pure.
+ * @module
+ */
+import { toBackoffMs } from "../../core/backoff.ts";
+import type { ListQuery } from "../api/client.ts";
+import { KubeError } from "../api/errors.ts";
+
+/** Where a watcher stands between two requests. */
+export interface WatcherState {
+  readonly phase: "list" | "watch";
+  /** Last version seen, opaque; absent before the first list. */
+  readonly resourceVersion: string | undefined;
+  /** The version is too old or too new for the server: the next list asks for the newest. */
+  readonly newest: boolean;
+  /** The server pages even lists from its cache, so lists are asked for in pages. */
+  readonly paged: boolean;
+  /** Watches in a row that were opened again at one version and brought nothing. */
+  readonly idleRetries: number;
+  /** The last watch said little, or there was none: the next is asked for in a short piece. */
+  readonly isQuiet: boolean;
+}
+
+/** How a request ended. `resourceVersion` is the last version that a watch reached. */
+export type WatcherOutcome =
+  | { readonly kind: "listed"; readonly resourceVersion: string; readonly paged: boolean }
+  | {
+      readonly kind: "ended";
+      readonly resourceVersion: string;
+      readonly events: number;
+      readonly durationMs: number;
+    }
+  /** It said nothing for so long that it was given up. */
+  | { readonly kind: "silent"; readonly resourceVersion: string }
+  | {
+      readonly kind: "failed";
+      readonly resourceVersion?: string;
+      readonly events: number;
+      readonly error: unknown;
+    };
+
+/** The next request, and what comes before it. */
+export interface WatcherStep {
+  readonly state: WatcherState;
+  /** `none`: at once · `gap`: not sooner than a second after the last opening · `backoff`: as failures go. */
+  readonly pause: "none" | "gap" | "backoff";
+  /** Why a running watcher starts a request anew, for people and metrics; absent after a list that went well. */
+  readonly reason?: string;
+}
+
+/** The start: nothing is known, and any version that the server has at hand will do. */
+export const FIRST_STATE: WatcherState = {
+  phase: "list",
+  resourceVersion: undefined,
+  newest: false,
+  paged: false,
+  idleRetries: 0,
+  isQuiet: true,
+};
+
+/** Objects in one page of a list. */
+const LIST_PAGE_SIZE = 500;
+/** A watch that ends sooner than this, with nothing in it, is an error. */
+const WATCH_MS_MIN = 1_000;
+/** After so many fruitless watches in a row the version is in doubt, and a list settles it. */
+const IDLE_RETRIES_MAX = 5;
+/**
+ * Seconds that a quiet watch is asked for, and by how much they are spread. The server ends it in time, on a connection
+ * that is then used again: that costs one small request, and says that the connection is not silent.
+ */
+const QUIET_SECONDS = { least: 30, spread: 5 } as const;
+/** The same of any other: what it says proves as much. They are spread so that watches do not all end together. */
+const LONG_SECONDS = { least: 300, spread: 300 } as const;
+/**
+ * A watch that says something less often than this, on average, is quiet: eight times as long is silence. What ended
+ * sooner than a short piece proves nothing.
+ */
+const QUIET_MS_MIN = 5_000;
+/** Same pace as client-go's reflector: 0.8 s to 30 s, up to doubled by jitter. */
+const BACKOFF = { baseMs: 800, capMs: 30_000, jitter: 1 } as const;
+const BACKOFF_RESET_MS = 120_000;
+
+/** Query of the list that a state asks for. A version of `"0"` means "what the cache has" and is sent. */
+export function toListQuery(state: WatcherState): ListQuery {
+  if (state.newest) return { limit: LIST_PAGE_SIZE };
+  if (state.resourceVersion === undefined) return { resourceVersion: "0", limit: LIST_PAGE_SIZE };
+  const { resourceVersion, paged } = state;
+  // With a limit the server reads etcd; without, it answers from its cache.
+  return { resourceVersion, ...(paged && { limit: LIST_PAGE_SIZE }) };
+}
+
+/** For how many seconds the server is asked to keep the watch of a state open. @param random In [0, 1) */
+export function toWatchSeconds({ isQuiet }: WatcherState, random: () => number): number {
+  const { least, spread } = isQuiet ? QUIET_SECONDS : LONG_SECONDS;
+  return least + Math.floor(random() * spread);
+}
+
+/** Decides what follows an outcome. Total, and no circle of answers is without a pause. */
+export function toNextStep(state: WatcherState, outcome: WatcherOutcome): WatcherStep {
+  if (outcome.kind === "listed") return afterList(state, outcome);
+  if (outcome.kind === "ended") return afterEnd(state, outcome);
+  if (outcome.kind === "silent") return afterSilence(state, outcome);
+  return state.phase === "list"
+    ? afterListFailure(state, outcome.error)
+    : afterWatchFailure(state, outcome);
+}
+
+function afterList(
+  state: WatcherState,
+  { resourceVersion, paged }: Extract<WatcherOutcome, { kind: "listed" }>,
+): WatcherStep {
+  const next = { ...state, phase: "watch", resourceVersion, newest: false } as const;
+  // Only a list that could have come from the cache says anything about the cache.
+  const fromCache = state.resourceVersion === undefined && !state.newest;
+  return { state: { ...next, paged: state.paged || (fromCache && paged) }, pause: "none" };
+}
+
+function afterEnd(
+  state: WatcherState,
+  { resourceVersion, events, durationMs }: Extract<WatcherOutcome, { kind: "ended" }>,
+): WatcherStep {
+  const next = { ...state, resourceVersion };
+  if (events === 0 && durationMs < WATCH_MS_MIN) return retryWatch(next, "short");
+  const isQuiet = events * QUIET_MS_MIN < Math.max(durationMs, QUIET_SECONDS.least * 1_000);
+  return { state: { ...next, idleRetries: 0, isQuiet }, pause: "gap", reason: "ended" };
+}
+
+/** Nothing failed: the server may have had nothing to say, or what it said is still at hand. */
+function afterSilence(
+  state: WatcherState,
+  { resourceVersion }: Extract<WatcherOutcome, { kind: "silent" }>,
+): WatcherStep {
+  const next = { ...state, resourceVersion, idleRetries: 0, isQuiet: true };
+  return { state: next, pause: "gap", reason: "silent" };
+}
+
+function afterListFailure(state: WatcherState, error: unknown): WatcherStep {
+  if (!isVersionRefused(error)) return { state, pause: "backoff", reason: toReason(error) };
+  return {
+    state: { ...state, newest: true },
+    pause: state.newest ? "backoff" : "none",
+    reason: toReason(error),
+  };
+}
+
+function afterWatchFailure(
+  state: WatcherState,
+  outcome: Extract<WatcherOutcome, { kind: "failed" }>,
+): WatcherStep {
+  const { error, events, resourceVersion = state.resourceVersion } = outcome;
+  const next = { ...state, resourceVersion, idleRetries: events > 0 ? 0 : state.idleRetries };
+  const reason = toReason(error);
+  if (isPassing(error)) return retryWatch(next, reason);
+  return { state: { ...next, phase: "list", idleRetries: 0 }, pause: "backoff", reason };
+}
+
+/** Watches again at the same version: nothing was lost, so a list would only cost. */
+function retryWatch(state: WatcherState, reason: string): WatcherStep {
+  const idleRetries = state.idleRetries + 1;
+  return idleRetries < IDLE_RETRIES_MAX
+    ? { state: { ...state, idleRetries }, pause: "backoff", reason }
+    : { state: { ...state, phase: "list", idleRetries: 0 }, pause: "backoff", reason };
+}
+
+/** No answer, a broken connection, or too busy: says nothing against the version. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false;
+  return error.kind === "throttled" || (error.kind === "unavailable" && error.code === undefined);
+}
+
+/**
+ * The version is compacted (410), newer than what this server has (504 with reason Timeout), or none at all (400): a
+ * stream may bring anything. A real time-out of the server says the same; asking for the newest is right then, too.
+ */
+function isVersionRefused(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false;
+  if (error.kind === "gone" || error.kind === "invalid") return true;
+  return error.code === 504 && error.reason === "Timeout";
+}
+
+function toReason(error: unknown): string {
+  return error instanceof KubeError ? error.kind : "error";
+}
+
+/** Pauses after failures: they grow while failures follow each other, and start afresh after two good minutes. */
+export class RestartBackoff {
+  readonly #random: () => number;
+  #failures = 0;
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  /** @param random Randomness of the jitter, in [0, 1) */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** The failures so far had a cause that is over. */
+  reset(): void {
+    this.#failures = 0;
+  }
+
+  /** Counts a failure at this monotonic time and tells how many milliseconds to wait. */
+  next(nowMs: number): number {
+    if (nowMs - this.#lastMs > BACKOFF_RESET_MS) this.#failures = 0;
+    this.#lastMs = nowMs;
+    this.#failures += 1;
+    return toBackoffMs(this.#failures, { ...BACKOFF, random: this.#random });
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * The API server as only the leader may write to it.
+ * @module
+ */
+import type {
+  DeleteOptions,
+  KubeClient,
+  ListPage,
+  ListQuery,
+  PatchType,
+  WatchEvent,
+  WatchQuery,
+  WriteOptions,
+} from "../api/client.ts";
+import { LeadershipLostError } from "../api/errors.ts";
+import { EVENTS } from "../kinds/event.ts";
+import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
+
+/** Whether this process leads. */
+export interface Leadership {
+  /** Aborts for good when leadership is lost; its reason is a {@linkcode LeadershipLostError}. */
+  readonly signal: AbortSignal;
+  /** Whether nobody else can lead just now, by our own clock. */
+  isHeld(): boolean;
+}
+
+/**
+ * A client that passes reads on, and writes only while leadership is held: that is asked right before each one is
+ * sent, again after each pause, and what is under way when leadership is lost is aborted. Events and reviews are
+ * nothing to lead by: they pass always. Closing it closes the client within.
+ *
+ * Refused writes throw the {@linkcode LeadershipLostError} of the leadership.
+ */
+export function createFencedClient(client: KubeClient, leadership: Leadership): KubeClient {
+  return new FencedKubeClient(client, leadership);
+}
+
+class FencedKubeClient implements KubeClient {
+  readonly #client: KubeClient;
+  readonly #leadership: Leadership;
+  readonly #options: WriteOptions = { beforeSend: () => this.#check() };
+
+  constructor(client: KubeClient, leadership: Leadership) {
+    this.#client = client;
+    this.#leadership = leadership;
+  }
+
+  read<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return this.#client.read(resource, path, signal);
+  }
+
+  list<T extends KubeObject>(
+    resource: Resource<T>,
+    query: ListQuery,
+    signal: AbortSignal,
+  ): Promise<ListPage<T>> {
+    return this.#client.list(resource, query, signal);
+  }
+
+  watch<T extends KubeObject>(
+    resource: Resource<T>,
+    query: WatchQuery,
+    signal: AbortSignal,
+  ): AsyncIterable<WatchEvent> {
+    return this.#client.watch(resource, query, signal);
+  }
+
+  get(path: string, signal: AbortSignal): Promise<unknown> {
+    return this.#client.get(path, signal);
+  }
+
+  async create<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    body: object,
+    signal: AbortSignal,
+  ): Promise<T> {
+    if (!isFenced(resource)) return this.#client.create(resource, path, body, signal);
+    return this.#client.create(resource, path, body, this.#bind(signal), this.#options);
+  }
+
+  async replace<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    object: T,
+    signal: AbortSignal,
+  ): Promise<T> {
+    if (!isFenced(resource)) return this.#client.replace(resource, path, object, signal);
+    return this.#client.replace(resource, path, object, this.#bind(signal), this.#options);
+  }
+
+  async patch<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    patch: { readonly type: PatchType; readonly body: object },
+    signal: AbortSignal,
+  ): Promise<T> {
+    if (!isFenced(resource)) return this.#client.patch(resource, path, patch, signal);
+    return this.#client.patch(resource, path, patch, this.#bind(signal), this.#options);
+  }
+
+  async delete<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    preconditions: DeleteOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    return this.#client.delete(resource, path, preconditions, this.#bind(signal), this.#options);
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  #bind(signal: AbortSignal): AbortSignal {
+    this.#check();
+    return AbortSignal.any([signal, this.#leadership.signal]);
+  }
+
+  #check(): void {
+    const { signal } = this.#leadership;
+    if (this.#leadership.isHeld()) return;
+    throw signal.aborted ? signal.reason : new LeadershipLostError("this process does not lead");
+  }
+}
+
+/** Events tell of what is over, and reviews change nothing: neither asks who leads. */
+function isFenced({ apiVersion, kind }: Resource<KubeObject>): boolean {
+  const isReview = /^auth\w+\.k8s\.io\//.test(apiVersion) && kind.endsWith("Review");
+  return !isReview && !(apiVersion === EVENTS.apiVersion && kind === EVENTS.kind);
+}

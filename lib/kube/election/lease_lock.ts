@@ -1,0 +1,225 @@
+/**
+ * One process's dealings with one Lease: looks at it, takes it, renews it and gives it back. Without any waiting.
+ *
+ * The rules are those of client-go's `leaderelection` package. The times in a Lease are never compared with a clock of
+ * ours: what counts is whether its record changed since we last looked, and how long ago that was by our own clock.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import type { KubeClient } from "../api/client.ts";
+import { isKubeError, KubeError } from "../api/errors.ts";
+import {
+  findHolder,
+  isReleased,
+  isSameRecord,
+  type LeaseName,
+  readDurationMs,
+  toAcquired,
+  toFirstLease,
+  toReleased,
+  toRenewed,
+} from "../lease.ts";
+import { type Lease, LEASES } from "../kinds/lease.ts";
+
+/** What a {@linkcode LeaseLock} works with. */
+export interface LeaseLockOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly lease: LeaseName;
+  /** Unlike that of any other process, ever. */
+  readonly identity: string;
+  /** How long others believe in a holder that is silent, in milliseconds. */
+  readonly durationMs: number;
+  /** Called when a holder had to read its Lease before it could renew. */
+  readonly onSlowPath: () => void;
+}
+
+/** How a try ended: `taken` means that somebody else holds the Lease or may think so, `failed` that nobody knows. */
+export type Attempt =
+  | { readonly kind: "held" }
+  | { readonly kind: "taken" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** A moment by both clocks: the one does not count while a machine is suspended, the other may be set. */
+interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+const HELD: Attempt = { kind: "held" };
+const TAKEN: Attempt = { kind: "taken" };
+
+/** A Lease as this process last saw it, and what it did to it. */
+export class LeaseLock {
+  readonly #options: LeaseLockOptions;
+  #lease: Lease | undefined;
+  /**
+   * Until when the holder last seen may count on the Lease, in monotonic milliseconds. It does so even when somebody
+   * deletes the Lease or takes its name out of it: it hears of that with its next renewal only.
+   */
+  #heldUntilMs = -Infinity;
+  /** When the last write of ours that arrived had not been sent yet. */
+  #renewed: Moment | undefined;
+  /** Whether a write of ours may have arrived although nobody said so. */
+  #isUncertain = false;
+
+  constructor(options: LeaseLockOptions) {
+    this.#options = options;
+  }
+
+  /** The Lease as last seen; absent before that, and when there is none. */
+  get lease(): Lease | undefined {
+    return this.#lease;
+  }
+
+  /** Whether the Lease may name us as its holder. */
+  get mayBeOurs(): boolean {
+    const { identity } = this.#options;
+    return this.#isUncertain || (this.#lease !== undefined && findHolder(this.#lease) === identity);
+  }
+
+  /**
+   * Milliseconds since the last renewal of ours was sent, by whichever clock says more; absent before the first. Nobody
+   * can have seen that renewal earlier, so nobody else may take the Lease before its duration is over by this count.
+   */
+  get renewalAgeMs(): number | undefined {
+    if (this.#renewed === undefined) return undefined;
+    const { monotonicMs, wallMs } = this.#now();
+    return Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);
+  }
+
+  /** Milliseconds until the Lease may be taken from its holder, as far as is known: 0 when it may be now. */
+  get freeInMs(): number {
+    const { clock, identity } = this.#options;
+    if (this.#lease !== undefined && findHolder(this.#lease) === identity) return 0;
+    return Math.max(0, this.#heldUntilMs - clock.monotonic());
+  }
+
+  /** Looks at the Lease and takes it if that is allowed. @throws the signal's reason */
+  acquire(signal: AbortSignal): Promise<Attempt> {
+    return attempt(signal, async () => {
+      const lease = await this.#read(signal);
+      if (this.freeInMs > 0) return TAKEN;
+      if (lease === undefined) return await this.#create(signal);
+      return await this.#claim(lease, signal);
+    });
+  }
+
+  /** Renews what we hold. An empty or another holder means that we do not any more. @throws the signal's reason */
+  async renew(signal: AbortSignal): Promise<Attempt> {
+    const { identity } = this.#options;
+    const known = this.#lease;
+    if (known !== undefined && findHolder(known) === identity) {
+      const fast = await attempt(signal, () => this.#claim(known, signal));
+      if (fast.kind === "held") return fast;
+    }
+    return await attempt(signal, async () => {
+      const lease = await this.#read(signal);
+      if (lease === undefined) return await this.#create(signal);
+      if (findHolder(lease) !== identity) return TAKEN;
+      this.#options.onSlowPath();
+      return await this.#claim(lease, signal);
+    });
+  }
+
+  /**
+   * Lets others have the Lease at once, if it is ours. Nothing may be done in its name any more.
+   *
+   * @throws {KubeError} when that fails, or the signal's reason
+   */
+  async release(signal: AbortSignal): Promise<void> {
+    const { client, clock, lease: path, identity } = this.#options;
+    for (;;) {
+      const lease = await this.#read(signal);
+      if (lease === undefined || findHolder(lease) !== identity) return;
+      try {
+        this.#observe(await client.replace(LEASES, path, toReleased(lease, clock.now()), signal));
+        return;
+      } catch (error) {
+        if (!isKubeError(error, "conflict")) throw error;
+      }
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    const { client, lease: path } = this.#options;
+    try {
+      const lease = await client.read(LEASES, path, signal);
+      this.#isUncertain = false;
+      this.#observe(lease);
+      return lease;
+    } catch (error) {
+      if (!isKubeError(error, "notFound")) throw error;
+      this.#noteNobody();
+      this.#lease = undefined;
+      return undefined;
+    }
+  }
+
+  #observe(lease: Lease): void {
+    if (!isSameRecord(this.#lease, lease)) this.#noteHolder(lease);
+    this.#lease = lease;
+  }
+
+  #noteHolder(lease: Lease): void {
+    const { clock, durationMs } = this.#options;
+    if (isReleased(lease)) this.#heldUntilMs = -Infinity;
+    else if (findHolder(lease) === "") this.#noteNobody();
+    else this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs);
+  }
+
+  /** Whoever held it hears of that much sooner than its Lease may have promised. */
+  #noteNobody(): void {
+    const { clock, durationMs } = this.#options;
+    this.#heldUntilMs = Math.min(this.#heldUntilMs, clock.monotonic() + durationMs);
+  }
+
+  async #create(signal: AbortSignal): Promise<Attempt> {
+    const { client, lease: path } = this.#options;
+    const { namespace } = path;
+    const first = toFirstLease(path, this.#toClaim());
+    return await this.#write(() => client.create(LEASES, { namespace }, first, signal));
+  }
+
+  async #claim(lease: Lease, signal: AbortSignal): Promise<Attempt> {
+    const { client, lease: path, identity } = this.#options;
+    const claim = this.#toClaim();
+    const isOurs = findHolder(lease) === identity;
+    const next = isOurs ? toRenewed(lease, claim) : toAcquired(lease, claim);
+    return await this.#write(() => client.replace(LEASES, path, next, signal));
+  }
+
+  async #write(send: () => Promise<Lease>): Promise<Attempt> {
+    const sent = this.#now();
+    this.#isUncertain = true;
+    try {
+      this.#observe(await send());
+      this.#renewed = sent;
+      this.#isUncertain = false;
+      return HELD;
+    } catch (error) {
+      // What was refused did not happen. A 5xx may stand for anything.
+      if (error instanceof KubeError && error.kind !== "unavailable") this.#isUncertain = false;
+      throw error;
+    }
+  }
+
+  #toClaim(): { identity: string; durationMs: number; nowMs: number } {
+    const { identity, durationMs, clock } = this.#options;
+    return { identity, durationMs, nowMs: clock.now() };
+  }
+
+  #now(): Moment {
+    const { clock } = this.#options;
+    return { monotonicMs: clock.monotonic(), wallMs: clock.now() };
+  }
+}
+
+async function attempt(signal: AbortSignal, act: () => Promise<Attempt>): Promise<Attempt> {
+  try {
+    return await act();
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { kind: "failed", error };
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * Events on objects, for `kubectl describe`: written in the background, never in the way of a reconcile.
+ * @module
+ */
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
+import { isSubdomain } from "../../core/subdomain.ts";
+import type { KubeClient } from "../api/client.ts";
+import { isKubeError, KubeError } from "../api/errors.ts";
+import { type Correlation, EventCorrelator } from "./correlator.ts";
+import { EVENTS, type KubeEvent } from "../kinds/event.ts";
+import type { KubeObject } from "../kinds/resource.ts";
+
+/** What an Event says. */
+export interface EventOptions {
+  readonly type: "Normal" | "Warning";
+  /** UpperCamelCase word; frozen once released. */
+  readonly reason: string;
+  /** For people. */
+  readonly message: string;
+}
+
+/** Takes Events. Never blocks and never throws. */
+export interface EventRecorder {
+  record(object: KubeObject, event: EventOptions): void;
+}
+
+/** What {@linkcode createEventSender} works with. */
+export interface EventSenderOptions {
+  readonly client: KubeClient;
+  /** Where it runs; left out of the Event when absent. */
+  readonly host?: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: EventMetrics;
+  /** Randomness of names and of the first retry, in [0, 1). @default {Math.random} */
+  readonly random?: () => number;
+}
+
+/** Metrics of a process's Events; the label `result` tells what became of Events. */
+export interface EventMetrics {
+  /** `sent`, `failed`, `dropped` (queue full, or process stopped), `filtered` (too many on one object). */
+  readonly events: Counter;
+}
+
+/** The queue of Events that all components of a process share. They are delivered while `run` runs. */
+export interface EventSender {
+  /** A recorder for a component, such as `cloud-node-controller`. */
+  speakAs(component: string): EventRecorder;
+  /** Delivers until the signal aborts, then tries what is left once, for 2 s at most. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const QUEUE_SIZE_MAX = 1_000;
+const TRIES_MAX = 12;
+const RETRY_GAP_MS = 10_000;
+/** Nanoseconds in a millisecond. */
+const SERIAL_MAX = 1_000_000;
+const FLUSH_MS_MAX = 2_000;
+
+/** Registers the metrics of Events. Call it once for a registry and hand the result to the sender. */
+export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
+  return {
+    events: registry.counter({
+      name: "landfall_events_total",
+      help: "Events that were recorded, by result.",
+    }),
+  };
+}
+
+/**
+ * Creates a sender of core/v1 Events as client-go's `tools/record` package writes them.
+ *
+ * Equal Events become one with a count; from ten distinct messages in ten minutes on they are combined;
+ * beyond 25 on one object they are dropped, but for one in five minutes. 1,000 wait at most; more are
+ * dropped.
+ */
+export function createEventSender(options: EventSenderOptions): EventSender {
+  return new BackgroundSender(options);
+}
+
+class BackgroundSender implements EventSender {
+  readonly #options: EventSenderOptions;
+  readonly #correlator = new EventCorrelator();
+  readonly #queue: KubeEvent[] = [];
+  /** Kinds of refusals that were logged as warnings since the last success. */
+  readonly #warned = new Set<string>();
+  /** Starts anywhere: two processes may speak of one object in one millisecond. */
+  #serial: number;
+  #wake: (() => void) | undefined;
+
+  constructor(options: EventSenderOptions) {
+    this.#options = options;
+    this.#serial = Math.floor((options.random ?? Math.random)() * SERIAL_MAX);
+  }
+
+  speakAs(component: string): EventRecorder {
+    return { record: (object, event) => this.#record(component, object, event) };
+  }
+
+  #record(component: string, object: KubeObject, event: EventOptions): void {
+    if (this.#queue.length >= QUEUE_SIZE_MAX) return this.#count("dropped");
+    this.#queue.push(this.#toEvent(component, object, event));
+    this.#wake?.();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    // Requests outlive the signal by a moment: what is on its way may arrive.
+    const flush = new AbortController();
+    const ended = new AbortController();
+    const end = (): void => {
+      this.#wake?.();
+      const timeout = (): void => flush.abort(new Error("the process stops"));
+      clock.sleep(FLUSH_MS_MAX, ended.signal).then(timeout, () => undefined);
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+    try {
+      await this.#work(signal, flush.signal);
+    } finally {
+      signal.removeEventListener("abort", end);
+      ended.abort();
+    }
+  }
+
+  async #work(signal: AbortSignal, flush: AbortSignal): Promise<void> {
+    while (!flush.aborted) {
+      const event = this.#queue.shift();
+      if (event === undefined) {
+        if (signal.aborted) return;
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        this.#wake = undefined;
+        continue;
+      }
+      const correlation = this.#correlator.correlate(event, this.#options.clock.monotonic());
+      if (correlation.kind === "drop") this.#count("filtered");
+      else await this.#deliver(correlation, signal, flush);
+    }
+    this.#count("dropped", this.#queue.splice(0).length);
+  }
+
+  /** Tries again as long as nobody answers; an answer is final, whatever it is. */
+  async #deliver(
+    correlation: Exclude<Correlation, { kind: "drop" }>,
+    signal: AbortSignal,
+    flush: AbortSignal,
+  ): Promise<void> {
+    const { clock, random = Math.random } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#send(correlation, flush);
+        this.#warned.clear();
+        return this.#count("sent");
+      } catch (error) {
+        const unanswered = error instanceof KubeError && error.code === undefined;
+        if (!unanswered || tries >= TRIES_MAX || flush.aborted) {
+          return this.#giveUp(correlation.event, error);
+        }
+        // After the stop there is one try each.
+        if (signal.aborted) return this.#giveUp(correlation.event, error);
+        // Spread, so that not everybody comes back with the API server at the same moment.
+        const gapMs = tries === 1 ? RETRY_GAP_MS * random() : RETRY_GAP_MS;
+        await clock.sleep(gapMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #send(
+    correlation: Exclude<Correlation, { kind: "drop" }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client } = this.#options;
+    const { event } = correlation;
+    const { name, namespace = "default" } = event.metadata;
+    if (correlation.kind === "patch") {
+      try {
+        const patch = { type: "strategic", body: correlation.patch } as const;
+        await client.patch(EVENTS, { namespace, name }, patch, signal);
+        return;
+      } catch (error) {
+        // Events are deleted after an hour or so; then it starts again, with its count.
+        if (!isKubeError(error, "notFound")) throw error;
+      }
+    }
+    await client.create(EVENTS, { namespace }, event, signal);
+  }
+
+  #giveUp({ reason, involvedObject }: KubeEvent, error: unknown): void {
+    this.#count("failed");
+    const fields = { reason, object: `${involvedObject.kind}/${involvedObject.name}`, error };
+    const kind = error instanceof KubeError ? error.kind : "error";
+    const { log } = this.#options;
+    if (this.#warned.has(kind)) return log.debug("Event not written", fields);
+    this.#warned.add(kind);
+    log.warn("Event not written", fields);
+  }
+
+  #toEvent(
+    component: string,
+    { apiVersion, kind, metadata }: KubeObject,
+    event: EventOptions,
+  ): KubeEvent {
+    const { host, clock } = this.#options;
+    const { name, namespace, uid, resourceVersion } = metadata;
+    const nowMs = clock.now();
+    const time = toTime(nowMs);
+    return {
+      apiVersion: EVENTS.apiVersion,
+      kind: EVENTS.kind,
+      // Objects without a namespace have their Events in this one: the API server refuses any other.
+      metadata: { name: this.#toName(name, nowMs), namespace: namespace || "default" },
+      involvedObject: {
+        ...(kind !== undefined && { kind }),
+        ...(apiVersion !== undefined && { apiVersion }),
+        ...(namespace && { namespace }),
+        name,
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      },
+      type: event.type,
+      reason: event.reason,
+      message: event.message,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+      source: { component, ...(host !== undefined && { host }) },
+      reportingComponent: component,
+      reportingInstance: host ?? "",
+    };
+  }
+
+  /** `<object>.<hex of Unix nanoseconds>`. The clock counts milliseconds; the rest tells Events apart. */
+  #toName(object: string, nowMs: number): string {
+    this.#serial = (this.#serial + 1) % SERIAL_MAX;
+    const nanos = BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(this.#serial);
+    const name = `${object}.${nanos.toString(16)}`;
+    return isSubdomain(name) ? name : randomUUID();
+  }
+
+  #count(result: "sent" | "failed" | "dropped" | "filtered", events = 1): void {
+    if (events > 0) this.#options.metrics?.events.inc({ result }, events);
+  }
+}
+
+/** The time format of core/v1: RFC 3339 in whole seconds. */
+function toTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

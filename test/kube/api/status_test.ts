@@ -1,0 +1,123 @@
+/**
+ * What a reply that is no success means.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import type { KubeErrorKind } from "../../../lib/kube/api/errors.ts";
+import { parseRetryAfter, parseStatus, toKubeError } from "../../../lib/kube/api/status.ts";
+
+function toBody(fields: object): string {
+  return JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", ...fields });
+}
+
+describe("toKubeError()", () => {
+  const CASES: [number, string, KubeErrorKind][] = [
+    [409, "Conflict", "conflict"],
+    [409, "AlreadyExists", "alreadyExists"],
+    [404, "NotFound", "notFound"],
+    [410, "Gone", "gone"],
+    [410, "Expired", "gone"],
+    [400, "Expired", "gone"],
+    [403, "Forbidden", "forbidden"],
+    [401, "Unauthorized", "unauthorized"],
+    [429, "TooManyRequests", "throttled"],
+    [422, "Invalid", "invalid"],
+    [400, "BadRequest", "invalid"],
+    [415, "UnsupportedMediaType", "invalid"],
+    [504, "Timeout", "unavailable"],
+    [500, "ServerTimeout", "unavailable"],
+    [500, "InternalError", "unavailable"],
+    [409, "", "conflict"],
+    [404, "", "notFound"],
+    [410, "", "gone"],
+    [503, "", "unavailable"],
+    [418, "", "invalid"],
+  ];
+  test.each(CASES)("takes %i %p as %s", (code, reason, kind) => {
+    const error = toKubeError('read "/x"', { code, body: toBody({ reason, message: "why" }) });
+    expect(error).toMatchObject({ kind, code, reason: reason || undefined });
+    expect(error.message).toBe(`Cannot read "/x": ${code}${reason && ` ${reason}`}: why`);
+  });
+
+  test.each([
+    [404, "unavailable"],
+    [401, "unauthorized"],
+    [403, "forbidden"],
+    [429, "throttled"],
+    [302, "unavailable"],
+    [502, "unavailable"],
+  ] as const)("takes %i of something between us and Kubernetes as %s", (code, kind) => {
+    const body = "<html><body>\n<h1>Sorry</h1></body></html>";
+    const error = toKubeError('read "/x"', { code, body });
+    expect(error.kind).toBe(kind);
+    expect(error.message).toBe(`Cannot read "/x": ${code}: no answer of Kubernetes: Sorry`);
+  });
+
+  test("takes the pause from the header, else from the Status", () => {
+    const body = toBody({ details: { retryAfterSeconds: 3 } });
+    expect(toKubeError("read", { code: 429, body, retryAfterMs: 1000 }).retryAfterMs).toBe(1000);
+    expect(toKubeError("read", { code: 429, body }).retryAfterMs).toBe(3000);
+    expect(toKubeError("read", { code: 429, body: "" }).retryAfterMs).toBeUndefined();
+  });
+});
+
+describe("parseStatus()", () => {
+  test("reads text and values alike", () => {
+    const status = { kind: "Status", code: 410, reason: "Expired", message: "m" };
+    const expected = { code: 410, reason: "Expired", message: "m" };
+    expect(parseStatus(status)).toEqual(expected);
+    expect(parseStatus(JSON.stringify(status))).toEqual(expected);
+  });
+
+  test.each([undefined, null, "", "{", "[]", '{"kind":"Node"}', 7])(
+    "takes %p for none",
+    (value) => {
+      expect(parseStatus(value)).toBeUndefined();
+    },
+  );
+});
+
+describe("parseRetryAfter()", () => {
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  test.each([
+    [null, undefined],
+    ["0", 0],
+    [" 7 ", 7000],
+    ["Thu, 01 Jan 2026 00:00:05 GMT", 5000],
+    ["Wed, 31 Dec 2025 00:00:00 GMT", 0],
+    ["soon", undefined],
+    ["-1", undefined],
+    ["1.5", undefined],
+  ])("reads %p as %p", (value, expected) => {
+    expect(parseRetryAfter(value, now)).toBe(expected);
+  });
+});
+
+test("parseRetryAfter() lets nobody silence the client for more than five minutes", () => {
+  expect(parseRetryAfter("9999999", 0)).toBe(300_000);
+  expect(parseRetryAfter("Fri, 31 Dec 2100 23:59:59 GMT", 0)).toBe(300_000);
+});
+
+test("toKubeError() lets no Status silence the client for longer than five minutes", () => {
+  for (const [seconds, ms] of [
+    [3, 3_000],
+    [1e9, 300_000],
+    [1e308, 300_000],
+  ]) {
+    const body = JSON.stringify({ kind: "Status", details: { retryAfterSeconds: seconds } });
+    expect(toKubeError("list", { code: 429, body }).retryAfterMs).toBe(ms);
+  }
+});
+
+test("toKubeError() shortens what Kubernetes says, too", () => {
+  const body = JSON.stringify({ kind: "Status", message: "x".repeat(100_000) });
+  expect(toKubeError("list", { code: 422, body }).message.length).toBeLessThan(2_100);
+});
+
+test.each(["constructor", "toString", "__proto__"])(
+  "toKubeError() takes the reason %s, which every object has, for an unknown one",
+  (reason) => {
+    const body = JSON.stringify({ kind: "Status", reason });
+    expect(toKubeError("list", { code: 409, body }).kind).toBe("conflict");
+  },
+);

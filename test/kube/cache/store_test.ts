@@ -1,0 +1,131 @@
+import { expect, test } from "bun:test";
+import { createLogger, silentLogger } from "../../../lib/core/log.ts";
+import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
+import { Store, toKey } from "../../../lib/kube/cache/store.ts";
+
+type Told = [key: string, before: string | undefined, after: string | undefined];
+
+/** A Node `name` whose state is known by its resourceVersion. */
+function toNode(name: string, resourceVersion: string, uid = `uid-${name}`): Node {
+  return { metadata: { name, uid, resourceVersion } };
+}
+
+function setUp(): { store: Store<Node>; told: Told[] } {
+  const store = new Store<Node>({ resource: NODES, log: silentLogger });
+  const told: Told[] = [];
+  store.subscribe((key, before, after) => {
+    told.push([key, before?.metadata.resourceVersion, after?.metadata.resourceVersion]);
+  });
+  return { store, told };
+}
+
+test.each([
+  [{ name: "a" }, "a"],
+  [{ name: "a", namespace: "" }, "a"],
+  [{ name: "a", namespace: "n" }, "n/a"],
+])("toKey() of %j is %p", (metadata, key) => {
+  expect(toKey({ metadata })).toBe(key);
+});
+
+test("Store is synced once the first list is in, even an empty one", () => {
+  const { store } = setUp();
+  expect(store.synced).toBe(false);
+  store.replace([], "0");
+  expect(store.synced).toBe(true);
+  expect(store.resourceVersion).toBe("0");
+});
+
+test("Store.replace() tells what is new, changed and gone, and nothing of what is the same", () => {
+  const { store, told } = setUp();
+  store.replace([toNode("same", "1"), toNode("changed", "2"), toNode("gone", "3")], "3");
+  told.length = 0;
+  store.replace([toNode("same", "1"), toNode("changed", "4"), toNode("new", "5")], "5");
+  expect(told).toEqual([
+    ["gone", "3", undefined],
+    ["changed", "2", "4"],
+    ["new", undefined, "5"],
+  ]);
+  expect([...store.keys()].sort()).toEqual(["changed", "new", "same"]);
+  expect(store.size).toBe(3);
+});
+
+test("Store.replace() is whole before the first listener hears of it", () => {
+  const store = new Store<Node>({ resource: NODES, log: silentLogger });
+  store.replace([toNode("a", "1"), toNode("b", "1")], "1");
+  const sizes: number[] = [];
+  store.subscribe((_key, before) => before && sizes.push(store.size));
+  store.replace([toNode("b", "2")], "2");
+  expect(sizes).toEqual([1, 1]);
+});
+
+test("I-07: Store.replace() tells of a deletion that nobody watched, with the last state", () => {
+  const { store, told } = setUp();
+  store.apply(toNode("a", "1"));
+  store.apply(toNode("a", "2"));
+  store.replace([], "9");
+  expect(told.at(-1)).toEqual(["a", "2", undefined]);
+});
+
+test("I-07: Store.replace() tells of the deletion of an object that was made anew", () => {
+  const { store, told } = setUp();
+  store.replace([toNode("a", "1", "old")], "1");
+  store.replace([toNode("a", "9", "new")], "9");
+  expect(told.slice(1)).toEqual([
+    ["a", "1", undefined],
+    ["a", undefined, "9"],
+  ]);
+});
+
+test("Store.apply() tells a new object and a change, and no repetition", () => {
+  const { store, told } = setUp();
+  for (const version of ["1", "1", "2"]) store.apply(toNode("a", version));
+  expect(told).toEqual([
+    ["a", undefined, "1"],
+    ["a", "1", "2"],
+  ]);
+});
+
+test("Store.remove() tells the state at the deletion, once", () => {
+  const { store, told } = setUp();
+  store.apply(toNode("a", "1"));
+  store.remove(toNode("a", "5"));
+  store.remove(toNode("a", "5"));
+  expect(told.slice(1)).toEqual([["a", "5", undefined]]);
+  expect(store.get("a")).toBeUndefined();
+});
+
+test("Store.subscribe() starts with what is there and ends when asked to", () => {
+  const { store } = setUp();
+  store.replace([toNode("a", "1"), toNode("b", "1")], "1");
+  const told: string[] = [];
+  const unsubscribe = store.subscribe((key) => told.push(key));
+  store.apply(toNode("c", "2"));
+  unsubscribe();
+  store.apply(toNode("d", "3"));
+  expect(told).toEqual(["a", "b", "c"]);
+});
+
+test("I-09: a listener that throws is logged, and the others still hear of everything", () => {
+  const lines: string[] = [];
+  const log = createLogger({ format: "text", write: (line) => lines.push(line), now: () => 0 });
+  const store = new Store<Node>({ resource: NODES, log });
+  store.subscribe(() => {
+    throw new Error("broken listener");
+  });
+  const told: string[] = [];
+  store.subscribe((key) => told.push(key));
+  store.replace([toNode("a", "1")], "1");
+  store.apply(toNode("b", "2"));
+  expect(told).toEqual(["a", "b"]);
+  expect(lines.length).toBe(2);
+  expect(lines[0]).toContain(' node=a error="broken listener"');
+});
+
+test("I-10: objects in the store cannot be changed, whichever way they came", () => {
+  const { store } = setUp();
+  store.replace([toNode("a", "1")], "1");
+  store.apply(toNode("b", "2"));
+  for (const node of store.values()) {
+    expect(() => Object.assign(node.metadata, { name: "x" })).toThrow(TypeError);
+  }
+});

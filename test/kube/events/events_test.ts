@@ -1,0 +1,288 @@
+import { expect, test } from "bun:test";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { createLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
+import {
+  createEventMetrics,
+  createEventSender,
+  type EventMetrics,
+  type EventRecorder,
+  type EventSender,
+} from "../../../lib/kube/events/events.ts";
+import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { ScriptedKubeClient } from "../../support/scripted_kube_client.ts";
+
+const node: KubeObject = {
+  apiVersion: "v1",
+  kind: "Node",
+  metadata: { name: "node-a", uid: "uid-a", resourceVersion: "7" },
+};
+const refused = new KubeError("unavailable", "the connection was refused");
+const forbidden = new KubeError("forbidden", "events is forbidden", { code: 403 });
+
+interface SetUp {
+  readonly clock: ManualClock;
+  readonly client: ScriptedKubeClient;
+  readonly metrics: EventMetrics;
+  readonly sender: EventSender;
+  readonly recorder: EventRecorder;
+  readonly lines: string[];
+  start(): { stop: () => Promise<void> };
+}
+
+function setUp(): SetUp {
+  const clock = new ManualClock();
+  const client = new ScriptedKubeClient(clock);
+  const metrics = createEventMetrics(new MetricsRegistry());
+  const lines: string[] = [];
+  const log = createLogger({ format: "text", now: () => 0, write: (line) => lines.push(line) });
+  const sender = createEventSender({ client, clock, log, metrics, random: () => 0 });
+  const recorder = sender.speakAs("cloud-node-controller");
+  const start = (): { stop: () => Promise<void> } => {
+    const controller = new AbortController();
+    const running = sender.run(controller.signal);
+    const stop = (): Promise<void> => {
+      controller.abort(new Error("stop"));
+      return running;
+    };
+    return { stop };
+  };
+  return { clock, client, metrics, sender, recorder, lines, start };
+}
+
+function warn(recorder: EventRecorder, message = "it broke", object = node): void {
+  recorder.record(object, { type: "Warning", reason: "Broken", message });
+}
+
+test("V-04: createEventSender() writes an event on a Node into default, with the Node's UID", async () => {
+  const { clock, client, recorder, start } = setUp();
+  const { stop } = start();
+  warn(recorder);
+  await clock.advance(0);
+  expect(client.writes).toEqual([
+    {
+      verb: "create",
+      path: { namespace: "default" },
+      atMs: 0,
+      body: {
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: {
+          name: `node-a.${(BigInt(clock.now()) * 1_000_000n + 1n).toString(16)}`,
+          namespace: "default",
+        },
+        involvedObject: {
+          apiVersion: "v1",
+          kind: "Node",
+          name: "node-a",
+          uid: "uid-a",
+          resourceVersion: "7",
+        },
+        type: "Warning",
+        reason: "Broken",
+        message: "it broke",
+        firstTimestamp: "2026-01-01T00:00:00Z",
+        lastTimestamp: "2026-01-01T00:00:00Z",
+        count: 1,
+        source: { component: "cloud-node-controller" },
+        reportingComponent: "cloud-node-controller",
+        reportingInstance: "",
+      },
+    },
+  ]);
+  await stop();
+});
+
+test("createEventSender() writes an event on a namespaced object into its namespace", async () => {
+  const { clock, client, recorder, start } = setUp();
+  const { stop } = start();
+  warn(recorder, "m", { kind: "Lease", metadata: { name: "l", namespace: "kube-system" } });
+  await clock.advance(0);
+  expect(client.writes[0]).toMatchObject({
+    path: { namespace: "kube-system" },
+    body: { involvedObject: { namespace: "kube-system" } },
+  });
+  await stop();
+});
+
+test("createEventSender() names an event by a UUID where the object's name is no DNS subdomain", async () => {
+  const { clock, client, recorder, start } = setUp();
+  const { stop } = start();
+  warn(recorder, "m", { kind: "Role", metadata: { name: "system:node", namespace: "n" } });
+  warn(recorder, "m", { kind: "Node", metadata: { name: "a".repeat(240) } });
+  await clock.advance(0);
+  for (const { body } of client.writes) {
+    expect(body["metadata"]).toMatchObject({ name: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+  }
+  expect(client.writes.length).toBe(2);
+  await stop();
+});
+
+test("createEventSender() gives events of one moment different names", async () => {
+  const { clock, client, recorder, start } = setUp();
+  const { stop } = start();
+  for (const message of ["a", "b", "c"]) warn(recorder, message);
+  await clock.advance(0);
+  expect(new Set(client.writes.map(({ body }) => JSON.stringify(body["metadata"]))).size).toBe(3);
+  await stop();
+});
+
+test("V-01: createEventSender() raises the count of a repeated event by a strategic patch", async () => {
+  const { clock, client, recorder, start } = setUp();
+  const { stop } = start();
+  warn(recorder);
+  await clock.advance(60_000);
+  warn(recorder);
+  await clock.advance(0);
+  const [created, patched] = client.writes;
+  expect(patched).toEqual({
+    verb: "patch",
+    type: "strategic",
+    path: { namespace: "default", name: expect.stringMatching(/^node-a\./) },
+    body: { count: 2, lastTimestamp: "2026-01-01T00:01:00Z", message: "it broke" },
+    atMs: 60_000,
+  });
+  expect(created?.body["metadata"]).toMatchObject({ name: patched?.path.name });
+  await stop();
+});
+
+test("V-01: createEventSender() creates an event anew, with its count, when the old one is gone", async () => {
+  const { clock, client, recorder, start } = setUp();
+  const { stop } = start();
+  warn(recorder);
+  await clock.advance(0);
+  client.onWrite = ({ verb, body }) => {
+    if (verb === "patch") throw new KubeError("notFound", "gone", { code: 404 });
+    return body;
+  };
+  warn(recorder);
+  await clock.advance(0);
+  expect(client.writes.map(({ verb }) => verb)).toEqual(["create", "patch", "create"]);
+  expect(client.writes[2]?.body).toMatchObject({ count: 2, involvedObject: { uid: "uid-a" } });
+  expect(client.writes[2]?.body["metadata"]).toEqual(client.writes[0]?.body["metadata"]);
+  await stop();
+});
+
+test("V-03: createEventSender() writes 25 of 30 events on one object", async () => {
+  const { clock, client, metrics, recorder, start } = setUp();
+  const { stop } = start();
+  for (let at = 0; at < 30; at += 1) warn(recorder);
+  await clock.advance(0);
+  expect(client.writes.length).toBe(25);
+  expect(metrics.events.value({ result: "filtered" })).toBe(5);
+  await stop();
+});
+
+test("createEventSender() tries an unanswered write twelve times, ten seconds apart", async () => {
+  const { clock, client, metrics, recorder, start } = setUp();
+  client.onWrite = () => {
+    throw refused;
+  };
+  const { stop } = start();
+  warn(recorder);
+  await clock.advance(300_000);
+  const times = client.writes.map(({ atMs }) => atMs);
+  expect(times).toEqual([0, ...Array.from({ length: 11 }, (_, at) => at * 10_000)]);
+  expect(metrics.events.value({ result: "failed" })).toBe(1);
+  await stop();
+});
+
+test("V-05: createEventSender() gives up a refused event at once, warns once, and takes the next", async () => {
+  const { clock, client, metrics, recorder, lines, start } = setUp();
+  client.onWrite = () => {
+    throw forbidden;
+  };
+  const { stop } = start();
+  warn(recorder, "one");
+  warn(recorder, "two");
+  await clock.advance(0);
+  expect(client.writes.length).toBe(2);
+  expect(lines.length).toBe(1);
+  expect(lines[0]).toContain("events is forbidden");
+  client.onWrite = ({ body }) => body;
+  warn(recorder, "three");
+  await clock.advance(0);
+  expect(metrics.events.value({ result: "sent" })).toBe(1);
+  expect(metrics.events.value({ result: "failed" })).toBe(2);
+  await stop();
+});
+
+test("V-05: record() returns at once while nobody delivers, and drops what is over 1,000", () => {
+  const { metrics, recorder } = setUp();
+  for (let at = 0; at < 1_003; at += 1) warn(recorder, `m${at}`);
+  expect(metrics.events.value({ result: "dropped" })).toBe(3);
+});
+
+test("V-05: a write without an answer holds up no caller", async () => {
+  const { clock, client, recorder, start } = setUp();
+  client.onWrite = () => new Promise(() => {});
+  const { stop } = start();
+  warn(recorder, "one");
+  await clock.advance(1_000);
+  warn(recorder, "two");
+  expect(client.writes.length).toBe(1);
+  const stopped = stop();
+  await clock.advance(2_000);
+  await stopped;
+});
+
+test("run() writes what is left after the stop, once each", async () => {
+  const { clock, client, recorder, start } = setUp();
+  client.onWrite = () => {
+    throw refused;
+  };
+  const { stop } = start();
+  warn(recorder, "one");
+  await clock.advance(15_000);
+  expect(client.writes.length).toBe(3);
+  warn(recorder, "two");
+  await stop();
+  expect(client.writes.map(({ body }) => body["message"])).toEqual([
+    "one",
+    "one",
+    "one",
+    "one",
+    "two",
+  ]);
+  expect(clock.pending).toBe(0);
+});
+
+test("run() ends two seconds after the stop at the latest, and counts what it dropped", async () => {
+  const { clock, client, metrics, recorder, start } = setUp();
+  client.onWrite = () => new Promise(() => {});
+  const { stop } = start();
+  for (const message of ["one", "two", "three"]) warn(recorder, message);
+  await clock.advance(0);
+  let ended = false;
+  const stopped = stop().then(() => (ended = true));
+  await clock.advance(1_999);
+  expect(ended).toBe(false);
+  await clock.advance(1);
+  await stopped;
+  expect(client.writes.length).toBe(1);
+  expect(metrics.events.value({ result: "dropped" })).toBe(2);
+});
+
+test("run() ends at once when stopped with nothing to do, and when it was stopped before", async () => {
+  const { clock, sender, start } = setUp();
+  await start().stop();
+  await sender.run(AbortSignal.abort());
+  expect(clock.pending).toBe(0);
+});
+
+test("createEventSender() names the host where it is told one", async () => {
+  const { clock, client } = setUp();
+  const sender = createEventSender({ client, host: "h", clock, log: silentLogger });
+  const controller = new AbortController();
+  const running = sender.run(controller.signal);
+  warn(sender.speakAs("c"));
+  await clock.advance(0);
+  expect(client.writes[0]?.body).toMatchObject({
+    source: { component: "c", host: "h" },
+    reportingInstance: "h",
+  });
+  controller.abort();
+  await running;
+});
