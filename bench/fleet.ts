@@ -2,7 +2,7 @@
  * Nodes of the size that real ones have: about 8 KiB of JSON, most of it the list of images.
  * @module
  */
-import { toRegisteredNode, type RegisteredNode } from "../lib/cli/demo_cluster.ts";
+import { toRegisteredNode, type RegisteredNode } from "../lib/cli/demo/cluster.ts";
 import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
 
 const IMAGES = 30;

@@ -2,8 +2,8 @@
  * Flags and names of controllers as JSON Schema, from the tables that the program itself goes by.
  * @module
  */
-import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
-import { FLAGS } from "../lib/cli/flag_table.ts";
+import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
+import { FLAGS } from "../lib/cli/flags/table.ts";
 import type { Schema } from "./chart_value.ts";
 
 /**

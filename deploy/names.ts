@@ -2,7 +2,7 @@
  * Names and places that the manifests, the static pod and the Helm chart share.
  * @module
  */
-import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
+import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { VERSION } from "../lib/cli/version.ts";
 import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
 

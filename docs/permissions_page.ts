@@ -4,7 +4,7 @@
  */
 import type { ControllerDefinition } from "../lib/controllers/definition.ts";
 import { listRights, needAll } from "../lib/app/rights.ts";
-import { formatResource } from "../lib/cli/check_permissions.ts";
+import { formatResource } from "../lib/cli/check/permissions.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 const HEADER = [

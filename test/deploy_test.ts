@@ -11,8 +11,8 @@ import { CHART_VALUES } from "../deploy/chart_values.ts";
 import { renderFiles } from "../deploy/files.ts";
 import { listOutdatedFiles } from "../deploy/generate.ts";
 import { toYaml } from "../deploy/yaml.ts";
-import { CONTROLLER_NAMES } from "../lib/cli/controllers_flag.ts";
-import { parseFlags } from "../lib/cli/flags.ts";
+import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
+import { parseFlags } from "../lib/cli/flags/mod.ts";
 import { ROOT } from "./support/sources.ts";
 
 interface PodSpec {

@@ -7,7 +7,7 @@ import { quote, toPlainText } from "../core/printable.ts";
 import { CERTIFICATE_COMMAND } from "../host/self.ts";
 import { tuneRuntime } from "../host/runtime.ts";
 import type { CommandContext } from "./command.ts";
-import { formatHelp } from "./help.ts";
+import { formatHelp } from "./flags/help.ts";
 import { VERSION } from "./version.ts";
 
 const EXIT_OK = 0;
@@ -50,11 +50,11 @@ async function runCommand(
       return await run(flags, context);
     }
     case "check": {
-      const { check } = await import("./check.ts");
+      const { check } = await import("./check/mod.ts");
       return await check(flags, context);
     }
     case "demo": {
-      const { demo } = await import("./demo.ts");
+      const { demo } = await import("./demo/mod.ts");
       return await demo(flags, context);
     }
     case CERTIFICATE_COMMAND: {

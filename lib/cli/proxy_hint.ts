@@ -3,7 +3,7 @@
  * @module
  */
 import { isLoopbackHost } from "../core/ip.ts";
-import type { CheckFinding } from "./check_report.ts";
+import type { CheckFinding } from "./check/report.ts";
 import type { CommandContext } from "./command.ts";
 
 /** What a failed connection to a proxy looks like: as one to the server that was to be reached through it. */

@@ -23,8 +23,8 @@ import { type ElectionTimes, toElectionDeadlineMs } from "../kube/election/leade
 import { Recovery } from "../kube/api/recovery.ts";
 import { createRequestMetrics } from "../kube/api/request.ts";
 import { requireProvider } from "../providers/mod.ts";
-import { parseFlags, type Settings } from "./flags.ts";
-import { formatHelp } from "./help.ts";
+import { parseFlags, type Settings } from "./flags/mod.ts";
+import { formatHelp } from "./flags/help.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 

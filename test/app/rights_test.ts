@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listRights, needAll, type Needs, toPolicy } from "../../lib/app/rights.ts";
-import { CONTROLLER_NAMES } from "../../lib/cli/controllers_flag.ts";
+import { CONTROLLER_NAMES } from "../../lib/cli/flags/controllers.ts";
 
 const LEASE = { namespace: "kube-system", name: "lease" } as const;
 const ALL = needAll(LEASE);

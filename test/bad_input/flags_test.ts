@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseCheckFlags } from "../../lib/cli/check_flags.ts";
-import { FLAGS } from "../../lib/cli/flag_table.ts";
-import { parseFlags } from "../../lib/cli/flags.ts";
+import { parseCheckFlags } from "../../lib/cli/check/flags.ts";
+import { FLAGS } from "../../lib/cli/flags/table.ts";
+import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { main } from "../../lib/cli/main.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import { anySecret, anyText, isPolluted, measureCpuMs, tries } from "../support/hostile.ts";

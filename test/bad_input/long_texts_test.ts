@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { parseFlags } from "../../lib/cli/flags.ts";
-import { findValueProblem } from "../../lib/cli/flag_values.ts";
+import { parseFlags } from "../../lib/cli/flags/mod.ts";
+import { findValueProblem } from "../../lib/cli/flags/values.ts";
 import { parseDuration } from "../../lib/core/duration.ts";
 import { parseCidr, parseIp } from "../../lib/core/ip.ts";
 import { isLabelKey, isLabelValue, toLabelValue } from "../../lib/core/label.ts";

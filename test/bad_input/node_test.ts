@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CheckReport, toReport, toSkipped } from "../../lib/cli/check_report.ts";
-import { listNodePlans } from "../../lib/cli/check_nodes.ts";
-import { formatReport } from "../../lib/cli/check_text.ts";
+import { type CheckReport, toReport, toSkipped } from "../../lib/cli/check/report.ts";
+import { listNodePlans } from "../../lib/cli/check/nodes.ts";
+import { formatReport } from "../../lib/cli/check/text.ts";
 import type { Instance, Presence, Provider } from "../../lib/cloud/provider.ts";
 import { toIdentity } from "../../lib/controllers/identity.ts";
 import { planNode } from "../../lib/controllers/node/plan.ts";

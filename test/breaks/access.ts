@@ -70,11 +70,11 @@ export const ACCESS_BREAKS: readonly Break[] = [
     id: "debug-for-everybody",
     invariant: "the listener that asks for no token is on loopback or a unix socket",
     edits: edit(
-      "lib/cli/listener_flags.ts",
+      "lib/cli/flags/listeners.ts",
       'if (address.kind === "unix" || isLoopbackHost(address.host)) return address;',
       'if (address.kind === "unix" || address.host !== "") return address;',
     ),
-    tests: ["test/cli/flags_test.ts"],
+    tests: ["test/cli/flags/mod_test.ts"],
   },
   {
     id: "any-host-header",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { CheckFinding } from "../../lib/cli/check_report.ts";
+import type { CheckFinding } from "../../lib/cli/check/report.ts";
 import { hintAtProxy } from "../../lib/cli/proxy_hint.ts";
 
 const REFUSED: CheckFinding = { level: "failure", code: "refused", message: "m", advice: "a" };

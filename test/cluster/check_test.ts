@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
-import type { CheckReport } from "../../lib/cli/check_report.ts";
+import type { CheckReport } from "../../lib/cli/check/report.ts";
 import { listPrograms, type Program, runLandfall } from "../support/landfall_process.ts";
 import { skipsCluster } from "../support/cluster.ts";
 import { ClusterRig } from "../support/cluster_rig.ts";

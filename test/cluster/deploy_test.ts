@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseFlags } from "../../lib/cli/flags.ts";
+import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import type { Access } from "../../lib/kube/access/review.ts";
 import { LEASE, RIGHTS } from "../support/cluster_rig.ts";
 import { readJson } from "../support/contract_client.ts";

@@ -7,7 +7,7 @@ import { toConfigRules } from "../../deploy/config_schema.ts";
 import { CONTROLLER, FLAG } from "../../deploy/flag_schema.ts";
 import { CONTROLLERS } from "../../deploy/names.ts";
 import type { SettingDescription } from "../../lib/cloud/provider_definition.ts";
-import { FLAGS } from "../../lib/cli/flag_table.ts";
+import { FLAGS } from "../../lib/cli/flags/table.ts";
 
 const row = (path: string, form: SettingDescription["form"]): SettingDescription => ({
   path,

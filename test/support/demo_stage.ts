@@ -2,9 +2,9 @@
  * A stage of the demo's story on which no controller plays.
  * @module
  */
-import { ClusterView } from "../../lib/cli/demo_cluster.ts";
-import { Kubelets } from "../../lib/cli/demo_kubelets.ts";
-import type { Stage } from "../../lib/cli/demo_stage.ts";
+import { ClusterView } from "../../lib/cli/demo/cluster.ts";
+import { Kubelets } from "../../lib/cli/demo/kubelets.ts";
+import type { Stage } from "../../lib/cli/demo/stage.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";

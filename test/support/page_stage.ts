@@ -3,7 +3,7 @@
  * @module
  */
 import { runApp } from "../../lib/app/app.ts";
-import { Kubelets } from "../../lib/cli/demo_kubelets.ts";
+import { Kubelets } from "../../lib/cli/demo/kubelets.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";

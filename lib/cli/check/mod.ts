@@ -1,0 +1,240 @@
+/**
+ * `landfall check`: looks at settings, cloud, cluster, rights and Nodes, and says what is wrong. Writes nothing.
+ * @module
+ */
+import type { Needs } from "../../app/rights.ts";
+import { CloudError } from "../../cloud/errors.ts";
+import { inspectInventory, type Inspection, isNothingSeen } from "../../cloud/inspection.ts";
+import type { Inventory } from "../../cloud/inventory.ts";
+import type { Provider } from "../../cloud/provider.ts";
+import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import { CONTROLLERS } from "../../controllers/mod.ts";
+import { withDeadline } from "../../core/clock.ts";
+import { escapeInvisible } from "../../core/printable.ts";
+import { watchSignals } from "../../host/signals.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { KubeError } from "../../kube/api/errors.ts";
+import { listAll } from "../../kube/cache/list_all.ts";
+import { type Node, NODES } from "../../kube/kinds/node.ts";
+import { requireProvider } from "../../providers/mod.ts";
+import { formatCheckHelp, parseCheckFlags } from "./flags.ts";
+import { checkKubernetes } from "./kubernetes.ts";
+import { listNodePlans } from "./nodes.ts";
+import { checkPermissions } from "./permissions.ts";
+import { listReplicaFindings } from "./replicas.ts";
+import {
+  type CheckFinding,
+  type CheckReport,
+  type CloudStep,
+  type NodesStep,
+  type PermissionsStep,
+  toReport,
+  toSkipped,
+  toStatus,
+} from "./report.ts";
+import { checkSettings } from "./settings.ts";
+import { listShifts } from "./shifts.ts";
+import { formatReport } from "./text.ts";
+import type { CommandContext } from "../command.ts";
+import type { ParsedFlags } from "../flags/mod.ts";
+import { hintAtProxy } from "../proxy_hint.ts";
+import { VERSION } from "../version.ts";
+
+/** Longest time for each step, in milliseconds. Each request has a shorter one of its own. */
+const STEP_MS = 60_000;
+const NODES_PER_PAGE = 500;
+
+/**
+ * Runs the check.
+ *
+ * @returns Exit code: 0 when all is well or merely odd, 1 when something is wrong
+ * @throws {ConfigError} when the flags cannot be used
+ */
+export async function check(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { controllers: registry = CONTROLLERS } = context;
+  const { output, ...flags } = parseCheckFlags(argv, registry);
+  if (flags.settings.isHelpWanted) {
+    context.print(formatCheckHelp(registry));
+    return 0;
+  }
+  if (flags.settings.isVersionWanted) {
+    context.print(`landfall ${VERSION}\n`);
+    return 0;
+  }
+  using stop = watchSignals();
+  const report = await inspect({ ...flags, registry }, context.env, stop.signal);
+  const isJson = output === "json";
+  context.print(
+    isJson ? `${escapeInvisible(JSON.stringify(report, undefined, 2))}\n` : formatReport(report),
+  );
+  return report.status === "failure" ? 1 : 0;
+}
+
+async function inspect(
+  { settings, warnings, registry }: ParsedFlags & Pick<Needs, "registry">,
+  env: CommandContext["env"],
+  signal: AbortSignal,
+): Promise<CheckReport> {
+  const definition = requireProvider(settings.cloudProvider);
+  const ended = new AbortController();
+  const both = AbortSignal.any([signal, ended.signal]);
+  const { step, provider, isDeletionEnabled } = await checkSettings({
+    definition,
+    settings,
+    warnings,
+    env,
+    signal: both,
+  });
+  let kubernetes: Awaited<ReturnType<typeof checkKubernetes>> | undefined;
+  try {
+    const [cloud, cluster] = await Promise.all([
+      checkCloud(provider, env, signal),
+      checkKubernetes(settings, env, signal).then(async (checked) => {
+        kubernetes = checked;
+        const needs = toNeeds(settings, { registry, isDeletionEnabled });
+        return { ...checked, permissions: await checkRights(checked.client, needs, signal) };
+      }),
+    ]);
+    const nodes = await checkNodes(cluster.client, { definition, provider, ...cloud }, signal);
+    return toReport(VERSION, {
+      settings: step,
+      cloud: cloud.step,
+      kubernetes: cluster.step,
+      permissions: cluster.permissions,
+      nodes,
+    });
+  } finally {
+    ended.abort(new Error("the check is over"));
+    provider?.close?.();
+    kubernetes?.client?.close();
+  }
+}
+
+function toNeeds(
+  { controllers, election, secure }: ParsedFlags["settings"],
+  rest: Pick<Needs, "registry" | "isDeletionEnabled">,
+): Needs {
+  return {
+    ...rest,
+    controllers,
+    hasSecurePort: secure !== undefined,
+    ...(election && { lease: election }),
+  };
+}
+
+interface CheckedCloud {
+  readonly step: CloudStep;
+  readonly inventory?: Inventory;
+}
+
+async function checkCloud(
+  provider: Provider | undefined,
+  env: CommandContext["env"],
+  signal: AbortSignal,
+): Promise<CheckedCloud> {
+  if (provider === undefined) return { step: toSkipped("the settings cannot be used") };
+  const late = (finding: CheckFinding): CheckedCloud => ({
+    step: { status: "failure", findings: [finding] },
+  });
+  return await inTime<CheckedCloud>(signal, late, async (deadline) => {
+    const inspection = await (provider.inspect?.(deadline) ?? inspectPlainly(provider, deadline));
+    const { findings: found, inventory, ...facts } = inspection;
+    const findings = found.map((finding) => hintAtProxy(finding, facts.endpoint, env));
+    const step = { status: toStatus(findings), findings, ...facts };
+    return { step, ...(inventory === undefined ? {} : { inventory }) };
+  });
+}
+
+/** For a cloud that has no inspection of its own. */
+async function inspectPlainly(provider: Provider, signal: AbortSignal): Promise<Inspection> {
+  const endpoint = provider.name;
+  try {
+    return inspectInventory(endpoint, await provider.listInventory([], signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof CloudError)) throw error;
+    const finding = { level: "failure", code: error.kind, message: error.message } as const;
+    return { endpoint, counts: {}, parts: [], findings: [finding] };
+  }
+}
+
+async function checkRights(
+  client: KubeClient | undefined,
+  needs: Needs,
+  signal: AbortSignal,
+): Promise<PermissionsStep> {
+  if (client === undefined) return { ...toSkipped(NO_KUBERNETES), permissions: [] };
+  const late = (finding: CheckFinding): PermissionsStep => ({
+    status: "failure",
+    findings: [finding],
+    permissions: [],
+  });
+  return await inTime(signal, late, (deadline) => checkPermissions(client, needs, deadline));
+}
+
+const NO_KUBERNETES = "the API server cannot be used";
+
+interface NodeSources {
+  readonly definition: Pick<ProviderDefinition, "settings">;
+  readonly provider: Provider | undefined;
+  readonly inventory?: Inventory;
+}
+
+async function checkNodes(
+  client: KubeClient | undefined,
+  { definition, provider, inventory }: NodeSources,
+  signal: AbortSignal,
+): Promise<NodesStep> {
+  if (client === undefined) return { ...toSkipped(NO_KUBERNETES), nodes: [] };
+  if (provider === undefined || inventory === undefined) {
+    return { ...toSkipped("the cloud cannot be used"), nodes: [] };
+  }
+  // What is not seen for want of rights would look lost, one Node after the other.
+  if (isNothingSeen(inventory)) {
+    return { ...toSkipped("the cloud shows nothing to compare them with"), nodes: [] };
+  }
+  const failed = (finding: CheckFinding): NodesStep => ({
+    status: "failure",
+    findings: [finding],
+    nodes: [],
+  });
+  return await inTime(signal, failed, async (deadline) => {
+    try {
+      const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
+      const nodes = await listNodePlans(items, { provider, inventory }, deadline);
+      const shifts = listShifts(nodes, definition.settings);
+      const findings = [...listNodeFindings(nodes, items), ...shifts];
+      return { status: toStatus([...nodes, ...findings]), findings, nodes };
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      return failed({ level: "failure", code: error.kind, message: error.message });
+    }
+  });
+}
+
+function listNodeFindings(nodes: NodesStep["nodes"], items: readonly Node[]): CheckFinding[] {
+  if (nodes.length === 0) return [{ level: "ok", code: "noNodes", message: "there are no Nodes" }];
+  const foreign = nodes.filter(({ presence }) => presence === "foreign");
+  if (foreign.length < nodes.length) return listReplicaFindings(items);
+  const message = "every Node has the provider ID of another cloud";
+  const advice = "check --cloud-provider: there is nothing to do here";
+  return [{ level: "warning", code: "allForeign", message, advice }];
+}
+
+/** Does a step within its time; a late one becomes a finding. */
+async function inTime<T>(
+  signal: AbortSignal,
+  toLate: (finding: CheckFinding) => T,
+  work: (deadline: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = withDeadline(signal, STEP_MS);
+  try {
+    return await work(deadline);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!deadline.aborted) throw error;
+    const message = `this step was not done within ${STEP_MS / 1_000} s`;
+    const advice = "try again; if it stays so, what is asked here is overloaded";
+    return toLate({ level: "failure", code: "timeout", message, advice });
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * How many replicas of Landfall the Nodes of a cluster have room for: which way to install fits, said by `check`. Pure.
+ * @module
+ */
+import type { Node } from "../../kube/kinds/node.ts";
+import type { CheckFinding } from "./report.ts";
+
+/** Marks the Nodes that the DaemonSet runs on, as kubeadm, RKE2 and k3s set it. */
+const CONTROL_PLANE = "node-role.kubernetes.io/control-plane";
+
+/**
+ * Says what becomes of the DaemonSet and the Deployment on these Nodes. Always `ok`: Landfall may run as neither.
+ *
+ * @returns nothing when there are no Nodes
+ */
+export function listReplicaFindings(nodes: readonly Node[]): CheckFinding[] {
+  if (nodes.length === 0) return [];
+  const planes = nodes.filter(({ metadata }) => CONTROL_PLANE in (metadata.labels ?? {})).length;
+  const finding = planes === 0 ? toWithoutPlanes(nodes.length) : toWithPlanes(planes);
+  return [{ level: "ok", code: "replicas", ...finding }];
+}
+
+function toWithPlanes(planes: number): Pick<CheckFinding, "message"> {
+  const message =
+    planes === 1
+      ? "1 control plane: the DaemonSet runs 1 replica; while an upgrade replaces it, nobody acts for some seconds"
+      : `${planes} control planes: the DaemonSet runs a replica on each; an upgrade replaces one after the other`;
+  return { message };
+}
+
+function toWithoutPlanes(nodes: number): Pick<CheckFinding, "message" | "advice"> {
+  const message = `no Node has the label ${CONTROL_PLANE}, so the DaemonSet would run nothing`;
+  const install =
+    "install the Deployment: deploy/manifests/deployment.yaml, or useDaemonSet: false in the chart";
+  const single = "; on 1 Node with 1 replica, as a second one would stay Pending";
+  return { message, advice: nodes === 1 ? `${install}${single}` : install };
+}

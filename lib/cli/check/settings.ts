@@ -1,0 +1,102 @@
+/**
+ * The first step of `landfall check`: whether the settings can be used, and the cloud that they describe.
+ * @module
+ */
+import type { Provider } from "../../cloud/provider.ts";
+import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import {
+  loadProviderConfig,
+  placeIssues,
+  readConfigText,
+  toConfigFile,
+} from "../../config/provider_config.ts";
+import { systemClock } from "../../core/clock.ts";
+import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
+import { silentLogger } from "../../core/log.ts";
+import { MetricsRegistry } from "../../core/metrics.ts";
+import { type CheckFinding, type SettingsStep, toStatus } from "./report.ts";
+import type { CommandContext } from "../command.ts";
+import type { Settings } from "../flags/mod.ts";
+
+/** Where settings come from. */
+export interface SettingsSources {
+  readonly definition: ProviderDefinition;
+  readonly settings: Pick<Settings, "cloudProvider" | "cloudConfig">;
+  /** What is odd about the flags. */
+  readonly warnings: readonly string[];
+  readonly env: CommandContext["env"];
+  /** Ends the provider. */
+  readonly signal: AbortSignal;
+}
+
+/** What became of the settings. */
+export interface CheckedSettings {
+  readonly step: SettingsStep;
+  /** Absent when they cannot be used. */
+  readonly provider?: Provider;
+  /** Whether Nodes may be deleted. */
+  readonly isDeletionEnabled: boolean;
+}
+
+/** Reads the settings as `run` does, and makes a provider of them that leaves nothing behind in the cloud. */
+export async function checkSettings(sources: SettingsSources): Promise<CheckedSettings> {
+  const { definition, settings, env, signal } = sources;
+  const { cloudConfig } = settings;
+  const flags = sources.warnings.map((message) => toFinding("warning", { message }));
+  const file = cloudConfig ? { path: cloudConfig } : {};
+  try {
+    const config = await loadProviderConfig({ ...file, env, definition });
+    const provider = definition.create(config.settings, {
+      clock: systemClock,
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
+      signal,
+      isTransient: true,
+      ...(cloudConfig ? { configFile: toConfigFile(cloudConfig, env) } : {}),
+    });
+    const odd = config.warnings.map((warning) => toFinding("warning", warning));
+    const findings = [toGood(sources), ...flags, ...odd];
+    return {
+      step: toStep(sources, findings),
+      provider,
+      isDeletionEnabled: config.deletion.enabled,
+    };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const issues = await placeAll(error.issues, cloudConfig);
+    const found = issues.map((issue) => toFinding(issue.isWarning ? "warning" : "failure", issue));
+    const findings = [...flags, ...found];
+    return { step: toStep(sources, findings), isDeletionEnabled: true };
+  }
+}
+
+function toStep({ settings }: SettingsSources, findings: readonly CheckFinding[]): SettingsStep {
+  const { cloudProvider, cloudConfig } = settings;
+  return {
+    status: toStatus(findings),
+    provider: cloudProvider,
+    ...(cloudConfig ? { file: cloudConfig } : {}),
+    findings,
+  };
+}
+
+function toGood({ settings }: SettingsSources): CheckFinding {
+  const source = settings.cloudConfig ?? "the environment";
+  return { level: "ok", code: "settings", message: "can be used", source };
+}
+
+function toFinding(
+  level: CheckFinding["level"],
+  { isWarning: _level, ...issue }: ConfigIssue,
+): CheckFinding {
+  return { level, code: "settings", ...issue };
+}
+
+/** A provider that cannot be made knows the paths of settings only; where they stand is to be looked up. */
+async function placeAll(
+  issues: readonly ConfigIssue[],
+  file: string | undefined,
+): Promise<readonly ConfigIssue[]> {
+  if (file === undefined || issues.every((issue) => issue.source !== undefined)) return issues;
+  return await placeIssues(issues, file, await readConfigText(file));
+}

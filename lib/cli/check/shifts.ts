@@ -1,0 +1,114 @@
+/**
+ * What settings would change on Nodes that something may rely on already, for `landfall check`. Pure.
+ * @module
+ */
+import type { SettingDescription } from "../../cloud/provider_definition.ts";
+import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
+import type { NodeChange } from "./changes.ts";
+import type { NodePlan } from "./nodes.ts";
+import type { CheckFinding } from "./report.ts";
+
+/** One thing that a setting decides about Nodes. */
+interface Subject {
+  readonly code: string;
+  /** As it stands before "of 3 Nodes". */
+  readonly name: string;
+  /** Settings that decide it, of whichever cloud. */
+  readonly settings: readonly string[];
+  /** What would not stay, as `<from what> to <what>`; empty when all would. */
+  readonly list: (change: NodeChange) => readonly string[];
+}
+
+const SUBJECTS: readonly Subject[] = [
+  {
+    code: "addressesChange",
+    name: "addresses",
+    settings: [
+      "addresses.mainIpAsExternal",
+      "addresses.externalCIDRs",
+      "addresses.exclude",
+      "addresses.network",
+    ],
+    list: (change) => (change.what === "addresses" ? listAddressShifts(change) : []),
+  },
+  {
+    code: "zoneChanges",
+    name: "the zone",
+    settings: ["zoneLabelFrom"],
+    list: (change) => listLabelShifts(change, TOPOLOGY_LABELS.zone[0]),
+  },
+  {
+    code: "instanceTypeChanges",
+    name: "the instance type",
+    settings: ["instanceTypeTag"],
+    list: (change) => listLabelShifts(change, TOPOLOGY_LABELS.instanceType[0]),
+  },
+];
+
+/** Nodes that are named; the others are only counted, and stand below with all that would become of them. */
+const NAMED_MAX = 3;
+
+/**
+ * Warns of what initialised Nodes have and would lose or get in another form. What is only added is no warning.
+ *
+ * @param settings All of the cloud in use: only these are advised
+ */
+export function listShifts(
+  nodes: readonly Pick<NodePlan, "name" | "changes">[],
+  settings: readonly Pick<SettingDescription, "path">[],
+): CheckFinding[] {
+  const inUse = nodes.filter(({ changes }) => !changes.some(({ what }) => what === "initialise"));
+  return SUBJECTS.flatMap((subject) => {
+    const shifts = inUse.flatMap(({ name, changes }) => {
+      const found = changes.flatMap(subject.list);
+      return found.length === 0 ? [] : [`${name}: ${found.join(", ")}`];
+    });
+    return shifts.length === 0 ? [] : [toFinding(subject, shifts, settings)];
+  });
+}
+
+function toFinding(
+  subject: Subject,
+  shifts: readonly string[],
+  settings: readonly Pick<SettingDescription, "path">[],
+): CheckFinding {
+  const count = shifts.length === 1 ? "1 Node" : `${shifts.length} Nodes`;
+  const named = shifts.slice(0, NAMED_MAX).join("; ");
+  const more = shifts.length > NAMED_MAX ? `; and ${shifts.length - NAMED_MAX} more` : "";
+  const deciding = subject.settings.filter((path) => settings.some((one) => one.path === path));
+  const where = deciding.length === 0 ? "" : `; what decides: ${deciding.join(", ")}`;
+  return {
+    level: "warning",
+    code: subject.code,
+    message: `${subject.name} of ${count} would change: ${named}${more}`,
+    advice: `if something relies on what they have, change the settings before the start${where}`,
+  };
+}
+
+/** Of each address that the Node has, the types before and after. */
+function listAddressShifts({
+  before,
+  addresses,
+}: Extract<NodeChange, { what: "addresses" }>): string[] {
+  const [had, would] = [groupTypes(before), groupTypes(addresses)];
+  return [...had].flatMap(([address, types]) => {
+    const [from, to] = [types, would.get(address) ?? []].map((all) => all.toSorted().join(" and "));
+    return from === to ? [] : [`${address} from ${from} to ${to || "nothing"}`];
+  });
+}
+
+/** Types by address, of texts such as `InternalIP 10.0.0.1`. */
+function groupTypes(texts: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const text of texts) {
+    const [type = "", address = ""] = text.split(" ");
+    groups.set(address, [...(groups.get(address) ?? []), type]);
+  }
+  return groups;
+}
+
+function listLabelShifts(change: NodeChange, key: string): string[] {
+  if (change.what !== "labels") return [];
+  const [from, to] = [change.before[key], change.labels[key]];
+  return from === undefined || to === undefined || from === to ? [] : [`from ${from} to ${to}`];
+}

@@ -1,0 +1,172 @@
+/**
+ * The cluster of the demo: kubelets that register, and a view of what becomes of their Nodes.
+ * @module
+ */
+import { withDeadline } from "../../core/clock.ts";
+import type { KubeEvent } from "../../kube/kinds/event.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import type { Store } from "../../kube/cache/store.ts";
+import type { DemoMachine } from "../../simulator/xenorchestra/mod.ts";
+
+/** A Node as a fresh kubelet with `--cloud-provider=external` registers it. */
+export function toRegisteredNode(machine: DemoMachine, now: string): RegisteredNode {
+  const { nodeName, systemUuid, address } = machine;
+  const isControlPlane = nodeName.startsWith("cp-");
+  return {
+    metadata: {
+      name: nodeName,
+      labels: {
+        "kubernetes.io/hostname": nodeName,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        ...(isControlPlane ? { "node-role.kubernetes.io/control-plane": "" } : {}),
+      },
+      annotations: address ? { "alpha.kubernetes.io/provided-node-ip": address } : {},
+    },
+    spec: {
+      taints: [
+        {
+          key: "node.cloudprovider.kubernetes.io/uninitialized",
+          value: "true",
+          effect: "NoSchedule",
+        },
+      ],
+    },
+    status: {
+      addresses: [{ type: "Hostname", address: nodeName }],
+      conditions: toReadyConditions(now, now),
+      nodeInfo: {
+        architecture: "amd64",
+        bootID: "",
+        containerRuntimeVersion: "containerd://2.1.5",
+        kernelVersion: "6.12.48",
+        kubeProxyVersion: "",
+        kubeletVersion: "v1.35.0",
+        machineID: systemUuid.replaceAll("-", ""),
+        operatingSystem: "linux",
+        osImage: "Debian GNU/Linux 13 (trixie)",
+        systemUUID: systemUuid,
+      },
+    },
+  };
+}
+
+/** One condition of a Node. */
+export interface NodeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastHeartbeatTime: string;
+  readonly lastTransitionTime: string;
+  readonly [key: string]: string;
+}
+
+const PRESSURES: readonly (readonly [type: string, reason: string, message: string])[] = [
+  ["MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
+  ["DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
+  ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
+];
+
+/**
+ * The conditions that a healthy kubelet reports.
+ *
+ * @param now When it reports, ISO 8601
+ * @param since Since when it is healthy, ISO 8601
+ */
+export function toReadyConditions(now: string, since: string): NodeCondition[] {
+  const times = { lastHeartbeatTime: now, lastTransitionTime: since };
+  return [
+    ...PRESSURES.map(([type, reason, message]) => ({
+      type,
+      status: "False",
+      reason,
+      message,
+      ...times,
+    })),
+    {
+      type: "Ready",
+      status: "True",
+      reason: "KubeletReady",
+      message: "kubelet is posting ready status",
+      ...times,
+    },
+  ];
+}
+
+/**
+ * The conditions that Kubernetes writes for a kubelet that fell silent.
+ *
+ * @param heard When the kubelet last reported, ISO 8601
+ * @param now When it is given up, ISO 8601
+ */
+export function toUnknownConditions(heard: string, now: string): NodeCondition[] {
+  return [...PRESSURES.map(([type]) => type), "Ready"].map((type) => ({
+    type,
+    status: "Unknown",
+    reason: "NodeStatusUnknown",
+    message: "Kubelet stopped posting node status.",
+    lastHeartbeatTime: heard,
+    lastTransitionTime: now,
+  }));
+}
+
+/** What {@linkcode toRegisteredNode} gives: plain JSON with a name. */
+export interface RegisteredNode {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    readonly taints: readonly Readonly<Record<"key" | "value" | "effect", string>>[];
+  };
+  readonly status: {
+    readonly addresses: readonly Readonly<Record<"type" | "address", string>>[];
+    readonly conditions: readonly NodeCondition[];
+    readonly nodeInfo: Readonly<Record<string, string>>;
+  };
+}
+
+/** Waits for things to come true in the stores of a cluster, woken by each change. */
+export class ClusterView {
+  readonly nodes: Store<Node>;
+  readonly events: Store<KubeEvent>;
+
+  constructor(nodes: Store<Node>, events: Store<KubeEvent>) {
+    this.nodes = nodes;
+    this.events = events;
+  }
+
+  /**
+   * Waits until `holds` is true.
+   *
+   * @returns Whether it came true within `ms` milliseconds
+   * @throws `signal.reason`
+   */
+  async waitFor(holds: () => boolean, ms: number, signal: AbortSignal): Promise<boolean> {
+    const deadline = withDeadline(signal, ms);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = (): void => {
+      if (holds() || deadline.aborted) resolve();
+    };
+    deadline.addEventListener("abort", check, { once: true });
+    const unsubscribe = [this.nodes.subscribe(check), this.events.subscribe(check)];
+    try {
+      check();
+      await promise;
+    } finally {
+      deadline.removeEventListener("abort", check);
+      for (const end of unsubscribe) end();
+    }
+    signal.throwIfAborted();
+    return holds();
+  }
+
+  /** The newest Event with this reason about a Node. */
+  findEvent(nodeName: string, reason: string): KubeEvent | undefined {
+    return [...this.events.values()].findLast(
+      (event) => event.involvedObject.name === nodeName && event.reason === reason,
+    );
+  }
+}

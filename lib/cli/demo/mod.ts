@@ -1,0 +1,285 @@
+/**
+ * `landfall demo`: the real controller on a simulated Kubernetes and a simulated Xen Orchestra, on loopback.
+ * @module
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runApp } from "../../app/app.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../cloud/deletion_guard.ts";
+import type { Provider } from "../../cloud/provider.ts";
+import { CONTROLLERS } from "../../controllers/mod.ts";
+import { systemClock } from "../../core/clock.ts";
+import { findErrorCode } from "../../core/connection_problem.ts";
+import { formatDuration } from "../../core/duration.ts";
+import { ConfigError, describeError } from "../../core/errors.ts";
+import { createLogger, type Logger } from "../../core/log.ts";
+import { MetricsRegistry } from "../../core/metrics.ts";
+import { watchSignals } from "../../host/signals.ts";
+import { formatListenAddress, type ListenAddress } from "../../http/listen_address.ts";
+import { loadCredentials } from "../../kube/credentials/mod.ts";
+import { createKubeClient } from "../../kube/api/http_client.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { EVENTS } from "../../kube/kinds/event.ts";
+import { NODES, type Node } from "../../kube/kinds/node.ts";
+import { Store } from "../../kube/cache/store.ts";
+import { runWatcher } from "../../kube/cache/watcher.ts";
+import { xenOrchestra } from "../../providers/xenorchestra/mod.ts";
+import { startKubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
+import { createDemoWorld, startXenOrchestraSimulator } from "../../simulator/xenorchestra/mod.ts";
+import { ClusterView } from "./cluster.ts";
+import { countCloudRequests, countWrites, formatFigures } from "./figures.ts";
+import { DEMO_HELP, type DemoFlags, parseDemoFlags } from "./flags.ts";
+import { Kubelets, SILENCE_MS } from "./kubelets.ts";
+import { narrate } from "./narrator.ts";
+import { countPasses, type Stage } from "./stage.ts";
+import { playStory } from "./story.ts";
+import type { CommandContext } from "../command.ts";
+import { VERSION } from "../version.ts";
+
+/** Short, so that the story is; what is said of them when it begins must stay true. */
+const REFRESH_INTERVAL = "1s";
+const NODE_MONITOR_PERIOD_MS = 1_000;
+const DELETION: DeletionSettings = { ...DEFAULT_DELETION, holdOffMs: 3_000 };
+
+/**
+ * Runs the demo.
+ *
+ * @returns Exit code: 0 when the story came true, 1 when a step did not
+ * @throws {ConfigError} when the flags cannot be used
+ */
+export async function demo(argv: readonly string[], context: CommandContext): Promise<number> {
+  const flags = parseDemoFlags(argv);
+  if (flags === undefined) {
+    context.print(DEMO_HELP);
+    return 0;
+  }
+  const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
+  using stop = watchSignals();
+  try {
+    return await play(flags, folder, stop.signal, context);
+  } catch (error) {
+    if (stop.signal.aborted) return 0;
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Never overwrites: the file that a newcomer names may be a real one. */
+async function writeKubeconfig(path: string, server: string): Promise<void> {
+  try {
+    await writeFile(path, toKubeconfig(server), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    const exists = findErrorCode(error) === "EEXIST";
+    const message = exists
+      ? `"${path}" exists and is left alone: name a new file`
+      : `"${path}" cannot be written: ${describeError(error)}`;
+    throw new ConfigError([{ source: "--kubeconfig", message }], { cause: error });
+  }
+}
+
+async function play(
+  flags: DemoFlags,
+  folder: string,
+  signal: AbortSignal,
+  context: CommandContext,
+): Promise<number> {
+  const clock = systemClock;
+  const world = createDemoWorld();
+  const kubernetes = startKubernetesSimulator({ clock });
+  const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
+  const kubeconfig = flags.kubeconfig ?? join(folder, "kubeconfig");
+  try {
+    await writeKubeconfig(kubeconfig, kubernetes.url);
+    return await perform({ flags, context, kubeconfig, kubernetes, cloud, world }, signal);
+  } finally {
+    await Promise.all([kubernetes.stop(), cloud.stop()]);
+  }
+}
+
+interface Scene extends Pick<Stage, "kubernetes" | "cloud" | "world"> {
+  readonly flags: DemoFlags;
+  readonly context: CommandContext;
+  readonly kubeconfig: string;
+}
+
+async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
+  const { flags, context, kubeconfig, kubernetes, cloud, world } = scene;
+  const clock = systemClock;
+  const tell = (line: string): void => context.print(`${line}\n`);
+  tell(toIntroduction(scene));
+  const ended = new AbortController();
+  const running = AbortSignal.any([signal, ended.signal]);
+  const { controller, watching, view, debugAddress } = await startLandfall(scene, running);
+  const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
+  const stage: Stage = {
+    kubernetes,
+    cloud,
+    world,
+    view,
+    kubelets,
+    deletion: DELETION,
+    clock,
+    tell,
+  };
+  const beating = kubelets.run(running);
+  const quiet = narrate(stage);
+  try {
+    const startMs = clock.monotonic();
+    const isTrue = await Promise.race([playStory(stage, running), failing(controller)]);
+    tell(isTrue ? "\nEvery step came true." : "\nNot every step came true.");
+    tell(`\n${toFigures(stage, clock.monotonic() - startMs)}`);
+    if (!flags.once) {
+      tell(toInvitation(kubeconfig, debugAddress()));
+      await controller;
+    }
+    return isTrue ? 0 : 1;
+  } finally {
+    quiet();
+    ended.abort(new Error("the demo is over"));
+    await Promise.allSettled([controller, watching, beating]);
+  }
+}
+
+/** The real controller, and a view of the cluster that it works on. */
+interface RunningLandfall {
+  readonly controller: Promise<void>;
+  readonly view: ClusterView;
+  readonly watching: Promise<unknown>;
+  /** With the port that it really has. */
+  readonly debugAddress: () => ListenAddress;
+}
+
+async function startLandfall(
+  { kubeconfig, cloud, flags, context }: Scene,
+  signal: AbortSignal,
+): Promise<RunningLandfall> {
+  const clock = systemClock;
+  const metrics = new MetricsRegistry();
+  const log = createLogger({
+    format: "text",
+    level: flags.verbose ? "info" : "error",
+    write: context.complain,
+    now: () => clock.now(),
+  });
+  const credentials = await loadCredentials({ kubeconfig, env: {}, clock, log });
+  const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
+  const provider = createProvider(cloud, { log, metrics, signal });
+  let { debugAddress } = flags;
+  const controller = runApp(
+    {
+      provider,
+      client,
+      clock,
+      log,
+      metrics,
+      host: "demo",
+      controllers: new Set(CONTROLLERS.map(({ name }) => name)),
+      concurrentNodeSyncs: 16,
+      flags: { "node-monitor-period": NODE_MONITOR_PERIOD_MS },
+      deletion: DELETION,
+      debugAddress,
+      onDebugListening: (address) => (debugAddress = address),
+    },
+    signal,
+  );
+  return { controller, ...watchCluster(client, log, signal), debugAddress: () => debugAddress };
+}
+
+/** The story cannot go on without its controller. */
+async function failing(controller: Promise<void>): Promise<never> {
+  await controller;
+  throw new Error("the controller stopped before the story ended");
+}
+
+function createProvider(
+  cloud: Stage["cloud"],
+  deps: { log: Logger; metrics: MetricsRegistry; signal: AbortSignal },
+): Provider {
+  const raw = { url: cloud.url, token: cloud.token, refreshInterval: REFRESH_INTERVAL };
+  const { settings, issues } = xenOrchestra.parseConfig(raw, {});
+  if (settings === undefined) throw new ConfigError(issues);
+  return xenOrchestra.create(settings, { ...deps, clock: systemClock });
+}
+
+function watchCluster(
+  client: KubeClient,
+  log: Logger,
+  signal: AbortSignal,
+): { view: ClusterView; watching: Promise<unknown> } {
+  const nodes = new Store<Node>({ resource: NODES, log });
+  const events = new Store({ resource: EVENTS, log });
+  const shared = { client, clock: systemClock, log };
+  const watching = Promise.all([
+    runWatcher({ ...shared, resource: NODES, store: nodes }, signal),
+    runWatcher({ ...shared, resource: EVENTS, store: events }, signal),
+  ]);
+  return { view: new ClusterView(nodes, events), watching };
+}
+
+function toKubeconfig(server: string): string {
+  return `apiVersion: v1
+kind: Config
+current-context: demo
+clusters: [{ name: demo, cluster: { server: "${server}" } }]
+users: [{ name: demo, user: {} }]
+contexts: [{ name: demo, context: { cluster: demo, user: demo } }]
+`;
+}
+
+function toIntroduction({ kubernetes, cloud, kubeconfig, flags }: Scene): string {
+  const holdOff = formatDuration(DELETION.holdOffMs);
+  const period = formatDuration(NODE_MONITOR_PERIOD_MS);
+  const silence = formatDuration(SILENCE_MS);
+  return `\
+A simulated Kubernetes API listens at ${kubernetes.url}
+A simulated Xen Orchestra listens at ${cloud.url}: two pools, five hosts, twelve machines
+
+Landfall itself is the real one. For the story's sake some waits are shorter than usual:
+
+  refreshInterval            ${REFRESH_INTERVAL}   usually 30s
+  deletion.holdOff           ${holdOff}   usually 60s
+  --node-monitor-period      ${period}   usually 5s
+  kubelet silent: NotReady   ${silence}   usually 50s
+
+Watch along in another terminal:
+
+  kubectl --kubeconfig ${kubeconfig} get nodes -w -L topology.kubernetes.io/zone${toPageLine(flags.debugAddress)}`;
+}
+
+/** Where a browser finds the page: nothing of a unix socket, or of a port that is not chosen yet. */
+function toPageLine(address: ListenAddress): string {
+  if (address.kind === "unix" || address.port === 0) return "";
+  return `\n  in a browser: http://${formatListenAddress(address)}/debug/`;
+}
+
+function toFigures(stage: Stage, durationMs: number): string {
+  const { cloud, kubernetes, world } = stage;
+  return formatFigures({
+    cloudRequests: countCloudRequests(cloud.requests),
+    passes: countPasses(stage),
+    writes: countWrites(kubernetes.requests),
+    nodes: world.machines.size + 1,
+    durationMs,
+  });
+}
+
+function toInvitation(kubeconfig: string, address: ListenAddress): string {
+  const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
+  const isSocket = address.kind === "unix";
+  const curl = isSocket ? `curl -s --unix-socket ${address.path}` : "curl -s";
+  const url = `http://${isSocket ? "localhost" : formatListenAddress(address)}/debug/nodes`;
+  return `
+The cluster stays up. Try:
+${toPageLine(address)}
+  ${kubectl} get nodes -L topology.kubernetes.io/zone
+  ${kubectl} describe node worker-uefi
+  ${kubectl} describe node worker-3
+  ${kubectl} get events -A
+  ${kubectl} get nodes -w
+  ${curl} ${url}
+  ${curl} '${url}?format=text'
+
+Ctrl-C ends it.`;
+}

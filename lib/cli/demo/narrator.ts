@@ -1,0 +1,89 @@
+/**
+ * Tells what becomes of the demo's cluster, in plain lines, as the cluster shows it.
+ * @module
+ */
+import { isReady, isUninitialized } from "../../controllers/identity.ts";
+import {
+  EVENTS as LIFECYCLE_EVENTS,
+  SHUTDOWN_TAINT,
+} from "../../controllers/node_lifecycle/words.ts";
+import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
+import { toPlainText } from "../../core/printable.ts";
+import type { KubeEvent } from "../../kube/kinds/event.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import {
+  HOST_NAME_LABEL,
+  POOL_NAME_LABEL,
+  VM_NAME_LABEL,
+} from "../../providers/xenorchestra/labels.ts";
+import type { Stage } from "./stage.ts";
+
+const [ZONE_LABEL] = TOPOLOGY_LABELS.zone;
+const [TYPE_LABEL] = TOPOLOGY_LABELS.instanceType;
+
+/** Tells what becomes of Nodes, with all Warnings about them. Returns what ends that. */
+export function narrate({ view, tell }: Pick<Stage, "view" | "tell">): () => void {
+  const unsubscribe = [
+    view.nodes.subscribe((name, before, after) => {
+      for (const line of tellNode(name, before, after)) tell(line);
+    }),
+    view.events.subscribe((_key, before, after) => {
+      if (after === undefined || before !== undefined || !isWorthTelling(after)) return;
+      tell(toLine("!", `${after.involvedObject.name}: ${after.reason}: ${after.message}`));
+    }),
+  ];
+  return () => {
+    for (const end of unsubscribe) end();
+  };
+}
+
+function tellNode(name: string, before: Node | undefined, after: Node | undefined): string[] {
+  if (after === undefined) return [toLine("-", `${name} is deleted`)];
+  if (before === undefined) return [toLine("+", `${name} registers, system UUID ${toUuid(after)}`)];
+  if (isUninitialized(before)) {
+    return isUninitialized(after) ? [] : [toLine("=", `${name} is ${toSummary(after)}`)];
+  }
+  const lines: string[] = [];
+  const zone = after.metadata.labels?.[ZONE_LABEL];
+  if (before.metadata.labels?.[ZONE_LABEL] !== zone) {
+    lines.push(toLine("~", `${name} is on ${toPlace(after)}, in zone ${zone}`));
+  }
+  if (isReady(before) !== isReady(after)) {
+    lines.push(toLine("~", `${name} is ${isReady(after) ? "Ready" : "NotReady"}`));
+  }
+  if (hasShutdownTaint(before) !== hasShutdownTaint(after)) {
+    const taint = `${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`;
+    lines.push(
+      toLine("~", `${name} ${hasShutdownTaint(after) ? "is" : "is no longer"} tainted ${taint}`),
+    );
+  }
+  return lines;
+}
+
+/** Anybody may register a Node or write an Event there: nothing of theirs moves the cursor or sets colours. */
+function toLine(mark: string, text: string): string {
+  return `  ${mark}  ${toPlainText(text)}`;
+}
+
+/** Whether a Node is marked as one whose machine is off. */
+export function hasShutdownTaint({ spec }: Node): boolean {
+  return spec?.taints?.some(({ key }) => key === SHUTDOWN_TAINT.key) ?? false;
+}
+
+function isWorthTelling({ type, reason }: KubeEvent): boolean {
+  return type === "Warning" || reason === LIFECYCLE_EVENTS.deleting.reason;
+}
+
+function toUuid(node: Node): string {
+  return node.status?.nodeInfo?.systemUUID ?? "unknown";
+}
+
+function toPlace({ metadata: { labels = {} } }: Node): string {
+  return `${labels[POOL_NAME_LABEL]}/${labels[HOST_NAME_LABEL]}`;
+}
+
+function toSummary(node: Node): string {
+  const { labels = {} } = node.metadata;
+  const name = labels[VM_NAME_LABEL];
+  return `${node.spec?.providerID}, ${labels[TYPE_LABEL]} on ${toPlace(node)}, named ${name}`;
+}

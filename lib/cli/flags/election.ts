@@ -1,0 +1,46 @@
+/**
+ * The flags of leader election, and how their times must stand to each other.
+ * @module
+ */
+import type { ElectionSettings } from "../../app/options.ts";
+import { formatDuration } from "../../core/duration.ts";
+import type { ConfigIssue } from "../../core/errors.ts";
+import { isSubdomain } from "../../core/subdomain.ts";
+import { RETRY_JITTER } from "../../kube/election/leader.ts";
+import type { GivenFlags, Range } from "./given.ts";
+
+const DURATION_MS: Range = [1_000, 3_600_000];
+const PERIOD_MS: Range = [100, 600_000];
+
+/**
+ * Reads the flags `--leader-elect-…`. Between the times the same must hold as in the Go controllers
+ * (k8s.io/client-go, `leaderelection`): a leader gives up before others may take over, after more than one try.
+ *
+ * @param issues Takes what is wrong
+ */
+export function toElection(given: GivenFlags, issues: ConfigIssue[]): ElectionSettings {
+  const leaseDurationMs = given.durationMs("leader-elect-lease-duration", DURATION_MS, issues);
+  const renewDeadlineMs = given.durationMs("leader-elect-renew-deadline", PERIOD_MS, issues);
+  const retryPeriodMs = given.durationMs("leader-elect-retry-period", PERIOD_MS, issues);
+  if (renewDeadlineMs >= leaseDurationMs) {
+    const message = `wanted less than --leader-elect-lease-duration (${formatDuration(leaseDurationMs)})`;
+    const found = `, found ${formatDuration(renewDeadlineMs)}`;
+    issues.push({ source: "--leader-elect-renew-deadline", message: message + found });
+  }
+  if (retryPeriodMs * RETRY_JITTER >= renewDeadlineMs) {
+    const message = `wanted less than --leader-elect-renew-deadline (${formatDuration(renewDeadlineMs)})`;
+    const found = ` divided by ${RETRY_JITTER}, found ${formatDuration(retryPeriodMs)}`;
+    issues.push({ source: "--leader-elect-retry-period", message: message + found });
+  }
+  const namespace = readName(given, "leader-elect-resource-namespace", issues);
+  const name = readName(given, "leader-elect-resource-name", issues);
+  return { namespace, name, leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+}
+
+function readName(given: GivenFlags, flag: string, issues: ConfigIssue[]): string {
+  const name = given.text(flag);
+  if (!isSubdomain(name)) {
+    issues.push({ source: `--${flag}`, message: `wanted a name of Kubernetes, found "${name}"` });
+  }
+  return name;
+}

@@ -1,0 +1,75 @@
+/**
+ * The values of all flags, given or by default, read by name.
+ * @module
+ */
+import { parseBool } from "../../core/bool.ts";
+import { formatDuration, parseDuration } from "../../core/duration.ts";
+import type { ConfigIssue } from "../../core/errors.ts";
+import type { FlagSpec } from "./spec.ts";
+import { FLAGS } from "./table.ts";
+import type { FlagToken } from "./tokens.ts";
+
+/** Least and most, both allowed. */
+export type Range = readonly [least: number, most: number];
+
+/** They make the program say something and end: whoever asks a running process finds nothing to know in them. */
+const ANSWERED_AT_ONCE: ReadonlySet<string> = new Set(["help", "version"]);
+
+/** The last value given for each flag, else its default. */
+export class GivenFlags {
+  readonly #flags: readonly FlagSpec[];
+  readonly #values = new Map<string, string>();
+
+  /** @param flags Every flag that there is */
+  constructor(tokens: readonly FlagToken[], flags: readonly FlagSpec[] = FLAGS) {
+    this.#flags = flags;
+    for (const { spec, value } of tokens) {
+      const before = spec.type === "list" ? this.#values.get(spec.name) : undefined;
+      this.#values.set(spec.name, before === undefined ? value : `${before},${value}`);
+    }
+  }
+
+  text(name: string): string {
+    return this.#values.get(name) ?? this.#find(name).default;
+  }
+
+  /** The flags that set something and their values. No flag holds a secret, except for a password within a URL. */
+  listEffective(): Record<string, string> {
+    const effective = this.#flags.filter(
+      ({ name, effect }) => effect === "applies" && !ANSWERED_AT_ONCE.has(name),
+    );
+    return Object.fromEntries(
+      effective.map(({ name }) => [name, this.text(name).replace(/\/\/[^/@]*@/, "//")]),
+    );
+  }
+
+  bool(name: string): boolean {
+    return parseBool(this.text(name)) === true;
+  }
+
+  int(name: string, least: number, most: number, issues: ConfigIssue[]): number {
+    const value = Number(this.text(name));
+    if (value < least || value > most) {
+      const message = `wanted ${least} to ${most}, found ${value}`;
+      issues.push({ source: `--${name}`, message });
+    }
+    return value;
+  }
+
+  durationMs(name: string, [least, most]: Range, issues: ConfigIssue[]): number {
+    const ms = parseDuration(this.text(name));
+    if (ms < least || ms > most) {
+      const message = `wanted ${formatDuration(least)} to ${formatDuration(most)}`;
+      issues.push({ source: `--${name}`, message: `${message}, found ${formatDuration(ms)}` });
+    }
+    return ms;
+  }
+
+  #find(name: string): FlagSpec {
+    const spec = this.#flags.find((one) => one.name === name);
+    if (spec === undefined) {
+      throw new TypeError(`Cannot read flag "${name}": it is not in the table`);
+    }
+    return spec;
+  }
+}

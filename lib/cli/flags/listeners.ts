@@ -1,0 +1,80 @@
+/**
+ * The flags that say where Landfall listens.
+ * @module
+ */
+import { isIP } from "node:net";
+import type { AppOptions, SecureSettings } from "../../app/options.ts";
+import type { ConfigIssue } from "../../core/errors.ts";
+import { isLoopbackHost, parseIp } from "../../core/ip.ts";
+import { type ListenAddress, parseListenAddress } from "../../http/listen_address.ts";
+import { parseList } from "./values.ts";
+import type { GivenFlags } from "./given.ts";
+
+const PORT_MAX = 65_535;
+const EVERYWHERE = "0.0.0.0";
+
+/**
+ * Reads `--debug-address`, `--secure-port` and what belongs to them.
+ *
+ * @param issues Takes what is wrong
+ */
+export function toListeners(
+  given: GivenFlags,
+  issues: ConfigIssue[],
+): Pick<AppOptions, "debugAddress" | "secure"> {
+  const debugAddress = toDebugAddress(given.text("debug-address"), issues);
+  const secure = toSecure(given, issues);
+  const port = secure?.address.kind === "tcp" ? secure.address.port : undefined;
+  if (debugAddress?.kind === "tcp" && debugAddress.port === port) {
+    issues.push({ source: "--secure-port", message: `--debug-address has port ${port} already` });
+  }
+  return { ...(debugAddress && { debugAddress }), ...(secure && { secure }) };
+}
+
+function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | undefined {
+  const port = given.int("secure-port", 0, PORT_MAX, issues);
+  const text = given.text("bind-address") || EVERYWHERE;
+  if (isIP(text) === 0) {
+    issues.push({ source: "--bind-address", message: `wanted an IP address, found "${text}"` });
+  }
+  // Not every address has a canonical form: one with a zone has none.
+  const host = parseIp(text)?.text ?? text;
+  const certFile = given.text("tls-cert-file");
+  const keyFile = given.text("tls-private-key-file");
+  if ((certFile === "") !== (keyFile === "")) {
+    const [missing, there] = certFile === "" ? FILES : FILES.toReversed();
+    issues.push({ source: `--${missing}`, message: `required beside --${there}` });
+  }
+  const alwaysAllowPaths = parseList(given.text("authorization-always-allow-paths"));
+  for (const path of alwaysAllowPaths) {
+    const problem = findPathProblem(path);
+    if (problem === undefined) continue;
+    const message = `${problem}, found "${path}"`;
+    issues.push({ source: "--authorization-always-allow-paths", message });
+  }
+  if (port === 0) return undefined;
+  const files = certFile && keyFile ? { certFile, keyFile } : {};
+  return { address: { kind: "tcp", host, port }, ...files, alwaysAllowPaths };
+}
+
+/** Elsewhere than at the end a `*` would stand for itself, which no path has; the Go controllers refuse it as well. */
+function findPathProblem(path: string): string | undefined {
+  if (!path.startsWith("/")) return "wanted paths that begin with a slash";
+  return path.slice(0, -1).includes("*") ? "wanted a * at the end of a path alone" : undefined;
+}
+
+const FILES = ["tls-cert-file", "tls-private-key-file"] as const;
+
+function toDebugAddress(text: string, issues: ConfigIssue[]): ListenAddress | undefined {
+  if (text === "") return undefined;
+  try {
+    const address = parseListenAddress(text);
+    if (address.kind === "unix" || isLoopbackHost(address.host)) return address;
+    const message = `wanted a loopback address or a unix socket, found "${text}": it has no access control`;
+    issues.push({ source: "--debug-address", message });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    issues.push({ source: "--debug-address", message: error.message });
+  }
+  return undefined;
+}

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import type { Presence } from "../../../lib/cloud/provider.ts";
+import { formatChange, toOutlook } from "../../../lib/cli/check/changes.ts";
+import { Claims } from "../../../lib/controllers/node/rivals.ts";
+import { FakeProvider, toInstance } from "../../support/instances.ts";
+import { type NodeOptions, toNode } from "../../support/nodes.ts";
+
+const provider = new FakeProvider();
+const instance = toInstance("i", {
+  zone: "z",
+  addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
+});
+const PRESENT: Presence = { kind: "present", instance, matchedBy: "systemUuid" };
+const STOPPED: Presence = { ...PRESENT, instance: { ...instance, state: "stopped" } };
+const ABSENT: Presence = { kind: "absent", evidence: "404" };
+const OURS = { providerId: "test://i", uninitialized: false } as const;
+const DONE: NodeOptions = {
+  ...OURS,
+  labels: { "topology.kubernetes.io/zone": "z", "failure-domain.beta.kubernetes.io/zone": "z" },
+  addresses: [
+    ["InternalIP", "10.0.0.1"],
+    ["Hostname", "n"],
+  ],
+};
+
+function listChanges(options: NodeOptions, presence: Presence): string[] {
+  const node = toNode("n", options);
+  return toOutlook(node, presence, {
+    provider,
+    claims: Claims.of([node], {}, () => undefined),
+  }).changes.map(formatChange);
+}
+
+test("toOutlook() names what a person should know of a machine as a problem", () => {
+  const node = toNode("n", DONE);
+  const presence: Presence = { ...PRESENT, caution: "it is in a pool of others" };
+  const { changes, problems } = toOutlook(node, presence, {
+    provider,
+    claims: Claims.of([node], {}, () => undefined),
+  });
+  expect([changes, problems]).toEqual([[], ["it is in a pool of others"]]);
+});
+
+describe("toOutlook()", () => {
+  const zone = "topology.kubernetes.io/zone=z, failure-domain.beta.kubernetes.io/zone=z";
+  const addresses = "addresses would become: InternalIP 10.0.0.1, Hostname n";
+  const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
+  const cases: readonly (readonly [string, NodeOptions, Presence, readonly string[]])[] = [
+    ["nothing for a Node that is as it should be", DONE, PRESENT, []],
+    [
+      "the initialisation of a new Node",
+      {},
+      PRESENT,
+      [`would be initialised: provider ID test://i, ${zone}`, addresses],
+    ],
+    ["labels that differ", { ...DONE, labels: {} }, PRESENT, [`labels would become: ${zone}`]],
+    ["addresses that differ", { ...DONE, addresses: [["Hostname", "n"]] }, PRESENT, [addresses]],
+    [
+      "the shutdown taint",
+      DONE,
+      STOPPED,
+      ["would get the shutdown taint: its machine does not run"],
+    ],
+    ["no second shutdown taint", { ...DONE, taints: [shutdown] }, STOPPED, []],
+    [
+      "a deletion",
+      DONE,
+      ABSENT,
+      ["would be deleted, after the hold-off and within the fleet limit of `deletion`"],
+    ],
+    ["no deletion of an uninitialised Node", { ...DONE, uninitialized: true }, ABSENT, []],
+    ["no deletion of a Node without a provider ID", { uninitialized: false }, ABSENT, []],
+    [
+      "nothing while the cloud does not tell",
+      DONE,
+      { kind: "unknown", reason: "notCovered", message: "" },
+      [],
+    ],
+  ];
+  test.each(cases)("lists %s", (_title, options, presence, changes) => {
+    expect(listChanges(options, presence)).toEqual([...changes]);
+  });
+
+  test("lists no deletion of a Ready Node", () => {
+    const node = toNode("n", DONE);
+    const conditions = [{ type: "Ready", status: "True" }];
+    const ready = { ...node, status: { ...node.status, conditions } };
+    expect(
+      toOutlook(ready, ABSENT, { provider, claims: Claims.of([ready], {}, () => undefined) })
+        .changes,
+    ).toEqual([]);
+  });
+
+  test("says why a Node could not be initialised, and that another claims its machine", () => {
+    const wrong = toNode("n", { nodeIp: "10.9.9.9" });
+    const options = { provider, claims: Claims.of([wrong], {}, () => undefined) };
+    expect(toOutlook(wrong, PRESENT, options).problems.join()).toContain("10.9.9.9");
+    const twins = [toNode("n"), toNode("m", { providerId: "test://i" })] as const;
+    const { changes, problems } = toOutlook(twins[0], PRESENT, {
+      provider,
+      claims: Claims.of(twins, {}, () => undefined),
+    });
+    expect(changes).toEqual([]);
+    expect(problems.join()).toContain('claimed by Node "m"');
+  });
+});

@@ -1,0 +1,296 @@
+/**
+ * The whole command, on simulated servers.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check } from "../../../lib/cli/check/mod.ts";
+import type { CheckReport } from "../../../lib/cli/check/report.ts";
+import { toRegisteredNode } from "../../../lib/cli/demo/cluster.ts";
+import { VERSION } from "../../../lib/cli/version.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import {
+  type KubernetesSimulator,
+  startKubernetesSimulator,
+} from "../../../lib/simulator/kubernetes/mod.ts";
+import {
+  createDemoWorld,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+
+const KUBE_TOKEN = "kub3-t0ken";
+const PASSWORD = "p4ssw0rd-of-xo";
+
+let kubernetes: KubernetesSimulator;
+let cloud: XenOrchestraSimulator;
+let folder: string;
+let kubeconfig: string;
+
+beforeEach(async () => {
+  const clock = systemClock;
+  kubernetes = startKubernetesSimulator({ clock });
+  const { world, machines } = createDemoWorld();
+  const users = [
+    { id: "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96", username: "ccm", password: PASSWORD },
+  ];
+  cloud = await startXenOrchestraSimulator({ clock, world, users });
+  for (const machine of machines.values()) {
+    kubernetes.objects.createNode({ ...toRegisteredNode(machine, "2026-01-01T00:00:00Z") });
+  }
+  folder = await mkdtemp(join(tmpdir(), "landfall-check-"));
+  kubeconfig = join(folder, "kubeconfig");
+  const config = {
+    clusters: [{ name: "c", cluster: { server: kubernetes.url } }],
+    users: [{ name: "u", user: { token: KUBE_TOKEN } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+});
+afterEach(async () => {
+  await Promise.all([kubernetes.stop(), cloud.stop(), rm(folder, { recursive: true })]);
+});
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+}
+
+/** Runs the command; none of the secrets may show in what it says. */
+async function run(env: Record<string, string>, ...argv: readonly string[]): Promise<Ended> {
+  let out = "";
+  const print = (text: string): void => {
+    out += text;
+  };
+  const code = await check([`--kubeconfig=${kubeconfig}`, ...argv], {
+    env,
+    print,
+    complain: print,
+  });
+  for (const secret of [KUBE_TOKEN, PASSWORD, cloud.token, btoa(`ccm:${PASSWORD}`)]) {
+    expect(out).not.toContain(secret);
+  }
+  return { code, out };
+}
+
+async function report(env: Record<string, string>): Promise<CheckReport & { code: number }> {
+  const { code, out } = await run(env, "--output=json");
+  return { ...JSON.parse(out), code };
+}
+
+function byToken(): Record<string, string> {
+  return { XOA_URL: cloud.url, XOA_TOKEN: cloud.token };
+}
+
+function byPassword(): Record<string, string> {
+  return { XOA_URL: cloud.url, XOA_USER: "ccm", XOA_PASSWORD: PASSWORD };
+}
+
+/** A Node that was initialised, and of which the machine runs. */
+function registerLiveNode(): void {
+  const [vm] = cloud.state.list("vms");
+  const providerID = `xenorchestra://${String(vm?.["$pool"])}/${vm?.id}`;
+  kubernetes.objects.createNode({ metadata: { name: "live" }, spec: { providerID } });
+}
+
+describe("check()", () => {
+  test("ends with 0 when all is well, as text", async () => {
+    const { code, out } = await run(byToken());
+    expect(out).toEndWith("\nAll is well.\n");
+    expect(code).toBe(0);
+    expect(out).toMatch(/\nNodes\n {2}ok {4}1 control plane: the DaemonSet runs 1 replica/);
+    expect(out).toMatch(/ok +worker-uefi .* present +worker-uefi +swappedSystemUuid/);
+  });
+
+  test("ends with 0 when all is well, as JSON", async () => {
+    const found = await report(byToken());
+    expect(found).toMatchObject({
+      code: 0,
+      version: VERSION,
+      status: "ok",
+      cloud: { counts: { pools: 2, vms: 12, hosts: 5 } },
+      kubernetes: { server: kubernetes.url },
+      permissions: { status: "ok" },
+    });
+    expect(found.nodes.nodes.map(({ presence }) => presence)).toEqual(
+      Array.from({ length: 8 }, () => "present"),
+    );
+  });
+
+  test.each(["token", "password"])("writes nothing anywhere, signed in by %s", async (way) => {
+    const tokens = [...cloud.auth.tokens.keys()];
+    const env = way === "token" ? byToken() : byPassword();
+    expect(await report(env)).toMatchObject({ code: 0 });
+    expect([...cloud.auth.tokens.keys()]).toEqual(tokens);
+    for (const route of cloud.requests.byRoute.keys()) expect(route).toStartWith("GET ");
+    const written = kubernetes.requests.entries.filter(({ method }) => method !== "GET");
+    for (const { path } of written) expect(path).toEndWith("/selfsubjectaccessreviews");
+  });
+
+  test("ends with 1 and names the right that is missing", async () => {
+    kubernetes.faults.deny({ verb: "delete", resource: "nodes" });
+    const { code, out } = await run(byToken());
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAIL +no +delete +nodes/);
+    expect(out).toEndWith("\n1 thing is wrong.\n");
+  });
+
+  test("ends with 0 and a warning without the right to write Events", async () => {
+    kubernetes.faults.deny({ verb: "create", resource: "events" });
+    expect(await report(byToken())).toMatchObject({ code: 0, status: "warning", warnings: 1 });
+  });
+
+  test("says that Nodes may not be listed", async () => {
+    kubernetes.faults.deny({ verb: "list", resource: "nodes" });
+    const { code, nodes } = await report(byToken());
+    expect(code).toBe(1);
+    expect(nodes).toMatchObject({ status: "failure", findings: [{ code: "forbidden" }] });
+  });
+
+  test("skips Nodes when the cloud cannot be used, but looks at everything else", async () => {
+    const found = await report({ ...byToken(), XOA_TOKEN: "wrong" });
+    expect(found).toMatchObject({
+      code: 1,
+      failures: 1,
+      cloud: { status: "failure", findings: [{ code: "unauthorized" }] },
+      kubernetes: { status: "ok" },
+      permissions: { status: "ok" },
+      nodes: { status: "skipped", skipped: "the cloud cannot be used" },
+    });
+  });
+
+  test("ends with 1 when the user may see nothing, names the rights, and gives up no Node", async () => {
+    registerLiveNode();
+    cloud.faults.set({ kind: "nonAdmin" });
+    const found = await report(byToken());
+    expect(found).toMatchObject({
+      code: 1,
+      cloud: { status: "failure", findings: [{ code: "answers" }, {}, { code: "noInstances" }] },
+      nodes: { status: "skipped", skipped: "the cloud shows nothing to compare them with" },
+    });
+    const { out } = await run(byToken());
+    expect(out).toContain("the older ACLs do not count for the REST API");
+    expect(out).not.toMatch(/delete the Nodes?/);
+  });
+
+  test("names the rights, and gives up no Node, when the user may not see VMs and hosts", async () => {
+    registerLiveNode();
+    for (const route of ["/vms", "/vms/{id}", "/hosts", "/hosts/{id}"]) {
+      cloud.faults.set({ kind: "nonAdmin" }, { route });
+    }
+    const { out } = await run(byToken());
+    expect(out).toMatch(/live: VM .* is not listed, .* may read vm, host, pool/);
+    expect(out).not.toMatch(/delete the Nodes?/);
+  });
+
+  test("says that it may be a proxy of the environment that failed", async () => {
+    const found = await report({ XOA_URL: "http://0.0.0.0:1", XOA_TOKEN: "t", HTTP_PROXY: "x" });
+    expect(found.cloud.findings[0]?.code).toBe("refused");
+    expect(found.cloud.findings[0]?.advice).toContain("HTTP_PROXY is set");
+  });
+
+  test("skips what needs the API server when it cannot be reached", async () => {
+    await kubernetes.stop();
+    const found = await report(byToken());
+    expect(found).toMatchObject({
+      code: 1,
+      cloud: { status: "ok" },
+      kubernetes: { status: "failure", findings: [{ code: "refused" }] },
+      permissions: { status: "skipped" },
+      nodes: { status: "skipped" },
+    });
+  });
+
+  test("skips the cloud when the settings cannot be used", async () => {
+    const found = await report({ XOA_URL: "ftp://xo", XOA_TOKEN: "t" });
+    expect(found).toMatchObject({
+      code: 1,
+      settings: { status: "failure" },
+      cloud: { status: "skipped", skipped: "the settings cannot be used" },
+      kubernetes: { status: "ok" },
+    });
+  });
+
+  test("warns of a Node whose machine nobody knows, and when all are another cloud's", async () => {
+    const systemUUID = "00000000-0000-4000-8000-000000000001";
+    const metadata = { name: "stray" };
+    kubernetes.objects.createNode({ metadata, status: { nodeInfo: { systemUUID } } });
+    const found = await report(byToken());
+    expect(found).toMatchObject({ code: 0, warnings: 1 });
+    expect(found.nodes.nodes.find(({ name }) => name === "stray")).toMatchObject({
+      level: "warning",
+      reason: "notFound",
+    });
+    for (const name of [...createDemoWorld().machines.keys(), "stray"]) {
+      kubernetes.objects.delete("nodes", { name });
+    }
+    kubernetes.objects.createNode({ metadata: { name: "n" }, spec: { providerID: "other://1" } });
+    expect(await report(byToken())).toMatchObject({
+      nodes: { status: "warning", findings: [{ code: "allForeign" }] },
+    });
+  });
+
+  test("warns that addresses would change type, and names the settings that decide", async () => {
+    const { nodes } = (await report(byToken())).nodes;
+    const [first, second] = [...createDemoWorld().machines.values()];
+    for (const machine of [first, second]) {
+      if (machine?.address === undefined)
+        throw new Error("the demo's first machines have addresses");
+      const { nodeName: name, address } = machine;
+      const { metadata, status } = toRegisteredNode(machine, "2026-01-01T00:00:00Z");
+      const providerID = nodes.find((node) => node.name === name)?.instance?.providerId;
+      // As the Go controller leaves a Node behind: its main address is ExternalIP beside the node IP.
+      const addresses = ["InternalIP", "ExternalIP"].map((type) => ({ type, address }));
+      kubernetes.objects.delete("nodes", { name });
+      kubernetes.objects.createNode({
+        metadata,
+        spec: { providerID: providerID ?? "" },
+        status: { ...status, addresses: [...addresses, { type: "Hostname", address: name }] },
+      });
+    }
+    const found = await report(byToken());
+    expect(found).toMatchObject({ code: 0, warnings: 1 });
+    const shift = `${first?.address} from ExternalIP and InternalIP to InternalIP`;
+    expect(found.nodes.findings.at(-1)).toMatchObject({
+      level: "warning",
+      code: "addressesChange",
+      message: expect.stringContaining(`: ${first?.nodeName}: ${shift}; `),
+      advice: expect.stringContaining("addresses.mainIpAsExternal"),
+    });
+    const file = join(folder, "config.yaml");
+    const lines = [
+      `url: ${cloud.url}`,
+      `token: ${cloud.token}`,
+      "addresses: { mainIpAsExternal: true }",
+    ];
+    await writeFile(file, lines.join("\n"));
+    const { out } = await run({}, `--cloud-config=${file}`);
+    expect(out).not.toContain("would change");
+  });
+
+  test("looks at an inventory file, too", async () => {
+    const file = join(folder, "inventory.yaml");
+    await writeFile(file, "instances: [{ id: m1, name: worker-1 }]\n");
+    const { code, out } = await run({}, "--cloud-provider=static", `--cloud-config=${file}`);
+    expect(code).toBe(0);
+    expect(out).toContain(`Cloud at ${file}\n`);
+    expect(out).toMatch(/ok +worker-1 .* present +worker-1 +name/);
+  });
+
+  test("refuses wrong flags, and an unknown provider", async () => {
+    await expect(run(byToken(), "--nonsense")).rejects.toThrow("nonsense");
+    await expect(run(byToken(), "--cloud-provider=azure")).rejects.toThrow("azure");
+  });
+
+  test.each([
+    ["--help", "Usage: landfall check"],
+    ["--version", `landfall ${VERSION}`],
+  ])("answers %s", async (flag, text) => {
+    const { code, out } = await run({}, flag);
+    expect(code).toBe(0);
+    expect(out).toStartWith(text);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { listNodePlans } from "../../../lib/cli/check/nodes.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { FakeProvider, toInstance, toInventory } from "../../support/instances.ts";
+
+const signal = new AbortController().signal;
+
+function toNode(name: string, providerID?: string): Node {
+  const conditions = [{ type: "Ready", status: "True" }];
+  return {
+    metadata: { name },
+    spec: providerID === undefined ? {} : { providerID },
+    status: { conditions },
+  };
+}
+
+function plan(
+  provider: FakeProvider,
+  nodes: readonly Node[],
+  end: AbortSignal = signal,
+): ReturnType<typeof listNodePlans> {
+  const inventory = toInventory([...provider.instances.values()]);
+  return listNodePlans(nodes, { provider, inventory }, end);
+}
+
+describe("listNodePlans()", () => {
+  test("says by name what each Node matches", async () => {
+    const provider = new FakeProvider();
+    provider.instances.set("a", toInstance("a"));
+    const nodes = ["d test://d", "c", "b other://b", "a test://a"].map((line) => {
+      const [name = "", providerId] = line.split(" ");
+      return toNode(name, providerId);
+    });
+    expect(await plan(provider, nodes)).toEqual([
+      {
+        name: "a",
+        level: "ok",
+        ready: true,
+        providerId: "test://a",
+        presence: "present",
+        matchedBy: "providerId",
+        instance: { id: "a", name: "a", state: "running", providerId: "test://a" },
+        changes: [],
+        problems: [],
+      },
+      {
+        name: "b",
+        level: "ok",
+        ready: true,
+        providerId: "other://b",
+        presence: "foreign",
+        message: "the provider ID is another cloud's: the Node is left alone",
+        changes: [],
+        problems: [],
+      },
+      {
+        name: "c",
+        level: "warning",
+        ready: true,
+        presence: "unknown",
+        reason: "notFound",
+        message: "no such instance",
+        changes: [],
+        problems: [],
+      },
+      {
+        name: "d",
+        level: "warning",
+        ready: true,
+        providerId: "test://d",
+        presence: "absent",
+        message: "scripted",
+        changes: [],
+        problems: [],
+      },
+    ]);
+  });
+
+  test("asks directly only for what the inventory lacks, and for fifty Nodes at most", async () => {
+    const provider = new FakeProvider();
+    provider.instances.set("a", toInstance("a"));
+    await plan(provider, [toNode("a"), toNode("b")]);
+    expect(provider.reads).toBe(1);
+    const many = Array.from({ length: 60 }, (_, at) => toNode(`n-${at}`));
+    const plans = await plan(provider, many);
+    expect(provider.reads).toBe(51);
+    expect(plans.filter(({ reason }) => reason === "notListed")).toHaveLength(10);
+  });
+
+  test("leaves it at the inventory when time is up", async () => {
+    const aborted = AbortSignal.abort(new Error("late"));
+    const [found] = await plan(new FakeProvider(), [toNode("a")], aborted);
+    expect(found).toMatchObject({ presence: "unknown", reason: "notListed" });
+  });
+
+  test("does not hide a bug", async () => {
+    const provider = new FakeProvider();
+    provider.missing = () => {
+      throw new TypeError("bug");
+    };
+    await expect(plan(provider, [toNode("a")])).rejects.toThrow("bug");
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "bun:test";
+import { listRights, needAll, type Needs } from "../../../lib/app/rights.ts";
+import { checkPermissions, formatResource } from "../../../lib/cli/check/permissions.ts";
+import type { PermissionsStep } from "../../../lib/cli/check/report.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { ScriptedKubeClient } from "../../support/scripted_kube_client.ts";
+
+const ALL: Needs = needAll({ namespace: "kube-system", name: "lease" });
+const RIGHTS = listRights(ALL);
+
+/** Asks a server that denies these rights: `verb resource`. */
+function check(denied: readonly string[], needs: Needs = ALL): Promise<PermissionsStep> {
+  const client = new ScriptedKubeClient(new ManualClock());
+  client.onWrite = ({ body }) => {
+    const { resourceAttributes: wanted } = body["spec"] as { resourceAttributes: never };
+    const { verb } = wanted;
+    return {
+      metadata: {},
+      status: { allowed: !denied.includes(`${verb} ${formatResource(wanted)}`) },
+    };
+  };
+  return checkPermissions(client, needs, new AbortController().signal);
+}
+
+describe("checkPermissions()", () => {
+  test("is well when all is allowed, and then gives no advice", async () => {
+    const step = await check([]);
+    expect(step.status).toBe("ok");
+    expect(step.advice).toBeUndefined();
+    expect(step.permissions).toHaveLength(RIGHTS.length);
+  });
+
+  test.each(
+    RIGHTS.map(({ access, mandatory }) => [
+      `${access.verb} ${formatResource(access)}`,
+      mandatory ? "failure" : "warning",
+    ]),
+  )("without %s it is a %s", async (right, level) => {
+    const step = await check([right]);
+    expect(step.status).toBe(level === "failure" ? "failure" : "warning");
+    expect(step.permissions.filter((one) => one.level !== "ok")).toHaveLength(1);
+    expect(step.advice).toContain("ClusterRole");
+  });
+
+  test("without a Lease, tells of its namespace and of the flag that names another", async () => {
+    const needs = needAll({ namespace: "clouds", name: "lease" });
+    const step = await check(["get leases.coordination.k8s.io"], needs);
+    expect(step.advice).toContain("Role in clouds");
+    expect(step.advice).toContain("--leader-elect-resource-name");
+    expect((await check(["list nodes"])).advice).not.toMatch(/lease|--/);
+  });
+
+  test("asks about a Lease by its name, but to create one without", async () => {
+    const { permissions } = await check([]);
+    const leases = permissions.filter(({ resource }) => resource === "leases");
+    expect(leases.map(({ verb, namespace, name }) => [verb, namespace, name])).toEqual([
+      ["get", "kube-system", "lease"],
+      ["create", "kube-system", undefined],
+      ["update", "kube-system", "lease"],
+    ]);
+  });
+
+  test("asks for nothing that only others need", async () => {
+    const { permissions } = await check([], { ...ALL, isDeletionEnabled: false });
+    const rights = permissions.map((one) => `${one.verb} ${formatResource(one)}`);
+    expect(rights).not.toContain("delete nodes");
+    expect(rights).toContain("patch nodes/status");
+  });
+});
+
+test.each([
+  [{ group: "", resource: "nodes", subresource: "status", verb: "patch" }, "nodes/status"],
+  [{ group: "a.b", resource: "leases", verb: "get" }, "leases.a.b"],
+])("formatResource(%j) is %s", (access, text) => {
+  expect(formatResource(access)).toBe(text);
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { parseDemoFlags } from "../../../lib/cli/demo/flags.ts";
+
+test("parseDemoFlags() stays up and serves its debug pages on loopback by default", () => {
+  expect(parseDemoFlags([])).toEqual({
+    once: false,
+    verbose: false,
+    debugAddress: { kind: "tcp", host: "127.0.0.1", port: 10_260 },
+  });
+});
+
+test("parseDemoFlags() takes all flags", () => {
+  const argv = ["--once", "--verbose", "--kubeconfig", "/a/../b", "--debug-address=/run/x.sock"];
+  expect(parseDemoFlags(argv)).toEqual({
+    once: true,
+    verbose: true,
+    kubeconfig: "/b",
+    debugAddress: { kind: "unix", path: "/run/x.sock" },
+  });
+});
+
+test.each([["--help"], ["-h"]])("parseDemoFlags() gives nothing for %s", (flag) => {
+  expect(parseDemoFlags([flag])).toBeUndefined();
+});
+
+test.each([
+  ["--twice", "--twice"],
+  ["--debug-address=0.0.0.0:0", 'wanted a loopback address or a unix socket, found "0.0.0.0:0"'],
+  ["--debug-address=nowhere", "nowhere"],
+])("parseDemoFlags() refuses %s", (flag, message) => {
+  expect(() => parseDemoFlags([flag])).toThrow(message);
+});

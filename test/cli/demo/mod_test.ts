@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { demo } from "../../../lib/cli/demo/mod.ts";
+import { STORY } from "../../../lib/cli/demo/story.ts";
+
+test("demo() --once plays the story, ends with 0 and tells every step", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  let out = "";
+  const code = await demo(
+    ["--once", "--debug-address", "127.0.0.1:0", "--kubeconfig", kubeconfig],
+    {
+      env: {},
+      print: (text) => (out += text),
+      complain: (text) => (out += text),
+    },
+  );
+  expect(code).toBe(0);
+  expect(out).toContain("Every step came true.");
+  expect(out.match(/so it is/g)).toHaveLength(STORY.length);
+  expect(out).toContain("worker-uefi is xenorchestra://");
+  expect(out).toContain("worker-late: NodeInitializationFailed");
+  expect(out).toContain("worker-1: NodeZoneChanged");
+  expect(out).toContain("worker-3: NodeDeletionBlocked");
+  expect(out).toContain("worker-2: DeletingNode: ");
+  expect(out.match(/^ {2}- {2}\S+ is deleted$/gm)).toEqual(["  -  worker-2 is deleted"]);
+  expect(out).toContain("Figures: 9 Nodes, 1 of them deleted");
+  expect(out).toMatch(/in total +\d+ {3}\d+ for \d+ inventories/);
+  expect(await readFile(kubeconfig, "utf8")).toContain("current-context: demo");
+  await rm(folder, { recursive: true });
+}, 120_000);
+
+test.each([
+  ["--kubeconfig=FILE that exists", "exists and is left alone"],
+  ["--kubeconfig=/nowhere/kubeconfig", '"/nowhere/kubeconfig" cannot be written'],
+  ["--debug-address=0.0.0.0:0", "loopback"],
+])("demo() refuses %s", async (flag, message) => {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
+  const file = join(folder, "precious");
+  await writeFile(file, "mine");
+  const argv = [flag.replace("FILE that exists", file), "--once"];
+  await expect(demo(argv, { env: {}, print: () => {}, complain: () => {} })).rejects.toThrow(
+    message,
+  );
+  expect(await readFile(file, "utf8")).toBe("mine");
+  await rm(folder, { recursive: true });
+});

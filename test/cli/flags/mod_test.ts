@@ -1,0 +1,320 @@
+/**
+ * Flags in all Go forms, with what they come to.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { FLAGS } from "../../../lib/cli/flags/table.ts";
+import { parseFlags } from "../../../lib/cli/flags/mod.ts";
+import type { Settings } from "../../../lib/cli/flags/mod.ts";
+import { ConfigError } from "../../../lib/core/errors.ts";
+
+const ELECTION = {
+  namespace: "kube-system",
+  name: "cloud-controller-manager",
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+};
+const EVERYWHERE = { kind: "tcp", host: "0.0.0.0", port: 10_258 } as const;
+const SECURE = { address: EVERYWHERE, alwaysAllowPaths: ["/healthz", "/readyz", "/livez"] };
+
+const DEFAULTS: Settings = {
+  cloudProvider: "xenorchestra",
+  controllers: new Set(["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"]),
+  concurrentNodeSyncs: 16,
+  flags: { "node-status-update-frequency": 300_000, "node-monitor-period": 5_000 },
+  debugAddress: { kind: "tcp", host: "127.0.0.1", port: 10_260 },
+  secure: SECURE,
+  election: ELECTION,
+  loggingFormat: "text",
+  logLevel: "info",
+  isVersionWanted: false,
+  isHelpWanted: false,
+};
+
+function listIssues(argv: readonly string[]): readonly string[] {
+  try {
+    parseFlags(argv);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split("\n");
+    throw error;
+  }
+  return [];
+}
+
+describe("P-01 parseFlags()", () => {
+  test("P-01 parseFlags() gives the defaults when nothing is given", () => {
+    expect(parseFlags([])).toMatchObject({ settings: DEFAULTS, warnings: [] });
+    expect(parseFlags([]).settings).toEqual(DEFAULTS);
+  });
+
+  test("parseFlags() gives the values of all flags that set something for /configz, no password", () => {
+    const args = ["--cluster-name=x", "--v=3", "--master=https://me:secret@api:6443"];
+    const { configz } = parseFlags(args);
+    expect(configz).toMatchObject({ v: "3", "secure-port": "10258", master: "https://api:6443" });
+    for (const name of ["cluster-name", "help", "version"])
+      expect(Object.keys(configz)).not.toContain(name);
+  });
+
+  const forms: readonly [
+    readonly string[],
+    { readonly [Name in keyof Settings]?: Settings[Name] | undefined },
+  ][] = [
+    [["--cloud-config=/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
+    [["--cloud-config", "/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
+    [["-cloud-config=/etc/c.yaml"], { cloudConfig: "/etc/c.yaml" }],
+    [["--cloud_config=/etc/c_d.yaml"], { cloudConfig: "/etc/c_d.yaml" }],
+    [["--cloud-config=a=b"], { cloudConfig: "a=b" }],
+    [["--cloud-config="], {}],
+    [["--cloud-config=a", "--cloud-config=b"], { cloudConfig: "b" }],
+    [
+      ["--kubeconfig=/k", "--master=https://h:6443"],
+      { kubeconfig: "/k", master: "https://h:6443" },
+    ],
+    [["--v=4"], { logLevel: "debug" }],
+    [["-v=4"], { logLevel: "debug" }],
+    [["-v4"], { logLevel: "debug" }],
+    [["-v", "4"], { logLevel: "debug" }],
+    [["-v=3"], {}],
+    [["--logging-format=json"], { loggingFormat: "json" }],
+    [
+      ["--node-status-update-frequency=1h30m"],
+      { flags: { ...DEFAULTS.flags, "node-status-update-frequency": 5_400_000 } },
+    ],
+    [["--node-monitor-period=100ms"], { flags: { ...DEFAULTS.flags, "node-monitor-period": 100 } }],
+    [
+      ["--node-monitor-period", "1h"],
+      { flags: { ...DEFAULTS.flags, "node-monitor-period": 3_600_000 } },
+    ],
+    [["--concurrent-node-syncs", "1"], { concurrentNodeSyncs: 1 }],
+    [["--leader-elect=false"], { election: undefined }],
+    [["--leader-elect=F"], { election: undefined }],
+    [["--leader-elect-resource-name=other"], { election: { ...ELECTION, name: "other" } }],
+    [["--leader-elect-lease-duration=1m"], { election: { ...ELECTION, leaseDurationMs: 60_000 } }],
+    [["--debug-address=[::1]:0"], { debugAddress: { kind: "tcp", host: "::1", port: 0 } }],
+    [["--debug-address=/run/l.sock"], { debugAddress: { kind: "unix", path: "/run/l.sock" } }],
+    [["--secure-port=1"], { secure: { ...SECURE, address: { ...EVERYWHERE, port: 1 } } }],
+    [["--secure-port=0"], { secure: undefined }],
+    [["--bind-address=::1"], { secure: { ...SECURE, address: { ...EVERYWHERE, host: "::1" } } }],
+    [["--bind-address="], {}],
+    [
+      ["--tls-cert-file=/c", "--tls-private-key-file=/k"],
+      { secure: { ...SECURE, certFile: "/c", keyFile: "/k" } },
+    ],
+    [
+      ["--authorization-always-allow-paths=/healthz,/metrics"],
+      { secure: { ...SECURE, alwaysAllowPaths: ["/healthz", "/metrics"] } },
+    ],
+    [["--version"], { isVersionWanted: true }],
+    [["-h"], { isHelpWanted: true }],
+    [["--help", "--nonsense", "positional"], { isHelpWanted: true }],
+    [["--cloud-provider=static"], { cloudProvider: "static" }],
+  ];
+  test.each(forms)("P-01 parseFlags() reads %j", (argv, changed) => {
+    const { settings, warnings } = parseFlags(argv);
+    expect<unknown>(settings).toEqual({ ...DEFAULTS, ...changed });
+    expect(warnings).toEqual([]);
+  });
+
+  test("P-01 parseFlags() turns the debug pages off with an empty --debug-address", () => {
+    expect(parseFlags(["--debug-address="]).settings).not.toHaveProperty("debugAddress");
+  });
+
+  const accepted = FLAGS.filter(({ effect }) => effect !== "removed");
+  test.each(accepted)("P-01 parseFlags() accepts --$name with its own default", (spec) => {
+    expect(listIssues([`--${spec.name}=${spec.default}`])).toEqual([]);
+  });
+
+  const refused: readonly [readonly string[], readonly string[]][] = [
+    [["--cloud-provider="], ["--cloud-provider: wanted the name of a provider"]],
+    [["--cloud-confg=x"], ["--cloud-confg: unknown flag; did you mean --cloud-config?"]],
+    [["--kube_config=x"], ["--kube_config: unknown flag; did you mean --kubeconfig?"]],
+    [["--zzzzzz"], ["--zzzzzz: unknown flag; see --help"]],
+    [["---v=1"], ["---v: unknown flag; did you mean --v?"]],
+    [["-x"], ["-x: unknown flag; see --help"]],
+    [["run"], ['unexpected argument "run"; only flags are accepted']],
+    [["--", "run"], ['unexpected argument "run"; only flags are accepted']],
+    [
+      ["--leader-elect", "false"],
+      ['--leader-elect: found "false" after a space; write --leader-elect=false'],
+    ],
+    [["--profiling", "TRUE"], ['--profiling: found "TRUE" after a space; write --profiling=true']],
+    [
+      ["--leader-elect-lease-duration=10s"],
+      [
+        "--leader-elect-renew-deadline: wanted less than --leader-elect-lease-duration (10s), found 10s",
+      ],
+    ],
+    [
+      ["--leader-elect-renew-deadline=2.4s"],
+      [
+        "--leader-elect-retry-period: wanted less than --leader-elect-renew-deadline (2.4s) " +
+          "divided by 1.2, found 2s",
+      ],
+    ],
+    [
+      ["--leader-elect-resource-name=A_b"],
+      ['--leader-elect-resource-name: wanted a name of Kubernetes, found "A_b"'],
+    ],
+    [["--tls-cert-file=/c"], ["--tls-private-key-file: required beside --tls-cert-file"]],
+    [["--tls-private-key-file=/k"], ["--tls-cert-file: required beside --tls-private-key-file"]],
+    [
+      ["--authorization-always-allow-paths=/healthz,metrics"],
+      [
+        "--authorization-always-allow-paths: wanted paths that begin with a slash, " +
+          'found "metrics"',
+      ],
+    ],
+    [
+      ["--authorization-always-allow-paths=/*,/met*,/me*rics,/debug/**"],
+      [
+        '--authorization-always-allow-paths: wanted a * at the end of a path alone, found "/me*rics"',
+        '--authorization-always-allow-paths: wanted a * at the end of a path alone, found "/debug/**"',
+      ],
+    ],
+    [["--leader-elect=maybe"], ['--leader-elect: wanted true or false, found "maybe"']],
+    [["--concurrent-node-syncs=0"], ["--concurrent-node-syncs: wanted 1 to 1000, found 0"]],
+    [
+      ["--concurrent-node-syncs=two"],
+      ['--concurrent-node-syncs: wanted a whole number, found "two"'],
+    ],
+    [
+      ["--node-status-update-frequency=0"],
+      ["--node-status-update-frequency: wanted 1s to 24h0m0s, found 0s"],
+    ],
+    [
+      ["--node-status-update-frequency=24h1s"],
+      ["--node-status-update-frequency: wanted 1s to 24h0m0s, found 24h0m1s"],
+    ],
+    [["--node-monitor-period=0"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found 0s"]],
+    [["--node-monitor-period=-5s"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found -5s"]],
+    [["--node-monitor-period=99ms"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found 99ms"]],
+    [
+      ["--node-monitor-period=1h1s"],
+      ["--node-monitor-period: wanted 100ms to 1h0m0s, found 1h0m1s"],
+    ],
+    [
+      ["--node-monitor-period=5"],
+      ['--node-monitor-period: wanted a duration such as "30s" or "5m0s", found "5"'],
+    ],
+    [
+      ["--concurrent-node-status-updates=-1"],
+      ['--concurrent-node-status-updates: wanted a whole number, at least 0, found "-1"'],
+    ],
+    [
+      ["--node-status-update-frequency=5"],
+      ['--node-status-update-frequency: wanted a duration such as "30s" or "5m0s", found "5"'],
+    ],
+    [["--logging-format=xml"], ['--logging-format: wanted text or json, found "xml"']],
+    [
+      ["--leader-elect-resource-lock=endpoints"],
+      ['--leader-elect-resource-lock: wanted leases, found "endpoints"'],
+    ],
+    [["--kube-api-qps=fast"], ['--kube-api-qps: wanted a number, found "fast"']],
+    [
+      ["--cloud-config"],
+      ["--cloud-config: wanted a value, nothing follows; write --cloud-config=VALUE"],
+    ],
+    [
+      ["--cloud-config", "--v=1"],
+      ['--cloud-config: wanted a value, "--v=1" follows; write --cloud-config=VALUE'],
+    ],
+    [["--port=0"], ["--port: was removed; use --debug-address=127.0.0.1:10260, or --secure-port"]],
+    [
+      ["--address=0.0.0.0"],
+      [
+        "--address: was removed; use --debug-address=127.0.0.1:10260, or --bind-address with --secure-port",
+      ],
+    ],
+    [
+      ["--secure-port=1", "--bind-address=garbage"],
+      ['--bind-address: wanted an IP address, found "garbage"'],
+    ],
+    [["--bind-address=10.0.0"], ['--bind-address: wanted an IP address, found "10.0.0"']],
+    [["--secure-port=70000"], ["--secure-port: wanted 0 to 65535, found 70000"]],
+    [["--secure-port=10260"], ["--secure-port: --debug-address has port 10260 already"]],
+    [
+      ["--debug-address=0.0.0.0:10260"],
+      [
+        "--debug-address: wanted a loopback address or a unix socket, " +
+          'found "0.0.0.0:10260": it has no access control',
+      ],
+    ],
+    [
+      ["--debug-address=10260"],
+      [
+        '--debug-address: Cannot listen at "10260": wanted host:port with a port up to 65535, ' +
+          "or the path of a unix socket",
+      ],
+    ],
+    [
+      ["--nope", "--v=x", "--controllers=foo"],
+      [
+        "--nope: unknown flag; see --help",
+        '--v: wanted a whole number, found "x"',
+        '--controllers: "foo" is no controller; there are cloud-node = cloud-node-controller, ' +
+          "cloud-node-lifecycle = cloud-node-lifecycle-controller, service = service-lb-controller, " +
+          "route = node-route-controller, cloud-node-label-sync = cloud-node-label-sync-controller",
+      ],
+    ],
+  ];
+  test.each(refused)("P-01 parseFlags() refuses %j with every reason", (argv, issues) => {
+    expect(listIssues(argv)).toEqual(issues);
+  });
+});
+
+describe("parseFlags() warnings", () => {
+  test("parseFlags() names all flags without effect in one line, with their reasons", () => {
+    const argv = ["--kube-api-qps=50", "--kube_api_burst=100", "--profiling", "--profiling=false"];
+    expect(parseFlags(argv).warnings).toEqual([
+      "flags without effect: --kube-api-qps --kube-api-burst (requests to the API server are bounded " +
+        "in flight, not throttled by rate), --profiling (it tunes the Go runtime and its libraries)",
+    ]);
+  });
+
+  test("parseFlags() says nothing about flags that do nothing anywhere", () => {
+    const argv = [
+      "--allow-untagged-cloud",
+      "--node-sync-period=1s",
+      "--external-cloud-volume-plugin=x",
+    ];
+    expect(parseFlags(argv).warnings).toEqual([]);
+  });
+});
+
+describe("P-02 parseFlags()", () => {
+  const ALL = ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"];
+  const cases: readonly [readonly string[], readonly string[], number][] = [
+    [["--controllers=*"], ALL, 0],
+    [["--controllers=cloud-node,-cloud-node-lifecycle"], ["cloud-node"], 0],
+    [["--controllers=cloud-node-controller"], ["cloud-node"], 0],
+    [["--controllers=cloud-node-lifecycle"], ["cloud-node-lifecycle"], 0],
+    [["--controllers=cloud-node-lifecycle-controller"], ["cloud-node-lifecycle"], 0],
+    [["--controllers=cloud-node-label-sync"], ["cloud-node-label-sync"], 0],
+    [["--controllers=cloud-node-label-sync-controller"], ["cloud-node-label-sync"], 0],
+    [
+      ["--controllers=*,-cloud-node-lifecycle-controller"],
+      ["cloud-node", "cloud-node-label-sync"],
+      0,
+    ],
+    [["--controllers=*", "--controllers=-cloud-node"], ALL.slice(1), 0],
+    [["--controllers=-cloud-node", "--controllers=*"], ALL.slice(1), 0],
+    [["--controllers=-cloud-node,*"], ALL.slice(1), 0],
+    [["--controllers=-cloud-node,cloud-node"], [], 1],
+    [["--controllers=cloud-node,-cloud-node"], ["cloud-node"], 0],
+    [["--controllers=-cloud-node-lifecycle"], [], 1],
+    [["--controllers=*,service,route"], ALL, 2],
+    [["--controllers=*,-service,-route"], ALL, 0],
+    [["--controllers="], [], 1],
+    [
+      ["--controllers", "cloud-node, cloud-node-label-sync"],
+      ["cloud-node", "cloud-node-label-sync"],
+      0,
+    ],
+  ];
+  test.each(cases)("P-02 parseFlags() runs for %j just %j", (argv, names, warned) => {
+    const { settings, warnings } = parseFlags(argv);
+    expect([...settings.controllers]).toEqual([...names]);
+    expect(warnings).toHaveLength(warned);
+  });
+});
