@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "../lib/core/clock.ts";
-import { OWN_CLIENT } from "../lib/providers/xenorchestra/mint.ts";
+import { OWN_CLIENT } from "../lib/providers/xenorchestra/session/mint.ts";
 import { startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
 import { listCodeBlocks } from "./support/markdown_links.ts";
 import { readSource, ROOT } from "./support/sources.ts";

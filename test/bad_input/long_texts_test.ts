@@ -16,9 +16,9 @@ import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
 import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";
 import { parseFile } from "../../lib/providers/static/config_schema.ts";
 import { parseProviderId as parseStaticId } from "../../lib/providers/static/provider_id.ts";
-import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
-import { parseProviderId } from "../../lib/providers/xenorchestra/provider_id.ts";
-import { explainToken, parseUrl } from "../../lib/providers/xenorchestra/text_forms.ts";
+import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";
+import { parseProviderId } from "../../lib/providers/xenorchestra/model/provider_id.ts";
+import { explainToken, parseUrl } from "../../lib/providers/xenorchestra/settings/text_forms.ts";
 import { measureCpuMs } from "../support/hostile.ts";
 
 /** A quadratic reader needs seconds for so many characters, and minutes for a file as long as files may be. */

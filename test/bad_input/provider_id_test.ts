@@ -9,7 +9,10 @@ import {
   formatProviderId as formatStatic,
   parseProviderId as parseStatic,
 } from "../../lib/providers/static/provider_id.ts";
-import { formatProviderId, parseProviderId } from "../../lib/providers/xenorchestra/provider_id.ts";
+import {
+  formatProviderId,
+  parseProviderId,
+} from "../../lib/providers/xenorchestra/model/provider_id.ts";
 import { anyText, tries } from "../support/hostile.ts";
 
 const uuid = fc.uuid().filter((text) => /[^0-]/.test(text));

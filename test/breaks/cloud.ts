@@ -6,10 +6,10 @@ import { type Break, edit } from "./break.ts";
 
 const SOURCE = "lib/cloud/inventory_source.ts";
 const LIVE = "lib/providers/xenorchestra/live_provider.ts";
-const SESSION = "lib/providers/xenorchestra/session.ts";
-const EVENTS = "lib/providers/xenorchestra/events.ts";
-const HTTP = "lib/providers/xenorchestra/http.ts";
-const TOKENS = "lib/providers/xenorchestra/tokens.ts";
+const SESSION = "lib/providers/xenorchestra/session/session.ts";
+const EVENTS = "lib/providers/xenorchestra/wire/events.ts";
+const HTTP = "lib/providers/xenorchestra/session/http.ts";
+const TOKENS = "lib/providers/xenorchestra/session/tokens.ts";
 
 export const CLOUD_BREAKS: readonly Break[] = [
   {
@@ -125,21 +125,21 @@ export const CLOUD_BREAKS: readonly Break[] = [
     id: "etag-of-other-query",
     invariant: "an ETag answers the question that it was given for and no other",
     edits: edit(
-      "lib/providers/xenorchestra/api.ts",
+      "lib/providers/xenorchestra/wire/api.ts",
       "const knownEtag = known?.path === path ? known.etag : undefined;",
       "const knownEtag = known?.etag;",
     ),
-    tests: ["test/providers/xenorchestra/api_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/api_test.ts"],
   },
   {
     id: "etag-of-cache",
     invariant: "a 304 that names another answer than ours is none",
     edits: edit(
-      "lib/providers/xenorchestra/api.ts",
+      "lib/providers/xenorchestra/wire/api.ts",
       'if (isSameEtag(reply.etag ?? knownEtag, knownEtag)) return "unchanged";',
       'if (isSameEtag(knownEtag, knownEtag)) return "unchanged";',
     ),
-    tests: ["test/providers/xenorchestra/api_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/api_test.ts"],
   },
   {
     id: "cloud-without-deadline",
@@ -149,36 +149,36 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "const deadline = started.signal;",
       "const deadline = timeoutMs > 0 ? AbortSignal.any([signal]) : started.signal;",
     ),
-    tests: ["test/providers/xenorchestra/session_test.ts"],
+    tests: ["test/providers/xenorchestra/session/session_test.ts"],
     simulated: true,
   },
   {
     id: "show-refused-token",
     invariant: "a token that was refused is not shown again at once",
     edits: edit(SESSION, "this.#deny(token);", ""),
-    tests: ["test/providers/xenorchestra/session_test.ts"],
+    tests: ["test/providers/xenorchestra/session/session_test.ts"],
   },
   {
     id: "cookie-to-other-origin",
     invariant: "a redirect to another origin does not get the token",
     edits: edit(
-      "lib/providers/xenorchestra/http.ts",
+      "lib/providers/xenorchestra/session/http.ts",
       "if (to === null || to.origin !== new URL(from).origin) {",
       "if (to === null) {",
     ),
-    tests: ["test/providers/xenorchestra/http_test.ts"],
+    tests: ["test/providers/xenorchestra/session/http_test.ts"],
   },
   {
     id: "silent-stream",
     invariant: "a stream of events that says nothing for too long is opened anew",
     edits: edit(EVENTS, "guard.setLimit(SILENCE_MS);", "guard.setLimit(SILENCE_MS * 100);"),
-    tests: ["test/providers/xenorchestra/events_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/events_test.ts"],
   },
   {
     id: "gap-between-streams",
     invariant: "a new stream of events begins with a look at everything, for what it missed",
     edits: edit(EVENTS, 'onHint("everything");', ""),
-    tests: ["test/providers/xenorchestra/events_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/events_test.ts"],
   },
   {
     id: "hurry-with-password",
@@ -188,13 +188,13 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "if (!this.#mayTry()) {\n      const",
       "if (this.#failures < 0) {\n      const",
     ),
-    tests: ["test/providers/xenorchestra/tokens_test.ts"],
+    tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },
   {
     id: "mint-many",
     invariant: "many requests that need a token ask for one",
     edits: edit(TOKENS, "this.#minting ??= this.#mint()", "this.#minting = this.#mint()"),
-    tests: ["test/providers/xenorchestra/tokens_test.ts"],
+    tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },
   {
     id: "drop-token-too-early",
@@ -204,23 +204,23 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "this.#failures += 1;\n      if (error",
       "this.#failures += 1;\n      this.#current = undefined;\n      if (error",
     ),
-    tests: ["test/providers/xenorchestra/tokens_test.ts"],
+    tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },
   {
     id: "use-empty-token",
     invariant: "a token file that is away or holds no token leaves the last one in use",
     edits: edit(TOKENS, 'if (problem === "") this.#token = text;', "this.#token = text;"),
-    tests: ["test/providers/xenorchestra/tokens_test.ts"],
+    tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },
   {
     id: "use-broken-ca",
     invariant: "a caFile that is broken leaves the last good one in use",
     edits: edit(
-      "lib/providers/xenorchestra/ca_file.ts",
+      "lib/providers/xenorchestra/session/ca_file.ts",
       "const pem = toCertificates(this.#path, text);",
       "const pem = text;",
     ),
-    tests: ["test/providers/xenorchestra/ca_file_test.ts"],
+    tests: ["test/providers/xenorchestra/session/ca_file_test.ts"],
   },
   {
     id: "begin-twice",
@@ -230,7 +230,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       'if (event !== "init" || hasBegun) continue;',
       'if (event !== "init") continue;',
     ),
-    tests: ["test/providers/xenorchestra/events_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/events_test.ts"],
   },
   {
     id: "any-etag",
@@ -240,7 +240,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "header.length <= ETAG_LENGTH_MAX && ETAG.test(header)",
       "header.length <= ETAG_LENGTH_MAX",
     ),
-    tests: ["test/providers/xenorchestra/http_test.ts"],
+    tests: ["test/providers/xenorchestra/session/http_test.ts"],
   },
   {
     id: "password-after-redirect",
@@ -250,16 +250,16 @@ export const CLOUD_BREAKS: readonly Break[] = [
       'reply.redirectUrl === undefined || request.method !== "GET"',
       "reply.redirectUrl === undefined",
     ),
-    tests: ["test/providers/xenorchestra/http_test.ts"],
+    tests: ["test/providers/xenorchestra/session/http_test.ts"],
   },
   {
     id: "take-any-certificate",
     invariant: "no other certificate than the pinned one gets the token",
     edits: edit(
-      "lib/providers/xenorchestra/tls.ts",
+      "lib/providers/xenorchestra/session/tls.ts",
       "if (normalise(certificate.fingerprint256) !== pin) throw",
       'if (normalise(certificate.fingerprint256) === "") throw',
     ),
-    tests: ["test/providers/xenorchestra/tls_test.ts"],
+    tests: ["test/providers/xenorchestra/session/tls_test.ts"],
   },
 ];

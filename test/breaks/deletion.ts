@@ -4,17 +4,17 @@
  */
 import { type Break, edit } from "./break.ts";
 
-const ABSENCE = "lib/providers/xenorchestra/absence.ts";
-const CONNECTIONS = "lib/providers/xenorchestra/connections.ts";
-const DIRECT_READS = "lib/providers/xenorchestra/direct_reads.ts";
+const ABSENCE = "lib/providers/xenorchestra/proof/absence.ts";
+const CONNECTIONS = "lib/providers/xenorchestra/proof/connections.ts";
+const DIRECT_READS = "lib/providers/xenorchestra/proof/direct_reads.ts";
 const GUARD = "lib/cloud/deletion_guard.ts";
 const STREAK = "lib/cloud/streak.ts";
-const STAYS = "lib/providers/xenorchestra/stays.ts";
+const STAYS = "lib/providers/xenorchestra/proof/stays.ts";
 const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
 const FLEET = "lib/controllers/node_lifecycle/fleet_watch.ts";
-const WHEREABOUTS = "lib/providers/xenorchestra/whereabouts.ts";
-const CONNECTION_HISTORY = "lib/providers/xenorchestra/connection_history.ts";
-const SCHEMA = "lib/providers/xenorchestra/schema.ts";
+const WHEREABOUTS = "lib/providers/xenorchestra/proof/whereabouts.ts";
+const CONNECTION_HISTORY = "lib/providers/xenorchestra/proof/connection_history.ts";
+const SCHEMA = "lib/providers/xenorchestra/wire/schema.ts";
 
 export const DELETION_BREAKS: readonly Break[] = [
   {
@@ -32,21 +32,21 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "trust-any-404",
     invariant: "a 404 that does not name the object (of a proxy, of a wrong path) is no answer",
     edits: edit(
-      "lib/providers/xenorchestra/api.ts",
+      "lib/providers/xenorchestra/wire/api.ts",
       'if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };',
       'if (reply.status === 404) return { kind: "missing" };',
     ),
-    tests: ["test/providers/xenorchestra/api_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/api_test.ts"],
   },
   {
     id: "trust-any-404-page",
     invariant: "a server has no collection only by its own page for that very path",
     edits: edit(
-      "lib/providers/xenorchestra/http.ts",
+      "lib/providers/xenorchestra/session/http.ts",
       "...(isPage && saysUnknownRoute(text, url) ? { isUnknownRoute: true } : {}),",
       "...(isPage && (saysUnknownRoute(text, url) || true) ? { isUnknownRoute: true } : {}),",
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "skip-pools-without-dom0",
@@ -56,13 +56,13 @@ export const DELETION_BREAKS: readonly Break[] = [
       'if (dom0?.kind === "hidden" && mayHideVms) return undefined;',
       'if ((dom0?.kind === "hidden" || dom0?.kind === "noCollection") && mayHideVms) return undefined;',
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-first-404",
     invariant: "the 404 is asked for again once the pool is known to be loaded",
     edits: edit(ABSENCE, 'if (again.kind !== "missing")', 'if (again.kind === "undecodable")'),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-empty-pool",
@@ -72,13 +72,13 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;",
       "if (objects.every((vm) => vm.id !== vmId)) return undefined;",
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "forget-other-pools",
     invariant: "a VM may be in another pool that is lost",
     edits: edit(ABSENCE, "if (mayPartsBeLost && doubt === undefined) continue;", "continue;"),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-pools-that-hide",
@@ -88,7 +88,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "const others = listOthers(question, true);",
       "const others: string[] = [];",
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "forget-connections",
@@ -98,13 +98,13 @@ export const DELETION_BREAKS: readonly Break[] = [
       'if (server.status !== "connected")',
       'if (server.status === "disconnected")',
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-no-connections",
     invariant: "an empty list of connections is one that cannot be read",
     edits: edit(CONNECTIONS, 'return toUnreadable("it is empty");', 'return { kind: "clear" };'),
-    tests: ["test/providers/xenorchestra/absence_test.ts", "test/outages/restart_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts", "test/outages/restart_test.ts"],
   },
   {
     id: "trust-some-connections",
@@ -114,29 +114,29 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (!complete || connected.has(id)) continue;",
       "if (!complete || connected.size > 0) continue;",
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-who-never-saw",
     invariant: "who cannot read the connections proves nothing of a VM that it never saw",
     edits: edit(ABSENCE, "if (isSeen) return undefined;", "return undefined;"),
-    tests: ["test/providers/xenorchestra/absence_test.ts", "test/outages/restart_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts", "test/outages/restart_test.ts"],
   },
   {
     id: "ignore-coverage",
     invariant: "a machine is not missed while its pool is not shown in full",
     edits: edit(
-      "lib/providers/xenorchestra/observation.ts",
+      "lib/providers/xenorchestra/proof/observation.ts",
       "if (pool?.complete) continue;",
       "if (pool?.complete || poolId) continue;",
     ),
-    tests: ["test/providers/xenorchestra/observation_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/observation_test.ts"],
   },
   {
     id: "pool-without-master",
     invariant: "a pool without its master host is still loading",
     edits: edit(
-      "lib/providers/xenorchestra/inventory.ts",
+      "lib/providers/xenorchestra/model/inventory.ts",
       "const complete = master !== undefined && master !== null && hosts.has(master);",
       "const complete = hosts.size >= 0;",
     ),
@@ -146,11 +146,11 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "forget-lost-pool",
     invariant: "a pool that was seen once and is not shown is lost, not gone",
     edits: edit(
-      "lib/providers/xenorchestra/inventory.ts",
+      "lib/providers/xenorchestra/model/inventory.ts",
       "for (const id of [...known.keys(), ...vms.map(",
       "for (const id of [...vms.map(",
     ),
-    tests: ["test/providers/xenorchestra/inventory_test.ts"],
+    tests: ["test/providers/xenorchestra/model/inventory_test.ts"],
   },
   {
     id: "forget-move",
@@ -166,21 +166,21 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "forget-migration",
     invariant: "a VM that vanished while it was being migrated is not missed",
     edits: edit(
-      "lib/providers/xenorchestra/migrations.ts",
+      "lib/providers/xenorchestra/proof/migrations.ts",
       "return seenMs !== undefined && atMs - seenMs < DOUBT_MS;",
       "return seenMs !== undefined && atMs - seenMs < 0;",
     ),
-    tests: ["test/providers/xenorchestra/migrations_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/migrations_test.ts"],
   },
   {
     id: "miss-unasked",
     invariant: "a VM that a list was not asked for is not missed",
     edits: edit(
-      "lib/providers/xenorchestra/observation.ts",
+      "lib/providers/xenorchestra/proof/observation.ts",
       "if (lookedFor?.has(vmId) === false) {",
       "if (lookedFor?.size === -1) {",
     ),
-    tests: ["test/providers/xenorchestra/observation_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/observation_test.ts"],
   },
   {
     id: "skip-hold-off",
@@ -292,13 +292,13 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "trust-unread-vm",
     invariant: "no VM is proven gone while a list shows one that cannot be read",
     edits: edit(ABSENCE, "if (nameless !== undefined) {", 'if (nameless === "") {'),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-damaged-id",
     invariant: "a VM whose ID is damaged may be any",
     edits: edit(SCHEMA, 'return parseUuid(id ?? "");', "return id;"),
-    tests: ["test/providers/xenorchestra/schema_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/schema_test.ts"],
   },
   {
     id: "trust-double-vm",
@@ -308,7 +308,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "else if (!isDeepStrictEqual(other, value)) undecodable",
       "else if (other === value) undecodable",
     ),
-    tests: ["test/providers/xenorchestra/schema_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/schema_test.ts"],
   },
   {
     id: "prove-while-moving",
@@ -318,7 +318,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (isMoving) return toUnknown",
       'if (isMoving && vmId === "") return toUnknown',
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "skip-last-pool",
@@ -329,7 +329,7 @@ export const DELETION_BREAKS: readonly Break[] = [
         "  }\n  const names = new Map(removed",
       "void pool;\n  }\n  const names = new Map(removed",
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-unseen-pool",
@@ -339,7 +339,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "const isShown = Boolean(poolId && coverage.get(poolId)?.complete);",
       "const isShown = Boolean(poolId);",
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-dom0-elsewhere",
@@ -349,7 +349,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (dom0.value.$pool === poolId) return undefined;",
       'if (dom0.value.$pool !== "") return undefined;',
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "count-from-question",
@@ -412,37 +412,37 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "name-pools-by-moved-nodes",
     invariant: "the first pool of a VM that moved is no part of the cloud any more",
     edits: edit(
-      "lib/providers/xenorchestra/named_pools.ts",
+      "lib/providers/xenorchestra/scope/named_pools.ts",
       "if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) continue;",
       "",
     ),
-    tests: ["test/providers/xenorchestra/named_pools_test.ts"],
+    tests: ["test/providers/xenorchestra/scope/named_pools_test.ts"],
   },
   {
     id: "block-by-named-pool",
     invariant: "a pool that only Nodes name does not keep the Nodes of other pools",
     edits: edit(ABSENCE, "=== isComplete && !pool.isOnlyNamed);", "=== isComplete);"),
-    tests: ["test/providers/xenorchestra/named_pools_test.ts"],
+    tests: ["test/providers/xenorchestra/scope/named_pools_test.ts"],
   },
   {
     id: "own-all-pools",
     invariant: "a Node whose pool is somebody else's is left alone",
     edits: edit(
-      "lib/providers/xenorchestra/pool_scope.ts",
+      "lib/providers/xenorchestra/scope/pool_scope.ts",
       "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
       "if (poolId !== undefined) return undefined;",
     ),
-    tests: ["test/providers/xenorchestra/scoped_provider_test.ts"],
+    tests: ["test/providers/xenorchestra/scope/scoped_provider_test.ts"],
   },
   {
     id: "own-unnamed-pools",
     invariant: "a pool whose name nobody knows yet is not ours",
     edits: edit(
-      "lib/providers/xenorchestra/pool_scope.ts",
+      "lib/providers/xenorchestra/scope/pool_scope.ts",
       "return name !== undefined && this.#wanted.has(name);",
       "return name === undefined || this.#wanted.has(name);",
     ),
-    tests: ["test/providers/xenorchestra/pool_scope_test.ts"],
+    tests: ["test/providers/xenorchestra/scope/pool_scope_test.ts"],
   },
   {
     id: "forget-names-of-pools",
@@ -452,17 +452,17 @@ export const DELETION_BREAKS: readonly Break[] = [
       "this.scope = new PoolScope(settings.pools, this.#memory.knownPools);",
       "this.scope = new PoolScope(settings.pools, new Map());",
     ),
-    tests: ["test/providers/xenorchestra/scoped_provider_test.ts"],
+    tests: ["test/providers/xenorchestra/scope/scoped_provider_test.ts"],
   },
   {
     id: "leave-strays",
     invariant: "a Node of ours stays ours, wherever its VM is",
     edits: edit(
-      "lib/providers/xenorchestra/pool_scope.ts",
+      "lib/providers/xenorchestra/scope/pool_scope.ts",
       'if (identity.kind !== "providerId") return toForeign(where);',
       "if (where) return toForeign(where);",
     ),
-    tests: ["test/providers/xenorchestra/scoped_provider_test.ts"],
+    tests: ["test/providers/xenorchestra/scope/scoped_provider_test.ts"],
   },
   {
     id: "count-part-of-fleet",
@@ -495,29 +495,29 @@ export const DELETION_BREAKS: readonly Break[] = [
       "return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;",
       "return gone !== undefined;",
     ),
-    tests: ["test/providers/xenorchestra/connection_history_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/connection_history_test.ts"],
   },
   {
     id: "trust-nameless-connection",
     invariant: "a connection that names no pool may lead to the one that looks removed",
     edits: edit(CONNECTION_HISTORY, "servers.objects.every(({ poolId }) => poolId)", "true"),
-    tests: ["test/providers/xenorchestra/connection_history_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/connection_history_test.ts"],
   },
   {
     id: "trust-part-of-connections",
     invariant: "a pool is removed only by lists that hold every connection",
     edits: edit(CONNECTION_HISTORY, 'judgeConnections(servers, pools).kind === "clear" &&', ""),
-    tests: ["test/providers/xenorchestra/connection_history_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/connection_history_test.ts"],
   },
   {
     id: "take-hidden-for-removed",
     invariant: "a pool that the user may not see any more is not removed",
     edits: edit(
-      "lib/providers/xenorchestra/connection_watch.ts",
+      "lib/providers/xenorchestra/proof/connection_watch.ts",
       'if (pool.kind !== "missing") connections.noteThere(poolId);',
       "void pool;",
     ),
-    tests: ["test/providers/xenorchestra/connection_watch_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/connection_watch_test.ts"],
   },
   {
     id: "prove-without-stay",
@@ -527,7 +527,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "const doubt = doubtStay(stay, goneMs);",
       "const doubt = doubtStay(stay, goneMs) && undefined;",
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "trust-removed-for-good",
@@ -537,7 +537,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       'if (pool.kind !== "missing") return toUnknown("notCovered", vmId, why);',
       "void [pool, why];",
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
     id: "lose-pools-unasked",
@@ -553,7 +553,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (isLong && stay.untilMs - shownMs >= STAY_MS) return undefined;",
       "if (shownMs < Infinity) return undefined;",
     ),
-    tests: ["test/providers/xenorchestra/stays_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/stays_test.ts"],
     simulated: true,
   },
   {
@@ -564,7 +564,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "const isLong = stay.untilMs - stay.sinceMs >= STAY_MS;",
       "const isLong = true;",
     ),
-    tests: ["test/providers/xenorchestra/stays_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/stays_test.ts"],
   },
   {
     id: "skip-long-hold-off",
@@ -585,6 +585,6 @@ export const DELETION_BREAKS: readonly Break[] = [
       'const isLost = judgeConnections(withoutLost(servers), inventory.coverage).kind === "clear";',
       'const isLost = typeof withoutLost(servers) !== "string";',
     ),
-    tests: ["test/providers/xenorchestra/absence_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
 ];

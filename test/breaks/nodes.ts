@@ -6,7 +6,7 @@ import { type Break, edit } from "./break.ts";
 
 const PLAN = "lib/controllers/node/plan.ts";
 const LABELS_PLAN = "lib/controllers/node_labels/plan.ts";
-const XO_DIRECT_READS = "lib/providers/xenorchestra/direct_reads.ts";
+const XO_DIRECT_READS = "lib/providers/xenorchestra/proof/direct_reads.ts";
 const XO_PROVIDER = "lib/providers/xenorchestra/provider.ts";
 const LIFECYCLE_PLAN = "lib/controllers/node_lifecycle/plan.ts";
 
@@ -186,11 +186,14 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "routable-first-internal",
     invariant: "a routable address is no InternalIP while its family has another",
     edits: edit(
-      "lib/providers/xenorchestra/addresses.ts",
+      "lib/providers/xenorchestra/model/addresses.ts",
       "[...inner, ...outer.filter((one) => !isDeclared(one))]",
       "found.filter((one) => !isDeclared(one))",
     ),
-    tests: ["test/providers/xenorchestra/addresses_test.ts", "test/docs/addresses_page_test.ts"],
+    tests: [
+      "test/providers/xenorchestra/model/addresses_test.ts",
+      "test/docs/addresses_page_test.ts",
+    ],
   },
   {
     id: "main-address-once",
@@ -308,11 +311,11 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "write-any-id",
     invariant: "what is no UUID never becomes a part of a provider ID",
     edits: edit(
-      "lib/providers/xenorchestra/schema.ts",
+      "lib/providers/xenorchestra/wire/schema.ts",
       "id: uuid,\n    $pool: uuid,\n    name_label: text,\n    power_state",
       "id,\n    $pool: id,\n    name_label: text,\n    power_state",
     ),
-    tests: ["test/providers/xenorchestra/schema_test.ts"],
+    tests: ["test/providers/xenorchestra/wire/schema_test.ts"],
   },
   {
     id: "work-on-heartbeats",
@@ -345,11 +348,11 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant:
       "a VM that shows up halted, while the pool that it is known in is lost, may be a copy",
     edits: edit(
-      "lib/providers/xenorchestra/whereabouts.ts",
+      "lib/providers/xenorchestra/proof/whereabouts.ts",
       "if (pool?.complete) return presence;",
       "if (poolId) return presence;",
     ),
-    tests: ["test/providers/xenorchestra/whereabouts_test.ts", "test/outages/pools_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/whereabouts_test.ts", "test/outages/pools_test.ts"],
   },
   {
     id: "remember-copy",
@@ -359,17 +362,17 @@ export const NODE_BREAKS: readonly Break[] = [
       "const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));",
       'const copies = new Set([...suspects].filter(isLost).map(() => ""));',
     ),
-    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/direct_reads_test.ts"],
   },
   {
     id: "take-halted-copy",
     invariant: "a Node that was never matched gets no VM that is halted: it may be a copy",
     edits: edit(
-      "lib/providers/xenorchestra/whereabouts.ts",
+      "lib/providers/xenorchestra/proof/whereabouts.ts",
       'return kind === "systemUuid" && state === "stopped";',
       'return kind === "systemUuid" && state !== state;',
     ),
-    tests: ["test/providers/xenorchestra/whereabouts_test.ts", "test/outages/copies_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/whereabouts_test.ts", "test/outages/copies_test.ts"],
   },
   {
     id: "remember-halted-copy",
@@ -379,39 +382,39 @@ export const NODE_BREAKS: readonly Break[] = [
       "for (const vmId of listHalted(identities, instances)) copies.add(vmId);",
       "for (const vmId of listHalted(identities, instances)) copies.delete(vmId);",
     ),
-    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/direct_reads_test.ts"],
   },
   {
     id: "forget-at-once",
     invariant: "a VM stays known while its kubelet is restarted and registers its Node again",
     edits: edit(
-      "lib/providers/xenorchestra/last_seen.ts",
+      "lib/providers/xenorchestra/proof/last_seen.ts",
       "for (const id of before) if (!lookedFor.has(id)) keep(id);",
       "",
     ),
-    tests: ["test/providers/xenorchestra/last_seen_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/last_seen_test.ts"],
   },
   {
     id: "swapped-while-lost",
     invariant: "a byte-swapped UUID does not count while the VM itself may be in a lost pool",
     edits: edit(
-      "lib/providers/xenorchestra/whereabouts.ts",
+      "lib/providers/xenorchestra/proof/whereabouts.ts",
       'matchedBy === "swappedSystemUuid" ? findGap(coverage) : undefined;',
       'matchedBy === "name" ? findGap(coverage) : undefined;',
     ),
-    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/direct_reads_test.ts"],
   },
   {
     id: "trust-older-pools",
     invariant: "a pool may be lost since the list of pools that shows it",
     edits: edit(XO_DIRECT_READS, 'if (pool.kind !== "found") losses', "if (!pool) losses"),
-    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/direct_reads_test.ts"],
   },
   {
     id: "tell-copy",
     invariant: "a VM that may be a copy is told of by the next refresh alone",
     edits: edit(XO_PROVIDER, "if (mayBeCopy(instance, before)) continue;", ""),
-    tests: ["test/providers/xenorchestra/direct_reads_test.ts"],
+    tests: ["test/providers/xenorchestra/proof/direct_reads_test.ts"],
   },
   {
     id: "keep-swapped-uuid",

@@ -33,11 +33,11 @@ export const SECRET_BREAKS: readonly Break[] = [
     id: "repeat-cookie",
     invariant: "an error does not show the token that Xen Orchestra repeats",
     edits: edit(
-      "lib/providers/xenorchestra/http.ts",
+      "lib/providers/xenorchestra/session/http.ts",
       "return redact(text, listSecrets(sent));",
       "return redact(text, listSecrets(sent).slice(0, 0));",
     ),
-    tests: ["test/providers/xenorchestra/http_test.ts"],
+    tests: ["test/providers/xenorchestra/session/http_test.ts"],
   },
   {
     id: "show-password-of-basic",
@@ -55,11 +55,11 @@ export const SECRET_BREAKS: readonly Break[] = [
     id: "repeat-wrong-line",
     invariant: "a token that was written in the place of a path is not shown",
     edits: edit(
-      "lib/providers/xenorchestra/tokens.ts",
+      "lib/providers/xenorchestra/session/tokens.ts",
       "const message = isPathLike(path)",
       'const message = path !== ""',
     ),
-    tests: ["test/providers/xenorchestra/session_test.ts"],
+    tests: ["test/providers/xenorchestra/session/session_test.ts"],
   },
   {
     id: "repeat-missing-blank",

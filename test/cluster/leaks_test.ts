@@ -8,7 +8,7 @@ import { heapStats } from "bun:jsc";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
 import { EventCorrelator } from "../../lib/kube/events/correlator.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
-import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/config.ts";
+import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { RequestLog } from "../../lib/simulator/kubernetes/request_log.ts";
 import { settle } from "../support/manual_clock.ts";

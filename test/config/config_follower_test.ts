@@ -8,7 +8,7 @@ import { type ConfigOutcome, followConfig } from "../../lib/config/config_follow
 import { loadProviderConfig, type ProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError, formatConfigIssue } from "../../lib/core/errors.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
-import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/config.ts";
+import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/settings/config.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { SecretMount } from "../support/secret_mount.ts";
 

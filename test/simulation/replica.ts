@@ -18,7 +18,7 @@ import {
   type TransportRequest,
   toTransportError,
 } from "../../lib/kube/api/transport.ts";
-import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/config.ts";
+import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/settings/config.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { type ApiServer, LEASE } from "./api_server.ts";
 import { Link } from "./link.ts";

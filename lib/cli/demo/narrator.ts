@@ -15,7 +15,7 @@ import {
   HOST_NAME_LABEL,
   POOL_NAME_LABEL,
   VM_NAME_LABEL,
-} from "../../providers/xenorchestra/labels.ts";
+} from "../../providers/xenorchestra/model/labels.ts";
 import type { Stage } from "./stage.ts";
 
 const [ZONE_LABEL] = TOPOLOGY_LABELS.zone;

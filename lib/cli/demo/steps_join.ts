@@ -3,7 +3,7 @@
  * @module
  */
 import { isUninitialized } from "../../controllers/identity.ts";
-import { VM_NAME_LABEL } from "../../providers/xenorchestra/labels.ts";
+import { VM_NAME_LABEL } from "../../providers/xenorchestra/model/labels.ts";
 import { type Expectation, type Step, waitForNodes, waitUntil } from "./stage.ts";
 
 const isInitialised: Expectation = (node) => !isUninitialized(node);

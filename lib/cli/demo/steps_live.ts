@@ -11,7 +11,7 @@ import {
   HOST_ID_LABEL,
   HOST_NAME_LABEL,
   ORIGIN_LABELS,
-} from "../../providers/xenorchestra/labels.ts";
+} from "../../providers/xenorchestra/model/labels.ts";
 import type { DemoHostName } from "../../simulator/xenorchestra/mod.ts";
 import { hasShutdownTaint } from "./narrator.ts";
 import { findMachine, letPass, type Stage, type Step, waitForNodes, waitUntil } from "./stage.ts";

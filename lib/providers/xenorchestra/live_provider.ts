@@ -14,15 +14,15 @@ import type {
   Provider,
   ReadOptions,
 } from "../../cloud/provider.ts";
-import type { XenOrchestraSettings } from "./config.ts";
-import { ConnectionWatch } from "./connection_watch.ts";
-import { inspectToken } from "./inspect_token.ts";
+import type { XenOrchestraSettings } from "./settings/config.ts";
+import { ConnectionWatch } from "./proof/connection_watch.ts";
+import { inspectToken } from "./inspection/inspect_token.ts";
 import { Memory } from "./memory.ts";
 import type { XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
-import { ScopedProvider } from "./scoped_provider.ts";
-import { toUnknown } from "./presence.ts";
-import type { Session } from "./session.ts";
-import type { TokenWatch } from "./token_watch.ts";
+import { ScopedProvider } from "./scope/scoped_provider.ts";
+import { toUnknown } from "./model/presence.ts";
+import type { Session } from "./session/session.ts";
+import type { TokenWatch } from "./session/token_watch.ts";
 
 /** What a {@linkcode LiveProvider} is made of. */
 export interface LiveProviderOptions extends Omit<XenOrchestraOptions, "memory"> {

@@ -3,11 +3,11 @@
  * @module
  */
 import type { Inventory } from "../../cloud/inventory.ts";
-import { ConnectionHistory } from "./connection_history.ts";
-import { LastSeen } from "./last_seen.ts";
-import { Migrations } from "./migrations.ts";
+import { ConnectionHistory } from "./proof/connection_history.ts";
+import { LastSeen } from "./proof/last_seen.ts";
+import { Migrations } from "./proof/migrations.ts";
 import { remember } from "../../core/remember.ts";
-import { Stays } from "./stays.ts";
+import { Stays } from "./proof/stays.ts";
 
 const KNOWN_POOLS_MAX = 256;
 const VMS_MAX = 10_000;

@@ -4,15 +4,15 @@
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { assert } from "../../core/assert.ts";
-import { XenOrchestraApi } from "./api.ts";
-import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./config.ts";
-import { describeSettings } from "./config_schema.ts";
-import { EventFeed } from "./events.ts";
+import { XenOrchestraApi } from "./wire/api.ts";
+import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./settings/config.ts";
+import { describeSettings } from "./settings/config_schema.ts";
+import { EventFeed } from "./wire/events.ts";
 import { LiveProvider } from "./live_provider.ts";
-import { Session } from "./session.ts";
-import { TokenWatch } from "./token_watch.ts";
+import { Session } from "./session/session.ts";
+import { TokenWatch } from "./session/token_watch.ts";
 
-export { LABEL_DESCRIPTIONS } from "./labels.ts";
+export { LABEL_DESCRIPTIONS } from "./model/labels.ts";
 
 /** The provider `xenorchestra`. */
 export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {

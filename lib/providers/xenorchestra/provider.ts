@@ -17,24 +17,36 @@ import type {
 import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { LABEL_KEYS, ORIGIN_LABELS } from "./labels.ts";
-import { Lister, type Listing } from "./lister.ts";
-import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./api.ts";
-import type { XenOrchestraSettings } from "./config.ts";
-import type { EventFeed } from "./events.ts";
-import { DirectReads, withLosses } from "./direct_reads.ts";
-import { toIdentity, toVmIds } from "./identity.ts";
-import { inspectXenOrchestra } from "./inspect.ts";
-import { isPlaceKnown, toInstance, toInventory, withDevices, withoutPools } from "./inventory.ts";
-import type { Surroundings } from "./inventory.ts";
+import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
+import { Lister, type Listing } from "./wire/lister.ts";
+import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
+import type { XenOrchestraSettings } from "./settings/config.ts";
+import type { EventFeed } from "./wire/events.ts";
+import { DirectReads, withLosses } from "./proof/direct_reads.ts";
+import { toIdentity, toVmIds } from "./model/identity.ts";
+import { inspectXenOrchestra } from "./inspection/inspect.ts";
+import {
+  isPlaceKnown,
+  toInstance,
+  toInventory,
+  withDevices,
+  withoutPools,
+} from "./model/inventory.ts";
+import type { Surroundings } from "./model/inventory.ts";
 import { Memory } from "./memory.ts";
-import { NamedPools } from "./named_pools.ts";
-import { judgeUnlisted } from "./observation.ts";
-import { toContradiction, toPresent, toUndecodable, toUnknown } from "./presence.ts";
-import { PoolScope } from "./pool_scope.ts";
-import { toPlaces } from "./places.ts";
-import { parseProviderId } from "./provider_id.ts";
-import { judgeShown, listHalted, listSuspects, mayBeCopy, toQuestion } from "./whereabouts.ts";
+import { NamedPools } from "./scope/named_pools.ts";
+import { judgeUnlisted } from "./proof/observation.ts";
+import { toContradiction, toPresent, toUndecodable, toUnknown } from "./model/presence.ts";
+import { PoolScope } from "./scope/pool_scope.ts";
+import { toPlaces } from "./model/places.ts";
+import { parseProviderId } from "./model/provider_id.ts";
+import {
+  judgeShown,
+  listHalted,
+  listSuspects,
+  mayBeCopy,
+  toQuestion,
+} from "./proof/whereabouts.ts";
 
 /** What a {@linkcode XenOrchestraProvider} is made of. */
 export interface XenOrchestraOptions {

@@ -9,7 +9,7 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import {
   parseXenOrchestraConfig,
   type XenOrchestraSettings,
-} from "../../../lib/providers/xenorchestra/config.ts";
+} from "../../../lib/providers/xenorchestra/settings/config.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 /** An object as Xen Orchestra shows it. */

@@ -1,0 +1,148 @@
+/**
+ * One look at Xen Orchestra, for a person who sets it up.
+ * @module
+ */
+import { CloudError } from "../../../cloud/errors.ts";
+import { type Finding, inspectInventory, type Inspection } from "../../../cloud/inspection.ts";
+import type { Inventory } from "../../../cloud/inventory.ts";
+import { withDeadline } from "../../../core/clock.ts";
+import { formatHostPort } from "../../../core/connection_problem.ts";
+import type { XenOrchestraApi } from "../wire/api.ts";
+import {
+  judgeConnections,
+  nameServer,
+  nameState,
+  type ServersReply,
+} from "../proof/connections.ts";
+import { findNetworks } from "../model/inventory.ts";
+import type { XenOrchestraSettings } from "../settings/config.ts";
+import { diagnose, toWrongService } from "./diagnose.ts";
+import { NO_POOL_ADVICE } from "../rights.ts";
+import type { Host, ListReply, Server } from "../wire/schema.ts";
+
+/** What {@linkcode inspectXenOrchestra} looks with. */
+export interface InspectOptions {
+  readonly api: XenOrchestraApi;
+  readonly settings: XenOrchestraSettings;
+  /** Lists all VMs with what surrounds them. */
+  readonly listInventory: (signal: AbortSignal) => Promise<Inventory>;
+}
+
+/** Longest wait for the first answer, in milliseconds; a person is waiting, too. */
+const FIRST_MS = 10_000;
+
+const WORDS = {
+  instances: "vms",
+  part: "pool",
+  noneAdvice: `${NO_POOL_ADVICE}; what the user may not see is left out without a word`,
+  incompleteAdvice: "check the connection to the pool, and that the user may read its hosts",
+} as const;
+
+/**
+ * Asks for hosts first, alone, so that a wrong password is tried once; then for everything else at once.
+ *
+ * @throws the signal's reason
+ */
+export async function inspectXenOrchestra(
+  options: InspectOptions,
+  signal: AbortSignal,
+): Promise<Inspection> {
+  const { api, settings, listInventory } = options;
+  const endpoint = formatHostPort(settings.url);
+  try {
+    const firstMs = Math.max(FIRST_MS, settings.clientTimeoutMs ?? 0);
+    const hosts = await api.list("hosts", withDeadline(signal, firstMs));
+    if (hosts.objects.length === 0 && hosts.undecodable.size > 0) {
+      return toFailed(endpoint, toWrongService(`What answers at ${endpoint} shows no hosts`));
+    }
+    const [inventory, servers, networks] = await Promise.all([
+      listInventory(signal),
+      listServers(api, signal),
+      listNetworkFindings(options, signal),
+    ]);
+    const shown = inspectInventory(endpoint, inventory, WORDS);
+    const answers = `Xen Orchestra at ${endpoint} answers and accepts the credentials`;
+    return {
+      ...shown,
+      counts: { ...shown.counts, hosts: hosts.objects.length },
+      parts: [...shown.parts, ...toHostParts(hosts)],
+      findings: [
+        { level: "ok", code: "answers", message: answers },
+        ...listSafetyFindings(settings),
+        ...shown.findings,
+        ...listServerFindings(servers, inventory),
+        ...networks,
+      ],
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    return toFailed(endpoint, await diagnose(error, settings, signal));
+  }
+}
+
+function toFailed(endpoint: string, finding: Finding): Inspection {
+  return { endpoint, counts: {}, parts: [], findings: [finding] };
+}
+
+function toHostParts({ objects }: ListReply<Host>): Inspection["parts"] {
+  return objects.map(({ id, name_label }) => ({
+    kind: "host",
+    id,
+    ...(name_label ? { name: name_label } : {}),
+  }));
+}
+
+/** `undefined` when there is no answer: then the other lists say more of what is wrong. */
+async function listServers(
+  api: XenOrchestraApi,
+  signal: AbortSignal,
+): Promise<ServersReply | undefined> {
+  try {
+    return await api.listServers(signal);
+  } catch (error) {
+    if (error instanceof CloudError) return undefined;
+    throw error;
+  }
+}
+
+function listServerFindings(servers: ServersReply | undefined, inventory: Inventory): Finding[] {
+  if (servers === undefined) return [];
+  const objects = typeof servers === "string" ? [] : servers.objects;
+  const down = objects.filter(({ enabled, status }) => enabled !== false && status !== "connected");
+  if (down.length > 0) return down.map(toServerFinding);
+  const connections = judgeConnections(servers, inventory.coverage);
+  // Without any pool there is more missing than this.
+  if (connections.kind !== "unreadable" || inventory.coverage.size === 0) return [];
+  const what = "a Node whose VM Landfall did not see since its start is not deleted";
+  const message = `${connections.why}; ${what}`;
+  const { advice } = connections;
+  return [{ level: "warning", code: "connectionsUnreadable", message, advice }];
+}
+
+function toServerFinding(server: Server): Finding {
+  const message = `the connection "${nameServer(server)}" to a pool is ${nameState(server)}`;
+  const advice =
+    "its VMs cannot be seen and their Nodes stay as they are; mend it, or disable it if the pool is gone";
+  return { level: "warning", code: "disconnected", message, advice };
+}
+
+async function listNetworkFindings(
+  { api, settings }: InspectOptions,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { network } = settings.addresses;
+  if (network === undefined) return [];
+  const { objects } = await api.list("networks", signal);
+  if (findNetworks(objects, network).length > 0) return [];
+  const message = `no network has the name or UUID "${network}"`;
+  const advice = "correct addresses.network: no address of a VM counts without it";
+  return [{ level: "warning", code: "noNetwork", message, advice }];
+}
+
+function listSafetyFindings({ insecure, url }: XenOrchestraSettings): Finding[] {
+  if (!insecure || !url.startsWith("https:")) return [];
+  const message = "the certificate is not checked (insecure: true)";
+  const advice =
+    "anybody in between can read the credentials; use caFile or certificateFingerprint";
+  return [{ level: "warning", code: "insecure", message, advice }];
+}

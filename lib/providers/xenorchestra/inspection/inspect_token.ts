@@ -1,0 +1,39 @@
+/**
+ * When the token ends, for a person who sets it up.
+ * @module
+ */
+import { CloudError } from "../../../cloud/errors.ts";
+import type { Finding } from "../../../cloud/inspection.ts";
+import type { Credentials } from "../settings/config.ts";
+import type { Session } from "../session/session.ts";
+import { readTokenLife } from "../session/token_life.ts";
+import { describeTokenEnd } from "../session/token_watch.ts";
+
+/**
+ * Looks up the token in use. Nothing is found where Xen Orchestra does not tell, and with a password.
+ *
+ * @param nowMs Wall-clock milliseconds
+ * @throws the signal's reason
+ */
+export async function inspectToken(
+  session: Pick<Session, "get" | "exchange" | "readToken">,
+  { kind }: Pick<Credentials, "kind">,
+  { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<Finding[]> {
+  if (kind === "password") return [];
+  try {
+    const life = await readTokenLife(session, signal);
+    if (life === undefined) return [];
+    const { isSoon, message, advice } = describeTokenEnd(kind, life.endsAtMs, nowMs);
+    const code = "tokenEnd";
+    if (life.renewal) return [{ level: "ok", code, message: `${message}; it is renewed in time` }];
+    return isSoon
+      ? [{ level: "warning", code, message, advice }]
+      : [{ level: "ok", code, message }];
+  } catch (error) {
+    signal.throwIfAborted();
+    // That it works otherwise is known; nobody needs to know more.
+    if (error instanceof CloudError) return [];
+    throw error;
+  }
+}

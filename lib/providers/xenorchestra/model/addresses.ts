@@ -1,0 +1,117 @@
+/**
+ * Addresses of a VM, from what the guest tools report.
+ * @module
+ */
+import type { Instance, InstanceAddress } from "../../../cloud/provider.ts";
+import {
+  isGloballyRoutable,
+  isHostAddress,
+  isInCidr,
+  parseIp,
+  type Cidr,
+  type IpAddress,
+} from "../../../core/ip.ts";
+
+/** How addresses are chosen. */
+export interface AddressSettings {
+  /** Addresses that never go on a Node, such as virtual IPs. */
+  readonly exclude: readonly Cidr[];
+  /** Addresses that are external although no packet on the Internet may carry them. */
+  readonly externalCidrs: readonly Cidr[];
+  /** Publishes the VM's main address, whatever it is, and no other as ExternalIP, as the Go controller does. */
+  readonly mainIpAsExternal: boolean;
+}
+
+/** What Xen Orchestra says of a VM's addresses. */
+export interface AddressSource {
+  /** By `<VIF device>/ipv4/<n>` or `<VIF device>/ipv6/<n>`. */
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly mainIpAddress?: string | undefined;
+  /** VIF devices to look at; all when absent. */
+  readonly devices?: ReadonlySet<number> | undefined;
+}
+
+interface Found {
+  readonly device: number;
+  readonly index: number;
+  readonly family: 4 | 6;
+  readonly text: string;
+}
+
+/**
+ * Chooses a VM's addresses. docs/explanation/addresses.md has a table of what comes out.
+ *
+ * ExternalIP: those that are globally routable or in `externalCidrs`. InternalIP, in each family: the first that is not
+ * external. In a family without one, the first that is merely routable is InternalIP instead of ExternalIP; where a
+ * kubelet names its node IPs it is ExternalIP all the same ({@linkcode Instance.besideNodeIps}). Never link-local,
+ * loopback, multicast or excluded ones.
+ *
+ * @returns Internal ones first (IPv4, then IPv6), then external ones by device, family and number; no type and address
+ * twice
+ */
+export function toAddresses(
+  source: AddressSource,
+  settings: AddressSettings,
+): Pick<Instance, "addresses" | "besideNodeIps"> {
+  const found = listFound(source, settings);
+  const isDeclared = ({ text }: Found): boolean =>
+    settings.externalCidrs.some((cidr) => isInCidr(text, cidr));
+  const outer = found.filter((one) => isDeclared(one) || isGloballyRoutable(one.text));
+  const inner = found.filter((one) => !outer.includes(one));
+  const candidates = [...inner, ...outer.filter((one) => !isDeclared(one))];
+  const internal = [4, 6].flatMap(
+    (family) => candidates.find((one) => one.family === family)?.text ?? [],
+  );
+  if (settings.mainIpAsExternal) {
+    const main = unique(listUsable(source.mainIpAddress ?? "", settings));
+    return {
+      addresses: toList(internal, main),
+      besideNodeIps: { externalIps: main, repeatsNodeIps: true },
+    };
+  }
+  const external = unique(outer);
+  const shown = external.filter((text) => !internal.includes(text));
+  return {
+    addresses: toList(internal, shown),
+    ...(shown.length < external.length && {
+      besideNodeIps: { externalIps: external, repeatsNodeIps: false },
+    }),
+  };
+}
+
+function toList(internal: readonly string[], external: readonly string[]): InstanceAddress[] {
+  return [
+    ...internal.map((address): InstanceAddress => ({ type: "InternalIP", address })),
+    ...external.map((address): InstanceAddress => ({ type: "ExternalIP", address })),
+  ];
+}
+
+/** Usable addresses in numeric order of device, family and number. */
+function listFound(
+  { addresses, devices }: AddressSource,
+  { exclude }: Pick<AddressSettings, "exclude">,
+): Found[] {
+  const found: Found[] = [];
+  for (const [key, value] of Object.entries(addresses)) {
+    // `<device>/ip` is what guest tools wrote before there was IPv6.
+    const [, device, index] = /^(\d+)\/ip(?:v[46]\/(\d+))?$/.exec(key) ?? [];
+    if (device === undefined || (devices && !devices.has(Number(device)))) continue;
+    for (const ip of listUsable(value, { exclude })) {
+      found.push({ device: Number(device), index: Number(index ?? 0), ...ip });
+    }
+  }
+  // Equal ranks keep their order in the text: sorting is stable.
+  return found.sort((a, b) => a.device - b.device || a.family - b.family || a.index - b.index);
+}
+
+/** Old guest tools put several addresses into one text. */
+function listUsable(text: string, { exclude }: Pick<AddressSettings, "exclude">): IpAddress[] {
+  return text
+    .split(/[\s,]+/)
+    .flatMap((part) => parseIp(part) ?? [])
+    .filter((ip) => isHostAddress(ip.text) && !exclude.some((cidr) => isInCidr(ip.text, cidr)));
+}
+
+function unique(list: readonly IpAddress[]): string[] {
+  return [...new Set(list.map(({ text }) => text))];
+}

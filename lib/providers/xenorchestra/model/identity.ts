@@ -1,0 +1,81 @@
+/**
+ * What a Node may be known by in Xen Orchestra.
+ * @module
+ */
+import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
+import { quote } from "../../../core/printable.ts";
+import { parseUuid, swapUuid } from "../../../core/uuid.ts";
+import { parseProviderId } from "./provider_id.ts";
+
+/** The IDs that a Node may be known by. */
+export type Identity =
+  | IdentityByProviderId
+  /** The system UUID as the kubelet reports it, and with its first groups reversed. */
+  | { readonly kind: "systemUuid"; readonly direct: string; readonly swapped: string }
+  /** Nothing to look up by, and what is to be said of that. */
+  | { readonly kind: "other"; readonly presence: Presence };
+
+/** A VM by the provider ID of its Node. */
+export interface IdentityByProviderId {
+  readonly kind: "providerId";
+  readonly vmId: string;
+  /** The pool that held the VM when the ID was written; absent when the ID names none. */
+  readonly poolId?: string;
+  /** The pool that the Node's labels say it was last seen in. */
+  readonly labelledPoolId?: string;
+  /**
+   * The system UUID that the kubelet reports, in both forms, when neither is that VM. If there is such a VM, the Node
+   * runs on it (restored from a backup, or moved by a copy), whatever its provider ID says.
+   */
+  readonly reported?: readonly string[];
+}
+
+/** Reads what a Node tells. A region that is no UUID is none of ours and tells nothing. */
+export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentity): Identity {
+  const direct = parseUuid((systemUuid ?? "").trim());
+  if (providerId !== undefined) {
+    const parsed = parseProviderId(providerId);
+    if (parsed.kind === "foreign") return toOther({ kind: "foreign", providerId });
+    if (parsed.kind === "malformed") {
+      const { message } = parsed;
+      return toOther({ kind: "unknown", reason: "malformedProviderId", message });
+    }
+    const labelledPoolId = parseUuid(region ?? "");
+    const reported = toReported(direct, parsed.vmId);
+    return {
+      ...parsed,
+      kind: "providerId",
+      ...(labelledPoolId && { labelledPoolId }),
+      ...(reported && { reported }),
+    };
+  }
+  if (direct !== undefined) return { kind: "systemUuid", direct, swapped: swapUuid(direct) };
+  const shown =
+    systemUuid === undefined ? "no system UUID" : `${quote(systemUuid)} as its system UUID`;
+  const message =
+    `Node "${name}" reports ${shown}, so its VM cannot be looked up; ` +
+    "start its kubelet with --provider-id=xenorchestra://<pool UUID>/<VM UUID>";
+  return toOther({ kind: "unknown", reason: "noIdentity", message });
+}
+
+/** The IDs of every VM that may be one of these Nodes' own, each once. */
+export function toVmIds(identities: readonly Identity[]): Set<string> {
+  const ids = new Set<string>();
+  for (const identity of identities) {
+    if (identity.kind === "providerId") {
+      for (const id of [identity.vmId, ...(identity.reported ?? [])]) ids.add(id);
+    }
+    if (identity.kind === "systemUuid") ids.add(identity.direct).add(identity.swapped);
+  }
+  return ids;
+}
+
+function toReported(direct: string | undefined, vmId: string): readonly string[] | undefined {
+  if (direct === undefined || direct === vmId) return undefined;
+  const swapped = swapUuid(direct);
+  return swapped === vmId ? undefined : [direct, swapped];
+}
+
+function toOther(presence: Presence): Identity {
+  return { kind: "other", presence };
+}

@@ -1,0 +1,274 @@
+/**
+ * From replies of Xen Orchestra to an inventory. Pure.
+ * @module
+ */
+import type { Coverage, Inventory } from "../../../cloud/inventory.ts";
+import type { Instance, InstanceState } from "../../../cloud/provider.ts";
+import { toLabelValue } from "../../../core/label.ts";
+import { toAddresses } from "./addresses.ts";
+import type { XenOrchestraSettings } from "../settings/config.ts";
+import { findTagValue, formatInstanceType } from "./instance_type.ts";
+import { toLabels } from "./labels.ts";
+import { formatProviderId } from "./provider_id.ts";
+import type { Host, ListReply, Network, Pool, Vif, Vm } from "../wire/schema.ts";
+
+/** Everything that one refresh asks for. */
+export interface Replies {
+  readonly vms: ListReply<Vm>;
+  readonly hosts: ListReply<Host>;
+  readonly pools: ListReply<Pool>;
+  /** Only asked for when addresses are chosen by network. */
+  readonly networks?: ListReply<Network>;
+  readonly vifs?: ListReply<Vif>;
+}
+
+/** The settings that shape an instance. */
+export type InstanceSettings = Pick<
+  XenOrchestraSettings,
+  "addresses" | "zoneLabelFrom" | "instanceTypeTag"
+>;
+
+/** What surrounds VMs. */
+export interface Surroundings {
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** Pools that are there but cannot be read, and why, as in {@linkcode ListReply}. */
+  readonly damagedPools?: ReadonlyMap<string, string>;
+  readonly hosts: ReadonlyMap<string, Host>;
+  /** IDs of the networks whose addresses count; all when absent. */
+  readonly networkIds?: ReadonlySet<string>;
+  /** Devices in those networks, by VM; absent as `networkIds` is. */
+  readonly devices?: ReadonlyMap<string, ReadonlySet<number>>;
+}
+
+const NO_DEVICES: ReadonlySet<number> = new Set();
+
+const STATES: Readonly<Record<string, InstanceState>> = {
+  Running: "running",
+  // Paused and suspended VMs hold memory or a disk image, but nothing of them runs.
+  Paused: "stopped",
+  Suspended: "stopped",
+  Halted: "stopped",
+};
+
+/** Sorts out what surrounds VMs. */
+export function toSurroundings(
+  { hosts, pools, networks, vifs }: Omit<Replies, "vms">,
+  network: string | undefined,
+): Surroundings {
+  const base = {
+    pools: byId(pools.objects),
+    damagedPools: pools.undecodable,
+    hosts: byId(hosts.objects),
+  };
+  if (network === undefined || networks === undefined || vifs === undefined) return base;
+  const networkIds = new Set(findNetworks(networks.objects, network).map(({ id }) => id));
+  return { ...base, networkIds, devices: toDevices(vifs.objects, networkIds) };
+}
+
+/** The networks that `addresses.network` means: by UUID, in any case, or by name, which several may have. */
+export function findNetworks(networks: readonly Network[], wanted: string): Network[] {
+  const id = wanted.toLowerCase();
+  return networks.filter((one) => one.id === id || one.name_label === wanted);
+}
+
+/**
+ * Numbers of the devices in certain networks, by VM. None for a VM of which an interface does not tell its number or
+ * its network: then none of its addresses is known to be the right one, and what its Node has stays.
+ */
+export function toDevices(
+  vifs: readonly Vif[],
+  networkIds: ReadonlySet<string>,
+): Map<string, Set<number>> {
+  const devices = new Map<string, Set<number>>();
+  const unclear = new Set<string>();
+  for (const { $VM, $network, device } of vifs) {
+    if (!$VM) continue;
+    const number = typeof device === "number" ? String(device) : device;
+    const isClear = typeof $network === "string" && typeof number === "string";
+    if (!isClear || !/^\d{1,4}$/.test(number)) unclear.add($VM);
+    else if (networkIds.has($network)) {
+      const ofVm = devices.get($VM) ?? new Set();
+      devices.set($VM, ofVm.add(Number(number)));
+    }
+  }
+  for (const vmId of unclear) devices.delete(vmId);
+  return devices;
+}
+
+/** The same for VMs whose network interfaces were listed anew; absent: as they were. */
+export function withDevices(
+  surroundings: Surroundings,
+  vifs: ListReply<Vif> | undefined,
+): Surroundings {
+  const { networkIds } = surroundings;
+  if (vifs === undefined || networkIds === undefined) return surroundings;
+  return { ...surroundings, devices: toDevices(vifs.objects, networkIds) };
+}
+
+/**
+ * Builds an inventory.
+ *
+ * @param options.known Pools that were seen before, by ID: name, if known. Those that are gone now are not covered
+ * @param options.lookedFor IDs that the Nodes cared about may be known by; absent when all VMs were asked for
+ * @param options.observedAtMs When the first request was sent, monotonic
+ */
+export function toInventory(
+  vms: ListReply<Vm>,
+  surroundings: Surroundings,
+  options: {
+    readonly settings: InstanceSettings;
+    readonly known: ReadonlyMap<string, string>;
+    readonly lookedFor?: ReadonlySet<string>;
+    readonly observedAtMs: number;
+  },
+): Inventory {
+  const { settings, known, lookedFor, observedAtMs } = options;
+  return {
+    observedAtMs,
+    instances: new Map(vms.objects.map((vm) => [vm.id, toInstance(vm, surroundings, settings)])),
+    coverage: toCoverage(vms.objects, surroundings, known),
+    undecodable: vms.undecodable,
+    ...(lookedFor && { lookedFor }),
+  };
+}
+
+/** Turns a VM into an instance, frozen. What is not known now stays absent. */
+export function toInstance(
+  vm: Vm,
+  surroundings: Surroundings,
+  settings: InstanceSettings,
+): Instance {
+  const hostId = findHostId(vm, surroundings);
+  const poolName = surroundings.pools.get(vm.$pool)?.name_label ?? undefined;
+  const host = hostId === undefined ? undefined : surroundings.hosts.get(hostId);
+  const hostName = host?.name_label ?? undefined;
+  const vmName = vm.name_label ?? undefined;
+  const place = { poolId: vm.$pool, poolName, hostId, hostName };
+  const devices = surroundings.devices && (surroundings.devices.get(vm.id) ?? NO_DEVICES);
+  const source = {
+    addresses: vm.addresses ?? {},
+    mainIpAddress: vm.mainIpAddress ?? undefined,
+    devices,
+  };
+  const details = { vmId: vm.id, vmName, powerState: vm.power_state ?? undefined, ...place };
+  return Object.freeze({
+    id: vm.id,
+    providerId: formatProviderId(vm.$pool, vm.id),
+    name: vmName ?? vm.id,
+    state: STATES[vm.power_state ?? ""] ?? "unknown",
+    systemUuid: vm.id,
+    region: vm.$pool,
+    ...optional("zone", findZone(vm, host, hostId, settings)),
+    ...optional("instanceType", findInstanceType(vm, settings)),
+    ...freezeAddresses(toAddresses(source, settings.addresses)),
+    labels: Object.freeze(toLabels({ vmName, ...place })),
+    details: Object.freeze(dropAbsent(details)),
+  });
+}
+
+function freezeAddresses({
+  addresses,
+  besideNodeIps,
+}: ReturnType<typeof toAddresses>): ReturnType<typeof toAddresses> {
+  for (const address of addresses) Object.freeze(address);
+  Object.freeze(addresses);
+  if (besideNodeIps === undefined) return { addresses };
+  Object.freeze(besideNodeIps.externalIps);
+  return { addresses, besideNodeIps: Object.freeze(besideNodeIps) };
+}
+
+/** Whether everything is at hand that says where a VM is: its pool, and the host that it names. */
+export function isPlaceKnown(vm: Vm, { pools, hosts }: Surroundings): boolean {
+  const { $container: container, $pool: poolId } = vm;
+  if (!pools.has(poolId)) return false;
+  return !container || container === poolId || hosts.has(container);
+}
+
+/**
+ * The host that a VM runs on. A halted or suspended VM names its pool, or the host of one of its disks, in the same
+ * place: neither is where it runs.
+ */
+function findHostId(vm: Vm, { hosts }: Surroundings): string | undefined {
+  const container = vm.$container ?? undefined;
+  if (container === undefined || container === vm.$pool) return undefined;
+  if (vm.power_state === "Running") return container;
+  return vm.power_state === "Paused" && hosts.has(container) ? container : undefined;
+}
+
+function findZone(
+  vm: Vm,
+  host: Host | undefined,
+  hostId: string | undefined,
+  { zoneLabelFrom }: InstanceSettings,
+): string | undefined {
+  if (zoneLabelFrom.kind === "pool") return vm.$pool;
+  if (zoneLabelFrom.kind === "host") return hostId;
+  return toLabelValue(findTagValue(host?.tags ?? [], zoneLabelFrom.prefix) ?? "") || undefined;
+}
+
+function findInstanceType(vm: Vm, { instanceTypeTag }: InstanceSettings): string | undefined {
+  const tagged = instanceTypeTag && findTagValue(vm.tags ?? [], instanceTypeTag);
+  if (tagged) return toLabelValue(tagged) || undefined;
+  const cpus = vm.CPUs?.max ?? undefined;
+  const memoryBytes = vm.memory?.static?.[1];
+  return isCount(cpus) && isCount(memoryBytes) ? formatInstanceType(cpus, memoryBytes) : undefined;
+}
+
+/** Whether something can be so many: 1e308 and -4 are numbers, too. */
+function isCount(value: number | undefined): value is number {
+  return value !== undefined && Number.isSafeInteger(value) && value > 0;
+}
+
+/** Coverage without some pools; the very same when it has none of them. */
+export function withoutPools(
+  coverage: Inventory["coverage"],
+  pools: readonly { readonly poolId: string }[],
+): Inventory["coverage"] {
+  const left = pools.filter(({ poolId }) => coverage.has(poolId));
+  if (left.length === 0) return coverage;
+  return new Map([...coverage].filter(([id]) => !left.some(({ poolId }) => poolId === id)));
+}
+
+function toCoverage(
+  vms: readonly Vm[],
+  { pools, damagedPools, hosts }: Surroundings,
+  known: ReadonlyMap<string, string>,
+): Map<string, Coverage> {
+  const coverage = new Map<string, Coverage>();
+  for (const { id, name_label, master } of pools.values()) {
+    const name = optional("name", name_label ?? undefined);
+    const complete = master !== undefined && master !== null && hosts.has(master);
+    const reason = "its master host is not shown: it is not loaded yet, or the user may not see it";
+    coverage.set(id, complete ? { complete, ...name } : { complete, ...name, reason });
+  }
+  for (const [id, problem] of damagedPools ?? []) {
+    const reason = `the pool cannot be read: ${problem}`;
+    coverage.set(id, { complete: false, ...optional("name", known.get(id)), reason });
+  }
+  for (const id of [...known.keys(), ...vms.map(({ $pool }) => $pool)]) {
+    if (!coverage.has(id)) coverage.set(id, toLost(optional("name", known.get(id))));
+  }
+  return coverage;
+}
+
+/** What is known of a pool that is not shown. */
+export function toLost({ name }: Pick<Coverage, "name">): Coverage {
+  const reason = "the pool is not shown: its connection is down, or the user may not see it";
+  return { complete: false, ...optional("name", name), reason };
+}
+
+function byId<T extends { readonly id: string }>(objects: readonly T[]): Map<string, T> {
+  return new Map(objects.map((one) => [one.id, one]));
+}
+
+function optional<K extends string>(key: K, value: string | undefined): { [key in K]?: string } {
+  const pair: { [key in K]?: string } = {};
+  if (value !== undefined) pair[key] = value;
+  return pair;
+}
+
+function dropAbsent(record: Record<string, string | undefined>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [key, value] of Object.entries(record)) if (value !== undefined) kept[key] = value;
+  return kept;
+}

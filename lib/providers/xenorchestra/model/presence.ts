@@ -1,0 +1,79 @@
+/**
+ * What there is to say of a Node's VM, in words for people. Pure.
+ * @module
+ */
+import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Instance, MatchedBy, Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { NO_POOL_ADVICE } from "../rights.ts";
+
+/** What a UUID is whose first three groups are reversed; some firmware tells it so. */
+const SWAPPED = "the same UUID in the byte order that some firmware reports";
+
+/** It is there. */
+export function toPresent(
+  instance: Instance,
+  matchedBy: MatchedBy,
+): Presence & { kind: "present" } {
+  return { kind: "present", instance, matchedBy };
+}
+
+/** Nothing can be said. */
+export function toUnknown(reason: UnknownReason, message: string): Presence & { kind: "unknown" } {
+  return { kind: "unknown", reason, message };
+}
+
+/** The provider ID and the kubelet name different VMs. */
+export function toContradiction(vmId: string, other: string): Presence {
+  const message =
+    `The provider ID names VM ${vmId}, but the kubelet reports the system UUID of VM ${other}; ` +
+    "if that is the Node's machine now, delete the Node and restart its kubelet, so that it registers again";
+  return toUnknown("ambiguous", message);
+}
+
+/** It is there, in a form that cannot be read. */
+export function toUndecodable(id: string, problem: string): Presence {
+  return toUnknown("undecodable", `Cannot read VM ${id} as Xen Orchestra shows it: ${problem}`);
+}
+
+/** The first pool that was shown before and is not shown in full, and why: there may be VMs that nobody sees. */
+export function findGap(coverage: Inventory["coverage"]): string | undefined {
+  for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of coverage) {
+    if (!complete && !isOnlyNamed) return `pool ${name}: ${reason}`;
+  }
+  return undefined;
+}
+
+/** It is shown and does not run, while a kubelet registers as the Node of it. */
+export function toHalted(
+  { id, region = "unknown", details }: Instance,
+  coverage: Inventory["coverage"],
+): Presence {
+  const pool = coverage.get(region)?.name ?? region;
+  const shown = `VM ${id} is shown in pool ${pool} as ${details["powerState"] ?? "stopped"}`;
+  const why = "the kubelet that registers the Node runs, so this VM may be a copy";
+  const advice =
+    "if it is the Node's VM, start it, or wait until Xen Orchestra shows that it runs; " +
+    "else check the other pools for a VM with the same UUID";
+  return toUnknown("notCovered", `${shown}, but ${why}; ${advice}`);
+}
+
+/** It has the bytes of the system UUID in the other order, and the one that was reported may be in a lost pool. */
+export function toUnproven({ id }: Instance, direct: string, gap: string): Presence {
+  const message =
+    `VM ${id} is shown, whose UUID is that of the Node in the byte order that some firmware reports, ` +
+    `but VM ${direct} itself may be in ${gap}; reconnect that pool, or start the kubelet with --provider-id`;
+  return toUnknown("notCovered", message);
+}
+
+/** No VM has the system UUID, in either order of its bytes. */
+export function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
+  const other = swapped === direct ? "" : `, nor with ${swapped}, ${SWAPPED}`;
+  const message = `Xen Orchestra has no VM with the system UUID ${direct}${other}`;
+  const gap = findGap(coverage);
+  if (gap !== undefined) return toUnknown("notCovered", `${message}; it may be in ${gap}`);
+  const isAnyShown = [...coverage.values()].some(({ complete }) => complete);
+  const advice =
+    "check that the VM is in a pool of this Xen Orchestra, or start the kubelet with --provider-id";
+  if (isAnyShown) return toUnknown("notFound", `${message}; ${advice}`);
+  return toUnknown("notCovered", `${message}, and no pool is shown; ${NO_POOL_ADVICE}`);
+}

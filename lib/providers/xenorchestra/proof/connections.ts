@@ -1,0 +1,107 @@
+/**
+ * What Xen Orchestra's list of its connections to pools (`/servers`) proves about the pools that are not shown. Pure.
+ *
+ * A pool that was lost before Landfall started is named nowhere else. So the list must be readable as a whole: rights
+ * filter it without a word, and an empty list looks as if there were no connections.
+ * @module
+ */
+import type { Inventory } from "../../../cloud/inventory.ts";
+import { shorten } from "../../../core/printable.ts";
+import type { ListReply, Server } from "../wire/schema.ts";
+
+/** The list as it was answered: `refused` for good (403), or `missing` on a server that has no such list (404). */
+export type ServersReply = ListReply<Server> | "refused" | "missing";
+
+/** What the list proves. Each `why` is half a sentence for people, without a full stop. */
+export type Connections =
+  /** Every enabled connection is up, and its pool is shown in full. Every pool that is shown is named. */
+  | { readonly kind: "clear" }
+  /** A connection is not up, or contradicts the pools that are shown. A VM may be in its pool. */
+  | { readonly kind: "doubtful"; readonly why: string; readonly advice: string }
+  /** The user cannot read all of the list. Any number of pools may be lost without being named. */
+  | { readonly kind: "unreadable"; readonly why: string; readonly advice: string };
+
+const READ_ADVICE =
+  'give the user the privilege "read" on "server", for all of them: see the guide on permissions';
+
+/**
+ * Judges the list of connections.
+ *
+ * @param coverage The pools of the newest inventory
+ */
+export function judgeConnections(
+  servers: ServersReply,
+  coverage: Inventory["coverage"],
+): Connections {
+  if (servers === "refused") return toUnreadable("the user may not read them");
+  if (servers === "missing") {
+    return toUnreadable("this server has no such list", `update Xen Orchestra, and ${READ_ADVICE}`);
+  }
+  if (servers.objects.length === 0 && servers.undecodable.size === 0) {
+    return toUnreadable("it is empty");
+  }
+  const [unread] = servers.undecodable.values();
+  if (unread !== undefined) {
+    const why = `one of the connections to pools cannot be read: ${unread}`;
+    return { kind: "doubtful", why, advice: "report it with the version of Xen Orchestra" };
+  }
+  const connected = new Set<string>();
+  for (const server of servers.objects) {
+    const why = findTrouble(server, coverage);
+    if (why !== undefined) {
+      const advice = "mend the connection, or disable it if the pool is gone";
+      return { kind: "doubtful", why, advice };
+    }
+    if (server.enabled !== false && server.poolId) connected.add(server.poolId);
+  }
+  for (const [id, { complete, name = id }] of coverage) {
+    if (!complete || connected.has(id)) continue;
+    return toUnreadable(`none is shown to pool ${name}, although the pool is`);
+  }
+  return { kind: "clear" };
+}
+
+/**
+ * The list without connections that are down and name no pool, as those of lost pools do. What is left must hold one
+ * for each pool that is shown, so that none of these is among the lost.
+ */
+export function withoutLost(servers: ServersReply): ServersReply {
+  if (typeof servers === "string") return servers;
+  const isLost = ({ enabled, status, poolId }: Server): boolean =>
+    enabled !== false && status !== "connected" && !poolId;
+  return { ...servers, objects: servers.objects.filter((server) => !isLost(server)) };
+}
+
+/** What is wrong with one connection. */
+function findTrouble(server: Server, coverage: Inventory["coverage"]): string | undefined {
+  const { enabled, poolId } = server;
+  const isShown = Boolean(poolId && coverage.get(poolId)?.complete);
+  const name = nameServer(server);
+  if (enabled === false) {
+    // One that is disabled on purpose names no pool any more.
+    return isShown ? `the connection "${name}" is disabled, but its pool is shown` : undefined;
+  }
+  if (server.status !== "connected") return `the connection "${name}" is ${nameState(server)}`;
+  return isShown ? undefined : `the connection "${name}" is up, but its pool is not loaded`;
+}
+
+/** A connection's name for people. */
+export function nameServer({ id, label, host }: Server): string {
+  return shorten(label || host || id, WORD_CHARS_MAX);
+}
+
+/** The state of a connection for people. */
+export function nameState({ status }: Server): string {
+  return shorten(status ?? "in an unknown state", WORD_CHARS_MAX);
+}
+
+/** Whatever answers may say anything, of any length. */
+const WORD_CHARS_MAX = 100;
+
+function toUnreadable(why: string, advice: string = READ_ADVICE): Connections {
+  return {
+    kind: "unreadable",
+    why: `the list of connections to pools is not known: ${why}`,
+    advice,
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * Direct questions about one Node, for the few that an inventory lacks, and before one is deleted.
+ * @module
+ */
+import type { Inventory } from "../../../cloud/inventory.ts";
+import type { MatchedBy, Presence, ReadOptions } from "../../../cloud/provider.ts";
+import { proveAbsence } from "./absence.ts";
+import { byVms, type XenOrchestraApi } from "../wire/api.ts";
+import type { Identity, IdentityByProviderId } from "../model/identity.ts";
+import {
+  type InstanceSettings,
+  type Surroundings,
+  toInstance,
+  toLost,
+  withDevices,
+} from "../model/inventory.ts";
+import type { Memory } from "../memory.ts";
+import {
+  findGap,
+  toContradiction,
+  toNotFound,
+  toPresent,
+  toUndecodable,
+} from "../model/presence.ts";
+import { findSuspect, judgeShown, type KnownIdentity, toQuestion } from "./whereabouts.ts";
+
+/** What {@linkcode DirectReads} asks with. */
+export interface DirectReadsOptions {
+  readonly api: XenOrchestraApi;
+  readonly settings: InstanceSettings;
+  readonly memory: Memory;
+}
+
+/** The newest inventory, and what surrounds its VMs. */
+export interface Known {
+  readonly inventory: Inventory;
+  readonly surroundings: Surroundings;
+  readonly mayPartsBeLost: NonNullable<ReadOptions["mayPartsBeLost"]>;
+}
+
+/** Asks Xen Orchestra. Every method throws {@linkcode CloudError} when there is no usable answer. */
+export class DirectReads {
+  readonly #options: DirectReadsOptions;
+
+  constructor(options: DirectReadsOptions) {
+    this.#options = options;
+  }
+
+  /** Finds the VM of a Node, or proves that it is gone, or says why neither can be done. */
+  read(identity: KnownIdentity, known: Known, signal: AbortSignal): Promise<Presence> {
+    return identity.kind === "providerId"
+      ? this.#readByProviderId(identity, known, signal)
+      : this.#readBySystemUuid(identity, known, signal);
+  }
+
+  async #readByProviderId(
+    identity: IdentityByProviderId,
+    known: Known,
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const { api, memory } = this.#options;
+    const { vmId } = identity;
+    const read = await this.#readVm(vmId, { ...known, matchedBy: "providerId" }, signal);
+    if (read !== "missing") {
+      const judged = await this.#judge(read, identity, { known, signal });
+      const region = judged.kind === "present" ? judged.instance.region : undefined;
+      if (region !== undefined) memory.noteRead(vmId, region);
+      return judged;
+    }
+    for (const other of identity.reported ?? []) {
+      const reported = await this.#readVm(other, { ...known, matchedBy: "systemUuid" }, signal);
+      if (reported !== "missing") return toContradiction(vmId, other);
+    }
+    const { inventory, mayPartsBeLost } = known;
+    const question = { ...toQuestion(inventory, identity, memory), mayPartsBeLost };
+    return await proveAbsence(api, question, signal);
+  }
+
+  async #readBySystemUuid(
+    identity: Identity & { kind: "systemUuid" },
+    known: Known,
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const { memory } = this.#options;
+    const { direct, swapped } = identity;
+    const read = await this.#readVm(direct, { ...known, matchedBy: "systemUuid" }, signal);
+    // What a lost pool holds is not shown: its 404 is no proof.
+    const isNoVm = read === "missing" && findGap(known.inventory.coverage) === undefined;
+    memory.rememberNoVm(direct, isNoVm);
+    if (read !== "missing") return await this.#judge(read, identity, { known, signal });
+    const matchedBy = "swappedSystemUuid";
+    const listed = known.inventory.instances.get(swapped);
+    const second = listed
+      ? toPresent(listed, matchedBy)
+      : await this.#readVm(swapped, { ...known, matchedBy }, signal);
+    if (second === "missing") return toNotFound(known.inventory, direct, swapped);
+    return await this.#judge(second, identity, { known, signal });
+  }
+
+  async #readVm(
+    id: string,
+    { surroundings, matchedBy }: { surroundings: Surroundings; matchedBy: MatchedBy },
+    signal: AbortSignal,
+  ): Promise<Presence | "missing"> {
+    const { api, settings } = this.#options;
+    const reply = await api.readVm(id, signal);
+    if (reply.kind === "missing") return "missing";
+    if (reply.kind === "undecodable") return toUndecodable(id, reply.problem);
+    const vifs = surroundings.networkIds && (await api.list("vifs", signal, byVms([id])));
+    const instance = toInstance(reply.value, withDevices(surroundings, vifs), settings);
+    return toPresent(instance, matchedBy);
+  }
+
+  /** The pool that a VM is known in may be lost since the inventory. */
+  async #judge(
+    presence: Presence,
+    identity: KnownIdentity,
+    { known, signal }: { readonly known: Known; readonly signal: AbortSignal },
+  ): Promise<Presence> {
+    const { api, memory } = this.#options;
+    if (presence.kind !== "present") return presence;
+    const poolId = findSuspect(presence.instance, identity, memory);
+    const poolIds = new Set(poolId === undefined ? [] : [poolId]);
+    const { coverage } = await withLosses(api, { inventory: known.inventory, poolIds }, signal);
+    return judgeShown(presence, identity, { coverage, memory });
+  }
+}
+
+/**
+ * An inventory that says which of these pools were lost while it was taken, or since. Asks once for each that it
+ * covers.
+ *
+ * @throws {CloudError} when there is no answer
+ */
+export async function withLosses(
+  api: Pick<XenOrchestraApi, "readPool">,
+  { inventory, poolIds }: { readonly inventory: Inventory; readonly poolIds: ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<Inventory> {
+  const losses = new Map<string, ReturnType<typeof toLost>>();
+  for (const poolId of poolIds) {
+    const before = inventory.coverage.get(poolId);
+    if (!before?.complete) continue;
+    const pool = await api.readPool(poolId, signal);
+    if (pool.kind !== "found") losses.set(poolId, toLost(before));
+  }
+  if (losses.size === 0) return inventory;
+  return { ...inventory, coverage: new Map([...inventory.coverage, ...losses]) };
+}

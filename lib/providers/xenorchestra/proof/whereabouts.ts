@@ -1,0 +1,179 @@
+/**
+ * Where the VM of a Node is known to be, and what to think of one that shows up elsewhere. Pure.
+ *
+ * A pool that was restored or replicated holds VMs with the UUIDs of the first. While that one is lost, Xen Orchestra
+ * shows the halted copy, and the machine of the Node may run.
+ * @module
+ */
+import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Instance, Presence } from "../../../cloud/provider.ts";
+import type { AbsenceQuestion } from "./absence.ts";
+import type { ConnectionHistory } from "./connection_history.ts";
+import type { Identity, IdentityByProviderId } from "../model/identity.ts";
+import type { LastSeen } from "./last_seen.ts";
+import type { Memory } from "../memory.ts";
+import { NEVER_SHOWN } from "../scope/named_pools.ts";
+import { findGap, toHalted, toUnknown, toUnproven } from "../model/presence.ts";
+
+/** What is remembered of pools. */
+interface PoolMemory {
+  readonly lastSeen: Pick<LastSeen, "findPool">;
+  readonly connections: Pick<ConnectionHistory, "isRemoved">;
+}
+
+/** An identity that a VM can be looked up by. */
+export type KnownIdentity = Exclude<Identity, { kind: "other" }>;
+
+/**
+ * The pool that a Node's VM was last known in: where this process saw it; after a start where the Node's region label
+ * says, else its provider ID. `undefined` for a Node that was never matched.
+ */
+export function findKnownPool(
+  vmId: string,
+  identity: KnownIdentity,
+  lastSeen: Pick<LastSeen, "findPool">,
+): string | undefined {
+  const seen = lastSeen.findPool(vmId);
+  if (seen !== undefined || identity.kind !== "providerId" || identity.vmId !== vmId) return seen;
+  return identity.labelledPoolId ?? identity.poolId;
+}
+
+/**
+ * Pools that may hold a VM that is not shown: the one of its provider ID, and where it was last seen. None without a
+ * pool in the provider ID: a label alone, which anybody may write, must not say where to look. A pool that was removed
+ * for good is none of them if the VM was last seen in another.
+ */
+export function listPools(
+  { vmId, poolId, labelledPoolId }: IdentityByProviderId,
+  { lastSeen, connections }: PoolMemory,
+): string[] {
+  if (poolId === undefined) return [];
+  const seenIn = lastSeen.findPool(vmId);
+  const isLeft = (id: string): boolean =>
+    seenIn !== undefined && seenIn !== id && connections.isRemoved(id);
+  const all = [poolId, seenIn, labelledPoolId].filter((one) => one !== undefined);
+  return [...new Set(all)].filter((id) => !isLeft(id));
+}
+
+/** What is to be asked about a VM that is not shown. By it no other pool may be lost. */
+export function toQuestion(
+  inventory: Inventory,
+  identity: IdentityByProviderId,
+  memory: Memory,
+): AbsenceQuestion {
+  const { vmId } = identity;
+  const { lastSeen, migrations, removedPools, stays } = memory;
+  return {
+    vmId,
+    poolIds: listPools(identity, memory),
+    inventory,
+    isMoving: migrations.isMoving(vmId, inventory.observedAtMs),
+    isSeen: lastSeen.findPool(vmId) !== undefined,
+    removed: removedPools,
+    stay: stays.find(vmId),
+    sinceMs: stays.firstMs,
+    findShownMs: (poolId) => stays.findShownMs(poolId),
+    mayPartsBeLost: false,
+  };
+}
+
+/** Whether a VM is shown in another pool than the known one, and does not run there: it may be a copy. */
+export function mayBeCopy(
+  { region, state }: Pick<Instance, "region" | "state">,
+  knownPoolId: string | undefined,
+): knownPoolId is string {
+  return knownPoolId !== undefined && region !== knownPoolId && state !== "running";
+}
+
+/** The pool that a Node's VM is known in, if the one that is shown may be a copy of it. */
+export function findSuspect(
+  instance: Instance,
+  identity: KnownIdentity,
+  { lastSeen }: Pick<Memory, "lastSeen">,
+): string | undefined {
+  const knownPoolId = findKnownPool(instance.id, identity, lastSeen);
+  return mayBeCopy(instance, knownPoolId) ? knownPoolId : undefined;
+}
+
+/**
+ * Whether a VM cannot be taken for a Node that was never matched: it does not run, and the kubelet that registers the
+ * Node does. Either Xen Orchestra is behind, or it is a copy. What it is taken for is written down for ever.
+ */
+function isHalted({ kind }: Identity, { state }: Pick<Instance, "state">): boolean {
+  return kind === "systemUuid" && state === "stopped";
+}
+
+/**
+ * Says what a VM that is shown means for a Node: that it is there, unless it may be a copy, and the pool that the
+ * Node's own is known in is not shown. One that runs has moved.
+ *
+ * A Node that was never matched gets no VM that is halted, and none by its byte-swapped UUID while the VM that was
+ * reported may be in a lost pool.
+ */
+export function judgeShown(
+  presence: Presence & { kind: "present" },
+  identity: KnownIdentity,
+  { coverage, memory }: Pick<Inventory, "coverage"> & { memory: Pick<Memory, "lastSeen"> },
+): Presence {
+  const { instance, matchedBy } = presence;
+  const { id, region = "unknown" } = instance;
+  if (isHalted(identity, instance)) return toHalted(instance, coverage);
+  const gap = matchedBy === "swappedSystemUuid" ? findGap(coverage) : undefined;
+  if (gap !== undefined && identity.kind === "systemUuid") {
+    return toUnproven(instance, identity.direct, gap);
+  }
+  const poolId = findSuspect(instance, identity, memory);
+  if (poolId === undefined) return presence;
+  const pool = coverage.get(poolId);
+  if (pool?.complete) return presence;
+  const { name = poolId, reason = NEVER_SHOWN } = pool ?? {};
+  const shown = `VM ${id} is shown in pool ${region}, where it does not run`;
+  const why = `it was last known in pool ${name}, which is not shown in full: ${reason}`;
+  const advice =
+    "it may be a copy; if that pool was removed for good, start the VM or delete the Node";
+  return toUnknown("notCovered", `${shown}, but ${why}; ${advice}`);
+}
+
+/** Calls `visit` for each VM that is shown, and does not run for sure, of every Node that may be known by it. */
+function visitIdle(
+  identities: readonly Identity[],
+  instances: Inventory["instances"],
+  visit: (instance: Instance, identity: KnownIdentity) => void,
+): void {
+  for (const identity of identities) {
+    if (identity.kind === "other") continue;
+    const { kind } = identity;
+    const vmIds = kind === "providerId" ? [identity.vmId] : [identity.direct, identity.swapped];
+    for (const vmId of vmIds) {
+      const instance = instances.get(vmId);
+      // Most run, and there may be thousands.
+      if (instance !== undefined && instance.state !== "running") visit(instance, identity);
+    }
+  }
+}
+
+/** VMs of Nodes that may be copies, each with the pool that the Node's own is known in. */
+export function listSuspects(
+  identities: readonly Identity[],
+  instances: Inventory["instances"],
+  memory: Pick<Memory, "lastSeen">,
+): Map<string, string> {
+  const suspects = new Map<string, string>();
+  visitIdle(identities, instances, (instance, identity) => {
+    const poolId = findSuspect(instance, identity, memory);
+    if (poolId !== undefined) suspects.set(instance.id, poolId);
+  });
+  return suspects;
+}
+
+/** VMs that are not taken for Nodes that were never matched, because they do not run: they may be copies. */
+export function listHalted(
+  identities: readonly Identity[],
+  instances: Inventory["instances"],
+): string[] {
+  const halted: string[] = [];
+  visitIdle(identities, instances, (instance, identity) => {
+    if (isHalted(identity, instance)) halted.push(instance.id);
+  });
+  return halted;
+}

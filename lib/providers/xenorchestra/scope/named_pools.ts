@@ -1,0 +1,92 @@
+/**
+ * Pools that are not shown since the start and yet are named: by provider IDs of Nodes, or by the setting `pools`.
+ *
+ * Only the provider IDs of Nodes whose VMs are not shown count. That of a VM that moved names its first pool for ever,
+ * and that pool may be gone. Region labels do not count: anybody may write one, again and again.
+ *
+ * Such a pool keeps its own Nodes safe and is worth an alert. It is no reason to keep the Nodes of other pools: it may
+ * have been removed long ago, or be in another Xen Orchestra, and nobody could ever tell.
+ * @module
+ */
+import type { Coverage, Inventory } from "../../../cloud/inventory.ts";
+import type { Logger } from "../../../core/log.ts";
+import type { Identity } from "../model/identity.ts";
+import type { PoolScope } from "./pool_scope.ts";
+
+/** Most such pools in one inventory: whoever registers Nodes may name any. */
+const NAMED_POOLS_MAX = 64;
+
+/** What is to be said of a pool that was not shown since the start. */
+export const NEVER_SHOWN: string =
+  "it was not shown since Landfall started, so its connection may be down";
+
+const UNKNOWN =
+  '"pools" names it, and no such pool was shown since Landfall started: ' +
+  "its connection may be down, or the name is wrong";
+
+/**
+ * Adds the pools that Nodes of ours name, and those of the setting `pools`, to an inventory. Returns `inventory` itself
+ * when there are none.
+ */
+export function withNamedPools(
+  inventory: Inventory,
+  identities: readonly Identity[],
+  scope: PoolScope,
+): Inventory {
+  const unknown = scope.listUnknown(inventory);
+  const named = new Map<string, Coverage>(
+    unknown.map((one) => [one, { complete: false, isOnlyNamed: true, reason: UNKNOWN }]),
+  );
+  for (const identity of identities) {
+    if (named.size >= NAMED_POOLS_MAX + unknown.length) break;
+    if (identity.kind !== "providerId" || identity.poolId === undefined) continue;
+    const { vmId, poolId } = identity;
+    if (inventory.coverage.has(poolId) || named.has(poolId)) continue;
+    if (!scope.owns(poolId, inventory)) continue;
+    if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) continue;
+    named.set(poolId, { complete: false, isOnlyNamed: true, reason: NEVER_SHOWN });
+  }
+  if (named.size === 0) return inventory;
+  return { ...inventory, coverage: new Map([...inventory.coverage, ...named]) };
+}
+
+/** Adds such pools to each inventory, and says once of each that it is not shown, and once that no pool is. */
+export class NamedPools {
+  readonly #scope: PoolScope;
+  readonly #log: Logger;
+  #told: ReadonlySet<string> = new Set();
+  #hadNone = false;
+
+  /** @param scope The pools whose Nodes are ours */
+  constructor(scope: PoolScope, log: Logger) {
+    this.#scope = scope;
+    this.#log = log;
+  }
+
+  /** Adds to an inventory, as {@linkcode withNamedPools}. */
+  addTo(inventory: Inventory, identities: readonly Identity[]): Inventory {
+    const whole = withNamedPools(inventory, identities, this.#scope);
+    this.#tell(whole);
+    return whole;
+  }
+
+  #tell({ coverage }: Inventory): void {
+    const named = [...coverage].filter(([, { isOnlyNamed }]) => isOnlyNamed);
+    const hasNone = coverage.size === named.length;
+    if (hasNone && !this.#hadNone) {
+      const advice = "check the connections of Xen Orchestra, and that the user may read pools";
+      this.#log.warn("Xen Orchestra shows no pool", { advice });
+    }
+    this.#hadNone = hasNone;
+    if (named.length === 0 && this.#told.size === 0) return;
+    for (const [pool, { reason }] of named) {
+      if (this.#told.has(pool)) continue;
+      const advice =
+        reason === UNKNOWN
+          ? 'correct it in "pools", or reconnect the pool'
+          : "reconnect it; if it was removed for good, delete its Nodes";
+      this.#log.warn("A pool is named and not shown", { pool, reason, advice });
+    }
+    this.#told = new Set(named.map(([pool]) => pool));
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Which Nodes are ours where other pools hold the Nodes of somebody else: the setting `pools`.
+ *
+ * It divides Nodes and nothing else. Every pool is asked, and any may hold the VM of a Node of ours.
+ * @module
+ */
+import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Presence } from "../../../cloud/provider.ts";
+import { parseUuid } from "../../../core/uuid.ts";
+import type { Identity } from "../model/identity.ts";
+
+type Known = Pick<Inventory, "coverage" | "instances">;
+
+/** The pools whose Nodes are ours. */
+export class PoolScope {
+  /** IDs in lower case, and names; absent: all. */
+  readonly #wanted: ReadonlySet<string> | undefined;
+  readonly #lastNames: ReadonlyMap<string, string>;
+
+  /**
+   * @param pools IDs in any form, or names; absent: all pools
+   * @param lastNames What pools were called when they were shown last, by ID: one that was removed keeps its Nodes ours
+   */
+  constructor(pools: readonly string[] | undefined, lastNames: ReadonlyMap<string, string>) {
+    this.#wanted = pools && new Set(pools.map((one) => parseUuid(one) ?? one));
+    this.#lastNames = lastNames;
+  }
+
+  /** Whether every pool is ours. */
+  get isWhole(): boolean {
+    return this.#wanted === undefined;
+  }
+
+  /** Whether a pool is ours. By its name it is only if it was shown since the start: else nobody knows the name. */
+  owns(poolId: string, known: Pick<Known, "coverage">): boolean {
+    if (this.#wanted === undefined || this.#wanted.has(poolId)) return true;
+    const name = this.#findName(poolId, known);
+    return name !== undefined && this.#wanted.has(name);
+  }
+
+  /** IDs and names of which no pool was shown since the start. */
+  listUnknown({ coverage }: Pick<Known, "coverage">): string[] {
+    if (this.#wanted === undefined) return [];
+    const names = new Set([...coverage.values()].map(({ name }) => name));
+    return [...this.#wanted].filter((one) => !coverage.has(one) && !names.has(one));
+  }
+
+  /**
+   * Says that a Node is not ours by its provider ID: it names a pool that is not, or none while its VM is in no pool of
+   * ours.
+   */
+  refuse(identity: Identity, known: Known): Presence | undefined {
+    if (this.isWhole || identity.kind !== "providerId") return undefined;
+    const { vmId, poolId = known.instances.get(vmId)?.region } = identity;
+    if (poolId !== undefined && this.owns(poolId, known)) return undefined;
+    const pool =
+      poolId === undefined ? "no pool" : `pool ${this.#findName(poolId, known) ?? poolId}`;
+    return toForeign(`its provider ID names ${pool}, and "pools" does not`);
+  }
+
+  /**
+   * Judges where a VM was found. A Node without a provider ID whose VM is elsewhere is not ours. One that is ours stays
+   * so, wherever its VM is, and a person should know.
+   */
+  place(identity: Identity, presence: Presence, known: Known): Presence {
+    if (presence.kind !== "present") return presence;
+    const { region, id } = presence.instance;
+    if (region === undefined || this.owns(region, known)) return presence;
+    const name = this.#findName(region, known) ?? region;
+    const where = `VM ${id} is in pool ${name}, which "pools" does not name`;
+    if (identity.kind !== "providerId") return toForeign(where);
+    const caution = `${where}; the Node is kept: move the VM back, or add that pool to "pools"`;
+    return { ...presence, caution };
+  }
+
+  #findName(poolId: string, { coverage }: Pick<Known, "coverage">): string | undefined {
+    return coverage.get(poolId)?.name ?? this.#lastNames.get(poolId);
+  }
+}
+
+function toForeign(message: string): Presence {
+  return { kind: "foreign", message: `${message}: the Node is left to another Landfall` };
+}

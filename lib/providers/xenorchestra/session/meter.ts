@@ -1,0 +1,58 @@
+/**
+ * Counts requests and how long they took.
+ * @module
+ */
+import { type Clock, isTimeout } from "../../../core/clock.ts";
+import { findErrorCode } from "../../../core/connection_problem.ts";
+import type { Counter, Histogram, MetricsRegistry } from "../../../core/metrics.ts";
+
+/** The metrics of all requests to one cloud. */
+export class Meter {
+  readonly #clock: Clock;
+  readonly #requests: Counter;
+  readonly #durations: Histogram;
+
+  constructor(metrics: MetricsRegistry, clock: Clock) {
+    this.#clock = clock;
+    this.#requests = metrics.counter({
+      name: "landfall_cloud_requests_total",
+      help: "Requests to the cloud, by operation and code (a status, or why there was none).",
+    });
+    this.#durations = metrics.histogram({
+      name: "landfall_cloud_request_duration_seconds",
+      help: "How long requests to the cloud took, by operation.",
+    });
+  }
+
+  /**
+   * Counts one request.
+   *
+   * @param operation What was asked: `list_vms`
+   * @param signal What may have ended it
+   * @param send Sends it; settles with its reply, or throws as `fetch` does
+   */
+  async count<T extends { readonly status: number }>(
+    operation: string,
+    signal: AbortSignal,
+    send: () => Promise<T>,
+  ): Promise<T> {
+    const startedMs = this.#clock.monotonic();
+    const count = (code: string): void => {
+      const labels = { provider: "xenorchestra", operation };
+      this.#requests.inc({ ...labels, code });
+      this.#durations.observe((this.#clock.monotonic() - startedMs) / 1_000, labels);
+    };
+    try {
+      const reply = await send();
+      count(String(reply.status));
+      return reply;
+    } catch (error) {
+      count(signal.aborted ? toAbortCode(signal) : findErrorCode(error) || "error");
+      throw error;
+    }
+  }
+}
+
+function toAbortCode(signal: AbortSignal): string {
+  return isTimeout(signal.reason) ? "timeout" : "canceled";
+}

@@ -1,0 +1,115 @@
+/**
+ * Gets a token with a user's password, by HTTP Basic.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
+import { withDeadline } from "../../../core/clock.ts";
+import type { Credentials, XenOrchestraSettings } from "../settings/config.ts";
+import type { Minted } from "./tokens.ts";
+import { toReplyError, type Reply } from "./http.ts";
+import { decode, SCHEMAS } from "../wire/schema.ts";
+import { explainToken } from "../settings/text_forms.ts";
+
+/** How the `client.id` of every token begins that Landfall makes, and may renew. */
+export const OWN_CLIENT: string = "landfall-";
+
+/** What a path of a user that is no more is answered with; a 401 comes of a wrong password, too. */
+const GONE: ReadonlySet<number> = new Set([403, 404]);
+
+/** The end of the calendar of ECMAScript. */
+const TIME_MS_MAX = 8.64e15;
+
+/** What minting works with. */
+export interface MintOptions {
+  readonly settings: Pick<XenOrchestraSettings, "url">;
+  readonly deps: Pick<ProviderDeps, "clock" | "signal" | "stateId">;
+  readonly timeoutMs: number;
+  /** Posts JSON with these headers. Redirects are handed back; rejects with a {@linkcode CloudError}. */
+  readonly post: (
+    request: {
+      readonly operation: string;
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+    },
+    signal: AbortSignal,
+  ) => Promise<Reply>;
+}
+
+type Password = Credentials & { readonly kind: "password" };
+
+/**
+ * Creates what gets a token, in one try. The same installation gets the same token each time, with a new end.
+ * The server answers `users/me` with a redirect to the user's own path: 307. That path is kept for as long as it works,
+ * for a user that was made again, as in a restored database, has another one.
+ */
+export function createMint(options: MintOptions, credentials: Password): () => Promise<Minted> {
+  const { settings, deps, timeoutMs, post } = options;
+  const { username } = credentials;
+  const me = `${settings.url}/rest/v0/users/me/authentication_tokens`;
+  let own: string | undefined;
+  const body = JSON.stringify({
+    description: "Landfall, a Kubernetes cloud controller manager",
+    client: { id: OWN_CLIENT + (deps.stateId ?? toStateId(settings.url, username)) },
+  });
+  const headers = { authorization: `Basic ${toBasic(credentials)}` };
+  return async () => {
+    const deadline = withDeadline(deps.signal, timeoutMs, deps.clock);
+    const ask = (url: string): Promise<Reply> =>
+      post({ operation: "create_token", url, headers, body }, deadline);
+    let reply = await ask(own ?? me);
+    if (own !== undefined && GONE.has(reply.status)) {
+      own = undefined;
+      reply = await ask(me);
+    }
+    if (reply.redirectUrl !== undefined) {
+      own = reply.redirectUrl;
+      reply = await ask(own);
+    }
+    // The next try finds out: whoever gives the same password again within 2 s of a 401 is refused.
+    if (reply.status === 401 || GONE.has(reply.status)) own = undefined;
+    if (reply.status === 401) {
+      const advice = "the username or the password is wrong, or the user needs a one-time password";
+      throw new CloudError("denied", `Xen Orchestra answered 401: ${advice}`);
+    }
+    return toMinted(reply);
+  };
+}
+
+/**
+ * The token in an answer to a request for one.
+ *
+ * @throws {CloudError} when there is none
+ */
+export function toMinted(reply: Reply): Minted {
+  const decoded = decode(SCHEMAS.mintedToken, reply.json?.value);
+  if (![200, 201].includes(reply.status) || !("value" in decoded)) {
+    throw toReplyError(reply, "the request for a token");
+  }
+  const { id: token, expiration } = decoded.value.token;
+  const problem = explainToken(token);
+  if (problem !== undefined) {
+    throw new CloudError(
+      "protocol",
+      `Xen Orchestra gave a token that cannot be used: it ${problem}`,
+    );
+  }
+  return isTime(expiration) ? { token, expiresAtMs: expiration } : { token };
+}
+
+/** Whether a number is a time in milliseconds that a calendar knows. */
+export function isTime(ms: unknown): ms is number {
+  return typeof ms === "number" && ms > 0 && ms <= TIME_MS_MAX;
+}
+
+/** What HTTP Basic shows. */
+export function toBasic({ username, password }: Password): string {
+  return Buffer.from(`${username}:${password}`).toString("base64");
+}
+
+/** The same for every process of one installation, so that the server renews its token instead of adding another. */
+function toStateId(url: string, username: string): string {
+  return createHash("sha256").update(`${url}|${username}`).digest("hex").slice(0, 12);
+}

@@ -1,0 +1,138 @@
+/**
+ * Keeps an eye on the end of a token that a person gave: a metric, a warning in time, and renewal where it is ours.
+ * @module
+ */
+import type { CloudNotice } from "../../../cloud/provider_definition.ts";
+import { type Clock, withDeadline } from "../../../core/clock.ts";
+import { describeError } from "../../../core/errors.ts";
+import type { Logger } from "../../../core/log.ts";
+import type { Gauge, MetricsRegistry } from "../../../core/metrics.ts";
+import type { Credentials } from "../settings/config.ts";
+import type { Session } from "./session.ts";
+import { readTokenLife, renewToken, type TokenLife } from "./token_life.ts";
+
+/** What a {@linkcode TokenWatch} works with. */
+export interface TokenWatchOptions {
+  readonly session: Pick<Session, "get" | "exchange" | "readToken">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  /** Tells a person. */
+  readonly notify?: ((notice: CloudNotice) => void) | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+/** At a start there is more urgent work. */
+const FIRST_MS = 10_000;
+/** A warning comes so long before the end. */
+const WARNING_MS = 14 * DAY_MS;
+/** A token of ours is renewed before anybody, an alert included, could be warned: looks are a day apart. */
+const RENEWAL_MS = 16 * DAY_MS;
+const TIMEOUT_MS = 20_000;
+
+/** How a token is replaced, by where it came from. */
+const ADVICE: Readonly<Record<"token" | "tokenFile", string>> = {
+  token: "make a new one and put it into token or XOA_TOKEN",
+  tokenFile: "make a new one and put it into tokenFile",
+};
+
+/** How a person is told that a token ends. `endsAtMs` and `nowMs` are wall-clock milliseconds. */
+export function describeTokenEnd(
+  kind: "token" | "tokenFile",
+  endsAtMs: number,
+  nowMs: number,
+): { readonly isSoon: boolean; readonly message: string; readonly advice: string } {
+  const leftMs = endsAtMs - nowMs;
+  const days = Math.max(0, Math.floor(leftMs / DAY_MS));
+  const day = new Date(endsAtMs).toISOString().slice(0, 10);
+  const left = days === 0 ? "less than a day" : `${days} ${days === 1 ? "day" : "days"}`;
+  const message = `The token of Xen Orchestra is good until ${day}: ${left} from now`;
+  return { isSoon: leftMs < WARNING_MS, message, advice: ADVICE[kind] };
+}
+
+/**
+ * Looks when asked to, but only once a day, and after the token changed. Where Xen Orchestra does not tell, there is
+ * no metric and not a word. A token that Landfall mints with a password is no matter of this: it renews itself.
+ */
+export class TokenWatch {
+  readonly #options: TokenWatchOptions;
+  readonly #endsAt: Gauge;
+  /** The token that was looked at last. */
+  #token: string | undefined;
+  #dueMs: number;
+  #isLooking = false;
+
+  constructor(options: TokenWatchOptions) {
+    this.#options = options;
+    this.#dueMs = options.clock.monotonic() + FIRST_MS;
+    this.#endsAt = options.metrics.gauge({
+      name: "landfall_xenorchestra_token_expiry_timestamp_seconds",
+      help:
+        "When the token for Xen Orchestra ends, in Unix seconds; absent when Xen Orchestra does not tell, and with a " +
+        "password.",
+    });
+  }
+
+  /**
+   * Looks, if it is time to: soon after the start, then once a day. Never rejects: that a token is refused is for
+   * others to find out.
+   *
+   * @param kind Where the token comes from, now
+   */
+  async look({ kind }: Pick<Credentials, "kind">, signal: AbortSignal): Promise<void> {
+    if (this.#isLooking) return;
+    if (kind === "password") return this.#endsAt.clear();
+    const { clock, log, session } = this.#options;
+    this.#isLooking = true;
+    try {
+      const deadline = withDeadline(signal, TIMEOUT_MS, clock);
+      const token = await session.readToken(deadline);
+      const isOther = this.#token !== undefined && this.#token !== token;
+      if (!isOther && clock.monotonic() < this.#dueMs) return;
+      this.#token = token;
+      // Until it succeeds: a cloud in trouble has other worries.
+      this.#dueMs = clock.monotonic() + HOUR_MS;
+      this.#tell(kind, await this.#readLife(deadline));
+      this.#dueMs = clock.monotonic() + DAY_MS;
+    } catch (error) {
+      if (!signal.aborted) log.debug("Cannot look at the life of credentials", { error });
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #readLife(signal: AbortSignal): Promise<TokenLife | undefined> {
+    const { session, clock, log } = this.#options;
+    const life = await readTokenLife(session, signal);
+    if (life?.renewal === undefined || life.endsAtMs - clock.now() >= RENEWAL_MS) return life;
+    try {
+      const endsAtMs = await renewToken(session, life.renewal, signal);
+      log.info("Renewed the credentials of Xen Orchestra", { endsAt: toTime(endsAtMs) });
+      // A server may give less than the warning asks for: what is renewed in time needs nobody.
+      return { endsAtMs: Math.max(endsAtMs, life.endsAtMs), renewal: life.renewal };
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn("Cannot renew the credentials of Xen Orchestra", { problem: describeError(error) });
+      return { endsAtMs: life.endsAtMs };
+    }
+  }
+
+  #tell(kind: "token" | "tokenFile", life: TokenLife | undefined): void {
+    const { clock, log, notify } = this.#options;
+    this.#endsAt.clear();
+    if (life === undefined) return;
+    this.#endsAt.set(life.endsAtMs / 1_000);
+    const { isSoon, message, advice } = describeTokenEnd(kind, life.endsAtMs, clock.now());
+    if (!isSoon || life.renewal !== undefined) return;
+    log.warn("The credentials of Xen Orchestra end soon", {
+      endsAt: toTime(life.endsAtMs),
+      advice,
+    });
+    notify?.({ kind: "credentialExpires", message: `${message}; ${advice}` });
+  }
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,223 @@
+/**
+ * Settings of Xen Orchestra, from a file and from environment variables.
+ * @module
+ */
+import type { Environment, ParsedConfig } from "../../../cloud/provider_definition.ts";
+import { parseBool } from "../../../core/bool.ts";
+import type { ConfigIssue } from "../../../core/errors.ts";
+import { isLoopbackHost } from "../../../core/ip.ts";
+import type { AddressSettings } from "../model/addresses.ts";
+import {
+  describeSettings,
+  parseFileSettings,
+  type FileSettings,
+  type ShapeIssue,
+  type ZoneSource,
+} from "./config_schema.ts";
+import { explainOddToken } from "./text_forms.ts";
+
+/** How Landfall proves who it is. */
+export type Credentials =
+  | { readonly kind: "token"; readonly token: string }
+  | { readonly kind: "tokenFile"; readonly path: string }
+  | { readonly kind: "password"; readonly username: string; readonly password: string };
+
+/** Settings that can be used. Times in milliseconds. */
+export interface XenOrchestraSettings {
+  /** Origin and path, without a slash at the end. */
+  readonly url: string;
+  readonly insecure: boolean;
+  readonly credentials: Credentials;
+  /** Deadline of every request; absent: 10 s, lists 30 s. */
+  readonly clientTimeoutMs?: number;
+  readonly caFile?: string;
+  /** 64 hexadecimal digits, lower case. */
+  readonly certificateFingerprint?: string;
+  readonly refreshIntervalMs: number;
+  readonly addresses: AddressSettings & { readonly network?: string };
+  readonly zoneLabelFrom: ZoneSource;
+  /** Prefix of the VM tag that overrides the instance type. */
+  readonly instanceTypeTag?: string;
+  /** IDs or names of the pools whose Nodes are ours; absent: all. */
+  readonly pools?: readonly string[];
+}
+
+const REFRESH_MS = 30_000;
+const SECRETS_NEVER_MIXED = ["token", "tokenFile", "username", "password"] as const;
+
+/**
+ * Reads the settings. Reports everything that is wrong, never a value.
+ *
+ * The file wins over the environment key by key. Credentials are one matter: when the file has a complete way to
+ * authenticate, those of the environment are not looked at.
+ *
+ * @param raw What the file says; `undefined` or `null` without one
+ * @param env Environment variables: `XOA_URL`, `XOA_INSECURE`, `XOA_TOKEN`, `XOA_USER`, `XOA_PASSWORD`,
+ * `XOA_CLIENT_TIMEOUT`
+ */
+export function parseXenOrchestraConfig(
+  raw: unknown,
+  env: Environment,
+): ParsedConfig<XenOrchestraSettings> {
+  const file = dropEmpty(raw ?? {}, NESTED_MAX);
+  if (typeof file !== "object" || file === null || Array.isArray(file)) {
+    return { issues: [{ message: "wanted settings (key: value)" }], warnings: [] };
+  }
+  const { values, variables, issues } = readEnvironment(env, new Map(Object.entries(file)));
+  const merged = { ...values, ...file };
+  const parsed = parseFileSettings(merged);
+  const toIssue = (path: string, message: string): ConfigIssue => {
+    const source = variables.get(path);
+    return source === undefined ? { path, message } : { source, message };
+  };
+  issues.push(...parsed.issues.map(({ path, message }) => toIssue(path, message)));
+  issues.push(...listMissing(new Map(Object.entries(merged)), issues));
+  const oddities = listOddities(parsed.settings);
+  const warnings = oddities.map(({ path, message }) => toIssue(path, message));
+  const settings = parsed.settings && toSettings(parsed.settings);
+  return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
+}
+
+/** How many levels of settings are below the first. What is deeper is wrong, and may hold itself by an alias. */
+const NESTED_MAX = 1;
+
+/** Keys that are there but empty count as not set: templates leave such keys behind. */
+function dropEmpty(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const kept = Object.entries(value).filter(([, one]) => one !== null && one !== "");
+  if (depth === 0) return Object.fromEntries(kept);
+  return Object.fromEntries(kept.map(([key, one]) => [key, dropEmpty(one, depth - 1)]));
+}
+
+interface FromEnvironment {
+  values: Record<string, unknown>;
+  /** Variable by the path that it sets. */
+  variables: Map<string, string>;
+  issues: ConfigIssue[];
+}
+
+function readEnvironment(env: Environment, file: ReadonlyMap<string, unknown>): FromEnvironment {
+  const found: FromEnvironment = { values: {}, variables: new Map(), issues: [] };
+  const authenticated =
+    file.has("token") || file.has("tokenFile") || (file.has("username") && file.has("password"));
+  for (const { path, variable } of describeSettings()) {
+    const text = variable === undefined ? undefined : env[variable];
+    if (variable === undefined || text === undefined || text === "" || file.has(path)) continue;
+    if (authenticated && SECRETS_NEVER_MIXED.some((key) => key === path)) continue;
+    const value = path === "insecure" ? parseBool(text) : text;
+    if (value === undefined) {
+      found.issues.push({ source: variable, message: "wanted true or false" });
+      continue;
+    }
+    found.values[path] = value;
+    found.variables.set(path, variable);
+  }
+  return found;
+}
+
+function listMissing(
+  merged: ReadonlyMap<string, unknown>,
+  known: readonly ConfigIssue[],
+): ConfigIssue[] {
+  const has = (key: string): boolean => merged.has(key);
+  const issues = listCredentialIssues(has);
+  if (!has("url") && !known.some(({ path }) => path === "url")) {
+    issues.push({ path: "url", message: "required: the address of Xen Orchestra (or XOA_URL)" });
+  }
+  if (merged.get("insecure") === true && has("certificateFingerprint")) {
+    const message = "not allowed together with certificateFingerprint: choose one";
+    issues.push({ path: "insecure", message });
+  }
+  return issues;
+}
+
+/** Exactly one way to sign in: a token, the file of one, or a user and password. */
+function listCredentialIssues(has: (key: string) => boolean): ConfigIssue[] {
+  const withPassword = has("username") && has("password");
+  const ways = [
+    ...(withPassword ? ["username and password"] : []),
+    ...["tokenFile", "token"].filter(has),
+  ];
+  const [chosen, ...others] = ways;
+  if (chosen !== undefined) {
+    return others.map((path) => ({
+      path,
+      message: `not allowed together with ${chosen}: choose one`,
+    }));
+  }
+  if (has("username")) {
+    return [
+      { path: "password", message: "required beside username (or XOA_PASSWORD), or a token" },
+    ];
+  }
+  if (has("password")) {
+    return [{ path: "username", message: "required beside password (or XOA_USER), or a token" }];
+  }
+  const message = "a token (token, tokenFile or XOA_TOKEN) or a username and password is required";
+  return [{ path: "token", message }];
+}
+
+function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
+  const warnings: ShapeIssue[] = [];
+  const url = URL.parse(settings?.url ?? "");
+  if (url?.protocol === "http:" && !isLoopbackHost(url.hostname)) {
+    const message = "http sends the token readable for everybody on the way; use https";
+    warnings.push({ path: "url", message });
+  }
+  if (url?.protocol === "http:" && settings?.certificateFingerprint !== undefined) {
+    const message = "has no effect with http: nothing shows a certificate there; use https";
+    warnings.push({ path: "certificateFingerprint", message });
+  }
+  if (settings?.insecure === true && settings.caFile !== undefined) {
+    warnings.push({ path: "insecure", message: "caFile has no effect with insecure: true" });
+  }
+  const oddity = explainOddToken(settings?.token ?? "");
+  if (oddity !== undefined) warnings.push({ path: "token", message: oddity });
+  const { token, tokenFile, username, password } = settings ?? {};
+  const used = token === undefined ? "tokenFile" : "token";
+  if ((token ?? tokenFile) !== undefined && (username === undefined) !== (password === undefined)) {
+    const [path, other] =
+      username === undefined ? ["password", "username"] : ["username", "password"];
+    warnings.push({ path, message: `ignored without ${other}: ${used} is used` });
+  }
+  return warnings;
+}
+
+function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
+  const credentials = toCredentials(file);
+  if (file.url === undefined || credentials === undefined) return undefined;
+  const {
+    exclude = [],
+    externalCIDRs = [],
+    mainIpAsExternal = false,
+    network,
+  } = file.addresses ?? {};
+  return {
+    url: file.url,
+    insecure: file.insecure ?? false,
+    credentials,
+    ...(file.clientTimeout ? { clientTimeoutMs: file.clientTimeout } : {}),
+    ...(file.caFile === undefined ? {} : { caFile: file.caFile }),
+    ...(file.certificateFingerprint === undefined
+      ? {}
+      : { certificateFingerprint: file.certificateFingerprint }),
+    refreshIntervalMs: file.refreshInterval ?? REFRESH_MS,
+    addresses: {
+      exclude,
+      externalCidrs: externalCIDRs,
+      mainIpAsExternal,
+      ...(network === undefined ? {} : { network }),
+    },
+    zoneLabelFrom: file.zoneLabelFrom ?? { kind: "host" },
+    ...(file.instanceTypeTag === undefined ? {} : { instanceTypeTag: file.instanceTypeTag }),
+    ...(file.pools === undefined ? {} : { pools: file.pools }),
+  };
+}
+
+function toCredentials(file: FileSettings): Credentials | undefined {
+  const { token, tokenFile, username, password } = file;
+  if (token !== undefined) return { kind: "token", token };
+  if (tokenFile !== undefined) return { kind: "tokenFile", path: tokenFile };
+  if (username === undefined || password === undefined) return undefined;
+  return { kind: "password", username, password };
+}

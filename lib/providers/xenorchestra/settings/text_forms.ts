@@ -1,0 +1,72 @@
+/**
+ * The forms of `url` and `token`, and what exactly is wrong with one, never repeating it: either may hold a secret.
+ * @module
+ */
+import { trimSlashes } from "../../../core/trim_slashes.ts";
+
+const API = "/rest/v0";
+
+/** Origin and path of an address, without slash or `/rest/v0` at the end; `undefined` when it has another form. */
+export function parseUrl(text: string): string | undefined {
+  const url = URL.parse(text.trim());
+  if (url === null || explainUrl(text) !== undefined) return undefined;
+  // People copy the address of the REST API, of which the path is added anyway.
+  const path = trimSlashes(url.pathname);
+  return url.origin + (path.endsWith(API) ? trimSlashes(path.slice(0, -API.length)) : path);
+}
+
+/** What is wrong with an address; `undefined` when nothing is. */
+export function explainUrl(text: string): string | undefined {
+  const trimmed = text.trim();
+  const scheme = /^(?:([a-z][a-z\d+.-]*):\/\/|https?:)/i.exec(trimmed);
+  if (scheme === null) return "has no scheme: begin it with https://";
+  const socket = scheme[1]?.toLowerCase();
+  if (socket === "ws" || socket === "wss") {
+    return `is of a WebSocket: write ${socket === "ws" ? "http" : "https"}:// instead of ${socket}://`;
+  }
+  const url = URL.parse(trimmed);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    return "wanted an address such as https://xoa.example.com";
+  }
+  // A secret in an address would end up in messages.
+  if (url.username !== "" || url.password !== "") {
+    return "holds a user or password (before the @): write them into username and password";
+  }
+  const [, page] = /\/(v[56])(?:\/|$)/.exec(url.pathname) ?? [];
+  if (page !== undefined) {
+    return `is copied from the web interface: leave out /${page} and everything after it`;
+  }
+  if (text.includes("?")) return "holds a query (from the ? on): leave it out";
+  if (text.includes("#")) return "holds a fragment (from the # on): leave it out";
+  return undefined;
+}
+
+/** A token without blanks around it; `undefined` when it cannot be one. */
+export function parseToken(text: string): string | undefined {
+  return explainToken(text) === undefined ? text.trim() : undefined;
+}
+
+/** What is wrong with a token, which a cookie must be able to carry; `undefined` when nothing is. */
+export function explainToken(text: string): string | undefined {
+  const token = text.trim();
+  if (token === "") return "is blank";
+  if (/[^\p{ASCII}]/u.test(token)) return "holds a character that is not ASCII: copy it again";
+  if (/[\0-\x20\x7f]/.test(token)) return "holds a blank, a line break or a control character";
+  const [wrong] = /[",;\\]/.exec(token) ?? [];
+  return wrong === undefined ? undefined : `holds ${NAMES[wrong]}, which no token does`;
+}
+
+/** What somebody probably meant to write instead of this token; `undefined` when it looks like one. */
+export function explainOddToken(token: string): string | undefined {
+  if (/^\.{0,2}\/[^/]/.test(token))
+    return "looks like a path: the file of a token is named by tokenFile";
+  if (/^\$\{?\w+\}?$/.test(token)) return "looks like a variable that nothing has replaced";
+  return undefined;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  '"': "a quotation mark",
+  ",": "a comma",
+  ";": "a semicolon",
+  "\\": "a backslash",
+};

@@ -1,0 +1,277 @@
+/**
+ * The requests that Landfall makes to Xen Orchestra's REST API (`/rest/v0`, xo-server 5.112 or newer).
+ * @module
+ */
+import type { GenericSchema } from "valibot";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { Counter, MetricsRegistry } from "../../../core/metrics.ts";
+import type { ServersReply } from "../proof/connections.ts";
+import { toReplyError, type Reply } from "../session/http.ts";
+import {
+  decode,
+  decodeList,
+  SCHEMAS,
+  type Host,
+  type ListReply,
+  type Network,
+  type Pool,
+  type PoolMember,
+  type Vif,
+  type Vm,
+} from "./schema.ts";
+import type { Session } from "../session/session.ts";
+
+/**
+ * Answer to a question for one object. Only `missing` is a clear no.
+ *
+ * Of all 404s two are answers, because Xen Orchestra alone gives them: JSON that names the object (`missing`), and its
+ * page for an address without a route (`noCollection`). Any other 404, such as a proxy's, is a {@linkcode CloudError}.
+ */
+export type ReadReply<T> =
+  | { readonly kind: "found"; readonly value: T }
+  /** 404 in JSON, for an object of this very type and ID. */
+  | { readonly kind: "missing" }
+  | { readonly kind: "undecodable"; readonly problem: string };
+
+/** The server has no such collection: nothing is known of the object. Only of collections that one can do without. */
+interface NoCollection {
+  readonly kind: "noCollection";
+}
+
+/** Names one answer to one question, so that the server need not repeat it. */
+export interface ListVersion {
+  readonly path: string;
+  readonly etag: string;
+}
+
+/** A list, and what to show for not getting it again. */
+export interface VersionedList<T> extends ListReply<T> {
+  /** Absent when the server (or a proxy) gives none. */
+  readonly version?: ListVersion;
+}
+
+/** What can be listed whole. */
+interface Collections {
+  readonly vms: Vm;
+  readonly hosts: Host;
+  readonly pools: Pool;
+  readonly networks: Network;
+  readonly vifs: Vif;
+}
+
+const COLLECTIONS: {
+  readonly [C in keyof Collections]: {
+    readonly fields: string;
+    readonly schema: GenericSchema<unknown, Collections[C]>;
+  };
+} = {
+  vms: {
+    fields:
+      "id,name_label,power_state,CPUs,memory,mainIpAddress,addresses,$container,$pool,tags,current_operations",
+    schema: SCHEMAS.vm,
+  },
+  hosts: { fields: "id,name_label,$pool,tags,controlDomain", schema: SCHEMAS.host },
+  pools: { fields: "id,name_label,master", schema: SCHEMAS.pool },
+  networks: { fields: "id,name_label", schema: SCHEMAS.network },
+  vifs: { fields: "id,device,$VM,$network", schema: SCHEMAS.vif },
+};
+
+const SERVER_FIELDS = "id,label,host,enabled,status,poolId";
+
+/**
+ * Most IDs in one filter. The server takes 16 KiB of request head (431 beyond): 400 IDs are about 14.5 KiB, the rest
+ * is for the path, the fields and the cookie.
+ */
+export const FILTER_IDS_MAX = 400;
+
+/** A filter for these VMs, in lower case, at most {@linkcode FILTER_IDS_MAX}. */
+export function byIds(ids: readonly string[]): string {
+  // Plain text matches anywhere in a value, which does no harm with whole UUIDs.
+  return `id:|(${ids.join(" ")})`;
+}
+
+/** A filter for the network interfaces of these VMs, in lower case; as few as above. */
+export function byVms(vmIds: readonly string[]): string {
+  return vmIds.length === 1 ? `$VM:${vmIds[0]}` : `$VM:|(${vmIds.join(" ")})`;
+}
+
+/** Reads Xen Orchestra. Every method throws {@linkcode CloudError} when there is no usable answer. */
+export class XenOrchestraApi {
+  readonly #session: Session;
+  readonly #undecodable: Counter;
+
+  constructor(session: Session, metrics: MetricsRegistry) {
+    this.#session = session;
+    this.#undecodable = metrics.counter({
+      name: "landfall_cloud_undecodable_objects_total",
+      help: "Objects of the cloud that could not be read, by collection.",
+    });
+  }
+
+  /** Lists a collection: all of it, or what `filter` lets through. */
+  async list<C extends keyof Collections>(
+    collection: C,
+    signal: AbortSignal,
+    filter?: string,
+  ): Promise<VersionedList<Collections[C]>> {
+    const list = await this.relist(collection, { filter }, signal);
+    if (list !== "unchanged") return list;
+    throw new CloudError("protocol", `Xen Orchestra answered 304 to GET /${collection} unasked`);
+  }
+
+  /**
+   * Lists a collection again.
+   *
+   * @param options.known What the asker has already; without it, or when that answered another question, the answer is
+   * never `unchanged`. Another user is no other question: an ETag stands for what was sent, to whomever
+   */
+  async relist<C extends keyof Collections>(
+    collection: C,
+    options: { readonly filter?: string | undefined; readonly known?: ListVersion | undefined },
+    signal: AbortSignal,
+  ): Promise<VersionedList<Collections[C]> | "unchanged"> {
+    const { fields, schema } = COLLECTIONS[collection];
+    const { filter, known } = options;
+    const path = toListPath(collection, { fields, ...(filter && { filter }) });
+    const knownEtag = known?.path === path ? known.etag : undefined;
+    const reply = await this.#getList(collection, path, signal, knownEtag);
+    if (reply.status === 304 && knownEtag !== undefined) {
+      if (isSameEtag(reply.etag ?? knownEtag, knownEtag)) return "unchanged";
+      // A cache passed on what the server said of the cache's own copy, not of this one.
+      return await this.relist(collection, { filter }, signal);
+    }
+    const list = this.#toList(collection, schema, reply);
+    const { etag } = reply;
+    return etag === undefined ? list : { ...list, version: { path, etag } };
+  }
+
+  /** Lists the connections to pools. Those that the user may not see are left out without a word. */
+  async listServers(signal: AbortSignal): Promise<ServersReply> {
+    const path = toListPath("servers", { fields: SERVER_FIELDS });
+    const reply = await this.#getList("servers", path, signal);
+    if (reply.status === 403 && reply.json !== undefined) return "refused";
+    if (reply.isUnknownRoute) return "missing";
+    return this.#toList("servers", SCHEMAS.server, reply);
+  }
+
+  /** Lists at most two VMs of a pool. */
+  async listSomeVmsOfPool(poolId: string, signal: AbortSignal): Promise<ListReply<PoolMember>> {
+    const query = { fields: "id,$pool", filter: `$pool:${poolId}`, limit: "2" };
+    const reply = await this.#getList("vms", toListPath("vms", query), signal);
+    return this.#toList("vms", SCHEMAS.poolMember, reply);
+  }
+
+  /** Reads one VM. */
+  readVm(id: string, signal: AbortSignal): Promise<ReadReply<Vm>> {
+    return this.#read("vms", "VM", { id, schema: SCHEMAS.vm }, signal);
+  }
+
+  /** Reads one pool. */
+  readPool(id: string, signal: AbortSignal): Promise<ReadReply<Pool>> {
+    return this.#read("pools", "pool", { id, schema: SCHEMAS.pool }, signal);
+  }
+
+  /** Reads one host. */
+  readHost(id: string, signal: AbortSignal): Promise<ReadReply<Host>> {
+    return this.#read("hosts", "host", { id, schema: SCHEMAS.host }, signal);
+  }
+
+  /** Reads the dom0 of a host. `hidden`: the user may not see it (403), as one with the least rights may not. */
+  async readVmController(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ReadReply<PoolMember> | NoCollection | { readonly kind: "hidden" }> {
+    const [reply, what] = await this.#getOne("vm-controllers", id, signal);
+    if (reply.status === 403 && reply.json !== undefined) return { kind: "hidden" };
+    if (reply.isUnknownRoute) return { kind: "noCollection" };
+    return this.#toOne(reply, { ...what, type: "VM-controller", schema: SCHEMAS.poolMember });
+  }
+
+  /** Reads a template, which `/vms` denies as if it were gone. */
+  async readVmTemplate(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ReadReply<PoolMember> | NoCollection> {
+    const [reply, what] = await this.#getOne("vm-templates", id, signal);
+    if (reply.isUnknownRoute) return { kind: "noCollection" };
+    return this.#toOne(reply, { ...what, type: "VM-template", schema: SCHEMAS.poolMember });
+  }
+
+  #getList(collection: string, path: string, signal: AbortSignal, etag?: string): Promise<Reply> {
+    const operation = `list_${collection.replaceAll("-", "_")}`;
+    return this.#session.get({ operation, path, isList: true, etag }, signal);
+  }
+
+  #toList<T extends { readonly id: string }>(
+    collection: string,
+    schema: GenericSchema<unknown, T>,
+    reply: Reply,
+  ): ListReply<T> {
+    const body = reply.json?.value;
+    if (reply.status !== 200 || body === undefined) throw toReplyError(reply, `GET /${collection}`);
+    if (!Array.isArray(body)) {
+      throw new CloudError("protocol", `Xen Orchestra answered no list to GET /${collection}`);
+    }
+    const list = decodeList(schema, body);
+    if (list.undecodable.size > 0) this.#undecodable.inc({ collection }, list.undecodable.size);
+    return list;
+  }
+
+  async #read<T extends { readonly id: string }>(
+    collection: string,
+    type: string,
+    { id, schema }: { id: string; schema: GenericSchema<unknown, T> },
+    signal: AbortSignal,
+  ): Promise<ReadReply<T>> {
+    const [reply, what] = await this.#getOne(collection, id, signal);
+    return this.#toOne(reply, { ...what, type, schema });
+  }
+
+  async #getOne(
+    collection: string,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<[Reply, { collection: string; id: string }]> {
+    const operation = `read_${collection.replaceAll("-", "_").replace(/s$/, "")}`;
+    const path = `/${collection}/${encodeURIComponent(id)}`;
+    const reply = await this.#session.get({ operation, path, isList: false }, signal);
+    return [reply, { collection, id }];
+  }
+
+  #toOne<T extends { readonly id: string }>(
+    reply: Reply,
+    what: { collection: string; id: string; type: string; schema: GenericSchema<unknown, T> },
+  ): ReadReply<T> {
+    const { collection, id, type, schema } = what;
+    if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };
+    if (reply.status !== 200 || reply.json === undefined) {
+      throw toReplyError(reply, `GET /${collection}/${id}`);
+    }
+    const decoded = decode(schema, reply.json.value);
+    if ("value" in decoded && decoded.value.id === id)
+      return { kind: "found", value: decoded.value };
+    this.#undecodable.inc({ collection });
+    const problem = "problem" in decoded ? decoded.problem : "id: is another one";
+    return { kind: "undecodable", problem };
+  }
+}
+
+/** Weak comparison (RFC 9110, 8.8.3.2): what compresses on the way makes a strong ETag weak. */
+function isSameEtag(one: string, other: string): boolean {
+  return one.replace(/^W\//, "") === other.replace(/^W\//, "");
+}
+
+function toListPath(collection: string, query: Record<string, string>): string {
+  return `/${collection}?${new URLSearchParams(query)}`;
+}
+
+/**
+ * Whether a 404 is Xen Orchestra's own, for this object. A proxy's 404, or that of a wrong path, says nothing about it.
+ */
+function isMissing({ json }: Reply, type: string, id: string): boolean {
+  const body = json?.value;
+  if (typeof body !== "object" || body === null || !("data" in body)) return false;
+  const { data } = body;
+  if (typeof data !== "object" || data === null) return false;
+  return "type" in data && data.type === type && "id" in data && data.id === id;
+}

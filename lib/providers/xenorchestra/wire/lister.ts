@@ -1,0 +1,129 @@
+/**
+ * Everything that an inventory is made of, in one round of lists; what has not changed is not sent again.
+ * @module
+ */
+import type { Clock } from "../../../core/clock.ts";
+import { byIds, type ListVersion, type VersionedList, type XenOrchestraApi } from "./api.ts";
+import { type Surroundings, toSurroundings } from "../model/inventory.ts";
+import type { Host, ListReply, Network, Pool, Vif, Vm } from "./schema.ts";
+
+/** What one round brought. */
+export interface Listing {
+  readonly vms: ListReply<Vm>;
+  readonly surroundings: Surroundings;
+}
+
+/** The lists around the VMs, as far as there is need for them; small, so they are kept. */
+interface Kept {
+  readonly hosts: VersionedList<Host>;
+  readonly pools: VersionedList<Pool>;
+  readonly networks?: VersionedList<Network>;
+  readonly vifs?: VersionedList<Vif>;
+}
+
+interface Round extends Kept {
+  /** The VMs themselves are not kept: there may be thousands. */
+  readonly vms: ListVersion | undefined;
+}
+
+/** So often everything is sent anew, in case something in between keeps old answers. */
+const WHOLE_INTERVAL_MS = 600_000;
+
+/** Lists VMs and what surrounds them. One round at a time. */
+export class Lister {
+  readonly #api: XenOrchestraApi;
+  readonly #clock: Clock;
+  readonly #network: string | undefined;
+  /** The last round that succeeded. */
+  #last: Round | undefined;
+  #wholeAtMs = -Infinity;
+
+  /** @param network Name or UUID of the network whose addresses count, if only one does: asks for two lists more */
+  constructor(api: XenOrchestraApi, clock: Clock, network: string | undefined) {
+    this.#api = api;
+    this.#clock = clock;
+    this.#network = network;
+  }
+
+  /**
+   * Asks for everything at once; the first failure ends the others.
+   *
+   * @param ids Only these VMs; all when absent
+   * @returns `undefined` when everything is as it was in the last round
+   * @throws {CloudError} when a list cannot be had; what was there before stays
+   */
+  async list(
+    ids: readonly string[] | undefined,
+    signal: AbortSignal,
+  ): Promise<Listing | undefined> {
+    const failed = new AbortController();
+    try {
+      return await this.#list(ids, AbortSignal.any([signal, failed.signal]));
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  }
+
+  async #list(
+    ids: readonly string[] | undefined,
+    signal: AbortSignal,
+  ): Promise<Listing | undefined> {
+    const startedMs = this.#clock.monotonic();
+    const isWhole = startedMs - this.#wholeAtMs >= WHOLE_INTERVAL_MS;
+    const last = isWhole ? undefined : this.#last;
+    const filter = ids && byIds(ids);
+    const [vms, around] = await Promise.all([
+      this.#api.relist("vms", { filter, known: last?.vms }, signal),
+      this.#listAround(last, signal),
+    ]);
+    if (vms === "unchanged" && last && isSame(around, last)) return undefined;
+    // An instance is made of its VM and of what surrounds it.
+    const all = vms === "unchanged" ? await this.#api.list("vms", signal, filter) : vms;
+    const surroundings = toSurroundings(around, this.#network);
+    this.#last = { ...around, vms: all.version };
+    if (isWhole) this.#wholeAtMs = startedMs;
+    return { vms: all, surroundings };
+  }
+
+  async #listAround(last: Round | undefined, signal: AbortSignal): Promise<Kept> {
+    const [hosts, pools, networks, vifs] = await Promise.all([
+      this.#relist("hosts", last?.hosts, signal),
+      this.#relist("pools", last?.pools, signal),
+      ...(this.#network === undefined
+        ? []
+        : ([
+            this.#relist("networks", last?.networks, signal),
+            this.#relist("vifs", last?.vifs, signal),
+          ] as const)),
+    ]);
+    return { hosts, pools, ...(networks && { networks }), ...(vifs && { vifs }) };
+  }
+
+  async #relist<C extends "hosts" | "pools" | "networks" | "vifs">(
+    collection: C,
+    kept: VersionedList<Around[C]> | undefined,
+    signal: AbortSignal,
+  ): Promise<VersionedList<Around[C]>> {
+    const list = await this.#api.relist(collection, { known: kept?.version }, signal);
+    if (list !== "unchanged") return list;
+    return kept ?? (await this.#api.list(collection, signal));
+  }
+}
+
+interface Around {
+  readonly hosts: Host;
+  readonly pools: Pool;
+  readonly networks: Network;
+  readonly vifs: Vif;
+}
+
+/** Lists that were not sent again are the very same objects. */
+function isSame(after: Kept, before: Kept): boolean {
+  return (
+    after.hosts === before.hosts &&
+    after.pools === before.pools &&
+    after.networks === before.networks &&
+    after.vifs === before.vifs
+  );
+}

@@ -1,0 +1,216 @@
+/**
+ * Replies of Xen Orchestra, reduced to the fields that are used. Fields as xo-server 5.207 and older ones write them.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
+import { shorten } from "../../../core/printable.ts";
+import { parseUuid } from "../../../core/uuid.ts";
+
+/** A virtual machine. */
+export interface Vm {
+  readonly id: string;
+  readonly $pool: string;
+  readonly name_label?: string | null | undefined;
+  /** `Running`, `Halted`, `Paused` or `Suspended`. */
+  readonly power_state?: string | null | undefined;
+  /** The host while it runs; else the pool, or a host that holds a disk of it. */
+  readonly $container?: string | null | undefined;
+  readonly CPUs?: { readonly max?: number | null | undefined } | null | undefined;
+  /** `static`: least and most configured memory in bytes. */
+  readonly memory?: { readonly static?: readonly number[] | null | undefined } | null | undefined;
+  /** Addresses by `<VIF device>/ipv4/<n>`. */
+  readonly addresses?: Readonly<Record<string, string>> | null | undefined;
+  readonly mainIpAddress?: string | null | undefined;
+  readonly tags?: readonly string[] | null | undefined;
+  /** What is being done to it, by task: `migrate_send`, `pool_migrate` … Empty if of another shape. */
+  readonly current_operations?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** A hypervisor. */
+export interface Host {
+  readonly id: string;
+  readonly $pool?: string | null | undefined;
+  readonly name_label?: string | null | undefined;
+  readonly tags?: readonly string[] | null | undefined;
+  /** ID of its dom0, listed under `vm-controllers`. */
+  readonly controlDomain?: string | null | undefined;
+}
+
+/** A pool of hosts. */
+export interface Pool {
+  readonly id: string;
+  readonly name_label?: string | null | undefined;
+  /** ID of the host that leads it. */
+  readonly master?: string | null | undefined;
+}
+
+/** A network. */
+export interface Network {
+  readonly id: string;
+  readonly name_label?: string | null | undefined;
+}
+
+/** A network interface of a VM. */
+export interface Vif {
+  readonly id: string;
+  /** Its number at the VM, as text or as a number. */
+  readonly device?: unknown;
+  readonly $VM?: string | null | undefined;
+  /** ID of its network. */
+  readonly $network?: unknown;
+}
+
+/** A connection of Xen Orchestra to a pool. */
+export interface Server {
+  readonly id: string;
+  readonly label?: string | null | undefined;
+  readonly host?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly status?: string | null | undefined;
+  readonly poolId?: string | null | undefined;
+}
+
+/** Something that belongs to a pool. */
+export interface PoolMember {
+  readonly id: string;
+  readonly $pool?: string | null | undefined;
+}
+
+/** A minted token. */
+export interface MintedToken {
+  readonly token: { readonly id: string; readonly expiration?: number | null | undefined };
+}
+
+const id = v.pipe(
+  v.string(),
+  v.nonEmpty(),
+  v.transform((text) => text.toLowerCase()),
+);
+const isUuid = (text: string): boolean => parseUuid(text) === text;
+const uuid = v.pipe(id, v.check(isUuid, "a UUID"));
+const uuidOrNone = v.pipe(
+  v.string(),
+  v.transform((text) => text.toLowerCase()),
+  v.check((text) => text === "" || isUuid(text), "a UUID"),
+);
+const text = v.nullish(v.string());
+const texts = v.nullish(v.array(v.string()));
+
+/** Readers of replies, by what they read. Other fields are dropped. */
+export const SCHEMAS: {
+  readonly vm: v.GenericSchema<unknown, Vm>;
+  readonly host: v.GenericSchema<unknown, Host>;
+  readonly pool: v.GenericSchema<unknown, Pool>;
+  readonly network: v.GenericSchema<unknown, Network>;
+  readonly vif: v.GenericSchema<unknown, Vif>;
+  readonly server: v.GenericSchema<unknown, Server>;
+  readonly poolMember: v.GenericSchema<unknown, PoolMember>;
+  readonly mintedToken: v.GenericSchema<unknown, MintedToken>;
+} = {
+  vm: v.object({
+    // Both become the provider ID, which is written for good.
+    id: uuid,
+    $pool: uuid,
+    name_label: text,
+    power_state: text,
+    // It becomes the zone of those who ask for that. Some say "" for none.
+    $container: v.nullish(uuidOrNone),
+    CPUs: v.nullish(v.object({ max: v.nullish(v.number()) })),
+    memory: v.nullish(v.object({ static: v.nullish(v.array(v.number())) })),
+    addresses: v.nullish(v.record(v.string(), v.string())),
+    mainIpAddress: text,
+    tags: texts,
+    // Only a hint: a VM is not to be given up for it.
+    current_operations: v.nullish(v.fallback(v.record(v.string(), v.unknown()), {})),
+  }),
+  host: v.object({ id: uuid, $pool: text, name_label: text, tags: texts, controlDomain: text }),
+  pool: v.object({ id: uuid, name_label: text, master: text }),
+  network: v.object({ id, name_label: text }),
+  vif: v.object({
+    id,
+    // What is wrong with these concerns its VM alone: see toDevices().
+    device: v.unknown(),
+    $VM: text,
+    $network: v.unknown(),
+  }),
+  server: v.object({
+    id,
+    label: text,
+    host: text,
+    enabled: v.nullish(v.boolean()),
+    status: text,
+    poolId: text,
+  }),
+  poolMember: v.object({ id, $pool: text }),
+  mintedToken: v.object({
+    token: v.object({ id: v.string(), expiration: v.nullish(v.number()) }),
+  }),
+};
+
+/** A list of which each object was read by itself. */
+export interface ListReply<T> {
+  readonly objects: readonly T[];
+  /** What could not be read, by ID (`#` and its place in the list without one), and why. */
+  readonly undecodable: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads one object.
+ *
+ * @returns The object, or what is wrong with it in words
+ */
+export function decode<T>(
+  schema: v.GenericSchema<unknown, T>,
+  body: unknown,
+): { value: T } | { problem: string } {
+  const result = v.safeParse(schema, body);
+  if (result.success) return { value: result.output };
+  // The first is enough to see what is going on; the value itself is not shown.
+  const [issue] = result.issues;
+  const path = shorten(v.getDotPath(issue) ?? "the object itself", PATH_CHARS_MAX);
+  const wanted = issue.type === "check" ? issue.message : (issue.expected ?? "something else");
+  return { problem: `${path}: wanted ${wanted}` };
+}
+
+/** A path may hold keys of any length. */
+const PATH_CHARS_MAX = 100;
+
+/**
+ * Reads a list; objects that cannot be read are set apart, by the ID of their `id` or `href`. So are those that are
+ * listed more than once, unless they say the same each time: nobody knows which of them is true.
+ */
+export function decodeList<T extends { readonly id: string }>(
+  schema: v.GenericSchema<unknown, T>,
+  body: readonly unknown[],
+): ListReply<T> {
+  const objects = new Map<string, T>();
+  const undecodable = new Map<string, string>();
+  for (const [at, one] of body.entries()) {
+    const decoded = decode(schema, one);
+    if ("problem" in decoded) {
+      undecodable.set(findId(one) ?? `#${at}`, decoded.problem);
+      continue;
+    }
+    const { value } = decoded;
+    const other = objects.get(value.id);
+    if (other === undefined) objects.set(value.id, value);
+    else if (!isDeepStrictEqual(other, value)) undecodable.set(value.id, "it is listed twice");
+  }
+  for (const key of undecodable.keys()) objects.delete(key);
+  return { objects: [...objects.values()], undecodable };
+}
+
+/** What is wrong with an object of which not even the ID can be read, if there is one in a list. */
+export function findNameless(undecodable: ListReply<unknown>["undecodable"]): string | undefined {
+  for (const [key, problem] of undecodable) if (key.startsWith("#")) return problem;
+  return undefined;
+}
+
+/** An ID that is damaged may be anybody's: only a whole one tells whose it is. */
+function findId(object: unknown): string | undefined {
+  if (typeof object !== "object" || object === null) return undefined;
+  const href = "href" in object && typeof object.href === "string" ? object.href : "";
+  const id = "id" in object && typeof object.id === "string" ? object.id : href.split("/").at(-1);
+  return parseUuid(id ?? "");
+}

@@ -1,0 +1,67 @@
+/**
+ * What a Node tells, and what is made of it.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { swapUuid } from "../../../../lib/core/uuid.ts";
+import { toIdentity, toVmIds } from "../../../../lib/providers/xenorchestra/model/identity.ts";
+import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "../fake_server.ts";
+
+const name = "w1";
+const providerId = `xenorchestra://${POOL_PARIS}/${WORKER_1}`;
+const OURS = { kind: "providerId", vmId: WORKER_1, poolId: POOL_PARIS } as const;
+
+describe("toIdentity()", () => {
+  test.each([
+    ["a provider ID", { name, providerId }, OURS],
+    ["a provider ID whose VM reports itself", { name, providerId, systemUuid: WORKER_1 }, OURS],
+    ["one that reports itself swapped", { name, providerId, systemUuid: WORKER_1_SWAPPED }, OURS],
+    [
+      "a system UUID that contradicts the provider ID",
+      { name, providerId, systemUuid: POOL_LYON },
+      { ...OURS, reported: [POOL_LYON, swapUuid(POOL_LYON)] },
+    ],
+    [
+      "a region that is a UUID, in any case",
+      { name, providerId, region: POOL_LYON.toUpperCase() },
+      { ...OURS, labelledPoolId: POOL_LYON },
+    ],
+    ["a region of another cloud", { name, providerId, region: "eu-west-1" }, OURS],
+    [
+      "a provider ID without a pool",
+      { name, providerId: `xenorchestra:///${WORKER_1}` },
+      { kind: "providerId", vmId: WORKER_1 },
+    ],
+    [
+      "a system UUID",
+      { name, systemUuid: ` ${WORKER_1.toUpperCase()}\n`, region: POOL_LYON },
+      { kind: "systemUuid", direct: WORKER_1, swapped: WORKER_1_SWAPPED },
+    ],
+    [
+      "a foreign provider ID",
+      { name, providerId: "aws:///i-1", systemUuid: WORKER_1 },
+      { kind: "other", presence: { kind: "foreign", providerId: "aws:///i-1" } },
+    ],
+  ])("reads %s", (_title, node, identity) => {
+    expect<object>(toIdentity(node)).toEqual(identity);
+  });
+
+  test.each([
+    [{ name, providerId: "xenorchestra://x" }, "malformedProviderId", "xenorchestra://x"],
+    [{ name }, "noIdentity", 'Node "w1" reports no system UUID'],
+    [{ name, systemUuid: "none" }, "noIdentity", '"none" as its system UUID'],
+  ])("says of %j: %s", (node, reason, words) => {
+    expect(toIdentity(node)).toMatchObject({
+      kind: "other",
+      presence: { kind: "unknown", reason, message: expect.stringContaining(words) },
+    });
+  });
+});
+
+test("toVmIds() gives every ID that a VM of these Nodes may have, each once", () => {
+  const nodes = [{ name, providerId }, { name, systemUuid: WORKER_1 }, { name: "x" }];
+  const ids = toVmIds(nodes.map(toIdentity));
+  expect([...ids]).toEqual([WORKER_1, WORKER_1_SWAPPED]);
+  const contradiction = toIdentity({ name, providerId, systemUuid: POOL_LYON });
+  expect([...toVmIds([contradiction])]).toEqual([WORKER_1, POOL_LYON, swapUuid(POOL_LYON)]);
+});

@@ -1,0 +1,224 @@
+/**
+ * From VMs to instances, for every power state and setting.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  toDevices,
+  toInstance,
+  toInventory,
+  toSurroundings,
+  type InstanceSettings,
+} from "../../../../lib/providers/xenorchestra/model/inventory.ts";
+import {
+  decodeList,
+  SCHEMAS,
+  type Vm,
+} from "../../../../lib/providers/xenorchestra/wire/schema.ts";
+import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_LYON, POOL_PARIS } from "../fake_server.ts";
+
+function list(name: string): unknown[] {
+  const { body } = loadCapture(name);
+  return Array.isArray(body) ? body : [];
+}
+
+const vms = decodeList(SCHEMAS.vm, list("vms-ccm-fields"));
+const surroundings = toSurroundings(
+  {
+    hosts: decodeList(SCHEMAS.host, list("hosts-all-fields")),
+    pools: decodeList(SCHEMAS.pool, list("pools-all-fields")),
+  },
+  undefined,
+);
+const SETTINGS: InstanceSettings = {
+  addresses: { exclude: [], externalCidrs: [], mainIpAsExternal: false },
+  zoneLabelFrom: { kind: "host" },
+};
+const VM: Vm = {
+  id: "cf910379-9c51-46ef-af3f-4a51129ecb9e",
+  $pool: POOL_PARIS,
+  $container: HOST_PARIS_1,
+  power_state: "Running",
+  CPUs: { max: 4 },
+  memory: { static: [2 ** 30, 8 * 2 ** 30] },
+  tags: ["type=m1.large"],
+};
+
+describe("toInstance()", () => {
+  test.each([
+    ["Running", HOST_PARIS_2, "running", HOST_PARIS_2],
+    ["Running", POOL_PARIS, "running", undefined],
+    ["Paused", HOST_PARIS_2, "stopped", HOST_PARIS_2],
+    ["Paused", "00000000-9729-4de8-aab2-0ed98ff8bdff", "stopped", undefined],
+    ["Halted", POOL_PARIS, "stopped", undefined],
+    ["Halted", HOST_PARIS_2, "stopped", undefined],
+    ["Suspended", POOL_PARIS, "stopped", undefined],
+    ["Suspended", HOST_PARIS_2, "stopped", undefined],
+    ["Dreaming", HOST_PARIS_2, "unknown", undefined],
+    [undefined, HOST_PARIS_2, "unknown", undefined],
+  ] as const)(
+    "a VM %p in container %p is %p on host %p",
+    (power_state, $container, state, host) => {
+      const instance = toInstance({ ...VM, power_state, $container }, surroundings, SETTINGS);
+      expect(instance.state).toBe(state);
+      expect(instance.zone).toBe(host);
+      expect(instance.labels["topology.k8s.xenorchestra/host_id"]).toBe(host);
+      expect(instance.labels["topology.k8s.xenorchestra/pool_id"]).toBe(POOL_PARIS);
+      expect("zone" in instance).toBe(host !== undefined);
+    },
+  );
+
+  test("leaves names out while pool or host are not listed, never a placeholder", () => {
+    const nothing = { pools: new Map(), hosts: new Map() };
+    const { labels, region, zone } = toInstance(VM, nothing, SETTINGS);
+    expect(labels).toEqual({
+      "topology.k8s.xenorchestra/pool_id": POOL_PARIS,
+      "topology.k8s.xenorchestra/host_id": HOST_PARIS_1,
+    });
+    expect([region, zone]).toEqual([POOL_PARIS, HOST_PARIS_1]);
+  });
+
+  test.each([
+    ["the pool", { kind: "pool" }, POOL_PARIS],
+    ["the host", { kind: "host" }, HOST_PARIS_1],
+    ["a tag of the host", { kind: "hostTag", prefix: "rack=" }, "r1"],
+    ["no tag of the host", { kind: "hostTag", prefix: "room=" }, undefined],
+  ] as const)("C-06 takes the zone from %s", (_title, zoneLabelFrom, zone) => {
+    expect(toInstance(VM, surroundings, { ...SETTINGS, zoneLabelFrom }).zone).toBe(zone);
+  });
+
+  test.each([
+    ["computed", {}, undefined, "4vCPU-8GB"],
+    ["by tag", {}, "type=", "m1.large"],
+    ["computed when no tag fits", {}, "kind=", "4vCPU-8GB"],
+    ["C-06 by tag, as a label value", { tags: ["type=a b\u00e9"] }, "type=", "a-b"],
+    ["absent without memory", { memory: undefined }, undefined, undefined],
+    ["absent without CPUs", { CPUs: undefined }, undefined, undefined],
+  ] as const)("instance type: %s", (_title, over, instanceTypeTag, expected) => {
+    const settings = instanceTypeTag === undefined ? SETTINGS : { ...SETTINGS, instanceTypeTag };
+    expect(toInstance({ ...VM, ...over }, surroundings, settings).instanceType).toBe(expected);
+  });
+
+  test("freezes what it gives", () => {
+    const instance = toInstance(VM, surroundings, SETTINGS);
+    expect(Object.isFrozen(instance)).toBe(true);
+    expect(Object.isFrozen(instance.labels)).toBe(true);
+    expect(Object.isFrozen(instance.addresses)).toBe(true);
+  });
+});
+
+describe("toInventory()", () => {
+  test("shows every VM of the captures the same way twice", () => {
+    const known = new Map<string, string>();
+    const lookedFor = new Set([VM.id]);
+    const options = { settings: SETTINGS, known, lookedFor, observedAtMs: 7 };
+    const inventory = toInventory(vms, surroundings, options);
+    expect(inventory.observedAtMs).toBe(7);
+    expect(inventory.lookedFor).toEqual(lookedFor);
+    expect(inventory.instances.size).toBe(17);
+    expect(inventory.coverage.size).toBe(2);
+    const turned = { ...vms, objects: vms.objects.toReversed() };
+    const again = toInventory(turned, surroundings, options);
+    for (const [id, instance] of again.instances) {
+      expect(instance).toEqual(inventory.instances.get(id) ?? instance);
+    }
+  });
+
+  test("shows pools that are known, or that VMs name, as not covered when they are not listed", () => {
+    const nothing = { pools: new Map(), hosts: new Map() };
+    const { coverage } = toInventory({ objects: [VM], undecodable: new Map() }, nothing, {
+      settings: SETTINGS,
+      known: new Map([["old", "pool-old"]]),
+      observedAtMs: 0,
+    });
+    expect(coverage.get("old")).toEqual({
+      complete: false,
+      name: "pool-old",
+      reason: expect.any(String),
+    });
+    expect(coverage.get(POOL_PARIS)).toEqual({ complete: false, reason: expect.any(String) });
+  });
+});
+
+describe("toSurroundings()", () => {
+  const networks = decodeList(SCHEMAS.network, list("networks-all-fields"));
+  const vifs = decodeList(SCHEMAS.vif, list("vifs-all-fields"));
+  const none = { objects: [], undecodable: new Map() };
+
+  test.each([
+    ["k8s-nodes", 2],
+    ["9d157a08-9560-464a-aa7d-0f889c9e72b0", 1],
+    ["9D157A08-9560-464A-AA7D-0F889C9E72B0", 1],
+    ["k8s", 0],
+  ])("finds the networks %p by exact name or UUID", (network, count) => {
+    const found = toSurroundings({ hosts: none, pools: none, networks, vifs }, network);
+    expect(found.networkIds?.size).toBe(count);
+  });
+});
+
+describe("toDevices()", () => {
+  test("gathers device numbers by VM", () => {
+    const vif = (device: string, $network: string) => ({ id: device, device, $VM: "v", $network });
+    const devices = toDevices([vif("0", "a"), vif("10", "b"), vif("2", "b")], new Set(["b"]));
+    expect(devices).toEqual(new Map([["v", new Set([10, 2])]]));
+  });
+});
+
+describe("records that are damaged", () => {
+  test.each([
+    [1e308, 8 * 2 ** 30],
+    [Infinity, 8 * 2 ** 30],
+    [-4, 8 * 2 ** 30],
+    [0, 8 * 2 ** 30],
+    [2.5, 8 * 2 ** 30],
+    [4, -1],
+    [4, 1e300],
+    [4, 0],
+  ])("%p processors and %p bytes make no instance type", (max, memory) => {
+    const vm = { ...VM, CPUs: { max }, memory: { static: [0, memory] } };
+    expect("instanceType" in toInstance(vm, surroundings, SETTINGS)).toBe(false);
+  });
+
+  test.each<[unknown, unknown]>([
+    [null, "b"],
+    [undefined, "b"],
+    ["", "b"],
+    [" ", "b"],
+    ["1e0", "b"],
+    ["-1", "b"],
+    [0.5, "b"],
+    [{}, "b"],
+    ["1", null],
+    ["1", undefined],
+    ["1", 7],
+  ])(
+    "an interface with the number %j in the network %j leaves its VM without addresses",
+    (device, $network) => {
+      const good = { id: "v", device: "3", $VM: "vm", $network: "b" };
+      const other = { ...good, $VM: "other" };
+      const vifs = [good, { ...good, device, $network }, other, { ...good, device: 4 }];
+      expect(toDevices(vifs, new Set(["b"]))).toEqual(new Map([["other", new Set([3])]]));
+    },
+  );
+
+  test("a pool that cannot be read is a part that is not known", () => {
+    const pools = decodeList(SCHEMAS.pool, [
+      ...list("pools-all-fields").filter((one) => Object(one).id === POOL_PARIS),
+      { id: POOL_LYON, master: 5 },
+      "pool",
+    ]);
+    const hosts = decodeList(SCHEMAS.host, list("hosts-all-fields"));
+    const none = { objects: [], undecodable: new Map() };
+    const { coverage } = toInventory(none, toSurroundings({ hosts, pools }, undefined), {
+      settings: SETTINGS,
+      known: new Map([[POOL_LYON, "Lyon"]]),
+      observedAtMs: 0,
+    });
+    expect([...coverage].map(([id, { complete, name }]) => [id, complete, name])).toEqual([
+      [POOL_PARIS, true, expect.any(String)],
+      [POOL_LYON, false, "Lyon"],
+      ["#2", false, undefined],
+    ]);
+    expect(coverage.get("#2")?.reason).toStartWith("the pool cannot be read: ");
+  });
+});

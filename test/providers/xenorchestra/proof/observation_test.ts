@@ -1,0 +1,275 @@
+/**
+ * When a VM that is not listed counts as observed to be absent, and when not.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { InstanceResolver } from "../../../../lib/cloud/instance_resolver.ts";
+import type { Inventory } from "../../../../lib/cloud/inventory.ts";
+import { InventorySource } from "../../../../lib/cloud/inventory_source.ts";
+import type { NodeIdentity, Provider, UnknownReason } from "../../../../lib/cloud/provider.ts";
+import type { AbsenceQuestion } from "../../../../lib/providers/xenorchestra/proof/absence.ts";
+import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
+import { judgeUnlisted } from "../../../../lib/providers/xenorchestra/proof/observation.ts";
+import {
+  FakeXenOrchestra,
+  HOST_PARIS_1,
+  POOL_LYON,
+  POOL_PARIS,
+  toDeps,
+  toSettings,
+  WORKER_1,
+} from "../fake_server.ts";
+
+const signal = new AbortController().signal;
+const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
+const POOLLESS: NodeIdentity = { name: "w1", providerId: `xenorchestra:///${WORKER_1}` };
+
+describe("judgeUnlisted()", () => {
+  const complete = { complete: true };
+  const lost = { complete: false, name: "pool-b", reason: "it is away" };
+  const INVENTORY: Inventory = {
+    observedAtMs: 0,
+    instances: new Map(),
+    coverage: new Map<string, { complete: boolean }>([
+      ["a", complete],
+      ["b", lost],
+      ["c", complete],
+    ]),
+    undecodable: new Map(),
+    lookedFor: new Set(["vm"]),
+  };
+  const QUESTION: AbsenceQuestion = {
+    vmId: "vm",
+    poolIds: ["a"],
+    inventory: INVENTORY,
+    isMoving: false,
+    isSeen: false,
+    removed: [],
+    stay: undefined,
+    sinceMs: 0,
+    findShownMs: () => 0,
+    mayPartsBeLost: false,
+  };
+
+  test.each<[string, string[], Partial<Inventory>, UnknownReason, string, boolean?]>([
+    ["its pool answered in full", ["a"], {}, "notListed", "proves nothing"],
+    ["all its pools answered in full", ["a", "c"], {}, "notListed", "proves nothing"],
+    [
+      "a pool is lost",
+      ["a", "b"],
+      {},
+      "notCovered",
+      "pool pool-b is not shown in full: it is away; if the pool was removed for good",
+    ],
+    [
+      "a pool was never seen",
+      ["a", "x"],
+      {},
+      "notCovered",
+      "pool x is not shown in full: it was not shown since",
+    ],
+    ["no pool is known", [], {}, "notCovered", "names no pool"],
+    [
+      "no pool is shown at all, as without any right",
+      ["a"],
+      { coverage: new Map() },
+      "notCovered",
+      "make the user an administrator",
+    ],
+    ["it was not asked for", ["a"], { lookedFor: new Set() }, "noInventory", "not asked for"],
+    [
+      "a VM cannot be read, not even its ID",
+      ["a"],
+      { undecodable: new Map([["#3", "id: wanted string"]]) },
+      "undecodable",
+      "id: wanted string",
+    ],
+    [
+      "another VM cannot be read",
+      ["a"],
+      { undecodable: new Map([[POOL_LYON, "tags: wanted array"]]) },
+      "notListed",
+      "proves nothing",
+    ],
+    ["it was being migrated", ["a"], {}, "notCovered", "but it was being migrated", true],
+    [
+      "so, and a pool is lost",
+      ["a", "b"],
+      {},
+      "notCovered",
+      "pool pool-b is not shown in full: it is away; if the pool was removed for good",
+      true,
+    ],
+  ])("when %s", (_title, poolIds, over, reason, words, isMoving = false) => {
+    const inventory = { ...INVENTORY, ...over };
+    expect(judgeUnlisted({ ...QUESTION, poolIds, inventory, isMoving })).toMatchObject({
+      kind: "unknown",
+      reason,
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test("an inventory that does not say what was looked for shows everything", () => {
+    const { lookedFor: _, ...everything } = INVENTORY;
+    expect(judgeUnlisted({ ...QUESTION, inventory: everything })).toMatchObject({
+      reason: "notListed",
+    });
+  });
+
+  test("a VM of a pool that was removed for good is unknown for good, and its Node to be deleted", () => {
+    const removed = [{ poolId: "c", name: "Paris", goneMs: 0 }];
+    const inventory = { ...INVENTORY, coverage: new Map() };
+    expect(judgeUnlisted({ ...QUESTION, inventory, poolIds: ["c"], removed })).toMatchObject({
+      reason: "notCovered",
+      message: expect.stringMatching(
+        /pool Paris .* was removed from Xen Orchestra.*delete the Node/,
+      ),
+    });
+  });
+});
+
+describe("findInstance() of a Node with a provider ID", () => {
+  let fake: FakeXenOrchestra;
+  let provider: Provider;
+
+  beforeEach(() => {
+    fake = new FakeXenOrchestra();
+    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+  });
+  afterEach(() => fake.stop());
+
+  async function look(node: NodeIdentity = NODE, interest = [node]): Promise<string> {
+    const inventory = await provider.listInventory(interest, signal);
+    const presence = provider.findInstance(inventory, node);
+    return presence.kind === "unknown" ? presence.reason : presence.kind;
+  }
+
+  test("C-03 is an observation of absence while its pool answers in full", async () => {
+    fake.remove("vms", WORKER_1);
+    expect(await look()).toBe("notListed");
+    expect(await look({ ...NODE, region: POOL_LYON })).toBe("notListed");
+    expect(await look({ ...NODE, region: "eu-west-1" })).toBe("notListed");
+  });
+
+  test("is none while its pool is lost, or shown without its master host", async () => {
+    expect(await look()).toBe("present");
+    const hosts = fake.list("hosts");
+    fake.remove("vms", WORKER_1);
+    fake.remove("hosts", HOST_PARIS_1);
+    expect(await look()).toBe("notCovered");
+    fake.collections["hosts"] = hosts;
+    expect(await look()).toBe("notListed");
+    fake.dropPool(POOL_PARIS);
+    expect(await look()).toBe("notCovered");
+  });
+
+  test("is none while its pool was never seen, as when Landfall starts in an outage", async () => {
+    fake.dropPool(POOL_PARIS);
+    expect(await look()).toBe("notCovered");
+  });
+
+  test("is none while every list is empty", async () => {
+    for (const name of Object.keys(fake.collections)) fake.collections[name] = [];
+    expect(await look()).toBe("notCovered");
+  });
+
+  test("is none while the pool that the VM moved to is lost", async () => {
+    fake.change("vms", WORKER_1, { $pool: POOL_LYON });
+    expect(await look()).toBe("present");
+    fake.dropPool(POOL_LYON);
+    expect(await look()).toBe("notCovered");
+  });
+
+  test("is none while the pool that the labels name is lost, also after a restart of Landfall", async () => {
+    fake.dropPool(POOL_LYON);
+    fake.remove("vms", WORKER_1);
+    expect(await look({ ...NODE, region: POOL_LYON })).toBe("notCovered");
+    expect(await look()).toBe("notListed");
+  });
+
+  test("is none for a provider ID without a pool, whatever its labels say", async () => {
+    expect(await look(POOLLESS)).toBe("present");
+    fake.remove("vms", WORKER_1);
+    expect(await look(POOLLESS)).toBe("notCovered");
+    expect(await look({ ...POOLLESS, region: POOL_PARIS })).toBe("notCovered");
+  });
+
+  test("is none while the list was not asked for the VM", async () => {
+    const other = { name: "x", systemUuid: POOL_LYON };
+    expect(await look(NODE, [other])).toBe("noInventory");
+    fake.remove("vms", WORKER_1);
+    expect(await look(NODE, [other])).toBe("noInventory");
+    expect(await look(NODE, [other, NODE])).toBe("notListed");
+    // Nobody in particular means everything.
+    expect(await look(NODE, [])).toBe("notListed");
+  });
+
+  test.each([NODE, POOLLESS, { ...NODE, providerId: `xenorchestra://${POOL_LYON}/${WORKER_1}` }])(
+    "a VM that appears late is found, with %j",
+    async (node) => {
+      const vms = fake.list("vms");
+      fake.remove("vms", WORKER_1);
+      expect(await look(node)).not.toBe("present");
+      fake.collections["vms"] = vms;
+      expect(await look(node)).toBe("present");
+    },
+  );
+});
+
+describe("a new Node that has a provider ID already", () => {
+  let fake: FakeXenOrchestra;
+  beforeEach(() => {
+    fake = new FakeXenOrchestra();
+  });
+  afterEach(() => fake.stop());
+
+  /** What the first look at a new Node ends with, the refresh that it asks for included. */
+  async function register(node: NodeIdentity): Promise<string> {
+    const { clock, ...deps } = toDeps();
+    const provider = xenOrchestra.create(toSettings(fake.url), { ...deps, clock });
+    const interest: NodeIdentity[] = [{ name: "older", systemUuid: POOL_LYON }];
+    const { log, metrics } = deps;
+    const source = new InventorySource({ provider, interest: () => interest, clock, log, metrics });
+    const resolver = new InstanceResolver(provider, source, clock);
+    const stop = new AbortController();
+    const refreshed = (): Promise<void> =>
+      new Promise((resolve) => {
+        const end = source.subscribe(() => {
+          end();
+          resolve();
+        });
+      });
+    const first = refreshed();
+    const running = source.run(stop.signal);
+    await first;
+    interest.push(node);
+    const next = refreshed();
+    expect(await resolver.resolve(node, signal)).toEqual({ kind: "waiting" });
+    await clock.advance(1_000);
+    await next;
+    const answer = await resolver.resolve(node, signal);
+    stop.abort();
+    await running;
+    return answer.kind === "unknown" ? answer.reason : answer.kind;
+  }
+
+  const elsewhere = { ...NODE, providerId: `xenorchestra://${HOST_PARIS_1}/${WORKER_1}` };
+
+  test.each([
+    ["names its pool", NODE],
+    ["names another pool", { ...NODE, providerId: `xenorchestra://${POOL_LYON}/${WORKER_1}` }],
+    ["names a pool that nobody knows", elsewhere],
+    ["names no pool", POOLLESS],
+  ])("is asked for anew and found, when the ID %s", async (_title, node) => {
+    expect(await register(node)).toBe("present");
+  });
+
+  test.each([
+    ["its VM is nowhere", NODE, "absent"],
+    ["its VM is nowhere, nor its pool", elsewhere, "notCovered"],
+    ["its VM is nowhere, and the ID names no pool", POOLLESS, "notCovered"],
+  ])("waits when %s", async (_title, node, expected) => {
+    fake.remove("vms", WORKER_1);
+    expect(await register(node)).toBe(expected);
+  });
+});

@@ -1,0 +1,442 @@
+/**
+ * Tokens, deadlines, retries and redirects on the wire.
+ * @module
+ */
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeError } from "../../../../lib/core/errors.ts";
+import { createLogger } from "../../../../lib/core/log.ts";
+import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import { startXenOrchestraSimulator } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { FakeXenOrchestra, loadCapture, toDeps, toResponse, toSettings } from "../fake_server.ts";
+
+const signal = new AbortController().signal;
+const GET = { operation: "list_pools", path: "/pools?fields=id", isList: true } as const;
+const PASSWORD = { token: null, username: "ccm@local", password: "pa:ss" };
+
+let fake: FakeXenOrchestra;
+let deps: ReturnType<typeof toDeps>;
+
+function open(more: object = {}): Session {
+  return new Session(toSettings(fake.url, more), deps);
+}
+
+function codes(operation: string, code: string): string | undefined {
+  const wanted = `landfall_cloud_requests_total{code="${code}",operation="${operation}",provider="xenorchestra"}`;
+  const line = deps.metrics
+    .render()
+    .split("\n")
+    .find((one) => one.startsWith(wanted));
+  return line?.split(" ").at(-1);
+}
+
+/** Waits until so many requests have arrived. */
+async function untilSeen(count: number): Promise<void> {
+  while (fake.seen.length < count) await Bun.sleep(1);
+}
+
+beforeEach(() => {
+  fake = new FakeXenOrchestra();
+  deps = toDeps();
+});
+afterEach(() => fake.stop());
+
+describe("get()", () => {
+  test("sends the token as a cookie, never an Authorization header, and counts", async () => {
+    const reply = await open().get(GET, signal);
+    expect(reply.status).toBe(200);
+    const [seen] = fake.seen;
+    expect(seen?.headers.get("cookie")).toBe("authenticationToken=t0ken");
+    expect(seen?.headers.get("authorization")).toBeNull();
+    expect(seen?.headers.get("user-agent")).toBe("landfall");
+    expect(codes("list_pools", "200")).toBe("1");
+    expect(deps.metrics.render()).toContain(
+      'landfall_cloud_request_duration_seconds_count{operation="list_pools",provider="xenorchestra"} 1',
+    );
+  });
+
+  test("C-08 gives up at the deadline, also while the body is on its way", async () => {
+    const session = open({ clientTimeout: "100ms" });
+    const where = new URL(fake.url).host;
+    fake.answer = () => new Promise<Response>(() => {});
+    const asked = session.get(GET, signal).catch((error: unknown) => error);
+    await untilSeen(1);
+    await deps.clock.advance(100);
+    const late = await asked;
+    expect(late).toMatchObject({ kind: "unreachable" });
+    expect(describeError(late)).toBe(`Xen Orchestra at ${where} did not answer within 0.1 s`);
+    fake.answer = () => {
+      const body = new ReadableStream({ start: (stream) => stream.enqueue("[") });
+      return new Response(body, { headers: { "content-type": "application/json" } });
+    };
+    const begun = session.get(GET, signal).catch((error: unknown) => error);
+    await untilSeen(2);
+    await deps.clock.advance(100);
+    expect(await begun).toMatchObject({ kind: "unreachable" });
+    expect(codes("list_pools", "timeout")).toBe("2");
+  });
+
+  test("rejects with the reason of a signal that aborts", async () => {
+    const stop = new AbortController();
+    fake.answer = () => new Promise<Response>(() => {});
+    const reply = open().get(GET, stop.signal);
+    stop.abort(new Error("stop"));
+    await expect(reply).rejects.toThrow("stop");
+  });
+
+  test("says that a server cannot be reached", async () => {
+    const session = open();
+    await fake.stop();
+    await expect(session.get(GET, signal)).rejects.toMatchObject({ kind: "unreachable" });
+  });
+
+  test("401 is denied, and the same token is left alone for a while", async () => {
+    const session = open();
+    fake.answer = () => toResponse(loadCapture("auth-badtoken"));
+    const denied = { kind: "denied" };
+    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
+    await expect(session.get(GET, signal)).rejects.toThrow("check token or tokenFile");
+    expect(fake.seen).toHaveLength(1);
+    fake.answer = () => undefined;
+    await deps.clock.advance(500);
+    expect((await session.get(GET, signal)).status).toBe(200);
+  });
+
+  test("leaves a refused token alone for longer each time, but at most half a refresh", async () => {
+    const session = open({ refreshInterval: "40s" });
+    fake.answer = () => toResponse(loadCapture("auth-badtoken"));
+    for (let count = 0; count < 12; count += 1) {
+      await session.get(GET, signal).catch(() => {});
+      await deps.clock.advance(20_000);
+    }
+    expect(fake.seen).toHaveLength(12);
+    await session.get(GET, signal).catch(() => {});
+    await deps.clock.advance(19_999);
+    await session.get(GET, signal).catch(() => {});
+    expect(fake.seen).toHaveLength(13);
+  });
+
+  test.each([
+    [1, "200"],
+    [2, "unreachable"],
+  ])(
+    "tries once more when the connection is dropped: after %d drops it ends in %s",
+    async (drops, expected) => {
+      let connections = 0;
+      const answer = (socket: Socket): void => {
+        connections += 1;
+        const isDropped = connections <= drops;
+        socket.on("error", () => {});
+        socket.once("data", () => {
+          if (isDropped) socket.resetAndDestroy();
+          else
+            socket.end(
+              "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]",
+            );
+        });
+      };
+      const server = createServer(answer);
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const address = server.address();
+      const port = typeof address === "object" ? address?.port : undefined;
+      const session = new Session(toSettings(`http://127.0.0.1:${port}`), deps);
+      const reply = await session.get(GET, signal).catch((error: { kind: string }) => error);
+      expect("kind" in reply ? reply.kind : String(reply.status)).toBe(expected);
+      expect(connections).toBe(2);
+      server.close();
+    },
+  );
+
+  test("has every cache ask, but in a way that lets Xen Orchestra answer 304", async () => {
+    const session = open();
+    await session.get(GET, signal);
+    await session.get({ ...GET, etag: 'W/"1"' }, signal);
+    const heads = fake.seen.map(({ headers }) => [
+      headers.get("cache-control"),
+      headers.get("if-none-match"),
+    ]);
+    expect(heads).toEqual([
+      ["max-age=0", null],
+      ["max-age=0", 'W/"1"'],
+    ]);
+  });
+
+  test("a 304 with a body, which may not be, spoils no later answer", async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", (data) => {
+        const isConditional = String(data).toLowerCase().includes("if-none-match");
+        const [status, body] = isConditional ? ["304 Not Modified", "[1,2,3]"] : ["200 OK", "[]"];
+        const head = `content-type: application/json\r\ncontent-length: ${body.length}`;
+        socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const session = new Session(toSettings(`http://127.0.0.1:${port}`), deps);
+    for (let round = 0; round < 3; round += 1) {
+      const reply = await session.get({ ...GET, etag: '"1"' }, signal);
+      expect([reply.status, reply.json]).toEqual([304, undefined]);
+      expect((await session.get(GET, signal)).json).toEqual({ value: [] });
+    }
+    server.close();
+  });
+
+  test("runs at most eight requests at a time", async () => {
+    let running = 0;
+    let most = 0;
+    fake.answer = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await Bun.sleep(5);
+      running -= 1;
+      return Response.json([]);
+    };
+    const session = open();
+    await Promise.all(Array.from({ length: 30 }, () => session.get(GET, signal)));
+    expect(most).toBe(8);
+  });
+});
+
+describe("reconfigure()", () => {
+  test("lets requests go elsewhere, as somebody else, from then on", async () => {
+    const other = new FakeXenOrchestra();
+    const session = open();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    fake.answer = async () => {
+      await held;
+      return toResponse(loadCapture("auth-badtoken"));
+    };
+    const underWay = session.get(GET, signal).catch((error: unknown) => error);
+    await untilSeen(1);
+    session.reconfigure(toSettings(other.url, { token: "canary" }));
+    expect((await session.get(GET, signal)).status).toBe(200);
+    release();
+    // What was under way ends where it began: no token ever goes to the other server.
+    expect(await underWay).toMatchObject({ kind: "denied" });
+    const cookies = (server: FakeXenOrchestra) =>
+      server.seen.map(({ headers }) => headers.get("cookie"));
+    expect(cookies(other)).toEqual(["authenticationToken=canary"]);
+    expect(cookies(fake)).toEqual(["authenticationToken=t0ken"]);
+    await other.stop();
+  });
+
+  test("changes nothing when a file cannot be used", async () => {
+    const session = open();
+    for (const broken of [{ caFile: "/nowhere" }, { token: null, tokenFile: "/nowhere" }]) {
+      const settings = toSettings("http://127.0.0.1:1", broken);
+      expect(() => session.reconfigure(settings)).toThrow("/nowhere: cannot be read");
+    }
+    expect((await session.get(GET, signal)).status).toBe(200);
+  });
+
+  test("takes another interval without a new beginning", async () => {
+    const session = open({ refreshInterval: "60s" });
+    fake.answer = () => toResponse(loadCapture("auth-badtoken"));
+    await session.get(GET, signal).catch(() => {});
+    session.setRefreshInterval(1_000);
+    await session.get(GET, signal).catch(() => {});
+    expect(fake.seen).toHaveLength(1);
+    for (let count = 2; count < 6; count += 1) {
+      await deps.clock.advance(500);
+      await session.get(GET, signal).catch(() => {});
+      expect(fake.seen).toHaveLength(count);
+    }
+  });
+
+  test("shows a new token at once although the old one was refused a moment ago", async () => {
+    const session = open();
+    fake.answer = () => toResponse(loadCapture("auth-badtoken"));
+    await session.get(GET, signal).catch(() => {});
+    fake.answer = () => undefined;
+    session.reconfigure(toSettings(fake.url));
+    expect((await session.get(GET, signal)).status).toBe(200);
+  });
+});
+
+describe("tokenFile", () => {
+  const folder = mkdtempSync(join(tmpdir(), "landfall-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test("is read again when it changes, and when the token is refused", async () => {
+    const path = join(folder, "token");
+    writeFileSync(path, "one\n");
+    const session = open({ token: null, tokenFile: path });
+    await session.get(GET, signal);
+    writeFileSync(path, "two\n");
+    await session.get(GET, signal);
+    await deps.clock.advance(1_000);
+    await session.get(GET, signal);
+    writeFileSync(path, "three");
+    fake.answer = ({ headers }) =>
+      headers.get("cookie")?.endsWith("=two")
+        ? toResponse(loadCapture("auth-badtoken"))
+        : undefined;
+    expect((await session.get(GET, signal)).status).toBe(200);
+    const cookies = fake.seen.map(({ headers }) => headers.get("cookie")?.split("=")[1]);
+    expect(cookies).toEqual(["one", "one", "two", "two", "three"]);
+  });
+
+  test("that is not there is an error of the settings", () => {
+    expect(() => open({ token: null, tokenFile: "/nowhere/token" })).toThrow(
+      "tokenFile: /nowhere/token: cannot be read: there is no such file",
+    );
+    expect(() => open({ token: null, tokenFile: "/" })).toThrow(
+      "tokenFile: /: cannot be read: it is a folder",
+    );
+  });
+
+  test("that is the token itself is not shown", () => {
+    const make = (): Session => open({ token: null, tokenFile: "canary".repeat(7) });
+    expect(make).toThrow(
+      "tokenFile: cannot be read: there is no such file; give the path of a file, or write the token itself into token",
+    );
+    expect(make).not.toThrow("canary");
+  });
+});
+
+test("signs in again when the user was made again with another ID, as in a restored database", async () => {
+  const user = { id: "u-1", username: "ccm@local", password: "pa:ss" };
+  const cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [user] });
+  try {
+    const session = new Session(toSettings(cloud.url, PASSWORD), deps);
+    expect((await session.get(GET, signal)).status).toBe(200);
+    cloud.auth.remake(user.username, "u-2");
+    // What was just minted is not doubted at once.
+    await deps.clock.advance(60_000);
+    expect((await session.get(GET, signal)).status).toBe(200);
+  } finally {
+    await cloud.stop();
+  }
+});
+
+describe("username and password", () => {
+  const minted = loadCapture("token-renew-same-client");
+  let mints: number;
+  let expiration: number;
+
+  beforeEach(() => {
+    mints = 0;
+    expiration = deps.clock.now() + 30 * 24 * 3_600_000;
+    fake.answer = ({ method, path }) => {
+      if (path === "/users/me/authentication_tokens") {
+        const { headers } = loadCapture("users-me-redirect");
+        const location = `${headers["location"]}/authentication_tokens`;
+        return new Response("Temporary Redirect", { status: 307, headers: { location } });
+      }
+      if (method !== "POST") return undefined;
+      mints += 1;
+      return Response.json({ token: { id: `minted-${mints}`, expiration } }, { status: 201 });
+    };
+  });
+
+  test("mint a token once for many requests, with Basic and a stable client ID", async () => {
+    const session = open(PASSWORD);
+    await Promise.all([1, 2, 3].map(() => session.get(GET, signal)));
+    const posts = fake.seen.filter(({ method }) => method === "POST");
+    expect(posts.map(({ path }) => path)).toEqual([
+      "/users/me/authentication_tokens",
+      "/users/8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96/authentication_tokens",
+    ]);
+    for (const { headers, body } of posts) {
+      expect(headers.get("authorization")).toBe(`Basic ${btoa("ccm@local:pa:ss")}`);
+      expect(headers.get("cookie")).toBeNull();
+      expect(JSON.parse(body).client.id).toMatch(/^landfall-[0-9a-f]{12}$/);
+    }
+    const gets = fake.seen.filter(({ method }) => method === "GET");
+    expect(gets.map(({ headers }) => headers.get("cookie"))).toEqual(
+      Array(3).fill("authenticationToken=minted-1"),
+    );
+    expect(gets.every(({ headers }) => headers.get("authorization") === null)).toBe(true);
+  });
+
+  test("read the token as the captured server gives it", async () => {
+    fake.answer = ({ method }) => (method === "POST" ? toResponse(minted) : undefined);
+    await open(PASSWORD).get(GET, signal);
+    expect(fake.seen.at(-1)?.headers.get("cookie")).toBe("authenticationToken=<token>");
+  });
+
+  test("renew the token when a third of its life is left, behind the requests", async () => {
+    const session = open(PASSWORD);
+    await session.get(GET, signal);
+    await deps.clock.advance(19 * 24 * 3_600_000);
+    await session.get(GET, signal);
+    expect(mints).toBe(1);
+    await deps.clock.advance(1.1 * 24 * 3_600_000);
+    expiration += 30 * 24 * 3_600_000;
+    await session.get(GET, signal);
+    expect(fake.seen.at(-1)?.headers.get("cookie") ?? "authenticationToken=minted-1").toContain(
+      "minted-1",
+    );
+    const isRenewed = (): boolean => mints === 2;
+    while (!isRenewed()) await Bun.sleep(1);
+    await session.get(GET, signal);
+    expect(mints).toBe(2);
+  });
+
+  test("never try twice within 2 s after a wrong password", async () => {
+    const session = open(PASSWORD);
+    fake.answer = ({ method }) =>
+      method === "POST" ? toResponse(loadCapture("auth-basic-bad")) : undefined;
+    const denied = { kind: "denied" };
+    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
+    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
+    await deps.clock.advance(2_000);
+    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
+    await expect(session.get(GET, signal)).rejects.toThrow("password is wrong");
+    expect(fake.seen).toHaveLength(1);
+    await deps.clock.advance(800);
+    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
+    expect(fake.seen).toHaveLength(2);
+  });
+
+  test("C-08 call a server that is asked too fast throttled", async () => {
+    fake.answer = () => toResponse(loadCapture("auth-basic-bad-again"));
+    await expect(open(PASSWORD).get(GET, signal)).rejects.toMatchObject({ kind: "throttled" });
+  });
+
+  test("mint anew when the token is refused", async () => {
+    const session = open(PASSWORD);
+    await session.get(GET, signal);
+    const answer = fake.answer;
+    fake.answer = (seen) =>
+      seen.headers.get("cookie")?.endsWith("minted-1")
+        ? toResponse(loadCapture("auth-badtoken"))
+        : answer(seen);
+    await deps.clock.advance(3_000);
+    expect((await session.get(GET, signal)).status).toBe(200);
+    expect(mints).toBe(2);
+  });
+
+  test("are never sent to another origin", async () => {
+    const other = new FakeXenOrchestra();
+    fake.answer = () =>
+      Response.redirect(`${other.url}/rest/v0/users/x/authentication_tokens`, 307);
+    await expect(open(PASSWORD).get(GET, signal)).rejects.toMatchObject({ kind: "protocol" });
+    expect(other.seen).toHaveLength(0);
+    await other.stop();
+  });
+
+  test("P-06 never show in a log", async () => {
+    const lines: string[] = [];
+    const log = createLogger({
+      format: "json",
+      level: "debug",
+      write: (line) => lines.push(line),
+      now: () => 0,
+    });
+    deps = toDeps({ log });
+    const session = open(PASSWORD);
+    await session.get(GET, signal);
+    fake.answer = () => toResponse(loadCapture("auth-basic-bad"));
+    await deps.clock.advance(31 * 24 * 3_600_000);
+    await expect(session.get(GET, signal)).rejects.toMatchObject({ kind: "denied" });
+    expect(lines).toHaveLength(2);
+    expect(lines.join("")).not.toMatch(/pa:ss|minted-1/);
+  });
+});

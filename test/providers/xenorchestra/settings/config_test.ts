@@ -1,0 +1,245 @@
+/**
+ * Settings from files and environment variables, the Go controller's among them.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { isInCidr } from "../../../../lib/core/ip.ts";
+import { describeSettings } from "../../../../lib/providers/xenorchestra/settings/config_schema.ts";
+import { parseXenOrchestraConfig } from "../../../../lib/providers/xenorchestra/settings/config.ts";
+
+const FILE = { url: "https://xoa.example.com", token: "s3cret" };
+const FINGERPRINT =
+  "26:D3:34:E0:B4:C4:23:0D:00:96:53:00:C0:A2:94:69:F2:A5:09:31:D7:C3:2C:B3:FE:3A:59:87:FE:3C:D3:27";
+
+describe("parseXenOrchestraConfig()", () => {
+  test("fills in the defaults", () => {
+    expect(parseXenOrchestraConfig(FILE, {})).toEqual({
+      settings: {
+        url: "https://xoa.example.com",
+        insecure: false,
+        credentials: { kind: "token", token: "s3cret" },
+        refreshIntervalMs: 30_000,
+        addresses: { exclude: [], externalCidrs: [], mainIpAsExternal: false },
+        zoneLabelFrom: { kind: "host" },
+      },
+      issues: [],
+      warnings: [],
+    });
+  });
+
+  test("reads every key", () => {
+    const { settings, issues } = parseXenOrchestraConfig(
+      {
+        url: "https://xoa.example.com:8443/xo/",
+        username: "ccm",
+        password: "pa ss",
+        clientTimeout: "1m",
+        caFile: "/ca.pem",
+        certificateFingerprint: FINGERPRINT,
+        refreshInterval: "1m30s",
+        addresses: {
+          exclude: ["10.0.0.200", "10.1.0.0/16"],
+          externalCIDRs: ["172.20.0.0/16"],
+          mainIpAsExternal: true,
+          network: "k8s",
+        },
+        zoneLabelFrom: "hostTag:rack=",
+        instanceTypeTag: "type=",
+      },
+      {},
+    );
+    expect(issues).toEqual([]);
+    expect(settings).toMatchObject({
+      url: "https://xoa.example.com:8443/xo",
+      credentials: { kind: "password", username: "ccm", password: "pa ss" },
+      clientTimeoutMs: 60_000,
+      caFile: "/ca.pem",
+      certificateFingerprint: FINGERPRINT.replaceAll(":", "").toLowerCase(),
+      refreshIntervalMs: 90_000,
+      addresses: { mainIpAsExternal: true, network: "k8s" },
+      zoneLabelFrom: { kind: "hostTag", prefix: "rack=" },
+      instanceTypeTag: "type=",
+    });
+    expect(settings?.addresses.exclude.some((cidr) => isInCidr("10.1.2.3", cidr))).toBe(true);
+  });
+
+  test("reads the Go controller's variables without a file", () => {
+    const env = {
+      XOA_URL: "http://localhost:8080",
+      XOA_INSECURE: "T",
+      XOA_USER: "ccm",
+      XOA_PASSWORD: "pw",
+      XOA_CLIENT_TIMEOUT: "60s",
+    };
+    expect(parseXenOrchestraConfig(undefined, env)).toMatchObject({
+      settings: {
+        url: "http://localhost:8080",
+        insecure: true,
+        credentials: { kind: "password", username: "ccm", password: "pw" },
+        clientTimeoutMs: 60_000,
+      },
+      warnings: [],
+    });
+  });
+
+  test("lets the file win over the environment, key by key", () => {
+    const env = { XOA_URL: "https://other", XOA_TOKEN: "other", XOA_INSECURE: "true" };
+    const { settings } = parseXenOrchestraConfig({ ...FILE, insecure: false }, env);
+    expect(settings).toMatchObject({
+      url: FILE.url,
+      insecure: false,
+      credentials: { token: "s3cret" },
+    });
+    const mixed = parseXenOrchestraConfig({ url: FILE.url, token: "" }, env);
+    expect(mixed.settings).toMatchObject({
+      url: FILE.url,
+      insecure: true,
+      credentials: { token: "other" },
+    });
+  });
+
+  test("does not look at credentials of the environment when the file has its own", () => {
+    const file = { url: FILE.url, username: "u", password: "p" };
+    const { settings } = parseXenOrchestraConfig(file, { XOA_TOKEN: "left over" });
+    expect(settings?.credentials.kind).toBe("password");
+    const half = parseXenOrchestraConfig({ url: FILE.url, username: "u" }, { XOA_PASSWORD: "p" });
+    expect(half.settings?.credentials.kind).toBe("password");
+  });
+
+  test.each([
+    ["a user without password", "username", "ignored without password: token is used"],
+    ["a password without user", "password", "ignored without username: token is used"],
+  ])("a token beside %s wins, as in the Go controller, with a warning", (_title, key, message) => {
+    const { settings, warnings } = parseXenOrchestraConfig({ ...FILE, [key]: "u" }, {});
+    expect(settings?.credentials).toEqual({ kind: "token", token: "s3cret" });
+    expect(warnings).toEqual([{ path: key, message }]);
+  });
+
+  test("warns of the variable when the ignored half stands in one", () => {
+    const env = { XOA_TOKEN: "t", XOA_PASSWORD: "p" };
+    const { settings, warnings } = parseXenOrchestraConfig({ url: FILE.url }, env);
+    expect(settings?.credentials.kind).toBe("token");
+    expect(warnings).toMatchObject([{ source: "XOA_PASSWORD" }]);
+  });
+
+  test("describes username as it treats it", () => {
+    const { description } = describeSettings().find(({ path }) => path === "username") ?? {};
+    expect(description).toContain("One of the two beside a token is ignored, both are an error.");
+  });
+
+  test.each([
+    [{ url: FILE.url, username: "u" }, "password", "required beside username"],
+    [{ url: FILE.url, password: "s3cret" }, "username", "required beside password"],
+    [{ ...FILE, url: "https://u:s3cret@xoa" }, "url", "holds a user or password"],
+    [{ ...FILE, url: "https://xoa?a=s3cret" }, "url", "holds a query"],
+    [{ ...FILE, token: "s3cr\u00e9t" }, "token", "not ASCII"],
+    [{ ...FILE, clientTimeout: "1ns" }, "clientTimeout", "from 100ms to 10m0s"],
+  ])("says exactly what is wrong with %#", (file, path, message) => {
+    const { issues } = parseXenOrchestraConfig(file, {});
+    expect(issues).toEqual([{ path, message: expect.stringContaining(message) }]);
+    expect(JSON.stringify(issues)).not.toContain("s3c");
+  });
+
+  test.each([
+    ["0", undefined],
+    ["0s", undefined],
+    ["100ms", 100],
+    ["10m", 600_000],
+  ])("reads clientTimeout %j as %p", (clientTimeout, ms) => {
+    const { settings, issues } = parseXenOrchestraConfig({ ...FILE, clientTimeout }, {});
+    expect(issues).toEqual([]);
+    expect(settings?.clientTimeoutMs).toBe(ms);
+  });
+
+  test("takes the address of the REST API for that of Xen Orchestra", () => {
+    const file = { ...FILE, url: "https://xoa.example.com/rest/v0/" };
+    expect(parseXenOrchestraConfig(file, {}).settings?.url).toBe(FILE.url);
+  });
+
+  test.each([
+    ["token with username and password", { ...FILE, username: "u", password: "p" }, "token"],
+    ["token with tokenFile", { ...FILE, tokenFile: "/t" }, "token"],
+    [
+      "tokenFile with a password",
+      { url: FILE.url, tokenFile: "/t", username: "u", password: "p" },
+      "tokenFile",
+    ],
+    ["no credentials", { url: FILE.url }, "token"],
+    ["a user without password", { url: FILE.url, username: "u" }, "password"],
+    ["no url", { token: "t" }, "url"],
+    ["httpfoo", { ...FILE, url: "httpfoo" }, "url"],
+    ["a WebSocket address", { ...FILE, url: "wss://xoa" }, "url"],
+    ["a password in the address", { ...FILE, url: "https://u:s3cret@xoa" }, "url"],
+    ["a token with a line break inside", { ...FILE, token: "s3c\nret" }, "token"],
+    ["a token that is a number", { ...FILE, token: 12345 }, "token"],
+    ["insecure as text", { ...FILE, insecure: "yes" }, "insecure"],
+    [
+      "insecure with a pin",
+      { ...FILE, insecure: true, certificateFingerprint: FINGERPRINT },
+      "insecure",
+    ],
+    ["a short fingerprint", { ...FILE, certificateFingerprint: "26:D3" }, "certificateFingerprint"],
+    ["a bare number as duration", { ...FILE, clientTimeout: "60" }, "clientTimeout"],
+    ["a negative duration", { ...FILE, clientTimeout: "-1s" }, "clientTimeout"],
+    ["too short an interval", { ...FILE, refreshInterval: "100ms" }, "refreshInterval"],
+    [
+      "a bad CIDR",
+      { ...FILE, addresses: { exclude: ["10.0.0.0/8", "10.0.0.0/33"] } },
+      "addresses.exclude.1",
+    ],
+    ["CIDRs as text", { ...FILE, addresses: { exclude: "10.0.0.0/8" } }, "addresses.exclude"],
+    ["addresses as text", { ...FILE, addresses: "all" }, "addresses"],
+    ["an unknown zone source", { ...FILE, zoneLabelFrom: "rack" }, "zoneLabelFrom"],
+    ["an empty host tag", { ...FILE, zoneLabelFrom: "hostTag:" }, "zoneLabelFrom"],
+  ] as const)("refuses %s, and shows no value", (_title, file, path) => {
+    const { settings, issues } = parseXenOrchestraConfig(file, {});
+    expect(settings).toBeUndefined();
+    expect(issues.map((issue) => issue.path)).toContain(path);
+    expect(JSON.stringify(issues)).not.toMatch(/s3c|12345/);
+  });
+
+  test.each([
+    ["XOA_INSECURE", { XOA_INSECURE: "yes" }],
+    ["XOA_URL", { XOA_URL: "ftp://xoa" }],
+    ["XOA_CLIENT_TIMEOUT", { XOA_CLIENT_TIMEOUT: "soon" }],
+  ])("blames %s when it is wrong", (source, env) => {
+    const { issues } = parseXenOrchestraConfig(undefined, {
+      XOA_URL: "https://x",
+      XOA_TOKEN: "t",
+      ...env,
+    });
+    expect(issues).toEqual([{ source, message: expect.any(String) }]);
+  });
+
+  test("reports everything at once", () => {
+    const file = { url: "x", clientTimeout: "x", addresses: { exclude: ["x"] } };
+    const paths = parseXenOrchestraConfig(file, {}).issues.map(({ path }) => path);
+    expect(paths.sort()).toEqual(["addresses.exclude.0", "clientTimeout", "token", "url"]);
+  });
+
+  test("warns of plain http and goes on", () => {
+    const { settings, warnings } = parseXenOrchestraConfig({ ...FILE, url: "http://xoa" }, {});
+    expect(settings).toBeDefined();
+    expect(warnings.map(({ path }) => path)).toEqual(["url"]);
+  });
+
+  test.each([
+    ["token", { token: "/etc/landfall/token" }],
+    ["token", { token: "${XOA_TOKEN}" }],
+    ["certificateFingerprint", { url: "http://127.0.0.1", certificateFingerprint: FINGERPRINT }],
+  ])("warns of a %s that cannot be meant so: %p", (path, change) => {
+    const { settings, warnings } = parseXenOrchestraConfig({ ...FILE, ...change }, {});
+    expect(settings).toBeDefined();
+    expect(warnings).toEqual([{ path, message: expect.any(String) }]);
+    expect(warnings[0]?.message).not.toContain("etc");
+  });
+
+  test.each([[[]], ["text"], [7]])("refuses a file that holds %p", (raw) => {
+    expect(parseXenOrchestraConfig(raw, {}).issues).toHaveLength(1);
+  });
+
+  test("takes empty keys as not set", () => {
+    const file = { ...FILE, username: null, password: "", addresses: { network: null } };
+    expect(parseXenOrchestraConfig(file, {}).issues).toEqual([]);
+  });
+});

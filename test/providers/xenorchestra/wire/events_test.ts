@@ -1,0 +1,488 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ChangeHint } from "../../../../lib/cloud/provider.ts";
+import { createLogger } from "../../../../lib/core/log.ts";
+import type { Credentials } from "../../../../lib/providers/xenorchestra/settings/config.ts";
+import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
+import { EventFeed, SUBSCRIPTIONS } from "../../../../lib/providers/xenorchestra/wire/events.ts";
+import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import {
+  createDemoWorld,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { until } from "../../../support/rig.ts";
+import { FakeXenOrchestra, toDeps, toSettings } from "../fake_server.ts";
+
+const world = createDemoWorld();
+const { hostIds, poolIds } = world;
+const VM = world.machines.get("worker-1")?.vmId ?? "";
+const OTHER_VM = world.machines.get("worker-2")?.vmId ?? "";
+const EVENTS = { route: "GET /events" };
+
+/** Tells of the bytes that are read of streams of events, until it is disposed of. */
+function countStreamed(onBytes: (bytes: number) => void): Disposable & { streams: number } {
+  const original = globalThis.fetch;
+  const counting = {
+    streams: 0,
+    [Symbol.dispose]: () => {
+      globalThis.fetch = original;
+    },
+  };
+  const count = async (...args: Parameters<typeof fetch>): Promise<Response> => {
+    const response = await original(...args);
+    if (response.headers.get("content-type") !== "text/event-stream") return response;
+    counting.streams += 1;
+    const counter = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        onBytes(chunk.length);
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body?.pipeThrough(counter), response);
+  };
+  globalThis.fetch = Object.assign(count, { preconnect: original.preconnect });
+  return counting;
+}
+
+/** A feed of a server, what it hinted at, and what it logged. */
+class Follower {
+  readonly #stop = new AbortController();
+  readonly deps: ReturnType<typeof toDeps>;
+  readonly hints: ChangeHint[] = [];
+  /** What is for everybody. */
+  readonly lines: string[] = [];
+  /** How often it began to wait for the next try. */
+  waits = 0;
+  readonly ended: Promise<void>;
+
+  constructor(url: string, credentials: Credentials = { kind: "token", token: "t0ken" }) {
+    const log = createLogger({
+      format: "text",
+      level: "debug",
+      write: (line) => {
+        if (line.includes(" DEBUG ")) this.waits += 1;
+        else this.lines.push(line);
+      },
+      now: () => 0,
+    });
+    this.deps = { ...toDeps(), log };
+    const { credentials: _token, ...rest } = toSettings(url);
+    const session = new Session({ ...rest, credentials }, this.deps);
+    const feed = new EventFeed({ ...this.deps, session, random: () => 0 });
+    this.ended = feed.run((hint) => this.hints.push(hint), this.#stop.signal);
+  }
+
+  get clock(): Follower["deps"]["clock"] {
+    return this.deps.clock;
+  }
+
+  /** 1 while the stream is connected. */
+  get connected(): number {
+    const text = this.deps.metrics.render();
+    return Number(/^landfall_change_stream_connected (\d)$/m.exec(text)?.[1]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("the test is over"));
+    await this.ended;
+  }
+
+  /** Waits until so many times everything was hinted at: after each time that it was connected. */
+  untilConnected(times = 1): Promise<void> {
+    return until(`it is connected ${times} times`, () => {
+      return this.hints.filter((hint) => hint === "everything").length >= times;
+    });
+  }
+}
+
+describe("EventFeed", () => {
+  let cloud: XenOrchestraSimulator;
+  let follower: Follower;
+  const deps = toDeps();
+  const start = (credentials?: Credentials): Follower => {
+    follower = new Follower(cloud.url, credentials ?? { kind: "token", token: cloud.token });
+    return follower;
+  };
+  /** The clock of the simulator is another one: both move. */
+  const advance = async (ms: number): Promise<void> => {
+    await deps.clock.advance(ms);
+    await follower.clock.advance(ms);
+  };
+  const opened = (): number => cloud.requests.count("GET /events");
+
+  beforeEach(async () => {
+    cloud = await startXenOrchestraSimulator({ clock: deps.clock, world: world.world });
+  });
+  afterEach(async () => {
+    await follower.stop();
+    await cloud.stop();
+  });
+
+  test("subscribes to every field that inventories are made of, and hints at everything", async () => {
+    await start().untilConnected();
+    expect(cloud.events.subscriptions).toEqual([SUBSCRIPTIONS]);
+    expect(follower.hints).toEqual(["everything"]);
+    expect(follower.connected).toBe(1);
+    const paths: string[] = [];
+    const session = new Session(toSettings(cloud.url, { token: cloud.token }), toDeps());
+    const get = session.get.bind(session);
+    session.get = (request, signal) => {
+      paths.push(request.path);
+      return get(request, signal);
+    };
+    const api = new XenOrchestraApi(session, toDeps().metrics);
+    const { signal } = new AbortController();
+    for (const list of ["vms", "hosts", "pools"] as const) await api.list(list, signal);
+    const listed = paths.map((path) => new URL(path, "http://x").searchParams.get("fields"));
+    const subscribed = ["VM", "host", "pool"].map((type) => SUBSCRIPTIONS[type] ?? []);
+    expect(subscribed.map((all) => all.map((one) => one.split(".")[0]).toSorted())).toEqual(
+      listed.map((text) => text?.split(",").toSorted() ?? []),
+    );
+  });
+
+  test.each<[string, () => unknown]>([
+    ["moves", () => cloud.state.migrateLive(VM, hostIds["xcp-par-3"])],
+    ["begins to move", () => cloud.state.beginMigration(VM)],
+    ["has another name", () => cloud.state.setVm(VM, { name_label: "other" })],
+    ["is halted", () => cloud.state.setPower(VM, "Halted")],
+    ["gets more memory", () => cloud.state.setVm(VM, { memory: { static: [1, 2] } })],
+    ["is gone", () => cloud.state.removeVm(VM)],
+  ])("hints at a VM that %s", async (_title, change) => {
+    await start().untilConnected();
+    change();
+    await advance(200);
+    await until("it is hinted at", () => follower.hints.length > 1);
+    expect(follower.hints).toEqual(["everything", new Set([VM])]);
+  });
+
+  test("hints at nothing when memory is only used otherwise", async () => {
+    await start().untilConnected();
+    cloud.state.balloon(VM, 1);
+    await advance(200);
+    // Whatever came of it came before this.
+    cloud.state.beginMigration(OTHER_VM);
+    await advance(200);
+    await until("the other is hinted at", () => follower.hints.length > 1);
+    expect(follower.hints).toEqual(["everything", new Set([OTHER_VM])]);
+  });
+
+  test.each<[string, () => unknown]>([
+    ["a host has another name", () => setField("hosts", hostIds["xcp-par-1"], "name_label")],
+    ["a pool has another name", () => setField("pools", poolIds.paris, "name_label")],
+    ["a pool is lost", () => cloud.state.dropPool(poolIds.lyon)],
+  ])("hints at everything when %s", async (_title, change) => {
+    await start().untilConnected();
+    change();
+    await advance(200);
+    await follower.untilConnected(2);
+    expect(new Set(follower.hints)).toEqual(new Set(["everything"]));
+  });
+
+  function setField(collection: "hosts" | "pools", id: string, field: string): void {
+    const record = cloud.state.read(collection, id);
+    if (record) record[field] = "other";
+  }
+
+  test.each<[string, () => unknown]>([
+    ["has none (404 as HTML)", () => cloud.faults.set({ kind: "html", status: 404 }, EVENTS)],
+    [
+      "has none (404 as JSON)",
+      () => cloud.faults.set({ kind: "json", status: 404, body: {} }, EVENTS),
+    ],
+    ["refuses them", () => cloud.faults.set({ kind: "status", status: 403 }, EVENTS)],
+    ["answers a page", () => cloud.faults.set({ kind: "html", status: 200 }, EVENTS)],
+    ["answers JSON", () => cloud.faults.set({ kind: "json", body: [] }, EVENTS)],
+    ["redirects", () => cloud.faults.set({ kind: "redirect", location: "https://x/" }, EVENTS)],
+    [
+      "knows no such type",
+      () =>
+        cloud.faults.set(
+          { kind: "json", status: 422, body: { error: { x: {} } } },
+          { route: "POST /events/{id}/subscriptions" },
+        ),
+    ],
+  ])("goes without events where Xen Orchestra %s, and looks again after 10 min", async (...row) => {
+    const [, break_] = row;
+    break_();
+    start();
+    await until("it waits", () => follower.waits === 1);
+    expect(follower.lines.map((line) => line.split(" ")[1])).toEqual(["INFO"]);
+    expect([follower.hints, follower.connected]).toEqual([[], 0]);
+    const before = opened();
+    await follower.clock.advance(599_999);
+    expect(opened()).toBe(before);
+    await follower.clock.advance(1);
+    await until("it waits again", () => follower.waits === 2);
+    expect(opened()).toBeGreaterThan(before);
+    expect(follower.lines).toHaveLength(1);
+    // An upgrade.
+    cloud.faults.clear();
+    await follower.clock.advance(600_000);
+    await follower.untilConnected();
+    expect(follower.connected).toBe(1);
+  });
+
+  test.each(["drop", "end"] as const)(
+    "opens another stream when one ends (%s), and hints at everything again",
+    async (how) => {
+      await start().untilConnected();
+      await advance(60_000);
+      cloud.events[how]();
+      await until("it waits", () => follower.waits === 1);
+      expect(follower.connected).toBe(0);
+      expect(follower.lines.at(-1)).toContain(
+        how === "end"
+          ? "Xen Orchestra ended the stream of events"
+          : "the stream of events broke: the connection was closed before the answer was complete",
+      );
+      await follower.clock.advance(999);
+      expect(opened()).toBe(1);
+      await follower.clock.advance(1);
+      await follower.untilConnected(2);
+      expect([opened(), follower.connected, cloud.events.size]).toEqual([2, 1, 1]);
+    },
+  );
+
+  test("comes back within a minute when a proxy answered for a server that has events", async () => {
+    await start().untilConnected();
+    cloud.faults.set({ kind: "html", status: 404 }, EVENTS);
+    cloud.events.drop();
+    await until("it waits", () => follower.waits === 1);
+    await follower.clock.advance(1_000);
+    await until("it was answered by the proxy", () => follower.waits === 2);
+    cloud.faults.clear();
+    await follower.clock.advance(60_000);
+    await follower.untilConnected(2);
+    expect(follower.connected).toBe(1);
+  });
+
+  test("waits ever longer for a server whose streams end at once", async () => {
+    start();
+    for (const waitMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
+      await until("it is connected", () => cloud.events.size === 1 && follower.connected === 1);
+      const before = opened();
+      const { waits } = follower;
+      cloud.events.drop();
+      await until("it waits", () => follower.waits > waits);
+      await follower.clock.advance(waitMs - 1);
+      expect(opened()).toBe(before);
+      await follower.clock.advance(1);
+      await until("it tried again", () => opened() === before + 1);
+    }
+  });
+
+  test("keeps a stream that pings", async () => {
+    let readBytes = 0;
+    using fetched = countStreamed((bytes) => (readBytes += bytes));
+    await start().untilConnected();
+    for (let pings = 1; pings <= 40; pings += 1) {
+      await deps.clock.advance(30_000);
+      await until("it is heard", () => readBytes > 0);
+      await Bun.sleep(1);
+      readBytes = 0;
+      await follower.clock.advance(30_000);
+    }
+    expect([opened(), follower.hints, fetched.streams]).toEqual([1, ["everything"], 1]);
+  });
+
+  test("leaves a stream that fell silent, after 75 s", async () => {
+    await start().untilConnected();
+    cloud.events.mode = "silent";
+    await advance(74_999);
+    expect([follower.connected, cloud.events.size]).toEqual([1, 1]);
+    await advance(1);
+    await until("it leaves", () => follower.waits === 1 && cloud.events.size === 0);
+    expect(follower.lines.at(-1)).toContain("Xen Orchestra sent no event for 75 s");
+    cloud.events.mode = "right";
+    await advance(1_000);
+    await follower.untilConnected(2);
+  });
+
+  test.each([
+    ["GET /events", 10_000],
+    ["POST /events/{id}/subscriptions", 10_000],
+  ])("waits no longer than 10 s for %s", async (route, ms) => {
+    cloud.faults.set({ kind: "hang" }, { route, times: 1 });
+    start();
+    await until("it hangs", () => cloud.hanging.size === 1);
+    await follower.clock.advance(ms);
+    await until("it gives up", () => follower.waits === 1 && cloud.hanging.size === 0);
+    expect(follower.hints).toEqual([]);
+    await follower.clock.advance(1_000);
+    await follower.untilConnected();
+  });
+
+  test.each([
+    ["with 500", { kind: "status", status: 500 }, 1_000],
+    ["with 429", { kind: "status", status: 429, retryAfterSeconds: 20 }, 20_000],
+    ["by a reset", { kind: "reset" }, 1_000],
+    ["with 401", { kind: "status", status: 401 }, 60_000],
+  ] as const)("tries again when it is refused %s", async (_title, fault, waitMs) => {
+    cloud.faults.set(fault, { ...EVENTS, times: 1 });
+    start();
+    await until("it waits", () => follower.waits === 1);
+    await follower.clock.advance(waitMs - 1);
+    expect(opened()).toBe(1);
+    await follower.clock.advance(1);
+    await follower.untilConnected();
+    expect(opened()).toBe(2);
+  });
+
+  test.each<[string, () => Promise<void>]>([
+    ["a stream was lost", async () => follower.untilConnected()],
+    [
+      "the server was away",
+      async () => {
+        await until("it waits", () => follower.waits === 1);
+      },
+    ],
+  ])(
+    "tries again soon when it is refused right after %s, for a server that starts refuses good tokens",
+    async (title, begin) => {
+      const isAway = title === "the server was away";
+      if (isAway) cloud.faults.set({ kind: "reset" }, { ...EVENTS, times: 1 });
+      start();
+      await begin();
+      cloud.faults.set({ kind: "status", status: 401 }, { ...EVENTS, times: 2 });
+      if (!isAway) cloud.events.drop();
+      await until("the loss is known", () => follower.waits === 1);
+      await follower.clock.advance(1_000);
+      await until("it is refused", () => follower.waits === 2);
+      await follower.clock.advance(4_999);
+      expect(opened()).toBe(2);
+      await follower.clock.advance(1);
+      await until("it is refused again", () => follower.waits === 3);
+      // Now it is for refreshes to find out whether the token is good.
+      await follower.clock.advance(59_999);
+      expect(opened()).toBe(3);
+      await follower.clock.advance(1);
+      await follower.untilConnected(isAway ? 1 : 2);
+    },
+  );
+
+  test("reads the token again when it is refused", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "landfall-"));
+    const path = join(folder, "token");
+    writeFileSync(path, "wrong");
+    start({ kind: "tokenFile", path });
+    await until("it is refused", () => follower.waits === 1);
+    writeFileSync(path, cloud.token);
+    await follower.clock.advance(60_000);
+    await follower.untilConnected();
+    cloud.auth.revoke(cloud.token);
+    // A stream that is open goes on.
+    cloud.state.migrateLive(VM, hostIds["xcp-par-3"]);
+    await deps.clock.advance(200);
+    await until("it is hinted at", () => follower.hints.length === 2);
+    await rm(folder, { recursive: true });
+  });
+
+  test("closes its stream when it is stopped, and leaves nothing behind", async () => {
+    await start().untilConnected();
+    await follower.stop();
+    await until("it is closed", () => cloud.events.size === 0);
+    expect([follower.connected, follower.clock.pending]).toEqual([0, 0]);
+  });
+
+  test("stops while it waits for a server", async () => {
+    await cloud.refuse();
+    start();
+    await until("it waits", () => follower.waits === 1);
+    await follower.stop();
+    expect(follower.clock.pending).toBe(0);
+  });
+
+  test("takes a change that comes twice for two hints, which cost no more", async () => {
+    await start().untilConnected();
+    cloud.events.mode = "doubled";
+    cloud.state.migrateLive(VM, hostIds["xcp-par-3"]);
+    await advance(200);
+    await until("it is hinted at", () => follower.hints.length > 1);
+    expect(new Set(follower.hints.slice(1).flatMap((hint) => [...hint]))).toEqual(new Set([VM]));
+  });
+});
+
+describe("EventFeed, of a server that sends anything,", () => {
+  let fake: FakeXenOrchestra;
+  let follower: Follower;
+  let send: (text: string) => void = () => {};
+  beforeEach(async () => {
+    fake = new FakeXenOrchestra();
+    fake.answer = ({ path, method }) => {
+      if (method === "POST") return Response.json({}, { status: 201 });
+      if (path !== "/events") return undefined;
+      const body = new ReadableStream<string>({
+        start: (controller) => {
+          send = (text) => controller.enqueue(text);
+          send('event: init\ndata: {"id":"a/b"}\n\n');
+        },
+      });
+      return new Response(body as never, {
+        headers: { "content-type": "text/event-stream;charset=utf-8" },
+      });
+    };
+    follower = new Follower(fake.url);
+    await follower.untilConnected();
+  });
+  afterEach(async () => {
+    await follower.stop();
+    await fake.stop();
+  });
+
+  test("asks for the stream as it must, and escapes what it puts into a path", () => {
+    const [get, ...posts] = fake.seen;
+    expect(get?.headers.get("accept")).toBe("text/event-stream");
+    expect(get?.headers.get("cookie")).toBe("authenticationToken=t0ken");
+    expect(posts.map(({ path }) => path)).toEqual(Array(3).fill("/events/a%2Fb/subscriptions"));
+    expect(posts.map(({ body }) => JSON.parse(body))).toEqual(
+      Object.entries(SUBSCRIPTIONS).map(([collection, fields]) => ({ collection, fields })),
+    );
+  });
+
+  test.each<[string, string, readonly ChangeHint[]]>([
+    ["what is no JSON", "event: update\ndata: {\n\n", ["everything"]],
+    ["no object", "event: update\ndata: 1\n\n", ["everything"]],
+    ["null", "event: remove\ndata: null\n\n", ["everything"]],
+    ["a VM without ID", 'event: add\ndata: {"$subscription":"VM"}\n\n', ["everything"]],
+    ["half an ID", 'event: add\ndata: {"$subscription":"VM","id":"cf91"}\n\n', ["everything"]],
+    ["another type", 'event: add\ndata: {"$subscription":"x","id":"1"}\n\n', ["everything"]],
+    [
+      "an ID in upper case",
+      `event: add\ndata: {"$subscription":"VM","id":"${VM.toUpperCase()}"}\n\n`,
+      [new Set([VM])],
+    ],
+    [
+      "several at once",
+      `event: add\ndata: {"$subscription":"VM","id":"${VM}"}\n\n`.repeat(2) +
+        `event: remove\ndata: {"$subscription":"VM","id":"${OTHER_VM}"}\n\n`,
+      [new Set([VM, OTHER_VM])],
+    ],
+    [
+      "an unknown event, and then a known one",
+      "event: x\ndata: 1\n\nevent: add\ndata: 1\n\n",
+      ["everything"],
+    ],
+  ])("hints at %s", async (_title, text, hints) => {
+    send(text);
+    await until("it is hinted at", () => follower.hints.length > 1);
+    expect(follower.hints.slice(1)).toEqual([...hints]);
+  });
+
+  test("subscribes once, however often a stream says that it begins", async () => {
+    send('event: init\ndata: {"id":"other"}\n\n'.repeat(100));
+    send(`event: add\ndata: {"$subscription":"VM","id":"${VM}"}\n\n`);
+    await until("what follows is hinted at", () => follower.hints.length > 1);
+    expect(follower.hints).toEqual(["everything", new Set([VM])]);
+    expect(fake.seen.filter(({ method }) => method === "POST")).toHaveLength(3);
+  });
+
+  test("leaves a stream of one endless line", async () => {
+    send("x".repeat(2_000_000));
+    await until("it leaves", () => follower.waits === 1);
+    expect(follower.lines.at(-1)).toContain("longer than");
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { readFileSync } from "node:fs";
+import {
+  type ServerSentEvent,
+  SseParser,
+} from "../../../../lib/providers/xenorchestra/wire/sse.ts";
+
+function parse(...pieces: readonly string[]): ServerSentEvent[] {
+  const parser = new SseParser();
+  return pieces.flatMap((piece) => parser.push(piece));
+}
+
+const CAPTURE = readFileSync(
+  new URL("../../../fixtures/xenorchestra/sse-stream.txt", import.meta.url),
+  "utf8",
+).replaceAll(/^# .*\n/gm, "");
+
+describe("SseParser", () => {
+  test.each<[string, string, readonly (readonly [string, string])[]]>([
+    ["an event", "event: ping\ndata: 1\n\n", [["ping", "1"]]],
+    ["one without a type", "data: 1\n\n", [["message", "1"]]],
+    ["one without a blank after the colon", "event:ping\ndata:1\n\n", [["ping", "1"]]],
+    ["two blanks, of which one is data", "data:  1\n\n", [["message", " 1"]]],
+    ["several lines of data", "data: 1\ndata\ndata: 2\n\n", [["message", "1\n\n2"]]],
+    ["empty data", "data\n\n", [["message", ""]]],
+    ["a type without data, which is forgotten", "event: a\n\ndata: 1\n\n", [["message", "1"]]],
+    [
+      "comments, IDs and unknown fields",
+      ": hi\nid: 1\nretry: 9\nx\ndata: 1\n\n",
+      [["message", "1"]],
+    ],
+    ["a byte order mark", "\uFEFFdata: 1\n\n", [["message", "1"]]],
+    [
+      "carriage returns",
+      "event: a\rdata: 1\r\rdata: 2\r\r",
+      [
+        ["a", "1"],
+        ["message", "2"],
+      ],
+    ],
+    [
+      "both",
+      "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n",
+      [
+        ["a", "1"],
+        ["message", "2"],
+      ],
+    ],
+    ["what is not complete", "data: 1\n", []],
+    ["nothing", "", []],
+  ])("reads %s, whole and character by character", (_title, text, wanted) => {
+    const events = wanted.map(([event, data]) => ({ event, data }));
+    expect(parse(text)).toEqual(events);
+    expect(parse(...text)).toEqual(events);
+  });
+
+  test("reads a captured stream, however it is cut", () => {
+    const whole = parse(CAPTURE);
+    expect(whole.map(({ event }) => event)).toEqual([
+      "init",
+      ...Array.from({ length: 5 }, () => "update"),
+      "add",
+      "remove",
+      "update",
+      "update",
+      "ping",
+    ]);
+    for (const { data } of whole) expect(JSON.parse(data)).toBeObject();
+    fc.assert(
+      fc.property(fc.array(fc.nat(CAPTURE.length)), (cuts) => {
+        const places = [0, ...cuts.toSorted((one, other) => one - other), CAPTURE.length];
+        const pieces = places.slice(1).map((to, at) => CAPTURE.slice(places[at], to));
+        expect(parse(...pieces)).toEqual(whole);
+      }),
+    );
+  });
+
+  test.each<[string, string]>([
+    ["a line", "x"],
+    ["data", "data: 1\n"],
+    ["comments", ": still here\n"],
+  ])("gives up on %s without end", (_title, piece) => {
+    const parser = new SseParser();
+    const long = piece.repeat(1_000);
+    expect(() => {
+      for (let at = 0; at < 2_000; at += 1) parser.push(long);
+    }).toThrow(RangeError);
+  });
+
+  test("counts the characters of an event once, however it is cut", () => {
+    const parser = new SseParser();
+    const piece = "x".repeat(100_000);
+    parser.push("data: ");
+    for (let at = 0; at < 10; at += 1) expect(parser.push(piece)).toEqual([]);
+    expect(parser.push("\n\n")).toHaveLength(1);
+  });
+
+  test("goes on for ever when events end", () => {
+    const parser = new SseParser();
+    const event = `data: ${"x".repeat(500_000)}\n\n`;
+    for (let at = 0; at < 20; at += 1) expect(parser.push(event)).toHaveLength(1);
+  });
+});
