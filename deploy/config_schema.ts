@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProviderDefinition, SettingDescription } from "../lib/cloud/provider_definition.ts";
-import { type SettingBranch, type SettingTree, toSettingTree } from "../lib/cloud/setting_tree.ts";
+import { type SettingBranch, type SettingTree, toSettingTree } from "../lib/cloud/settings/tree.ts";
 import type { Schema } from "./chart_value.ts";
 
 /**

@@ -4,7 +4,7 @@
  */
 import { createRunningMetric, exportInstances } from "../lib/app/metrics.ts";
 import { createReloadMetric } from "../lib/app/reload.ts";
-import { InventorySource } from "../lib/cloud/inventory_source.ts";
+import { InventorySource } from "../lib/cloud/inventory/source.ts";
 import type { ProviderDefinition } from "../lib/cloud/provider_definition.ts";
 import { createControllerMetrics } from "../lib/engine/controller.ts";
 import type { ControllerDefinition } from "../lib/controllers/definition.ts";

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CloudError } from "../lib/cloud/errors.ts";
-import type { Inventory } from "../lib/cloud/inventory.ts";
+import type { Inventory } from "../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity, Presence, Provider } from "../lib/cloud/provider.ts";
 import { isLabelKey, isLabelValue } from "../lib/core/label.ts";
 

@@ -2,7 +2,7 @@
  * The inventory as the debug pages show it.
  * @module
  */
-import type { InventorySource } from "../cloud/inventory_source.ts";
+import type { InventorySource } from "../cloud/inventory/source.ts";
 import type { Clock } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import type { InventoryView } from "../http/views.ts";

@@ -4,7 +4,7 @@
  */
 import type { Announcer } from "./announcer.ts";
 import type { Configuration } from "./reload.ts";
-import type { DeletionSettings } from "../cloud/deletion_guard.ts";
+import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { FlagValues } from "../controllers/flags.ts";
 import type { Clock } from "../core/clock.ts";

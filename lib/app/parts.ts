@@ -2,8 +2,8 @@
  * The long-lived parts of a process, put together: store, inventory, Events and the controllers that work on them.
  * @module
  */
-import { InstanceResolver } from "../cloud/instance_resolver.ts";
-import { InventorySource } from "../cloud/inventory_source.ts";
+import { InstanceResolver } from "../cloud/inventory/resolver.ts";
+import { InventorySource } from "../cloud/inventory/source.ts";
 import type { NodeIdentity } from "../cloud/provider.ts";
 import { createControllerMetrics } from "../engine/controller.ts";
 import { FULL_PASS_FLAG, readFlag } from "../controllers/flags.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { InventorySource } from "../cloud/inventory_source.ts";
+import type { InventorySource } from "../cloud/inventory/source.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { Environment, ProviderDefinition } from "../cloud/provider_definition.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";

@@ -2,7 +2,7 @@
  * What one look at a cloud finds, in words for a person who sets it up.
  * @module
  */
-import type { Inventory } from "./inventory.ts";
+import type { Inventory } from "./inventory/inventory.ts";
 
 /** How grave a finding is: `failure` keeps Landfall from working, `warning` may be meant so. */
 export type FindingLevel = "ok" | "warning" | "failure";

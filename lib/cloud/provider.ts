@@ -4,7 +4,7 @@
  */
 import type { Inspection } from "./inspection.ts";
 import type { Instance } from "./instance.ts";
-import type { Inventory } from "./inventory.ts";
+import type { Inventory } from "./inventory/inventory.ts";
 import type { Place } from "./place.ts";
 
 export type { Instance, InstanceAddress, InstanceState } from "./instance.ts";

@@ -7,7 +7,7 @@ import type { ConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Provider } from "./provider.ts";
-import type { SettingForm } from "./setting_form.ts";
+import type { SettingForm } from "./settings/form.ts";
 
 /** Environment variables by name, as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;

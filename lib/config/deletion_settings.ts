@@ -3,10 +3,10 @@
  * @module
  */
 import * as v from "valibot";
-import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
-import type { DeletionSettings } from "../cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
+import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { SettingDescription } from "../cloud/provider_definition.ts";
-import { toSettingForm } from "../cloud/setting_form.ts";
+import { toSettingForm } from "../cloud/settings/form.ts";
 import { describeDurationRange, parseDurationWithin } from "../core/duration.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 

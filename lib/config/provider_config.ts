@@ -3,8 +3,8 @@
  * with its place.
  * @module
  */
-import { DEFAULT_DELETION } from "../cloud/deletion_guard.ts";
-import type { DeletionSettings } from "../cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
+import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { SettingDescription } from "../cloud/provider_definition.ts";
-import { type SettingTree, toSettingTree } from "../cloud/setting_tree.ts";
+import { type SettingTree, toSettingTree } from "../cloud/settings/tree.ts";
 import { findClosest } from "../core/edit_distance.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 

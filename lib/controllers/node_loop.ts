@@ -4,8 +4,8 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { InstanceResolver } from "../cloud/instance_resolver.ts";
-import type { InventoryListener, InventorySource } from "../cloud/inventory_source.ts";
+import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
+import type { InventoryListener, InventorySource } from "../cloud/inventory/source.ts";
 import type { ChangeHint, Presence, Provider } from "../cloud/provider.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";

@@ -2,9 +2,9 @@
  * Finds the instances of Nodes in memory, for controllers that look at thousands of Nodes every few seconds.
  * @module
  */
-import type { InstanceResolver } from "../cloud/instance_resolver.ts";
-import type { Inventory } from "../cloud/inventory.ts";
-import type { InventorySource } from "../cloud/inventory_source.ts";
+import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
+import type { Inventory } from "../cloud/inventory/inventory.ts";
+import type { InventorySource } from "../cloud/inventory/source.ts";
 import type { Presence } from "../cloud/provider.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { toIdentity } from "./identity.ts";

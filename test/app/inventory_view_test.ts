@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { toInventoryView } from "../../lib/app/inventory_view.ts";
-import { InventorySource } from "../../lib/cloud/inventory_source.ts";
+import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { FakeProvider, toInstance } from "../support/instances.ts";

@@ -8,7 +8,7 @@ import {
   toElectionView,
 } from "../../lib/app/leadership.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";

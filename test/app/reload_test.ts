@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
-import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";

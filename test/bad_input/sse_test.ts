@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
-import { ChangeHints } from "../../lib/cloud/change_hints.ts";
+import { ChangeHints } from "../../lib/cloud/inventory/change_hints.ts";
 import type { ChangeHint } from "../../lib/cloud/provider.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { parseUuid } from "../../lib/core/uuid.ts";

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readdirSync } from "node:fs";
 import { CloudError } from "../../lib/cloud/errors.ts";
-import type { Inventory } from "../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity } from "../../lib/cloud/provider.ts";
 import { parseIp } from "../../lib/core/ip.ts";
 import { isLabelValue } from "../../lib/core/label.ts";

@@ -4,7 +4,7 @@
  */
 import { spyOn } from "bun:test";
 import { CloudError } from "../../lib/cloud/errors.ts";
-import type { Inventory } from "../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Provider } from "../../lib/cloud/provider.ts";
 import { describeError } from "../../lib/core/errors.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";

@@ -4,7 +4,7 @@
  */
 import { type Break, edit } from "./break.ts";
 
-const SOURCE = "lib/cloud/inventory_source.ts";
+const SOURCE = "lib/cloud/inventory/source.ts";
 const LIVE = "lib/providers/xenorchestra/live_provider.ts";
 const SESSION = "lib/providers/xenorchestra/session/session.ts";
 const EVENTS = "lib/providers/xenorchestra/wire/events.ts";
@@ -20,7 +20,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "this.#failures += 1;",
       "this.#failures += 1;\n      this.#current = undefined;",
     ),
-    tests: ["test/cloud/inventory_source_test.ts"],
+    tests: ["test/cloud/inventory/source_test.ts"],
   },
   {
     id: "hint-is-truth",
@@ -32,7 +32,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
         "      this.#current = { ...inventory, instances: new Map(left) };\n" +
         "      if (changed.size > 0)",
     ),
-    tests: ["test/cloud/inventory_hints_test.ts"],
+    tests: ["test/cloud/inventory/hints_test.ts"],
   },
   {
     id: "hint-renews-age",
@@ -43,7 +43,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "this.#current = { ...inventory, observedAtMs: clock.monotonic() };\n" +
         "      if (changed.size > 0)",
     ),
-    tests: ["test/cloud/inventory_hints_test.ts"],
+    tests: ["test/cloud/inventory/hints_test.ts"],
   },
   {
     id: "heed-hints-of-nobody",
@@ -53,7 +53,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "if (!this.#hints.add(hint, isCaredFor)) return;",
       "this.#hints.add(hint, isCaredFor);",
     ),
-    tests: ["test/cloud/inventory_hints_test.ts"],
+    tests: ["test/cloud/inventory/hints_test.ts"],
   },
   {
     id: "keep-old-judgements",
@@ -73,7 +73,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       'const changed = hadNewSettings ? "everything" : diffInventories(this.#current, next);',
       "const changed = diffInventories(this.#current, next);",
     ),
-    tests: ["test/cloud/inventory_source_test.ts", "test/app/live_changes_test.ts"],
+    tests: ["test/cloud/inventory/source_test.ts", "test/app/live_changes_test.ts"],
   },
   {
     id: "hurry-cloud-in-trouble",
@@ -83,17 +83,17 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "if (this.#lastError && !this.#isAnew) return Infinity;",
       "if (this.#lastError && this.#isAnew) return Infinity;",
     ),
-    tests: ["test/cloud/inventory_source_test.ts"],
+    tests: ["test/cloud/inventory/source_test.ts"],
   },
   {
     id: "ask-at-once",
     invariant: "a Node that is not listed waits for a refresh before the cloud is asked about it",
     edits: edit(
-      "lib/cloud/instance_resolver.ts",
+      "lib/cloud/inventory/resolver.ts",
       "if (sinceMs === undefined || (this.#source.lastAttemptMs ?? -Infinity) <= sinceMs) {",
       "if (sinceMs !== undefined && (this.#source.lastAttemptMs ?? -Infinity) <= sinceMs) {",
     ),
-    tests: ["test/cloud/instance_resolver_test.ts"],
+    tests: ["test/cloud/inventory/resolver_test.ts"],
   },
   {
     id: "accept-old-answer",

@@ -7,8 +7,8 @@ import { type Break, edit } from "./break.ts";
 const ABSENCE = "lib/providers/xenorchestra/proof/absence.ts";
 const CONNECTIONS = "lib/providers/xenorchestra/proof/connections.ts";
 const DIRECT_READS = "lib/providers/xenorchestra/proof/direct_reads.ts";
-const GUARD = "lib/cloud/deletion_guard.ts";
-const STREAK = "lib/cloud/streak.ts";
+const GUARD = "lib/cloud/deletion/guard.ts";
+const STREAK = "lib/cloud/deletion/streak.ts";
 const STAYS = "lib/providers/xenorchestra/proof/stays.ts";
 const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
 const FLEET = "lib/controllers/node_lifecycle/fleet_watch.ts";
@@ -186,14 +186,14 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "skip-hold-off",
     invariant: "a machine is missing for as long as the hold-off before it counts",
     edits: edit(STREAK, "lastMs - firstMs >= holdOffMs)) {", "lastMs - firstMs >= 0)) {"),
-    tests: ["test/cloud/deletion_guard_test.ts"],
+    tests: ["test/cloud/deletion/guard_test.ts"],
     simulated: true,
   },
   {
     id: "one-confirmation",
     invariant: "as many inventories in a row lack a machine as the settings say",
     edits: edit(STREAK, "const wanted = Math.max(1, settings.confirmations);", "const wanted = 1;"),
-    tests: ["test/cloud/deletion_guard_test.ts"],
+    tests: ["test/cloud/deletion/guard_test.ts"],
     simulated: true,
   },
   {
@@ -204,7 +204,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "const streak = isNew ? extendStreak(before?.streak, nowMs, observedAtMs) : before?.streak;",
       "const streak = extendStreak(before?.streak, nowMs, observedAtMs);",
     ),
-    tests: ["test/cloud/deletion_guard_test.ts"],
+    tests: ["test/cloud/deletion/guard_test.ts"],
     simulated: true,
   },
   {
@@ -218,34 +218,38 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "count-over-ready",
     invariant: "a Node that was Ready starts its count anew",
     edits: edit(GUARD, "streak: isReady ? undefined : streak };", "streak };"),
-    tests: ["test/cloud/deletion_guard_test.ts"],
+    tests: ["test/cloud/deletion/guard_test.ts"],
   },
   {
     id: "ignore-never-seen",
     invariant: "after a start, a machine that was never seen is not missed for ten minutes",
     edits: edit(
-      "lib/cloud/first_sightings.ts",
+      "lib/cloud/deletion/first_sightings.ts",
       "if (passedMs >= NEVER_SEEN_WAIT_MS || shown.has(uid)) return undefined;",
       "if (passedMs >= 0 || shown.has(uid)) return undefined;",
     ),
-    tests: ["test/cloud/first_sightings_test.ts"],
+    tests: ["test/cloud/deletion/first_sightings_test.ts"],
   },
   {
     id: "limit-by-deletions-alone",
     invariant: "the missing count against the fleet limit before any is deleted",
-    edits: edit("lib/cloud/fleet_limit.ts", "let affected = missing;", "let affected = 0;"),
-    tests: ["test/cloud/fleet_limit_test.ts"],
+    edits: edit(
+      "lib/cloud/deletion/fleet_limit.ts",
+      "let affected = missing;",
+      "let affected = 0;",
+    ),
+    tests: ["test/cloud/deletion/fleet_limit_test.ts"],
     simulated: true,
   },
   {
     id: "limit-rounded-up",
     invariant: "the fleet limit is never more than the share that was set, but for one Node",
     edits: edit(
-      "lib/cloud/fleet_limit.ts",
+      "lib/cloud/deletion/fleet_limit.ts",
       "Math.floor(settings.fleetShare * sizeAtStart + 1e-9)",
       "Math.ceil(settings.fleetShare * sizeAtStart + 1e-9)",
     ),
-    tests: ["test/cloud/fleet_limit_test.ts"],
+    tests: ["test/cloud/deletion/fleet_limit_test.ts"],
     simulated: true,
   },
   {
@@ -359,7 +363,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "{ ...NO_STREAK, firstMs: nowMs }",
       "{ ...NO_STREAK, firstMs: observedAtMs }",
     ),
-    tests: ["test/cloud/deletion_guard_test.ts"],
+    tests: ["test/cloud/deletion/guard_test.ts"],
   },
   {
     id: "count-other-cloud",
@@ -543,7 +547,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "lose-pools-unasked",
     invariant: "by default no Node is deleted while another pool is lost",
     edits: edit(GUARD, "return settings.whileOtherPartsAreLost && isLong;", "return isLong;"),
-    tests: ["test/cloud/deletion_guard_test.ts"],
+    tests: ["test/cloud/deletion/guard_test.ts"],
   },
   {
     id: "prove-without-long-stay",
@@ -574,7 +578,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "return isPartLost ? Math.max(holdOffMs, PART_LOST_HOLD_OFF_MS) : holdOffMs;",
       "return isPartLost ? holdOffMs : holdOffMs;",
     ),
-    tests: ["test/cloud/streak_test.ts"],
+    tests: ["test/cloud/deletion/streak_test.ts"],
     simulated: true,
   },
   {

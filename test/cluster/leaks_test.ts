@@ -5,7 +5,7 @@
  */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { heapStats } from "bun:jsc";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { EventCorrelator } from "../../lib/kube/events/correlator.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
-import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import { DELETION_SETTINGS, splitConfig } from "../../lib/config/deletion_settings.ts";
 
 const COUNT = "wanted a whole number from 1 to 100, not in quotes";

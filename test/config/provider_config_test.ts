@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import type { ConfigParser, SettingDescription } from "../../lib/cloud/provider_definition.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError } from "../../lib/core/errors.ts";

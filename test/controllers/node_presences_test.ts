@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
-import { InventorySource } from "../../lib/cloud/inventory_source.ts";
+import { InstanceResolver } from "../../lib/cloud/inventory/resolver.ts";
+import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import { NodePresences } from "../../lib/controllers/node_presences.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";

@@ -3,7 +3,7 @@
  * waits for its own.
  */
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { toRegistration } from "../support/nodes.ts";
 import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
 

@@ -3,7 +3,7 @@
  * in its own pool after that.
  */
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
 import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
 

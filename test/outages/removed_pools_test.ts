@@ -3,7 +3,7 @@
  * merely lost does.
  */
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
 
 const MINUTE_MS = 60_000;

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,12 +1,12 @@
 /**
- * How many Nodes a process may delete, by what it was told: the fleet limit as lib/cloud/fleet_limit.ts defines it,
+ * How many Nodes a process may delete, by what it was told: the fleet limit as lib/cloud/deletion/fleet_limit.ts defines it,
  * worked out again from the watch, the lists and the inventories that reached the process.
  *
  * The limit is a promise of each process: what another one deleted before it started, it does not know. What went while
  * it stood by it was told of.
  * @module
  */
-import type { Inventory } from "../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../lib/cloud/inventory/inventory.ts";
 import { isReady } from "../../lib/controllers/identity.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import type { World } from "./world.ts";

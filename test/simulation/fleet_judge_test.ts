@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
-import type { Inventory } from "../../lib/cloud/inventory.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import type { Inventory } from "../../lib/cloud/inventory/inventory.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { World } from "./world.ts";
 

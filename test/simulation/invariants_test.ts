@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LEASE } from "./api_server.ts";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { listUntrue } from "./calm.ts";
 import { listLacks } from "./node_writes.ts";
 import type { Process } from "./process.ts";

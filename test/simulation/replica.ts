@@ -4,7 +4,7 @@
  */
 import { Announcer, toOwnObject } from "../../lib/app/announcer.ts";
 import { type AppOptions, runApp } from "../../lib/app/app.ts";
-import type { Inventory } from "../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../lib/config/provider_config.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";

@@ -2,7 +2,7 @@
  * The settings file of a replica, and what it says.
  * @module
  */
-import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { LabelSettings } from "./truth.ts";
 

@@ -2,7 +2,7 @@
  * One seed from its beginning to its end: trouble, then calm in which everything must come right.
  * @module
  */
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { countRetries, listUntrue } from "./calm.ts";
 import { CLOUD_STEPS } from "./cloud_steps.ts";
 import { MACHINE_STEPS } from "./machine_steps.ts";

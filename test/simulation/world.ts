@@ -2,7 +2,7 @@
  * Everything a story happens to: the API server, the cloud, two replicas, and what ties Nodes to machines.
  * @module
  */
-import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import { toRegistration } from "../support/nodes.ts";

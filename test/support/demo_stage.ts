@@ -5,7 +5,7 @@
 import { ClusterView } from "../../lib/cli/demo/cluster.ts";
 import { Kubelets } from "../../lib/cli/demo/kubelets.ts";
 import type { Stage } from "../../lib/cli/demo/stage.ts";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { EVENTS, type KubeEvent } from "../../lib/kube/kinds/event.ts";

@@ -2,7 +2,7 @@
  * Instances, inventories and a scripted provider for tests.
  * @module
  */
-import type { Inventory } from "../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../lib/cloud/inventory/inventory.ts";
 import type {
   ChangeHint,
   Instance,

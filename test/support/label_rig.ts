@@ -2,8 +2,8 @@
  * The label controller alone, on a manual clock, with a cluster that is a store.
  * @module
  */
-import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
-import { InventorySource } from "../../lib/cloud/inventory_source.ts";
+import { InstanceResolver } from "../../lib/cloud/inventory/resolver.ts";
+import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import { createControllerMetrics } from "../../lib/engine/controller.ts";
 import { NodeLabelController } from "../../lib/controllers/node_labels/mod.ts";
 import { NodePresences } from "../../lib/controllers/node_presences.ts";

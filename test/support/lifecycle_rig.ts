@@ -2,9 +2,9 @@
  * The lifecycle controller and what it lives on, in memory and on a manual clock.
  * @module
  */
-import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
-import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
-import { InventorySource } from "../../lib/cloud/inventory_source.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
+import { InstanceResolver } from "../../lib/cloud/inventory/resolver.ts";
+import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import type { InstanceState } from "../../lib/cloud/provider.ts";
 import { createControllerMetrics } from "../../lib/engine/controller.ts";
 import {

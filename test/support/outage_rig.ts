@@ -5,7 +5,7 @@
  */
 import { type AppOptions, runApp } from "../../lib/app/app.ts";
 import type { Configuration } from "../../lib/app/reload.ts";
-import type { DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import { parseProviderConfig } from "../../lib/config/provider_config.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { OutageRig, type PoolName, REFRESH_MS } from "./outage_rig.ts";
 

@@ -4,7 +4,7 @@
  */
 import { runApp } from "../../lib/app/app.ts";
 import { Kubelets } from "../../lib/cli/demo/kubelets.ts";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";

@@ -4,7 +4,7 @@
  */
 import { runApp } from "../../lib/app/app.ts";
 import type { SecureSettings } from "../../lib/app/options.ts";
-import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { type Logger, silentLogger } from "../../lib/core/log.ts";

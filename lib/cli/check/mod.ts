@@ -5,7 +5,7 @@
 import type { Needs } from "../../app/rights.ts";
 import { CloudError } from "../../cloud/errors.ts";
 import { inspectInventory, type Inspection, isNothingSeen } from "../../cloud/inspection.ts";
-import type { Inventory } from "../../cloud/inventory.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";

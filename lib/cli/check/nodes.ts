@@ -3,7 +3,7 @@
  * @module
  */
 import type { FindingLevel } from "../../cloud/inspection.ts";
-import type { Inventory } from "../../cloud/inventory.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type {
   InstanceState,
   MatchedBy,

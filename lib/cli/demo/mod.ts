@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runApp } from "../../app/app.ts";
-import { DEFAULT_DELETION, type DeletionSettings } from "../../cloud/deletion_guard.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../cloud/deletion/guard.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { systemClock } from "../../core/clock.ts";

@@ -2,7 +2,7 @@
  * Who plays in the story of the demo, and how its steps wait for things to come true.
  * @module
  */
-import type { DeletionSettings } from "../../cloud/deletion_guard.ts";
+import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { KubernetesSimulator } from "../../simulator/kubernetes/mod.ts";

@@ -17,10 +17,10 @@ import {
   prolongStreak,
   readFleet,
   type Verdict,
-} from "../../cloud/deletion_guard.ts";
-import { areOver, NO_SIGHTINGS, noteSightings } from "../../cloud/first_sightings.ts";
-import { dropDeletions } from "../../cloud/fleet_limit.ts";
-import type { Inventory } from "../../cloud/inventory.ts";
+} from "../../cloud/deletion/guard.ts";
+import { areOver, NO_SIGHTINGS, noteSightings } from "../../cloud/deletion/first_sightings.ts";
+import { dropDeletions } from "../../cloud/deletion/fleet_limit.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../node_loop.ts";
 import { toFleetMember } from "./plan.ts";

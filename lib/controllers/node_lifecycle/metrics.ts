@@ -2,7 +2,7 @@
  * Metrics of the lifecycle controller.
  * @module
  */
-import type { FleetReading } from "../../cloud/deletion_guard.ts";
+import type { FleetReading } from "../../cloud/deletion/guard.ts";
 import type { MetricsRegistry } from "../../core/metrics.ts";
 
 /** What the lifecycle controller counts. */

@@ -2,8 +2,8 @@
  * The lifecycle controller: taints Nodes whose machines are off, deletes those whose machines are proven gone.
  * @module
  */
-import type { DeletionSettings, Verdict } from "../../cloud/deletion_guard.ts";
-import type { Inventory } from "../../cloud/inventory.ts";
+import type { DeletionSettings, Verdict } from "../../cloud/deletion/guard.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { NODES, type Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";

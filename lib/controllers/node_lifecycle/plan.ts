@@ -2,7 +2,7 @@
  * Decides what the state of a machine means for its Node: pure and total, and nothing once it was applied.
  * @module
  */
-import type { FleetMember, Sighting, Verdict } from "../../cloud/deletion_guard.ts";
+import type { FleetMember, Sighting, Verdict } from "../../cloud/deletion/guard.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized } from "../identity.ts";

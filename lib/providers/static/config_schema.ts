@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import type { InstanceAddress } from "../../cloud/provider.ts";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
-import { toSettingForm } from "../../cloud/setting_form.ts";
+import { toSettingForm } from "../../cloud/settings/form.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { describeDurationRange, parseDurationWithin } from "../../core/duration.ts";
 import { parseIp } from "../../core/ip.ts";

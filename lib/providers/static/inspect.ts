@@ -4,7 +4,7 @@
  */
 import { CloudError } from "../../cloud/errors.ts";
 import { inspectInventory, type Inspection } from "../../cloud/inspection.ts";
-import type { Inventory } from "../../cloud/inventory.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 
 const WORDS = {
   instances: "instances",

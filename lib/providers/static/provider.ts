@@ -4,7 +4,7 @@
  */
 import { CloudError } from "../../cloud/errors.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
-import type { Inventory } from "../../cloud/inventory.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
 import type { ConfigFile, ConfigParser, ProviderDeps } from "../../cloud/provider_definition.ts";
 import { abortable } from "../../core/abortable.ts";

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Inspection } from "../../cloud/inspection.ts";
-import type { Inventory } from "../../cloud/inventory.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type {
   ChangeHint,
   Instance,

@@ -2,7 +2,7 @@
  * What is remembered of one Xen Orchestra from inventory to inventory, beside the last one itself.
  * @module
  */
-import type { Inventory } from "../../cloud/inventory.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { ConnectionHistory } from "./proof/connection_history.ts";
 import { LastSeen } from "./proof/last_seen.ts";
 import { Migrations } from "./proof/migrations.ts";

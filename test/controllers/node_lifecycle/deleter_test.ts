@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { Deleter, type DeletionResult } from "../../../lib/controllers/node_lifecycle/deleter.ts";
 import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";

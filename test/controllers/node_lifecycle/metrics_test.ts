@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { FleetReading } from "../../../lib/cloud/deletion_guard.ts";
+import type { FleetReading } from "../../../lib/cloud/deletion/guard.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Verdict } from "../../../lib/cloud/deletion_guard.ts";
+import type { Verdict } from "../../../lib/cloud/deletion/guard.ts";
 import type { InstanceState, Presence, UnknownReason } from "../../../lib/cloud/provider.ts";
 import {
   type LifecyclePlan,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { InventorySource } from "../../../lib/cloud/inventory_source.ts";
+import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import { RefreshPacer } from "../../../lib/controllers/node_lifecycle/refresh_pacer.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Inventory } from "../../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { ChangeHint, NodeIdentity } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { LiveProvider } from "../../../lib/providers/xenorchestra/live_provider.ts";

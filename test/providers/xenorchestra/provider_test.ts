@@ -3,7 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Inventory } from "../../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {

@@ -2,7 +2,7 @@
  * From replies of Xen Orchestra to an inventory. Pure.
  * @module
  */
-import type { Coverage, Inventory } from "../../../cloud/inventory.ts";
+import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Instance, InstanceState } from "../../../cloud/provider.ts";
 import { toLabelValue } from "../../../core/label.ts";
 import { toAddresses } from "./addresses.ts";

@@ -2,7 +2,7 @@
  * What there is to say of a Node's VM, in words for people. Pure.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Instance, MatchedBy, Presence, UnknownReason } from "../../../cloud/provider.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
 

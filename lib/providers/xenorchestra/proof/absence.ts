@@ -6,7 +6,7 @@
  * the pool is proven to be loaded.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import { isWhole } from "./connection_history.ts";

@@ -6,7 +6,7 @@
  * lead to any, and only an entry that was seen while it was up, and is gone itself, says something.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { remember } from "../../../core/remember.ts";
 import { judgeConnections, type ServersReply } from "./connections.ts";
 import type { Server } from "../wire/schema.ts";

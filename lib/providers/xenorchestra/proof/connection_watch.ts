@@ -2,7 +2,7 @@
  * Reads the list of connections to pools when there is something to learn from it, and not at rest.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";

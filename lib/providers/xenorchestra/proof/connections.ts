@@ -5,7 +5,7 @@
  * filter it without a word, and an empty list looks as if there were no connections.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { shorten } from "../../../core/printable.ts";
 import type { ListReply, Server } from "../wire/schema.ts";
 

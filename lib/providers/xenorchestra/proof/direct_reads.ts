@@ -2,7 +2,7 @@
  * Direct questions about one Node, for the few that an inventory lacks, and before one is deleted.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { MatchedBy, Presence, ReadOptions } from "../../../cloud/provider.ts";
 import { proveAbsence } from "./absence.ts";
 import { byVms, type XenOrchestraApi } from "../wire/api.ts";

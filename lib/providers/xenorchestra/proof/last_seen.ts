@@ -2,7 +2,7 @@
  * Where this process saw each VM last. A VM that it never saw may have been anywhere before.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { remember } from "../../../core/remember.ts";
 
 /** A list of VMs. */

@@ -3,7 +3,7 @@
  * may have gone to a pool that is out of sight. Only memory: no clock.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { formatDuration } from "../../../core/duration.ts";
 import { remember } from "../../../core/remember.ts";
 

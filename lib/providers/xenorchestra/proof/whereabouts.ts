@@ -5,7 +5,7 @@
  * shows the halted copy, and the machine of the Node may run.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Instance, Presence } from "../../../cloud/provider.ts";
 import type { AbsenceQuestion } from "./absence.ts";
 import type { ConnectionHistory } from "./connection_history.ts";

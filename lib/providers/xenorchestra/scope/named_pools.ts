@@ -8,7 +8,7 @@
  * have been removed long ago, or be in another Xen Orchestra, and nobody could ever tell.
  * @module
  */
-import type { Coverage, Inventory } from "../../../cloud/inventory.ts";
+import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { Identity } from "../model/identity.ts";
 import type { PoolScope } from "./pool_scope.ts";

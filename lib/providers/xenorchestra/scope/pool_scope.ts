@@ -4,7 +4,7 @@
  * It divides Nodes and nothing else. Every pool is asked, and any may hold the VM of a Node of ours.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Presence } from "../../../cloud/provider.ts";
 import { parseUuid } from "../../../core/uuid.ts";
 import type { Identity } from "../model/identity.ts";

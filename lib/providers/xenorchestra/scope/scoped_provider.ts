@@ -2,7 +2,7 @@
  * Xen Orchestra of which some pools alone hold Nodes of ours.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence, ReadOptions } from "../../../cloud/provider.ts";
 import { toIdentity } from "../model/identity.ts";
 import { XenOrchestraProvider } from "../provider.ts";

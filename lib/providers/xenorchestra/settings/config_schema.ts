@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import type { SettingDescription } from "../../../cloud/provider_definition.ts";
-import { toSettingForm } from "../../../cloud/setting_form.ts";
+import { toSettingForm } from "../../../cloud/settings/form.ts";
 import { describeDurationRange, parseDurationWithin } from "../../../core/duration.ts";
 import { parseCidr, type Cidr } from "../../../core/ip.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";

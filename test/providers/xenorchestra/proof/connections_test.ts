@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Coverage } from "../../../../lib/cloud/inventory.ts";
+import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
 import {
   judgeConnections,
   nameServer,

@@ -3,7 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Inventory } from "../../../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence, Provider } from "../../../../lib/cloud/provider.ts";
 import { Migrations } from "../../../../lib/providers/xenorchestra/proof/migrations.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";

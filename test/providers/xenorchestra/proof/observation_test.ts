@@ -3,9 +3,9 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { InstanceResolver } from "../../../../lib/cloud/instance_resolver.ts";
-import type { Inventory } from "../../../../lib/cloud/inventory.ts";
-import { InventorySource } from "../../../../lib/cloud/inventory_source.ts";
+import { InstanceResolver } from "../../../../lib/cloud/inventory/resolver.ts";
+import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
+import { InventorySource } from "../../../../lib/cloud/inventory/source.ts";
 import type { NodeIdentity, Provider, UnknownReason } from "../../../../lib/cloud/provider.ts";
 import type { AbsenceQuestion } from "../../../../lib/providers/xenorchestra/proof/absence.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Coverage } from "../../../../lib/cloud/inventory.ts";
+import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { InstanceState } from "../../../../lib/cloud/provider.ts";
 import type { IdentityByProviderId } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { Memory } from "../../../../lib/providers/xenorchestra/memory.ts";

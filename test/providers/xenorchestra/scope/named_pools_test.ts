@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Inventory } from "../../../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
 import { toIdentity } from "../../../../lib/providers/xenorchestra/model/identity.ts";

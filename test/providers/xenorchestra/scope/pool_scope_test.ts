@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Inventory } from "../../../../lib/cloud/inventory.ts";
+import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence } from "../../../../lib/cloud/provider.ts";
 import { toIdentity } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { PoolScope } from "../../../../lib/providers/xenorchestra/scope/pool_scope.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ChangeHints } from "../../lib/cloud/change_hints.ts";
+import { ChangeHints } from "../../../lib/cloud/inventory/change_hints.ts";
 
 const always = (): boolean => true;
 

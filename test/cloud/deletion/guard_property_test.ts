@@ -15,8 +15,8 @@ import {
   noteDeletion,
   observeFleet,
   type Sighting,
-} from "../../lib/cloud/deletion_guard.ts";
-import { OLD_GUARD } from "../support/guards.ts";
+} from "../../../lib/cloud/deletion/guard.ts";
+import { OLD_GUARD } from "../../support/guards.ts";
 
 /** One Node in one look; absent: not in the fleet. */
 type Seen = { readonly isReady: boolean; readonly sighting: Sighting } | undefined;

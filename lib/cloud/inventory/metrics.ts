@@ -2,7 +2,7 @@
  * How old the inventory in use is, and what it covers, as metrics.
  * @module
  */
-import type { MetricsRegistry } from "../core/metrics.ts";
+import type { MetricsRegistry } from "../../core/metrics.ts";
 import type { Inventory } from "./inventory.ts";
 
 /** What is told of an inventory. */

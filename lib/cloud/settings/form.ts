@@ -2,7 +2,7 @@
  * What a setting is in YAML.
  * @module
  */
-import { assert } from "../core/assert.ts";
+import { assert } from "../../core/assert.ts";
 
 /** By the names of JSON Schema. */
 export type SettingForm = "array" | "boolean" | "number" | "object" | "string";

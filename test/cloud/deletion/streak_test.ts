@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion_guard.ts";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import {
   extendStreak,
   judgeStreak,
   PART_LOST_HOLD_OFF_MS,
   type Streak,
-} from "../../lib/cloud/streak.ts";
+} from "../../../lib/cloud/deletion/streak.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { SettingDescription } from "../../lib/cloud/provider_definition.ts";
-import { type SettingTree, toSettingTree } from "../../lib/cloud/setting_tree.ts";
+import type { SettingDescription } from "../../../lib/cloud/provider_definition.ts";
+import { type SettingTree, toSettingTree } from "../../../lib/cloud/settings/tree.ts";
 
 const setting = (path: string): SettingDescription => ({
   path,

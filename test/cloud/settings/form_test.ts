@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { type SettingForm, toSettingForm } from "../../lib/cloud/setting_form.ts";
+import { type SettingForm, toSettingForm } from "../../../lib/cloud/settings/form.ts";
 
 describe("toSettingForm()", () => {
   const known: readonly [string, SettingForm][] = [

@@ -2,7 +2,7 @@
  * The settings that a file may have as a tree, from the table that describes them.
  * @module
  */
-import type { SettingDescription } from "./provider_definition.ts";
+import type { SettingDescription } from "../provider_definition.ts";
 
 /** A key, and the keys below it. */
 export interface SettingBranch {

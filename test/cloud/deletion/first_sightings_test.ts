@@ -6,7 +6,7 @@ import {
   noteShown,
   noteSightings,
   type Sighting,
-} from "../../lib/cloud/first_sightings.ts";
+} from "../../../lib/cloud/deletion/first_sightings.ts";
 
 function toFleet(...sightings: readonly Sighting[]): { uid: string; sighting: Sighting }[] {
   return sightings.map((sighting, at) => ({ uid: `n${at}`, sighting }));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type ExportedInventory, exportInventory } from "../../lib/cloud/inventory_metrics.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { type ExportedInventory, exportInventory } from "../../../lib/cloud/inventory/metrics.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 
 test("exportInventory() shows no age before the first inventory, and each part of the last one alone", () => {
   const metrics = new MetricsRegistry();

@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Instance } from "./instance.ts";
+import type { Instance } from "../instance.ts";
 
 /** Whether one part of a cloud (a pool, a zone, a file) answered in full. */
 export interface Coverage {

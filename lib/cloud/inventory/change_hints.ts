@@ -2,7 +2,7 @@
  * Gathers hints at changes until there is time to act on them, and says what then to do.
  * @module
  */
-import type { ChangeHint } from "./provider.ts";
+import type { ChangeHint } from "../provider.ts";
 
 /** More instances than this are not read one by one: everything is. */
 const IDS_MAX = 8;

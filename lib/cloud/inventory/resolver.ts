@@ -2,11 +2,11 @@
  * Finds a Node's instance: in the inventory if it is there, else in a newer one, else by asking the cloud directly.
  * @module
  */
-import { CloudError } from "./errors.ts";
-import type { InventorySource } from "./inventory_source.ts";
-import type { NodeIdentity, Presence, Provider } from "./provider.ts";
-import type { Clock } from "../core/clock.ts";
-import { describeError } from "../core/errors.ts";
+import { CloudError } from "../errors.ts";
+import type { InventorySource } from "./source.ts";
+import type { NodeIdentity, Presence, Provider } from "../provider.ts";
+import type { Clock } from "../../core/clock.ts";
+import { describeError } from "../../core/errors.ts";
 
 /** What is known of a Node's instance, or that a newer inventory is on its way. */
 export type Resolution = Presence | { readonly kind: "waiting" };

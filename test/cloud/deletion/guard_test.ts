@@ -16,8 +16,8 @@ import {
   readFleet,
   type Sighting,
   type Verdict,
-} from "../../lib/cloud/deletion_guard.ts";
-import { OLD_GUARD } from "../support/guards.ts";
+} from "../../../lib/cloud/deletion/guard.ts";
+import { OLD_GUARD } from "../../support/guards.ts";
 
 /** What becomes of Node `x` in one look: seconds, how it is, and what else happens. */
 interface Step {

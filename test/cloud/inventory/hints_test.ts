@@ -4,14 +4,14 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { CloudError } from "../../lib/cloud/errors.ts";
-import type { Inventory } from "../../lib/cloud/inventory.ts";
-import { InventorySource } from "../../lib/cloud/inventory_source.ts";
-import type { ChangeHint, NodeIdentity, Provider } from "../../lib/cloud/provider.ts";
-import { silentLogger } from "../../lib/core/log.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { HintingProvider, toInstance } from "../support/instances.ts";
-import { ManualClock } from "../support/manual_clock.ts";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
+import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
+import type { ChangeHint, NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { HintingProvider, toInstance } from "../../support/instances.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 /** After this much time hints settled, and what they name was read. */
 const SOON_MS = 100;

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { CloudError } from "../../lib/cloud/errors.ts";
-import { InventorySource } from "../../lib/cloud/inventory_source.ts";
-import { InstanceResolver } from "../../lib/cloud/instance_resolver.ts";
-import { silentLogger } from "../../lib/core/log.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../support/instances.ts";
-import { ManualClock } from "../support/manual_clock.ts";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
+import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { FakeProvider, toInstance } from "../../support/instances.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 const SIGNAL = new AbortController().signal;
 

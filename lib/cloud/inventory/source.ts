@@ -2,16 +2,16 @@
  * Keeps one inventory fresh for everybody: refreshes it on time and on request, keeps the last good one, tells its age.
  * @module
  */
-import { toBackoffMs } from "../core/backoff.ts";
-import type { Clock } from "../core/clock.ts";
-import { describeError } from "../core/errors.ts";
-import type { Logger } from "../core/log.ts";
-import type { Counter, MetricsRegistry } from "../core/metrics.ts";
+import { toBackoffMs } from "../../core/backoff.ts";
+import type { Clock } from "../../core/clock.ts";
+import { describeError } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import { ChangeHints } from "./change_hints.ts";
-import { CloudError } from "./errors.ts";
+import { CloudError } from "../errors.ts";
 import { diffInventories, type Inventory, mergeInstances } from "./inventory.ts";
-import { exportInventory } from "./inventory_metrics.ts";
-import type { ChangeHint, NodeIdentity, Provider } from "./provider.ts";
+import { exportInventory } from "./metrics.ts";
+import type { ChangeHint, NodeIdentity, Provider } from "../provider.ts";
 
 /** What an {@linkcode InventorySource} is made of. */
 export interface InventorySourceOptions {

@@ -6,7 +6,7 @@ import {
   readFleet,
   sampleSize,
   type SizeSample,
-} from "../../lib/cloud/fleet_limit.ts";
+} from "../../../lib/cloud/deletion/fleet_limit.ts";
 
 const WINDOW_MS = 600_000;
 const SETTINGS = { fleetShare: 0.34, fleetWindowMs: WINDOW_MS };
