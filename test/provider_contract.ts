@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CloudError } from "../lib/cloud/errors.ts";
 import type { Inventory } from "../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity, Presence, Provider } from "../lib/cloud/provider.ts";
-import { isLabelKey, isLabelValue } from "../lib/core/label.ts";
+import { isLabelKey, isLabelValue } from "../lib/core/text/label.ts";
 
 /** A cloud with at least two running instances, for one test. */
 export interface ProviderHarness {

@@ -3,7 +3,7 @@
  * @module
  */
 import { type EventWord, toEvent } from "../controllers/words.ts";
-import { shorten } from "../core/printable.ts";
+import { shorten } from "../core/text/printable.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 

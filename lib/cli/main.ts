@@ -3,7 +3,7 @@
  * @module
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
-import { quote, toPlainText } from "../core/printable.ts";
+import { quote, toPlainText } from "../core/text/printable.ts";
 import { CERTIFICATE_COMMAND } from "../host/self.ts";
 import { tuneRuntime } from "../host/runtime.ts";
 import type { CommandContext } from "./command.ts";

@@ -2,7 +2,7 @@
  * Whether a connection that failed may have been one to a proxy of the environment.
  * @module
  */
-import { isLoopbackHost } from "../core/ip.ts";
+import { isLoopbackHost } from "../core/net/ip.ts";
 import type { CheckFinding } from "./check/report.ts";
 import type { CommandContext } from "./command.ts";
 

@@ -7,7 +7,7 @@ import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { SettingDescription } from "../cloud/provider_definition.ts";
 import { toSettingForm } from "../cloud/settings/form.ts";
-import { describeDurationRange, parseDurationWithin } from "../core/duration.ts";
+import { describeDurationRange, parseDurationWithin } from "../core/text/duration.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
 /** What a file says, parted into what every cloud has and what is the provider's own. */

@@ -4,7 +4,7 @@
  */
 import type { SettingDescription } from "../cloud/provider_definition.ts";
 import { type SettingTree, toSettingTree } from "../cloud/settings/tree.ts";
-import { findClosest } from "../core/edit_distance.ts";
+import { findClosest } from "../core/text/edit_distance.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
 /** Aliases can repeat a list of keys so often that all of them would not fit into memory. */

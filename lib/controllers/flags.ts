@@ -2,7 +2,7 @@
  * Flags that controllers bring: how they are read, and those that more than one reads.
  * @module
  */
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import type { ControllerFlag } from "./definition.ts";
 
 /** Values of such flags by name, durations in milliseconds; a flag that is absent has its default. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Instance } from "../cloud/provider.ts";
-import { isLabelKey, isLabelValue } from "../core/label.ts";
+import { isLabelKey, isLabelValue } from "../core/text/label.ts";
 import { RESERVED_LABEL, TOPOLOGY_LABELS } from "./words.ts";
 
 /** The labels of an instance. What the cloud does not know now is not among them. */

@@ -2,7 +2,7 @@
  * Says in our own words why a file could not be read.
  * @module
  */
-import { findErrorCode } from "./connection_problem.ts";
+import { findErrorCode } from "./net/connection_problem.ts";
 import { UnfitFileError } from "./small_file.ts";
 
 const WORDS: ReadonlyMap<string, string> = new Map([

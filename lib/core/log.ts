@@ -3,7 +3,7 @@
  * @module
  */
 import { describeError } from "./errors.ts";
-import { escapeInvisible } from "./printable.ts";
+import { escapeInvisible } from "./text/printable.ts";
 
 /** What a record may carry besides its message. An Error is shown with its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;

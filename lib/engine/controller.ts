@@ -4,7 +4,7 @@
  */
 import { AssertionError } from "../core/assert.ts";
 import type { Clock } from "../core/clock.ts";
-import { formatDuration } from "../core/duration.ts";
+import { formatDuration } from "../core/text/duration.ts";
 import { describeError, TerminalError } from "../core/errors.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";

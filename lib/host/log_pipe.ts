@@ -4,7 +4,7 @@
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { findErrorCode } from "../core/connection_problem.ts";
+import { findErrorCode } from "../core/net/connection_problem.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 
 /** So much waits for the reader; what comes then is lost. A pipe itself holds 64 KiB. */

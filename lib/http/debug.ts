@@ -4,7 +4,7 @@
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
-import { escapeInvisible } from "../core/printable.ts";
+import { escapeInvisible } from "../core/text/printable.ts";
 import { inPieces } from "./pieces.ts";
 import { formatSpan, toMs } from "./span.ts";
 import { formatTable } from "./text_table.ts";

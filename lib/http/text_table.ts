@@ -2,7 +2,7 @@
  * Tables for terminals.
  * @module
  */
-import { toPlainText } from "../core/printable.ts";
+import { toPlainText } from "../core/text/printable.ts";
 
 /** So wide a column may be, which is enough for two UUIDs. What is longer moves the rest of its own row alone. */
 const WIDTH_MAX = 96;

@@ -5,12 +5,12 @@
 import { describe, expect, test } from "bun:test";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { findValueProblem } from "../../lib/cli/flags/values.ts";
-import { parseDuration } from "../../lib/core/duration.ts";
-import { parseCidr, parseIp } from "../../lib/core/ip.ts";
-import { isLabelKey, isLabelValue, toLabelValue } from "../../lib/core/label.ts";
-import { toPlainText } from "../../lib/core/printable.ts";
-import { isSubdomain } from "../../lib/core/subdomain.ts";
-import { parseUuid } from "../../lib/core/uuid.ts";
+import { parseDuration } from "../../lib/core/text/duration.ts";
+import { parseCidr, parseIp } from "../../lib/core/net/ip.ts";
+import { isLabelKey, isLabelValue, toLabelValue } from "../../lib/core/text/label.ts";
+import { toPlainText } from "../../lib/core/text/printable.ts";
+import { isSubdomain } from "../../lib/core/net/subdomain.ts";
+import { parseUuid } from "../../lib/core/text/uuid.ts";
 import { parseListenAddress } from "../../lib/http/listen_address.ts";
 import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
 import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";

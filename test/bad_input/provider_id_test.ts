@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseUuid, swapUuid } from "../../lib/core/uuid.ts";
+import { parseUuid, swapUuid } from "../../lib/core/text/uuid.ts";
 import {
   formatProviderId as formatStatic,
   parseProviderId as parseStatic,

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { ChangeHints } from "../../lib/cloud/inventory/change_hints.ts";
 import type { ChangeHint } from "../../lib/cloud/provider.ts";
 import { createLogger } from "../../lib/core/log.ts";
-import { parseUuid } from "../../lib/core/uuid.ts";
+import { parseUuid } from "../../lib/core/text/uuid.ts";
 import { EventFeed } from "../../lib/providers/xenorchestra/wire/events.ts";
 import { type ServerSentEvent, SseParser } from "../../lib/providers/xenorchestra/wire/sse.ts";
 import { toDeps, WORKER_1 } from "../providers/xenorchestra/fake_server.ts";

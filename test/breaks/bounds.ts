@@ -4,7 +4,7 @@
  */
 import { type Break, edit } from "./break.ts";
 
-const BODY = "lib/core/body.ts";
+const BODY = "lib/core/net/body.ts";
 const LIMITER = "lib/core/limiter.ts";
 const CONNECTIONS = "lib/http/connections.ts";
 const LISTENING = "lib/http/listening.ts";
@@ -40,13 +40,13 @@ export const BOUND_BREAKS: readonly Break[] = [
     id: "read-without-end",
     invariant: "a body is read up to a bound",
     edits: edit(BODY, "if (leftMax >= 0) continue;", "if (leftMax >= 0 || !isCut) continue;"),
-    tests: ["test/core/body_test.ts"],
+    tests: ["test/core/net/body_test.ts"],
   },
   {
     id: "keep-unread-body",
     invariant: "a body that is left early is cancelled, which frees its buffers",
     edits: edit(BODY, "reader.cancel().catch(() => {});", "reader.releaseLock();"),
-    tests: ["test/core/body_test.ts"],
+    tests: ["test/core/net/body_test.ts"],
   },
   {
     id: "grow-an-event",

@@ -429,8 +429,8 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "take-nil-uuid",
     invariant: "the nil UUID is nobody's, in whichever form",
-    edits: edit("lib/core/uuid.ts", "return uuid === NIL ? undefined : uuid;", "return uuid;"),
-    tests: ["test/core/uuid_test.ts"],
+    edits: edit("lib/core/text/uuid.ts", "return uuid === NIL ? undefined : uuid;", "return uuid;"),
+    tests: ["test/core/text/uuid_test.ts"],
   },
   {
     id: "take-any-node-ip",

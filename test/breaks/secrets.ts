@@ -4,8 +4,8 @@
  */
 import { type Break, edit } from "./break.ts";
 
-const REDACT = "lib/core/redact.ts";
-const PRINTABLE = "lib/core/printable.ts";
+const REDACT = "lib/core/text/redact.ts";
+const PRINTABLE = "lib/core/text/printable.ts";
 const KUBECONFIG = "lib/kube/credentials/kubeconfig.ts";
 
 export const SECRET_BREAKS: readonly Break[] = [
@@ -43,13 +43,13 @@ export const SECRET_BREAKS: readonly Break[] = [
     id: "show-password-of-basic",
     invariant: "the password within an Authorization header is a secret, too",
     edits: edit(REDACT, "secrets.push(password);", "void password;"),
-    tests: ["test/core/redact_test.ts"],
+    tests: ["test/core/text/redact_test.ts"],
   },
   {
     id: "redact-once",
     invariant: "a secret is hidden wherever it stands",
     edits: edit(REDACT, "shown.replaceAll(secret", "shown.replace(secret"),
-    tests: ["test/core/redact_test.ts"],
+    tests: ["test/core/text/redact_test.ts"],
   },
   {
     id: "repeat-wrong-line",
@@ -101,13 +101,13 @@ export const SECRET_BREAKS: readonly Break[] = [
     id: "move-the-cursor",
     invariant: "a name in a terminal moves no cursor",
     edits: edit(PRINTABLE, '/[\\p{Cc}\\p{Cf}]/gu, "?"', '/[\\p{Cf}]/gu, "?"'),
-    tests: ["test/core/printable_test.ts"],
+    tests: ["test/core/text/printable_test.ts"],
   },
   {
     id: "turn-the-writing",
     invariant: "a name in a terminal does not turn the direction of writing",
     edits: edit(PRINTABLE, '/[\\p{Cc}\\p{Cf}]/gu, "?"', '/[\\p{Cc}]/gu, "?"'),
-    tests: ["test/core/printable_test.ts"],
+    tests: ["test/core/text/printable_test.ts"],
   },
   {
     id: "log-the-unseen",
@@ -117,7 +117,7 @@ export const SECRET_BREAKS: readonly Break[] = [
       "const INVISIBLE = /[\\x7f-\\x9f\\p{Cf}",
       "const INVISIBLE = /[\\x7f-\\x9f",
     ),
-    tests: ["test/core/printable_test.ts"],
+    tests: ["test/core/text/printable_test.ts"],
   },
   {
     id: "show-command",

@@ -6,7 +6,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseDuration } from "../../lib/core/duration.ts";
+import { parseDuration } from "../../lib/core/text/duration.ts";
 import { type AuditEvent, skipsCluster } from "../support/cluster.ts";
 import { listPrograms } from "../support/landfall_process.ts";
 import { Storm } from "../support/storm.ts";

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { hasAddresses, planAddresses } from "../../lib/controllers/node/addresses.ts";
-import { isGloballyRoutable } from "../../lib/core/ip.ts";
+import { isGloballyRoutable } from "../../lib/core/net/ip.ts";
 import { toInstance } from "../../lib/providers/xenorchestra/model/inventory.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toNode } from "../support/nodes.ts";

@@ -10,7 +10,7 @@ import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { withDeadline } from "../../core/clock.ts";
-import { escapeInvisible } from "../../core/printable.ts";
+import { escapeInvisible } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";

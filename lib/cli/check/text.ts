@@ -3,7 +3,7 @@
  * @module
  */
 import { formatConfigIssue } from "../../core/errors.ts";
-import { toPlainText } from "../../core/printable.ts";
+import { toPlainText } from "../../core/text/printable.ts";
 import { formatTable } from "../../http/text_table.ts";
 import { type FindingLevel, toSeen } from "../../cloud/inspection.ts";
 import type {

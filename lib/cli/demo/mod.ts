@@ -10,8 +10,8 @@ import { DEFAULT_DELETION, type DeletionSettings } from "../../cloud/deletion/gu
 import type { Provider } from "../../cloud/provider.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { systemClock } from "../../core/clock.ts";
-import { findErrorCode } from "../../core/connection_problem.ts";
-import { formatDuration } from "../../core/duration.ts";
+import { findErrorCode } from "../../core/net/connection_problem.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { createLogger, type Logger } from "../../core/log.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";

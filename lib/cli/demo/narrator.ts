@@ -8,7 +8,7 @@ import {
   SHUTDOWN_TAINT,
 } from "../../controllers/node_lifecycle/words.ts";
 import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
-import { toPlainText } from "../../core/printable.ts";
+import { toPlainText } from "../../core/text/printable.ts";
 import type { KubeEvent } from "../../kube/kinds/event.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import {

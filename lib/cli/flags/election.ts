@@ -3,9 +3,9 @@
  * @module
  */
 import type { ElectionSettings } from "../../app/options.ts";
-import { formatDuration } from "../../core/duration.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { isSubdomain } from "../../core/subdomain.ts";
+import { isSubdomain } from "../../core/net/subdomain.ts";
 import { RETRY_JITTER } from "../../kube/election/leader.ts";
 import type { GivenFlags, Range } from "./given.ts";
 

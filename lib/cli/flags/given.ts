@@ -2,8 +2,8 @@
  * The values of all flags, given or by default, read by name.
  * @module
  */
-import { parseBool } from "../../core/bool.ts";
-import { formatDuration, parseDuration } from "../../core/duration.ts";
+import { parseBool } from "../../core/text/bool.ts";
+import { formatDuration, parseDuration } from "../../core/text/duration.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import type { FlagSpec } from "./spec.ts";
 import { FLAGS } from "./table.ts";

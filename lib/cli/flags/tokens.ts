@@ -4,7 +4,7 @@
  */
 import type { ConfigIssue } from "../../core/errors.ts";
 import type { FlagSpec } from "./spec.ts";
-import { findClosest } from "../../core/edit_distance.ts";
+import { findClosest } from "../../core/text/edit_distance.ts";
 
 /** One flag as it was given. */
 export interface FlagToken {

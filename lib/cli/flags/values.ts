@@ -2,8 +2,8 @@
  * Values of flags, read as Go's pflag reads them.
  * @module
  */
-import { parseBool } from "../../core/bool.ts";
-import { parseDurationWithin } from "../../core/duration.ts";
+import { parseBool } from "../../core/text/bool.ts";
+import { parseDurationWithin } from "../../core/text/duration.ts";
 import type { FlagSpec } from "./spec.ts";
 
 /** Splits a comma separated list; blanks around items and empty items are dropped. */

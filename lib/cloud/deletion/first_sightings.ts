@@ -6,7 +6,7 @@
  * gone. Only time tells.
  * @module
  */
-import { formatDuration } from "../../core/duration.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 
 /**
  * What an inventory shows of a Node's instance. `missing`: not listed, although the part of the cloud that would hold

@@ -2,7 +2,7 @@
  * How many of our Nodes may be missing or deleted at once.
  * @module
  */
-import { formatDuration } from "../../core/duration.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 
 /** How much of the fleet may go. */
 export interface FleetLimitSettings {

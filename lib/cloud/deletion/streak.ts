@@ -2,7 +2,7 @@
  * How often in a row, and for how long, an instance was missing. Pure.
  * @module
  */
-import { formatDuration } from "../../core/duration.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 
 /** How long a streak must be. */
 export interface StreakSettings {

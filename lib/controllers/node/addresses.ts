@@ -5,8 +5,8 @@
  * @module
  */
 import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
-import { type IpAddress, isHostAddress, parseIp } from "../../core/ip.ts";
-import { quote } from "../../core/printable.ts";
+import { type IpAddress, isHostAddress, parseIp } from "../../core/net/ip.ts";
+import { quote } from "../../core/text/printable.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 

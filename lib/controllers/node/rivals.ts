@@ -3,7 +3,7 @@
  * @module
  */
 import type { Instance, Presence, Provider } from "../../cloud/provider.ts";
-import { swapUuid } from "../../core/uuid.ts";
+import { swapUuid } from "../../core/text/uuid.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 

@@ -3,7 +3,7 @@
  * at once, is many times what is kept of it.
  * @module
  */
-import { BodyError, readPieces } from "../../core/body.ts";
+import { BodyError, readPieces } from "../../core/net/body.ts";
 import { KubeError } from "./errors.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject } from "../kinds/resource.ts";

@@ -3,11 +3,11 @@
  * and one more try when an old connection turns out to be dead.
  * @module
  */
-import { ERROR_BYTES_MAX, readText } from "../../core/body.ts";
+import { ERROR_BYTES_MAX, readText } from "../../core/net/body.ts";
 import { type Clock, isTimeout } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../../core/metrics.ts";
-import { listSecrets, redact } from "../../core/redact.ts";
+import { listSecrets, redact } from "../../core/text/redact.ts";
 import type { Credential, Credentials } from "../credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 import type { Recovery } from "./recovery.ts";

@@ -3,7 +3,7 @@
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  * @module
  */
-import { shorten } from "../../core/printable.ts";
+import { shorten } from "../../core/text/printable.ts";
 import { KubeError, type KubeErrorKind } from "./errors.ts";
 import { isFields } from "../kinds/shape.ts";
 

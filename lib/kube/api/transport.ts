@@ -7,9 +7,9 @@ import {
   formatHostPort,
   isReset,
   toConnectionProblem,
-} from "../../core/connection_problem.ts";
-import { isLoopbackHost } from "../../core/ip.ts";
-import { explainDates } from "../../core/server_certificate.ts";
+} from "../../core/net/connection_problem.ts";
+import { isLoopbackHost } from "../../core/net/ip.ts";
+import { explainDates } from "../../core/net/server_certificate.ts";
 import type { Credential, TlsSettings } from "../credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 

@@ -2,7 +2,7 @@
  * Takes the body of a watch apart: bytes to lines, lines to events.
  * @module
  */
-import { BodyError, readPieces } from "../../core/body.ts";
+import { BodyError, readPieces } from "../../core/net/body.ts";
 import type { WatchEvent } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import { toTransportError } from "./transport.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { arch, platform } from "node:os";
-import { BodyError, readText } from "../../core/body.ts";
+import { BodyError, readText } from "../../core/net/body.ts";
 import type { DeleteOptions, ListPage, ListQuery, PatchType, WatchQuery } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import type { Kind } from "../kinds/kind.ts";

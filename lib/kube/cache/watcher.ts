@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
-import { formatDuration } from "../../core/duration.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
 import type { KubeClient, WatchEvent } from "../api/client.ts";

@@ -5,8 +5,8 @@
  */
 import { dirname, resolve } from "node:path";
 import type { ConfigError } from "../../core/errors.ts";
-import { quote } from "../../core/printable.ts";
-import { isPathLike, SECRET_LENGTH_MIN } from "../../core/redact.ts";
+import { quote } from "../../core/text/printable.ts";
+import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
 import { type Place, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 

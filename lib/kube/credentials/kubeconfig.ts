@@ -3,9 +3,9 @@
  * @module
  */
 import { dirname, resolve } from "node:path";
-import { quote } from "../../core/printable.ts";
-import { isPathLike, SECRET_LENGTH_MIN } from "../../core/redact.ts";
-import { trimSlashes } from "../../core/trim_slashes.ts";
+import { quote } from "../../core/text/printable.ts";
+import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
+import { trimSlashes } from "../../core/net/trim_slashes.ts";
 import type { LoadedCredential, TlsSettings } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
 import type { KubeconfigContext } from "./kubeconfig_file.ts";

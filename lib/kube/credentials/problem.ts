@@ -2,7 +2,7 @@
  * Saying in one sentence which file and which field is wrong.
  * @module
  */
-import { findErrorCode } from "../../core/connection_problem.ts";
+import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 

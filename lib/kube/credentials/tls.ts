@@ -3,7 +3,7 @@
  * @module
  */
 import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
-import { CertificateError, parseCertificates } from "../../core/certificates.ts";
+import { CertificateError, parseCertificates } from "../../core/net/certificates.ts";
 import { type Place, toConfigError } from "./problem.ts";
 
 /** PEM and where it comes from. */

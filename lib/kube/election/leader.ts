@@ -10,7 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, withDeadline } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { shorten } from "../../core/printable.ts";
+import { shorten } from "../../core/text/printable.ts";
 import type { KubeClient } from "../api/client.ts";
 import { ElectionNarrator, type LeaderMetrics } from "./narrator.ts";
 import { LeadershipLostError } from "../api/errors.ts";

@@ -7,9 +7,9 @@ import type { InstanceAddress } from "../../cloud/provider.ts";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
 import { toSettingForm } from "../../cloud/settings/form.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { describeDurationRange, parseDurationWithin } from "../../core/duration.ts";
-import { parseIp } from "../../core/ip.ts";
-import { isLabelKey, isLabelValue } from "../../core/label.ts";
+import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
+import { parseIp } from "../../core/net/ip.ts";
+import { isLabelKey, isLabelValue } from "../../core/text/label.ts";
 import { isInstanceId, isScheme } from "./provider_id.ts";
 
 /** One instance of an inventory file. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
-import { parseIp } from "../../core/ip.ts";
+import { parseIp } from "../../core/net/ip.ts";
 import type { StaticEntry, StaticFile } from "./config_schema.ts";
 import { formatProviderId } from "./provider_id.ts";
 

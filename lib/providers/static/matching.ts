@@ -3,7 +3,7 @@
  * @module
  */
 import type { Instance, NodeIdentity, Presence, UnknownReason } from "../../cloud/provider.ts";
-import { quote } from "../../core/printable.ts";
+import { quote } from "../../core/text/printable.ts";
 import { parseProviderId } from "./provider_id.ts";
 
 /**

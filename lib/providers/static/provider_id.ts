@@ -2,7 +2,7 @@
  * The provider ID of the static provider. MUST NOT CHANGE: it is written into clusters for good.
  * @module
  */
-import { quote } from "../../core/printable.ts";
+import { quote } from "../../core/text/printable.ts";
 
 /** What a provider ID says. */
 export type ParsedProviderId =

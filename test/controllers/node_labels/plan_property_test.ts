@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Instance, Presence } from "../../../lib/cloud/provider.ts";
 import { type Labels, planNodeLabels } from "../../../lib/controllers/node_labels/plan.ts";
-import { isLabelValue } from "../../../lib/core/label.ts";
+import { isLabelValue } from "../../../lib/core/text/label.ts";
 import {
   type InstanceSettings,
   toInstance as toXenInstance,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ConnectionProblem } from "../../../lib/core/connection_problem.ts";
+import { ConnectionProblem } from "../../../lib/core/net/connection_problem.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import {

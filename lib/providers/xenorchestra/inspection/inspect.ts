@@ -6,7 +6,7 @@ import { CloudError } from "../../../cloud/errors.ts";
 import { type Finding, inspectInventory, type Inspection } from "../../../cloud/inspection.ts";
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { withDeadline } from "../../../core/clock.ts";
-import { formatHostPort } from "../../../core/connection_problem.ts";
+import { formatHostPort } from "../../../core/net/connection_problem.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import {
   judgeConnections,

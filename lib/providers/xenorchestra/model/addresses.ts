@@ -10,7 +10,7 @@ import {
   parseIp,
   type Cidr,
   type IpAddress,
-} from "../../../core/ip.ts";
+} from "../../../core/net/ip.ts";
 
 /** How addresses are chosen. */
 export interface AddressSettings {

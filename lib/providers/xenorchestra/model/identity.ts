@@ -3,8 +3,8 @@
  * @module
  */
 import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
-import { quote } from "../../../core/printable.ts";
-import { parseUuid, swapUuid } from "../../../core/uuid.ts";
+import { quote } from "../../../core/text/printable.ts";
+import { parseUuid, swapUuid } from "../../../core/text/uuid.ts";
 import { parseProviderId } from "./provider_id.ts";
 
 /** The IDs that a Node may be known by. */

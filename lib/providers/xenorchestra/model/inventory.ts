@@ -4,7 +4,7 @@
  */
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Instance, InstanceState } from "../../../cloud/provider.ts";
-import { toLabelValue } from "../../../core/label.ts";
+import { toLabelValue } from "../../../core/text/label.ts";
 import { toAddresses } from "./addresses.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import { findTagValue, formatInstanceType } from "./instance_type.ts";

@@ -2,7 +2,7 @@
  * Labels of a VM's Node. The keys MUST NOT CHANGE: they are those of the Go controller, and workloads select by them.
  * @module
  */
-import { toLabelValue } from "../../../core/label.ts";
+import { toLabelValue } from "../../../core/text/label.ts";
 
 /** Name of the VM. */
 export const VM_NAME_LABEL = "vm.k8s.xenorchestra/name_label";

@@ -2,8 +2,8 @@
  * The provider ID. MUST NOT CHANGE: it is written into clusters for good, and the CSI driver of Xen Orchestra reads it.
  * @module
  */
-import { quote } from "../../../core/printable.ts";
-import { parseUuid } from "../../../core/uuid.ts";
+import { quote } from "../../../core/text/printable.ts";
+import { parseUuid } from "../../../core/text/uuid.ts";
 
 const SCHEME = "xenorchestra";
 const FORMAT = `${SCHEME}://<pool UUID>/<VM UUID>`;

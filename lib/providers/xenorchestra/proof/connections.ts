@@ -6,7 +6,7 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { shorten } from "../../../core/printable.ts";
+import { shorten } from "../../../core/text/printable.ts";
 import type { ListReply, Server } from "../wire/schema.ts";
 
 /** The list as it was answered: `refused` for good (403), or `missing` on a server that has no such list (404). */

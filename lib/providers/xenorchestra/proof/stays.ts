@@ -4,7 +4,7 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { formatDuration } from "../../../core/duration.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { remember } from "../../../core/remember.ts";
 
 /**

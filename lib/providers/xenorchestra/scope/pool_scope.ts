@@ -6,7 +6,7 @@
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Presence } from "../../../cloud/provider.ts";
-import { parseUuid } from "../../../core/uuid.ts";
+import { parseUuid } from "../../../core/text/uuid.ts";
 import type { Identity } from "../model/identity.ts";
 
 type Known = Pick<Inventory, "coverage" | "instances">;

@@ -2,12 +2,12 @@
  * A file of certificate authorities that is replaced now and then.
  * @module
  */
-import { CertificateError, parseCertificates } from "../../../core/certificates.ts";
+import { CertificateError, parseCertificates } from "../../../core/net/certificates.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { ConfigError, describeError } from "../../../core/errors.ts";
 import { describeFileProblem } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
-import { isPathLike } from "../../../core/redact.ts";
+import { isPathLike } from "../../../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 
 /** Half of the minute within which a change must be in use. */

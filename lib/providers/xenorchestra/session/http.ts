@@ -3,17 +3,17 @@
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
-import { BodyError, ERROR_BYTES_MAX, readText } from "../../../core/body.ts";
-import { findConnectionFault } from "../../../core/connection_fault.ts";
+import { BodyError, ERROR_BYTES_MAX, readText } from "../../../core/net/body.ts";
+import { findConnectionFault } from "../../../core/net/connection_fault.ts";
 import {
   findErrorCode,
   formatHostPort,
   toConnectionProblem,
-} from "../../../core/connection_problem.ts";
-import { isLoopbackHost } from "../../../core/ip.ts";
-import { shorten } from "../../../core/printable.ts";
-import { listSecrets, redact } from "../../../core/redact.ts";
-import { explainDates, NOT_YET_VALID_ADVICE } from "../../../core/server_certificate.ts";
+} from "../../../core/net/connection_problem.ts";
+import { isLoopbackHost } from "../../../core/net/ip.ts";
+import { shorten } from "../../../core/text/printable.ts";
+import { listSecrets, redact } from "../../../core/text/redact.ts";
+import { explainDates, NOT_YET_VALID_ADVICE } from "../../../core/net/server_certificate.ts";
 import type { FetchTls } from "./tls.ts";
 
 /** What is sent. */

@@ -6,7 +6,7 @@ import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
 import { startDeadline } from "../../../core/clock.ts";
-import { formatHostPort, isReset } from "../../../core/connection_problem.ts";
+import { formatHostPort, isReset } from "../../../core/net/connection_problem.ts";
 import { Limiter } from "../../../core/limiter.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import {

@@ -5,8 +5,8 @@
 import type { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import { CloudError } from "../../../cloud/errors.ts";
-import { formatHostPort, toConnectionProblem } from "../../../core/connection_problem.ts";
-import { readServerCertificate } from "../../../core/server_certificate.ts";
+import { formatHostPort, toConnectionProblem } from "../../../core/net/connection_problem.ts";
+import { readServerCertificate } from "../../../core/net/server_certificate.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import { CaFile } from "./ca_file.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";

@@ -6,11 +6,11 @@ import { CloudError } from "../../../cloud/errors.ts";
 import { abortable } from "../../../core/abortable.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Clock } from "../../../core/clock.ts";
-import { formatDuration } from "../../../core/duration.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { ConfigError } from "../../../core/errors.ts";
 import { describeFileProblem } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
-import { isPathLike } from "../../../core/redact.ts";
+import { isPathLike } from "../../../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { explainToken } from "../settings/text_forms.ts";
 

@@ -3,9 +3,9 @@
  * @module
  */
 import type { Environment, ParsedConfig } from "../../../cloud/provider_definition.ts";
-import { parseBool } from "../../../core/bool.ts";
+import { parseBool } from "../../../core/text/bool.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
-import { isLoopbackHost } from "../../../core/ip.ts";
+import { isLoopbackHost } from "../../../core/net/ip.ts";
 import type { AddressSettings } from "../model/addresses.ts";
 import {
   describeSettings,

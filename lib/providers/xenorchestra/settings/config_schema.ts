@@ -5,8 +5,8 @@
 import * as v from "valibot";
 import type { SettingDescription } from "../../../cloud/provider_definition.ts";
 import { toSettingForm } from "../../../cloud/settings/form.ts";
-import { describeDurationRange, parseDurationWithin } from "../../../core/duration.ts";
-import { parseCidr, type Cidr } from "../../../core/ip.ts";
+import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
+import { parseCidr, type Cidr } from "../../../core/net/ip.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
 /** Where the zone of a Node comes from. */

@@ -2,7 +2,7 @@
  * The forms of `url` and `token`, and what exactly is wrong with one, never repeating it: either may hold a secret.
  * @module
  */
-import { trimSlashes } from "../../../core/trim_slashes.ts";
+import { trimSlashes } from "../../../core/net/trim_slashes.ts";
 
 const API = "/rest/v0";
 

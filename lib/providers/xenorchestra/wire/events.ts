@@ -5,13 +5,13 @@
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ChangeHint } from "../../../cloud/provider.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
-import { readPieces } from "../../../core/body.ts";
+import { readPieces } from "../../../core/net/body.ts";
 import type { Clock } from "../../../core/clock.ts";
-import { findErrorCode, toConnectionProblem } from "../../../core/connection_problem.ts";
-import { formatDuration } from "../../../core/duration.ts";
+import { findErrorCode, toConnectionProblem } from "../../../core/net/connection_problem.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../../../core/metrics.ts";
-import { parseUuid } from "../../../core/uuid.ts";
+import { parseUuid } from "../../../core/text/uuid.ts";
 import { openStream, sendRequest, toReplyError, type Reply } from "../session/http.ts";
 import type { Session } from "../session/session.ts";
 import { type ServerSentEvent, SseParser } from "./sse.ts";

@@ -4,8 +4,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import { shorten } from "../../../core/printable.ts";
-import { parseUuid } from "../../../core/uuid.ts";
+import { shorten } from "../../../core/text/printable.ts";
+import { parseUuid } from "../../../core/text/uuid.ts";
 
 /** A virtual machine. */
 export interface Vm {

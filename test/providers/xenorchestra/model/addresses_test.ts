@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { parseCidr, type Cidr } from "../../../../lib/core/ip.ts";
+import { parseCidr, type Cidr } from "../../../../lib/core/net/ip.ts";
 import { toAddresses } from "../../../../lib/providers/xenorchestra/model/addresses.ts";
 
 function cidrs(...texts: string[]): Cidr[] {

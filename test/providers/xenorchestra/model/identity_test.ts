@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { swapUuid } from "../../../../lib/core/uuid.ts";
+import { swapUuid } from "../../../../lib/core/text/uuid.ts";
 import { toIdentity, toVmIds } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "../fake_server.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { isLabelKey, isLabelValue } from "../../../../lib/core/label.ts";
+import { isLabelKey, isLabelValue } from "../../../../lib/core/text/label.ts";
 import {
   LABEL_DESCRIPTIONS,
   toLabels,

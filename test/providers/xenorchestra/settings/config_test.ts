@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { isInCidr } from "../../../../lib/core/ip.ts";
+import { isInCidr } from "../../../../lib/core/net/ip.ts";
 import { describeSettings } from "../../../../lib/providers/xenorchestra/settings/config_schema.ts";
 import { parseXenOrchestraConfig } from "../../../../lib/providers/xenorchestra/settings/config.ts";
 

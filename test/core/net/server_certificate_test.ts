@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { ConnectionProblem, findErrorCode } from "../../lib/core/connection_problem.ts";
+import { ConnectionProblem, findErrorCode } from "../../../lib/core/net/connection_problem.ts";
 import {
   describeDates,
   explainDates,
   readServerCertificate,
-} from "../../lib/core/server_certificate.ts";
-import { makeSelfSigned } from "../../lib/http/self_signed.ts";
-import { readTls } from "../support/tls_fixtures.ts";
+} from "../../../lib/core/net/server_certificate.ts";
+import { makeSelfSigned } from "../../../lib/http/self_signed.ts";
+import { readTls } from "../../support/tls_fixtures.ts";
 
 const signal = new AbortController().signal;
 const DAY_MS = 86_400_000;

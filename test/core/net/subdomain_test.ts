@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isSubdomain } from "../../lib/core/subdomain.ts";
+import { isSubdomain } from "../../../lib/core/net/subdomain.ts";
 
 describe("isSubdomain()", () => {
   test.each(["a", "0", "a-b", "a.b", "node-1.example.com", "n".repeat(253)])("takes %s", (text) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isLabelKey, isLabelValue, toLabelValue } from "../../lib/core/label.ts";
+import { isLabelKey, isLabelValue, toLabelValue } from "../../../lib/core/text/label.ts";
 
 describe("isLabelKey()", () => {
   test.each(["a", "a.b/c", "x_y-z.1", `a.b/${"n".repeat(63)}`])("takes %s", (key) => {

@@ -3,7 +3,7 @@
  * @module
  */
 import { findErrorCode } from "./connection_problem.ts";
-import { listCauses } from "./errors.ts";
+import { listCauses } from "../errors.ts";
 
 /**
  * Where a connection failed.

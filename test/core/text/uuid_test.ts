@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { assert, property, uuid } from "fast-check";
-import { parseUuid, swapUuid } from "../../lib/core/uuid.ts";
+import { parseUuid, swapUuid } from "../../../lib/core/text/uuid.ts";
 
 const UUID = "e865e63f-3d30-4f0b-83e0-0123456789ab";
 

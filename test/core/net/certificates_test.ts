@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { parseCertificates } from "../../lib/core/certificates.ts";
-import { readTls } from "../support/tls_fixtures.ts";
+import { parseCertificates } from "../../../lib/core/net/certificates.ts";
+import { readTls } from "../../support/tls_fixtures.ts";
 
 const DAMAGED = readTls("client.crt").replace("MII", "???");
 

@@ -2,7 +2,7 @@
  * Syntax of Kubernetes labels.
  * @module
  */
-import { isSubdomain } from "./subdomain.ts";
+import { isSubdomain } from "../net/subdomain.ts";
 
 const NAME = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)$/;
 

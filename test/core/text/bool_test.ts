@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { parseBool } from "../../lib/core/bool.ts";
+import { parseBool } from "../../../lib/core/text/bool.ts";
 
 test("parseBool() reads the twelve forms of Go and nothing else", () => {
   const yes = ["1", "t", "T", "true", "TRUE", "True"];

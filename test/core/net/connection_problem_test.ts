@@ -11,8 +11,8 @@ import {
   isReset,
   toConnectionProblem,
   toHostPort,
-} from "../../lib/core/connection_problem.ts";
-import { describeError } from "../../lib/core/errors.ts";
+} from "../../../lib/core/net/connection_problem.ts";
+import { describeError } from "../../../lib/core/errors.ts";
 
 function withCode(code: string, message: string = "runtime text"): Error {
   return Object.assign(new Error(message), { code });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isPathLike, listSecrets, redact } from "../../lib/core/redact.ts";
+import { isPathLike, listSecrets, redact } from "../../../lib/core/text/redact.ts";
 
 const BASIC = Buffer.from("ann:geheim:1").toString("base64");
 

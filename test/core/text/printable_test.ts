@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { escapeInvisible, quote, shorten, toPlainText } from "../../lib/core/printable.ts";
+import { escapeInvisible, quote, shorten, toPlainText } from "../../../lib/core/text/printable.ts";
 
 describe("escapeInvisible()", () => {
   test.each([

@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { findClosest, toEditDistance } from "../../lib/core/edit_distance.ts";
+import { findClosest, toEditDistance } from "../../../lib/core/text/edit_distance.ts";
 
 const distances: readonly [string, string, number][] = [
   ["", "", 0],

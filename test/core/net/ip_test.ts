@@ -12,7 +12,7 @@ import {
   isLoopbackHost,
   parseCidr,
   parseIp,
-} from "../../lib/core/ip.ts";
+} from "../../../lib/core/net/ip.ts";
 
 describe("parseIp()", () => {
   test.each([

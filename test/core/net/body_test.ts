@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readPieces, readText } from "../../lib/core/body.ts";
+import { readPieces, readText } from "../../../lib/core/net/body.ts";
 
 /** A body that goes on as long as somebody reads it. */
 function createEndless(): {

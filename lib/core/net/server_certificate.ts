@@ -4,7 +4,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import { connect, type ConnectionOptions } from "node:tls";
-import { systemClock, withDeadline } from "./clock.ts";
+import { systemClock, withDeadline } from "../clock.ts";
 import {
   ConnectionProblem,
   findErrorCode,

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { trimSlashes } from "../../lib/core/trim_slashes.ts";
+import { trimSlashes } from "../../../lib/core/net/trim_slashes.ts";
 
 describe("trimSlashes()", () => {
   test.each([

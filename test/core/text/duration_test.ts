@@ -9,7 +9,7 @@ import {
   formatDuration,
   parseDuration,
   parseDurationWithin,
-} from "../../lib/core/duration.ts";
+} from "../../../lib/core/text/duration.ts";
 
 describe("parseDuration()", () => {
   const good: readonly [string, number][] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { findConnectionFault } from "../../lib/core/connection_fault.ts";
-import { ConnectionProblem } from "../../lib/core/connection_problem.ts";
+import { findConnectionFault } from "../../../lib/core/net/connection_fault.ts";
+import { ConnectionProblem } from "../../../lib/core/net/connection_problem.ts";
 
 describe("findConnectionFault()", () => {
   test.each([
