@@ -5,7 +5,7 @@
 import type { DebugOptions } from "../http/debug.ts";
 import { createPages } from "../http/pages.ts";
 import type { Check } from "../http/probes.ts";
-import { type HttpServer, startHttpServer } from "../http/server.ts";
+import { type HttpServer, startHttpServer } from "../http/sockets/server.ts";
 import type { NodeView } from "../http/views.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { toInventoryView } from "./inventory_view.ts";

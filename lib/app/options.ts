@@ -11,7 +11,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Notifier } from "../host/notify.ts";
-import type { ListenAddress } from "../http/listen_address.ts";
+import type { ListenAddress } from "../http/sockets/listen_address.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import type { ElectionTimes } from "../kube/election/leader.ts";
 import type { LeaseName } from "../kube/lease.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { systemClock } from "../core/clock.ts";
-import { makeSelfSigned } from "../http/self_signed.ts";
+import { makeSelfSigned } from "../http/certificate/self_signed.ts";
 import type { CommandContext } from "./command.ts";
 
 /**

@@ -12,7 +12,7 @@ import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import type { ListenAddress } from "../../lib/http/listen_address.ts";
+import type { ListenAddress } from "../../lib/http/sockets/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { LeadershipLostError } from "../../lib/kube/api/errors.ts";
 import { createKubeClient } from "../../lib/kube/api/http_client.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { loadServingCertificate } from "../../lib/app/serving_certificate.ts";
 import { createLogger } from "../../lib/core/log.ts";
-import type { KeyPair } from "../../lib/http/server.ts";
+import type { KeyPair } from "../../lib/http/sockets/server.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { readTls, tlsPath } from "../support/tls_fixtures.ts";
 

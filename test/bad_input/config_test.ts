@@ -13,7 +13,7 @@ import { parseProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError, describeError, formatConfigIssue } from "../../lib/core/errors.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { readKeyPair } from "../../lib/http/key_pair.ts";
+import { readKeyPair } from "../../lib/http/certificate/key_pair.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";
 import {
   anyJson,

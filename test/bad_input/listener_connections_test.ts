@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { silentLogger } from "../../lib/core/log.ts";
-import { startHttpServer } from "../../lib/http/server.ts";
+import { startHttpServer } from "../../lib/http/sockets/server.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openRaw, type RawConnection, type RawPlace } from "../support/raw_http.ts";
 import { readTls } from "../support/tls_fixtures.ts";

@@ -11,7 +11,7 @@ import { startListeners } from "../../lib/app/listeners.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
 import { createParts } from "../../lib/app/parts.ts";
 import { createLogger } from "../../lib/core/log.ts";
-import type { HttpServer } from "../../lib/http/server.ts";
+import type { HttpServer } from "../../lib/http/sockets/server.ts";
 import { toBareApp } from "../support/bare_app.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { askRaw, openRaw, type RawConnection, type RawPlace } from "../support/raw_http.ts";

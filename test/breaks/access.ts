@@ -4,7 +4,7 @@
  */
 import { type Break, edit } from "./break.ts";
 
-const ACCESS = "lib/http/access.ts";
+const ACCESS = "lib/http/access/access.ts";
 
 export const ACCESS_BREAKS: readonly Break[] = [
   {
@@ -15,13 +15,13 @@ export const ACCESS_BREAKS: readonly Break[] = [
       "options.alwaysAllowPaths.some((pattern) => isMatch(path, pattern));",
       'options.alwaysAllowPaths.some((pattern) => pattern !== "");',
     ),
-    tests: ["test/http/access_test.ts"],
+    tests: ["test/http/access/access_test.ts"],
   },
   {
     id: "open-when-nobody-answers",
     invariant: "who cannot be asked about is not let in",
     edits: edit(ACCESS, 'return "unavailable";', 'return "allowed";'),
-    tests: ["test/http/access_test.ts"],
+    tests: ["test/http/access/access_test.ts"],
   },
   {
     id: "token-by-prefix",
@@ -31,7 +31,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
       "this.#users.ask(toHash(token), (signal)",
       "this.#users.ask(toHash(token.slice(0, 8)), (signal)",
     ),
-    tests: ["test/http/access_test.ts"],
+    tests: ["test/http/access/access_test.ts"],
   },
   {
     id: "right-for-every-path",
@@ -41,7 +41,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
       "toHash(JSON.stringify([user.value, access]));",
       "toHash(JSON.stringify([user.value]));",
     ),
-    tests: ["test/http/access_test.ts"],
+    tests: ["test/http/access/access_test.ts"],
   },
   {
     id: "unclear-is-yes",
@@ -63,8 +63,8 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "free-refusals",
     invariant: "made-up tokens cost the API server two questions a second at most",
-    edits: edit("lib/http/review_cache.ts", "this.#budget.spend();", ""),
-    tests: ["test/http/review_cache_test.ts"],
+    edits: edit("lib/http/access/review_cache.ts", "this.#budget.spend();", ""),
+    tests: ["test/http/access/review_cache_test.ts"],
   },
   {
     id: "debug-for-everybody",
@@ -80,31 +80,31 @@ export const ACCESS_BREAKS: readonly Break[] = [
     id: "any-host-header",
     invariant: "a web page cannot read the debug pages by a name of its own for this machine",
     edits: edit(
-      "lib/http/host_header.ts",
+      "lib/http/sockets/host_header.ts",
       "if (host !== undefined && isLoopbackHost(host)) return undefined;",
       "if (host !== undefined) return undefined;",
     ),
-    tests: ["test/http/host_header_test.ts"],
+    tests: ["test/http/sockets/host_header_test.ts"],
   },
   {
     id: "no-host-header",
     invariant: "a request on a loopback port that names no host is refused",
     edits: edit(
-      "lib/http/host_header.ts",
+      "lib/http/sockets/host_header.ts",
       "if (host !== undefined && isLoopbackHost(host)) return undefined;",
       "if (host === undefined || isLoopbackHost(host)) return undefined;",
     ),
-    tests: ["test/http/host_header_test.ts"],
+    tests: ["test/http/sockets/host_header_test.ts"],
   },
   {
     id: "two-tokens",
     invariant: "a request with two tokens is refused, for which of them counts is unclear",
     edits: edit(
-      "lib/http/exchange.ts",
+      "lib/http/sockets/exchange.ts",
       '(name === "host" || name === "authorization")',
       'name === "host"',
     ),
-    tests: ["test/http/exchange_test.ts"],
+    tests: ["test/http/sockets/exchange_test.ts"],
   },
   {
     id: "part-of-a-user",
@@ -132,20 +132,20 @@ export const ACCESS_BREAKS: readonly Break[] = [
     id: "take-live-socket",
     invariant: "the socket of a process that lives is left alone",
     edits: edit(
-      "lib/http/unix_socket.ts",
+      "lib/http/sockets/unix_socket.ts",
       'if (await canConnect(path, signal)) return "live";',
       "",
     ),
-    tests: ["test/http/unix_socket_test.ts"],
+    tests: ["test/http/sockets/unix_socket_test.ts"],
   },
   {
     id: "serve-broken-pair",
     invariant: "a new certificate that does not fit its key leaves the old one in use",
     edits: edit(
-      "lib/http/key_pair.ts",
+      "lib/http/certificate/key_pair.ts",
       "seen = found;\n      checkKeyPair(found, files);",
       "seen = found;",
     ),
-    tests: ["test/http/key_pair_test.ts"],
+    tests: ["test/http/certificate/key_pair_test.ts"],
   },
 ];

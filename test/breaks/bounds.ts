@@ -6,15 +6,15 @@ import { type Break, edit } from "./break.ts";
 
 const BODY = "lib/core/net/body.ts";
 const LIMITER = "lib/core/limiter.ts";
-const CONNECTIONS = "lib/http/connections.ts";
-const LISTENING = "lib/http/listening.ts";
+const CONNECTIONS = "lib/http/sockets/connections.ts";
+const LISTENING = "lib/http/sockets/listening.ts";
 
 export const BOUND_BREAKS: readonly Break[] = [
   {
     id: "listen-at-one-family",
     invariant: "the addresses 0.0.0.0 and :: mean every address of both families",
     edits: edit(LISTENING, '["::", "0.0.0.0"] as const', '["0.0.0.0", "::"] as const'),
-    tests: ["test/http/listening_test.ts"],
+    tests: ["test/http/sockets/listening_test.ts"],
   },
   {
     id: "insist-on-ipv6",
@@ -24,7 +24,7 @@ export const BOUND_BREAKS: readonly Break[] = [
       "if (!ABSENT.has(findErrorCode(error))) {",
       "if (host !== address.host) {",
     ),
-    tests: ["test/http/listening_test.ts"],
+    tests: ["test/http/sockets/listening_test.ts"],
   },
   {
     id: "count-one-place-twice",
@@ -34,7 +34,7 @@ export const BOUND_BREAKS: readonly Break[] = [
       "const place = parseIp(origin)?.text ?? origin;",
       "const place = origin;",
     ),
-    tests: ["test/http/connections_test.ts"],
+    tests: ["test/http/sockets/connections_test.ts"],
   },
   {
     id: "read-without-end",
@@ -154,13 +154,13 @@ export const BOUND_BREAKS: readonly Break[] = [
       "if (this.#connections.size >= this.#max &&",
       "if (this.#connections.size > 1e9 &&",
     ),
-    tests: ["test/http/connections_test.ts"],
+    tests: ["test/http/sockets/connections_test.ts"],
   },
   {
     id: "cut-off-anybody",
     invariant: "who holds most connections makes room, and not a probe",
     edits: edit(CONNECTIONS, "crowd > most || (crowd === most &&", "(crowd >= 0 &&"),
-    tests: ["test/http/connections_test.ts"],
+    tests: ["test/http/sockets/connections_test.ts"],
   },
   {
     id: "time-by-asking",
@@ -170,7 +170,7 @@ export const BOUND_BREAKS: readonly Break[] = [
       "if (connection.running === 1) connection.dueMs",
       "if (connection.running > 0) connection.dueMs",
     ),
-    tests: ["test/http/connections_test.ts"],
+    tests: ["test/http/sockets/connections_test.ts"],
   },
   {
     id: "wait-for-slow-head",
@@ -180,29 +180,29 @@ export const BOUND_BREAKS: readonly Break[] = [
       "if (dueMs <= nowMs) socket.destroy();\n          else nextMs",
       "if (dueMs > nowMs) nextMs",
     ),
-    tests: ["test/http/connections_test.ts"],
+    tests: ["test/http/sockets/connections_test.ts"],
   },
   {
     id: "die-of-a-reset",
     invariant: "a connection that breaks does not end the process",
     edits: edit(CONNECTIONS, 'socket.on("error", () => socket.destroy());', ""),
-    tests: ["test/http/connections_test.ts"],
+    tests: ["test/http/sockets/connections_test.ts"],
   },
   {
     id: "take-a-body",
     invariant: "a request with a body is refused before the body is read",
-    edits: edit("lib/http/exchange.ts", 'length !== "0" ||', 'length === "" ||'),
-    tests: ["test/http/exchange_test.ts"],
+    edits: edit("lib/http/sockets/exchange.ts", 'length !== "0" ||', 'length === "" ||'),
+    tests: ["test/http/sockets/exchange_test.ts"],
   },
   {
     id: "answer-everybody-at-once",
     invariant: "the answers that are worked on at once have a bound",
     edits: edit(
-      "lib/http/server.ts",
+      "lib/http/sockets/server.ts",
       "(this.#requests > REQUESTS_MAX && !this.#connections.cutSlow())",
       "(this.#requests > Infinity && !this.#connections.cutSlow())",
     ),
-    tests: ["test/http/server_test.ts"],
+    tests: ["test/http/sockets/server_test.ts"],
   },
   {
     id: "keep-all-log-lines",

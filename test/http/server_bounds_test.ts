@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { createLogger } from "../../lib/core/log.ts";
-import { makeSelfSigned } from "../../lib/http/self_signed.ts";
-import { type Handler, type HttpServer, startHttpServer } from "../../lib/http/server.ts";
+import { makeSelfSigned } from "../../lib/http/certificate/self_signed.ts";
+import { type Handler, type HttpServer, startHttpServer } from "../../lib/http/sockets/server.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { askRaw, openRaw, type RawConnection, type RawPlace } from "../support/raw_http.ts";
 

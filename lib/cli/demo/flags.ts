@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
-import { type ListenAddress, parseListenAddress } from "../../http/listen_address.ts";
+import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
 
 /** What a person asked for. */
 export interface DemoFlags {

@@ -16,7 +16,7 @@ import { ConfigError, describeError } from "../../core/errors.ts";
 import { createLogger, type Logger } from "../../core/log.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import { watchSignals } from "../../host/signals.ts";
-import { formatListenAddress, type ListenAddress } from "../../http/listen_address.ts";
+import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
 import { loadCredentials } from "../../kube/credentials/mod.ts";
 import { createKubeClient } from "../../kube/api/http_client.ts";
 import type { KubeClient } from "../../kube/api/client.ts";

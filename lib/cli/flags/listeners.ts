@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import type { AppOptions, SecureSettings } from "../../app/options.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isLoopbackHost, parseIp } from "../../core/net/ip.ts";
-import { type ListenAddress, parseListenAddress } from "../../http/listen_address.ts";
+import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
 import { parseList } from "./values.ts";
 import type { GivenFlags } from "./given.ts";
 

@@ -8,7 +8,7 @@ import type { FlagValues } from "../../controllers/flags.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import type { ListenAddress } from "../../http/listen_address.ts";
+import type { ListenAddress } from "../../http/sockets/listen_address.ts";
 import { listControllerNames, selectControllers } from "./controllers.ts";
 import { toElection } from "./election.ts";
 import { listFlags } from "./table.ts";

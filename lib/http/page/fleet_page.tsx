@@ -9,8 +9,8 @@ import { renderDocument } from "./layout.tsx";
 import { Bar, formatCount } from "./marks.tsx";
 import { NodeTable } from "./node_table.tsx";
 import { STATES, type StateName } from "./state.ts";
-import { type Card, type Counts, countStates, toCards, toTopology } from "./topology.ts";
-import { TopologyBoxes } from "./topology_boxes.tsx";
+import { type Card, type Counts, countStates, toCards, toTopology } from "./topology/mod.ts";
+import { TopologyBoxes } from "./topology/boxes.tsx";
 import { TroubleList } from "./trouble_list.tsx";
 import { listTroubles } from "./troubles.ts";
 

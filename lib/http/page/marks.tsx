@@ -4,7 +4,7 @@
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { STATES, type StateName } from "./state.ts";
-import type { Card, Counts } from "./topology.ts";
+import type { Card, Counts } from "./topology/mod.ts";
 
 /** A state, by shape, colour and word. */
 export function Mark({ state }: { readonly state: StateName }): JSX.Element {

@@ -5,7 +5,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { formatSpan, toMs } from "../span.ts";
 import { Mark, toNodePath } from "./marks.tsx";
-import type { Card } from "./topology.ts";
+import type { Card } from "./topology/mod.ts";
 import { formatPlaces } from "./trouble_list.tsx";
 
 /** More rows help nobody. */

@@ -5,7 +5,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { PlaceView } from "../views.ts";
 import { formatCount, Mark, Tiles, toNodePath } from "./marks.tsx";
-import type { Card } from "./topology.ts";
+import type { Card } from "./topology/mod.ts";
 import type { Reason, Trouble } from "./troubles.ts";
 
 /** How many reasons of one state are told. More come with a search for the state. */

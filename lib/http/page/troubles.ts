@@ -4,7 +4,7 @@
  */
 import type { NodeView } from "../views.ts";
 import { STATE_NAMES, STATES, type StateName } from "./state.ts";
-import type { Card } from "./topology.ts";
+import type { Card } from "./topology/mod.ts";
 
 /** Nodes in the same state. */
 export interface Trouble {

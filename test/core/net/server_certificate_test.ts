@@ -6,7 +6,7 @@ import {
   explainDates,
   readServerCertificate,
 } from "../../../lib/core/net/server_certificate.ts";
-import { makeSelfSigned } from "../../../lib/http/self_signed.ts";
+import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
 import { readTls } from "../../support/tls_fixtures.ts";
 
 const signal = new AbortController().signal;

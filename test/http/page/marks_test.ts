@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Bar, formatCount, Mark, Tally, Tiles, toNodePath } from "../../../lib/http/page/marks.tsx";
 import { STATE_NAMES, STATES } from "../../../lib/http/page/state.ts";
 import { STYLE } from "../../../lib/http/page/style.ts";
-import { toCards } from "../../../lib/http/page/topology.ts";
+import { toCards } from "../../../lib/http/page/topology/mod.ts";
 import { toLostView, toNodeView } from "../../support/node_views.ts";
 
 test("Mark() has a shape and a word of its own for every state", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { NodeTable } from "../../../lib/http/page/node_table.tsx";
-import { toCards } from "../../../lib/http/page/topology.ts";
+import { toCards } from "../../../lib/http/page/topology/mod.ts";
 import { PAGE_NOW, toNodeView } from "../../support/node_views.ts";
 
 test("NodeTable() tells state, machine, place and age", () => {

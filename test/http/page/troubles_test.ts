@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toCards } from "../../../lib/http/page/topology.ts";
+import { toCards } from "../../../lib/http/page/topology/mod.ts";
 import { listTroubles } from "../../../lib/http/page/troubles.ts";
 import type { NodeView } from "../../../lib/http/views.ts";
 import { toLostView, toNodeView } from "../../support/node_views.ts";

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { ConnectionProblem } from "../../../../lib/core/net/connection_problem.ts";
-import { makeSelfSigned } from "../../../../lib/http/self_signed.ts";
+import { makeSelfSigned } from "../../../../lib/http/certificate/self_signed.ts";
 import { diagnose } from "../../../../lib/providers/xenorchestra/inspection/diagnose.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
 import { readTls, tlsPath } from "../../../support/tls_fixtures.ts";

@@ -2,7 +2,7 @@
  * For which host a request is: a page on a loopback port is for this machine alone.
  * @module
  */
-import { isLoopbackHost } from "../core/net/ip.ts";
+import { isLoopbackHost } from "../../core/net/ip.ts";
 import type { ListenAddress } from "./listen_address.ts";
 
 /**

@@ -4,8 +4,8 @@
  */
 import { lstat, unlink } from "node:fs/promises";
 import { createConnection } from "node:net";
-import { withDeadline } from "../core/clock.ts";
-import { findErrorCode } from "../core/net/connection_problem.ts";
+import { withDeadline } from "../../core/clock.ts";
+import { findErrorCode } from "../../core/net/connection_problem.ts";
 
 /** What stands where a socket should be made. */
 export type SocketPathState = "free" | "live" | "occupied";

@@ -3,10 +3,10 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import type { Clock } from "../core/clock.ts";
-import type { Logger } from "../core/log.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
 import { RefusalBudget, ReviewCache, TooManyQuestions } from "./review_cache.ts";
-import type { Handler } from "./server.ts";
+import type { Handler } from "../sockets/server.ts";
 
 /** Who decides. `User` is whatever it knows about somebody; it must survive `JSON.stringify`. */
 export interface Reviewer<User> {

@@ -2,8 +2,8 @@
  * Nodes in the places that hold their machines, as boxes within boxes.
  * @module
  */
-import type { InventoryView, NodeView, PlaceView } from "../views.ts";
-import { type NodeCondition, STATE_NAMES, type StateName, toCondition } from "./state.ts";
+import type { InventoryView, NodeView, PlaceView } from "../../views.ts";
+import { type NodeCondition, STATE_NAMES, type StateName, toCondition } from "../state.ts";
 
 /** A Node with its state. */
 export interface Card {

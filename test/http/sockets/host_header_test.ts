@@ -3,8 +3,8 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { refuseForeignHost } from "../../lib/http/host_header.ts";
-import type { ListenAddress } from "../../lib/http/listen_address.ts";
+import { refuseForeignHost } from "../../../lib/http/sockets/host_header.ts";
+import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts";
 
 const LOOPBACK: ListenAddress = { kind: "tcp", host: "127.0.0.1", port: 80 };
 const OPEN: ListenAddress = { kind: "tcp", host: "10.0.0.1", port: 80 };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { makeSelfSigned } from "../../lib/http/self_signed.ts";
+import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
 
 const NOW_MS = Date.UTC(2026, 5, 1);
 const NAMES = ["localhost", "127.0.0.1", "::1", "node-1.example"] as const;

@@ -3,9 +3,9 @@
  * all when too many were refused of late.
  * @module
  */
-import { abortable } from "../core/abortable.ts";
-import { type Clock, startDeadline } from "../core/clock.ts";
-import { remember } from "../core/remember.ts";
+import { abortable } from "../../core/abortable.ts";
+import { type Clock, startDeadline } from "../../core/clock.ts";
+import { remember } from "../../core/remember.ts";
 
 /** What a question gave. */
 export type Verdict<T> =

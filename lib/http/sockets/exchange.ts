@@ -5,7 +5,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
-import { findErrorCode } from "../core/net/connection_problem.ts";
+import { findErrorCode } from "../../core/net/connection_problem.ts";
 
 /** A request that is none of HTTP/1.1, or asks for what no page gives. */
 export interface Refusal {

@@ -4,12 +4,12 @@
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import type { Clock } from "../core/clock.ts";
-import { ConfigError, type ConfigIssue, describeError } from "../core/errors.ts";
-import { describeFileProblem } from "../core/file_problem.ts";
-import type { Logger } from "../core/log.ts";
-import { readSmallText } from "../core/small_file.ts";
-import type { KeyPair } from "./server.ts";
+import type { Clock } from "../../core/clock.ts";
+import { ConfigError, type ConfigIssue, describeError } from "../../core/errors.ts";
+import { describeFileProblem } from "../../core/file_problem.ts";
+import type { Logger } from "../../core/log.ts";
+import { readSmallText } from "../../core/small_file.ts";
+import type { KeyPair } from "../sockets/server.ts";
 
 /** Where certificate and key are. */
 export interface KeyPairFiles {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Socket } from "node:net";
-import { Connections } from "../../lib/http/connections.ts";
-import { ManualClock } from "../support/manual_clock.ts";
+import { Connections } from "../../../lib/http/sockets/connections.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 function open(connections: Connections): Socket {
   const socket = new Socket();

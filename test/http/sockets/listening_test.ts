@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import { createServer, type ListenOptions, Server } from "node:net";
-import type { ListenAddress } from "../../lib/http/listen_address.ts";
-import { listenAt, planListening, type ListenPlan } from "../../lib/http/listening.ts";
+import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts";
+import { listenAt, planListening, type ListenPlan } from "../../../lib/http/sockets/listening.ts";
 
 const EVERYWHERE: ListenPlan = { hosts: ["::", "0.0.0.0"], wanted: "first" };
 const LOOPBACKS: ListenPlan = { hosts: ["127.0.0.1", "::1"], wanted: "each" };

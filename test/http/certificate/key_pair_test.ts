@@ -2,14 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigError } from "../../lib/core/errors.ts";
-import { createLogger } from "../../lib/core/log.ts";
-import { type KeyPairFiles, readKeyPair, watchKeyPair } from "../../lib/http/key_pair.ts";
-import { makeSelfSigned } from "../../lib/http/self_signed.ts";
-import type { KeyPair } from "../../lib/http/server.ts";
-import { ManualClock } from "../support/manual_clock.ts";
-import { SecretMount } from "../support/secret_mount.ts";
-import { readTls, tlsPath } from "../support/tls_fixtures.ts";
+import { ConfigError } from "../../../lib/core/errors.ts";
+import { createLogger } from "../../../lib/core/log.ts";
+import {
+  type KeyPairFiles,
+  readKeyPair,
+  watchKeyPair,
+} from "../../../lib/http/certificate/key_pair.ts";
+import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
+import type { KeyPair } from "../../../lib/http/sockets/server.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { SecretMount } from "../../support/secret_mount.ts";
+import { readTls, tlsPath } from "../../support/tls_fixtures.ts";
 
 let folder = "";
 beforeAll(async () => {

@@ -7,10 +7,10 @@ import { createServer as createHttp, type IncomingMessage, type ServerResponse }
 import { createServer as createTcp, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls, Server as TlsServer } from "node:tls";
-import type { Clock } from "../core/clock.ts";
-import { findErrorCode } from "../core/net/connection_problem.ts";
-import { ConfigError, type ConfigIssue, formatConfigIssue } from "../core/errors.ts";
-import type { Logger } from "../core/log.ts";
+import type { Clock } from "../../core/clock.ts";
+import { findErrorCode } from "../../core/net/connection_problem.ts";
+import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
 import { Connections } from "./connections.ts";
 import {
   formatBareAnswer,

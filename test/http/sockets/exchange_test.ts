@@ -6,7 +6,7 @@ import {
   readRequest,
   sendRefusal,
   toRubbishStatus,
-} from "../../lib/http/exchange.ts";
+} from "../../../lib/http/sockets/exchange.ts";
 
 interface Head {
   readonly method?: string;

@@ -30,7 +30,7 @@ import {
 } from "@peculiar/asn1-x509";
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIP } from "node:net";
-import type { KeyPair } from "./server.ts";
+import type { KeyPair } from "../sockets/server.ts";
 
 /** How long a certificate is good for. */
 export const SELF_SIGNED_MS: number = 365 * 24 * 3_600_000;

@@ -3,8 +3,8 @@
  * @module
  */
 import type { Duplex } from "node:stream";
-import type { Clock } from "../core/clock.ts";
-import { parseIp } from "../core/net/ip.ts";
+import type { Clock } from "../../core/clock.ts";
+import { parseIp } from "../../core/net/ip.ts";
 
 /** From the first packet to the end of the first request's head, the handshake of TLS included. */
 const FIRST_REQUEST_MS = 10_000;

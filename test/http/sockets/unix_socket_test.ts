@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { clearSocketPath } from "../../lib/http/unix_socket.ts";
+import { clearSocketPath } from "../../../lib/http/sockets/unix_socket.ts";
 
 let folder = "";
 beforeAll(async () => {

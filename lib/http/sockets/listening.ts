@@ -3,8 +3,8 @@
  * @module
  */
 import type { Server } from "node:net";
-import { findErrorCode } from "../core/net/connection_problem.ts";
-import { parseIp } from "../core/net/ip.ts";
+import { findErrorCode } from "../../core/net/connection_problem.ts";
+import { parseIp } from "../../core/net/ip.ts";
 import type { ListenAddress } from "./listen_address.ts";
 
 /** Where a host name leads, in the order of trying. */

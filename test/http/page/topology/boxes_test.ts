@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { toCards, toTopology } from "../../../lib/http/page/topology.ts";
-import { TopologyBoxes } from "../../../lib/http/page/topology_boxes.tsx";
-import type { InventoryView, NodeView } from "../../../lib/http/views.ts";
-import { toLostView, toNodeView } from "../../support/node_views.ts";
+import { toCards, toTopology } from "../../../../lib/http/page/topology/mod.ts";
+import { TopologyBoxes } from "../../../../lib/http/page/topology/boxes.tsx";
+import type { InventoryView, NodeView } from "../../../../lib/http/views.ts";
+import { toLostView, toNodeView } from "../../../support/node_views.ts";
 
 function render(nodes: readonly NodeView[], coverage: InventoryView["coverage"] = []): string {
   const topology = toTopology(toCards(nodes), coverage);

@@ -3,8 +3,8 @@
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { Bar, formatCount, Tally, Tiles } from "./marks.tsx";
-import type { Box, Card, Topology } from "./topology.ts";
+import { Bar, formatCount, Tally, Tiles } from "../marks.tsx";
+import type { Box, Card, Topology } from "./mod.ts";
 
 /** A box with more Nodes than this is closed at first, unless there are only few Nodes in all. */
 const OPEN_BOX_MAX = 60;
