@@ -11,7 +11,7 @@ import { abortable } from "../core/abortable.ts";
 import type { Gauge } from "../core/metrics.ts";
 import { runLeading } from "./leadership.ts";
 import { announceFirstFailure } from "./first_check.ts";
-import { startListeners } from "./listeners.ts";
+import { startListeners } from "./serving/listeners.ts";
 import { createRunningMetric, exportInstances } from "./metrics.ts";
 import type { AppOptions } from "./options.ts";
 import { createParts, type Parts } from "./parts.ts";

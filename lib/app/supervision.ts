@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Notification, Notifier } from "../host/notify.ts";
 import { type Check, holds } from "../http/probes.ts";
-import { toChecks } from "./listeners.ts";
+import { toChecks } from "./serving/listeners.ts";
 import type { AppOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";
 

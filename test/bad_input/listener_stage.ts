@@ -7,7 +7,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startListeners } from "../../lib/app/listeners.ts";
+import { startListeners } from "../../lib/app/serving/listeners.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
 import { createParts } from "../../lib/app/parts.ts";
 import { createLogger } from "../../lib/core/log.ts";

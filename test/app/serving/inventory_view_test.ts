@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { toInventoryView } from "../../lib/app/inventory_view.ts";
-import { InventorySource } from "../../lib/cloud/inventory/source.ts";
-import { silentLogger } from "../../lib/core/log.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../support/instances.ts";
-import { ManualClock } from "../support/manual_clock.ts";
+import { toInventoryView } from "../../../lib/app/serving/inventory_view.ts";
+import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { FakeProvider, toInstance } from "../../support/instances.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 test("toInventoryView() tells age, parts, counts and the last failure", async () => {
   const clock = new ManualClock();

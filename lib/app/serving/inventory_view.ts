@@ -2,10 +2,10 @@
  * The inventory as the debug pages show it.
  * @module
  */
-import type { InventorySource } from "../cloud/inventory/source.ts";
-import type { Clock } from "../core/clock.ts";
-import { describeError } from "../core/errors.ts";
-import type { InventoryView } from "../http/views.ts";
+import type { InventorySource } from "../../cloud/inventory/source.ts";
+import type { Clock } from "../../core/clock.ts";
+import { describeError } from "../../core/errors.ts";
+import type { InventoryView } from "../../http/views.ts";
 
 /** Describes the inventory in use and how taking it goes. */
 export function toInventoryView(source: InventorySource, clock: Clock): InventoryView {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { loadServingCertificate } from "../../lib/app/serving_certificate.ts";
-import { createLogger } from "../../lib/core/log.ts";
-import type { KeyPair } from "../../lib/http/sockets/server.ts";
-import { ManualClock } from "../support/manual_clock.ts";
-import { readTls, tlsPath } from "../support/tls_fixtures.ts";
+import { loadServingCertificate } from "../../../lib/app/serving/serving_certificate.ts";
+import { createLogger } from "../../../lib/core/log.ts";
+import type { KeyPair } from "../../../lib/http/sockets/server.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { readTls, tlsPath } from "../../support/tls_fixtures.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const log = createLogger({ format: "text", write: () => {}, now: () => 0 });

@@ -2,12 +2,12 @@
  * The certificate of the HTTPS port, from files or made here, and what keeps it fresh.
  * @module
  */
-import type { Clock } from "../core/clock.ts";
-import type { Logger } from "../core/log.ts";
-import { CERTIFICATE_COMMAND, runSelf } from "../host/self.ts";
-import { readKeyPair, watchKeyPair } from "../http/certificate/key_pair.ts";
-import type { KeyPair } from "../http/sockets/server.ts";
-import type { SecureSettings } from "./options.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import { CERTIFICATE_COMMAND, runSelf } from "../../host/self.ts";
+import { readKeyPair, watchKeyPair } from "../../http/certificate/key_pair.ts";
+import type { KeyPair } from "../../http/sockets/server.ts";
+import type { SecureSettings } from "../options.ts";
 
 /** What {@linkcode loadServingCertificate} works with. */
 export interface ServingCertificateOptions {
@@ -78,6 +78,6 @@ async function makeKeyPair(names: readonly string[], clock: Clock): Promise<KeyP
     const [cert = "", key = ""] = printed.split("\0");
     return { cert, key };
   }
-  const { makeSelfSigned } = await import("../http/certificate/self_signed.ts");
+  const { makeSelfSigned } = await import("../../http/certificate/self_signed.ts");
   return makeSelfSigned(names, clock.now());
 }

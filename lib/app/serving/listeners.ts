@@ -2,16 +2,16 @@
  * The HTTP listeners of a process, and what their pages stand on.
  * @module
  */
-import type { DebugOptions } from "../http/debug.ts";
-import { createPages } from "../http/pages.ts";
-import type { Check } from "../http/probes.ts";
-import { type HttpServer, startHttpServer } from "../http/sockets/server.ts";
-import type { NodeView } from "../http/views.ts";
-import type { Node } from "../kube/kinds/node.ts";
+import type { DebugOptions } from "../../http/debug.ts";
+import { createPages } from "../../http/pages.ts";
+import type { Check } from "../../http/probes.ts";
+import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
+import type { NodeView } from "../../http/views.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { toInventoryView } from "./inventory_view.ts";
-import { toElectionChecks, toElectionView } from "./leadership.ts";
-import type { AppOptions } from "./options.ts";
-import type { Parts } from "./parts.ts";
+import { toElectionChecks, toElectionView } from "../leadership.ts";
+import type { AppOptions } from "../options.ts";
+import type { Parts } from "../parts.ts";
 import { startSecureListener } from "./secure_listener.ts";
 
 /**

@@ -2,10 +2,13 @@
  * The HTTPS port: the pages behind the question who may look, with a certificate that is kept fresh.
  * @module
  */
-import { guardAccess } from "../http/access/access.ts";
-import { type Handler, type HttpServer, startHttpServer } from "../http/sockets/server.ts";
-import { createDelegatedReviewer, createReviewMetrics } from "../kube/access/delegated_review.ts";
-import type { AppOptions, SecureSettings } from "./options.ts";
+import { guardAccess } from "../../http/access/access.ts";
+import { type Handler, type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
+import {
+  createDelegatedReviewer,
+  createReviewMetrics,
+} from "../../kube/access/delegated_review.ts";
+import type { AppOptions, SecureSettings } from "../options.ts";
 import { loadServingCertificate } from "./serving_certificate.ts";
 
 const FLAG = "--secure-port";
