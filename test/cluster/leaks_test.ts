@@ -10,7 +10,7 @@ import { EventCorrelator } from "../../lib/kube/events/correlator.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
-import { RequestLog } from "../../lib/simulator/kubernetes/request_log.ts";
+import { RequestLog } from "../../lib/simulator/kubernetes/requests/log.ts";
 import { settle } from "../support/manual_clock.ts";
 import { CLOUD_STEPS } from "../simulation/cloud_steps.ts";
 import { TOKEN } from "../simulation/cloud.ts";

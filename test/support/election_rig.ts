@@ -24,7 +24,7 @@ import { Faults } from "../../lib/simulator/kubernetes/faults.ts";
 import { handle, type HandlerContext } from "../../lib/simulator/kubernetes/handler.ts";
 import { ObjectAccess } from "../../lib/simulator/kubernetes/object_access.ts";
 import { Registry } from "../../lib/simulator/kubernetes/registry.ts";
-import { RequestLog } from "../../lib/simulator/kubernetes/request_log.ts";
+import { RequestLog } from "../../lib/simulator/kubernetes/requests/log.ts";
 import { Watches } from "../../lib/simulator/kubernetes/watches.ts";
 import type { ManualClock } from "./manual_clock.ts";
 

@@ -4,7 +4,7 @@
  */
 import { badRequest } from "./api_error.ts";
 import type { Faults } from "./faults.ts";
-import { isObject, type Json, type JsonObject, objectAt, stringAt } from "./json.ts";
+import { isObject, type Json, type JsonObject, objectAt, stringAt } from "./patches/json.ts";
 
 /** Where reviews of one's own access are posted. */
 export const ACCESS_REVIEW_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";

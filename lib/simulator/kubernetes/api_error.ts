@@ -2,7 +2,7 @@
  * Refusals of the API server: an HTTP status and a Status object that says why.
  * @module
  */
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./patches/json.ts";
 
 /** What a Status object may carry beyond code, reason and message. */
 export interface ApiErrorOptions {

@@ -2,7 +2,7 @@
  * Switches for what can go wrong with an API server.
  * @module
  */
-import type { RequestFacts } from "./request_log.ts";
+import type { RequestFacts } from "./requests/log.ts";
 
 /** A refusal of some requests. Members that are absent match every request. */
 export interface FaultRule {

@@ -5,20 +5,26 @@
 import type { Clock } from "../../core/clock.ts";
 import { ACCESS_REVIEW_PATH, reviewAccess } from "./access_reviews.ts";
 import { ApiError, badRequest, invalid, noSuchPath } from "./api_error.ts";
-import { discover } from "./discovery.ts";
-import { encodeList, encodeObject, type Form } from "./encoding.ts";
+import { discover } from "./schema/discovery.ts";
+import { encodeList, encodeObject, type Form } from "./requests/encoding.ts";
 import type { FaultRule, Faults } from "./faults.ts";
-import { applyJsonPatch } from "./json_patch.ts";
-import { objectAt, stringAt, type ApiObject, type JsonObject } from "./json.ts";
-import { apiVersionOf } from "./kinds.ts";
+import { applyJsonPatch } from "./patches/json_patch.ts";
+import { objectAt, stringAt, type ApiObject, type JsonObject } from "./patches/json.ts";
+import { apiVersionOf } from "./schema/kinds.ts";
 import { listObjects } from "./lists.ts";
-import { applyMergePatch } from "./merge_patch.ts";
+import { applyMergePatch } from "./patches/merge_patch.ts";
 import type { Registry } from "./registry.ts";
 import { checkPrecondition, requireObject, subjectOf, type WriteOptions } from "./writes.ts";
-import type { RequestLog } from "./request_log.ts";
-import { mediaTypeOf, parseApiPath, readBody, tableOptionsOf, verbOf } from "./requests.ts";
-import type { ApiPath } from "./requests.ts";
-import { applyStrategicPatch } from "./strategic_patch.ts";
+import type { RequestLog } from "./requests/log.ts";
+import {
+  mediaTypeOf,
+  parseApiPath,
+  readBody,
+  tableOptionsOf,
+  verbOf,
+} from "./requests/requests.ts";
+import type { ApiPath } from "./requests/requests.ts";
+import { applyStrategicPatch } from "./patches/strategic_patch.ts";
 import type { Watches } from "./watches.ts";
 
 const BODY_TYPES = ["application/json"];

@@ -3,8 +3,8 @@
  * @module
  */
 import { ApiError, badRequest, expired } from "./api_error.ts";
-import { isObject, stringAt, type Json } from "./json.ts";
-import type { Kind } from "./kinds.ts";
+import { isObject, stringAt, type Json } from "./patches/json.ts";
+import type { Kind } from "./schema/kinds.ts";
 import type { Registry } from "./registry.ts";
 import { parseFieldSelector, parseLabelSelector, type Selector } from "./selectors.ts";
 import type { Stored } from "./store.ts";

@@ -7,13 +7,13 @@ import { Faults } from "./faults.ts";
 import { handle } from "./handler.ts";
 import { ObjectAccess } from "./object_access.ts";
 import { Registry } from "./registry.ts";
-import { RequestLog } from "./request_log.ts";
+import { RequestLog } from "./requests/log.ts";
 import { Watches } from "./watches.ts";
 
 export type { Denial, FaultRule, Faults, GoneForm } from "./faults.ts";
-export type { ApiObject, Json, JsonObject, Metadata } from "./json.ts";
+export type { ApiObject, Json, JsonObject, Metadata } from "./patches/json.ts";
 export type { ObjectAccess, ObjectInput, ObjectName } from "./object_access.ts";
-export type { RequestFacts, RequestFilter, RequestLog } from "./request_log.ts";
+export type { RequestFacts, RequestFilter, RequestLog } from "./requests/log.ts";
 
 /** Settings of a simulated API server. */
 export interface KubernetesSimulatorOptions {

@@ -2,9 +2,9 @@
  * The objects of a simulator, for stories and tests that play kubelet, person or cloud.
  * @module
  */
-import type { ApiObject, Json, JsonObject } from "./json.ts";
-import { KINDS } from "./kinds.ts";
-import { applyMergePatch } from "./merge_patch.ts";
+import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
+import { KINDS } from "./schema/kinds.ts";
+import { applyMergePatch } from "./patches/merge_patch.ts";
 import type { Registry } from "./registry.ts";
 import type { Target } from "./writes.ts";
 

@@ -4,9 +4,9 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { alreadyExists, ApiError, badRequest, invalid, notFound } from "./api_error.ts";
-import { isEqual, objectAt, stringAt } from "./json.ts";
-import type { ApiObject, JsonObject } from "./json.ts";
-import { KINDS, type Kind } from "./kinds.ts";
+import { isEqual, objectAt, stringAt } from "./patches/json.ts";
+import type { ApiObject, JsonObject } from "./patches/json.ts";
+import { KINDS, type Kind } from "./schema/kinds.ts";
 import { Collection, Stored, VersionCounter } from "./store.ts";
 import {
   carryOver,
@@ -24,7 +24,7 @@ import {
   type Target,
   type WriteOptions,
 } from "./writes.ts";
-import { validate } from "./validation.ts";
+import { validate } from "./schema/validation.ts";
 
 /** All objects, and the rules by which they change. */
 export class Registry {

@@ -3,8 +3,8 @@
  * @module
  */
 import { badRequest } from "./api_error.ts";
-import { isObject, objectAt, stringAt, type ApiObject, type Json } from "./json.ts";
-import type { Kind } from "./kinds.ts";
+import { isObject, objectAt, stringAt, type ApiObject, type Json } from "./patches/json.ts";
+import type { Kind } from "./schema/kinds.ts";
 
 /** Whether an object is meant. */
 export type Selector = (object: ApiObject) => boolean;

@@ -2,7 +2,7 @@
  * What the simulated API server holds: the objects, one counter of versions, and the changes of late for watches.
  * @module
  */
-import type { ApiObject } from "./json.ts";
+import type { ApiObject } from "./patches/json.ts";
 
 /** One version of an object. Its JSON is made once, however many watches and lists send it. */
 export class Stored {

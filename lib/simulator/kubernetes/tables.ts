@@ -2,9 +2,9 @@
  * Objects as rows, the form in which `kubectl get` asks for them.
  * @module
  */
-import { apiVersionOf, type Kind } from "./kinds.ts";
-import { isArray, isObject, objectAt, stringAt } from "./json.ts";
-import type { ApiObject, Json, JsonObject } from "./json.ts";
+import { apiVersionOf, type Kind } from "./schema/kinds.ts";
+import { isArray, isObject, objectAt, stringAt } from "./patches/json.ts";
+import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
 
 /** How a table is to be made. */
 export interface TableOptions {

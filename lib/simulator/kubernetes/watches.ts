@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { expired, type ApiError } from "./api_error.ts";
-import { encodeBookmark, encodeEvent, encodeObject, type Form } from "./encoding.ts";
+import { encodeBookmark, encodeEvent, encodeObject, type Form } from "./requests/encoding.ts";
 import type { Faults } from "./faults.ts";
 import { toSelector, toVersion, type Scope } from "./lists.ts";
 import type { Registry } from "./registry.ts";

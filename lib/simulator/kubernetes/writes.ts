@@ -3,10 +3,10 @@
  * @module
  */
 import { badRequest, conflict, invalid, type ErrorSubject } from "./api_error.ts";
-import { isArray, isObject, objectAt, stringAt, without } from "./json.ts";
-import type { ApiObject, Json, JsonObject } from "./json.ts";
-import { apiVersionOf, type Kind } from "./kinds.ts";
-import { normalize } from "./schema.ts";
+import { isArray, isObject, objectAt, stringAt, without } from "./patches/json.ts";
+import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
+import { apiVersionOf, type Kind } from "./schema/kinds.ts";
+import { normalize } from "./schema/schema.ts";
 import type { Stored } from "./store.ts";
 
 /** Which object a write is about. `namespace` is `""` for cluster-scoped kinds. */

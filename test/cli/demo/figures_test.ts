@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { countCloudRequests, countWrites, formatFigures } from "../../../lib/cli/demo/figures.ts";
-import { RequestLog, type RequestFacts } from "../../../lib/simulator/kubernetes/request_log.ts";
+import { RequestLog, type RequestFacts } from "../../../lib/simulator/kubernetes/requests/log.ts";
 import { RequestCounter } from "../../../lib/simulator/xenorchestra/requests.ts";
 
 test("formatFigures() is an aligned page that adds up", () => {

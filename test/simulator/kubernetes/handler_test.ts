@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Faults } from "../../../lib/simulator/kubernetes/faults.ts";
 import { handle, type HandlerContext } from "../../../lib/simulator/kubernetes/handler.ts";
-import type { JsonObject } from "../../../lib/simulator/kubernetes/json.ts";
+import type { JsonObject } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import { Registry } from "../../../lib/simulator/kubernetes/registry.ts";
-import { RequestLog } from "../../../lib/simulator/kubernetes/request_log.ts";
+import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
 import { Watches } from "../../../lib/simulator/kubernetes/watches.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { kindOf } from "../../support/simulator_kinds.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findKind } from "../../../lib/simulator/kubernetes/kinds.ts";
+import { findKind } from "../../../lib/simulator/kubernetes/schema/kinds.ts";
 import {
   parseFieldSelector,
   parseLabelSelector,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ApiObject } from "../../../lib/simulator/kubernetes/json.ts";
+import type { ApiObject } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import { Collection, VersionCounter } from "../../../lib/simulator/kubernetes/store.ts";
 
 function make(name: string, label: string = ""): (version: string) => ApiObject {

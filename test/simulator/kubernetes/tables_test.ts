@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { formatAge, toTable } from "../../../lib/simulator/kubernetes/tables.ts";
-import { findKind } from "../../../lib/simulator/kubernetes/kinds.ts";
+import { findKind } from "../../../lib/simulator/kubernetes/schema/kinds.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 10);
 const HOUR = 3600;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../../lib/simulator/kubernetes/json.ts";
+import type { JsonObject } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import {
   carryOver,
   checkIdentity,

@@ -2,7 +2,7 @@
  * Just enough of OpenAPI for kubectl to learn that the server itself checks fields.
  * @module
  */
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../patches/json.ts";
 import { apiVersionOf, KINDS, type Kind } from "./kinds.ts";
 
 /** The document at `/openapi/v3` or `/openapi/v3/<api path>`; `undefined` for any other path. */

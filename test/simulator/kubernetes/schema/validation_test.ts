@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
-import type { JsonObject } from "../../../lib/simulator/kubernetes/json.ts";
-import { isQualifiedName, validate } from "../../../lib/simulator/kubernetes/validation.ts";
-import { kindOf } from "../../support/simulator_kinds.ts";
+import type { JsonObject } from "../../../../lib/simulator/kubernetes/patches/json.ts";
+import {
+  isQualifiedName,
+  validate,
+} from "../../../../lib/simulator/kubernetes/schema/validation.ts";
+import { kindOf } from "../../../support/simulator_kinds.ts";
 
 function find(plural: string, object: JsonObject, before?: JsonObject): readonly string[] {
   const whole = { metadata: { name: "a" }, ...object };

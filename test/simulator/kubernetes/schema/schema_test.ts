@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { JsonObject } from "../../../lib/simulator/kubernetes/json.ts";
+import type { JsonObject } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import {
   listOf,
   mapOf,
@@ -7,7 +7,7 @@ import {
   normalize,
   record,
   type Field,
-} from "../../../lib/simulator/kubernetes/schema.ts";
+} from "../../../../lib/simulator/kubernetes/schema/schema.ts";
 
 const INNER = record({ name: "text", count: "integer" });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { discover } from "../../../lib/simulator/kubernetes/discovery.ts";
+import { discover } from "../../../../lib/simulator/kubernetes/schema/discovery.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const LEASES = "coordination.k8s.io";

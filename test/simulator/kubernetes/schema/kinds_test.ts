@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
-import { apiVersionOf, findKind, KINDS } from "../../../lib/simulator/kubernetes/kinds.ts";
-import { kindOf } from "../../support/simulator_kinds.ts";
+import {
+  apiVersionOf,
+  findKind,
+  KINDS,
+} from "../../../../lib/simulator/kubernetes/schema/kinds.ts";
+import { kindOf } from "../../../support/simulator_kinds.ts";
 
 test.each([
   ["", "v1", "nodes", "Node"],

@@ -2,10 +2,10 @@
  * What a request to the simulated API server asks for, read from its path, headers and body.
  * @module
  */
-import { ApiError, badRequest } from "./api_error.ts";
-import { findKind, type Kind } from "./kinds.ts";
-import type { Json } from "./json.ts";
-import type { TableOptions } from "./tables.ts";
+import { ApiError, badRequest } from "../api_error.ts";
+import { findKind, type Kind } from "../schema/kinds.ts";
+import type { Json } from "../patches/json.ts";
+import type { TableOptions } from "../tables.ts";
 
 /** The place a path names. */
 export interface ApiPath {

@@ -6,7 +6,7 @@ import {
   objectAt,
   stringAt,
   without,
-} from "../../../lib/simulator/kubernetes/json.ts";
+} from "../../../../lib/simulator/kubernetes/patches/json.ts";
 
 test.each([
   [{}, true, false],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { mergedBy, record } from "../../../lib/simulator/kubernetes/schema.ts";
-import { applyStrategicPatch } from "../../../lib/simulator/kubernetes/strategic_patch.ts";
+import { mergedBy, record } from "../../../../lib/simulator/kubernetes/schema/schema.ts";
+import { applyStrategicPatch } from "../../../../lib/simulator/kubernetes/patches/strategic_patch.ts";
 
 const SCHEMA = record({
   list: mergedBy("k", record({ k: "text", v: "text" })),

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { applyMergePatch } from "../../../lib/simulator/kubernetes/merge_patch.ts";
+import { applyMergePatch } from "../../../../lib/simulator/kubernetes/patches/merge_patch.ts";
 
 test.each([
   [{ a: { b: 1, c: 2 } }, { a: { b: null, d: 3 } }, { a: { c: 2, d: 3 } }],

@@ -2,8 +2,8 @@
  * Paths that are no object: version, health, and what kinds there are.
  * @module
  */
-import { noSuchPath } from "./api_error.ts";
-import type { Json, JsonObject } from "./json.ts";
+import { noSuchPath } from "../api_error.ts";
+import type { Json, JsonObject } from "../patches/json.ts";
 import { apiVersionOf, KINDS, type Kind } from "./kinds.ts";
 import { openApiAt } from "./openapi.ts";
 

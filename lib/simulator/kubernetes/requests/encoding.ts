@@ -2,10 +2,10 @@
  * How objects, lists and events look on the wire: as JSON objects, or as Tables for `kubectl get`.
  * @module
  */
-import { apiVersionOf, type Kind } from "./kinds.ts";
-import type { List } from "./lists.ts";
-import type { Stored } from "./store.ts";
-import { toTable, type TableOptions } from "./tables.ts";
+import { apiVersionOf, type Kind } from "../schema/kinds.ts";
+import type { List } from "../lists.ts";
+import type { Stored } from "../store.ts";
+import { toTable, type TableOptions } from "../tables.ts";
 
 /** The form that a client asked for. */
 export interface Form {

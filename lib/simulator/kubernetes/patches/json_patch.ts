@@ -2,7 +2,7 @@
  * JSON patch (RFC 6902).
  * @module
  */
-import { ApiError, badRequest } from "./api_error.ts";
+import { ApiError, badRequest } from "../api_error.ts";
 import { isArray, isEqual, isObject, type Json, type JsonObject } from "./json.ts";
 
 // The Kubernetes API server refuses longer ones.

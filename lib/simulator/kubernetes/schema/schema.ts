@@ -2,8 +2,8 @@
  * How fields of built-in kinds are typed: what is dropped, what is refused, and how lists merge.
  * @module
  */
-import { badRequest } from "./api_error.ts";
-import { isArray, isObject, type Json, type JsonObject } from "./json.ts";
+import { badRequest } from "../api_error.ts";
+import { isArray, isObject, type Json, type JsonObject } from "../patches/json.ts";
 
 /**
  * The type of a field.

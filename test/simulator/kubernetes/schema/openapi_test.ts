@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openApiAt } from "../../../lib/simulator/kubernetes/openapi.ts";
+import { openApiAt } from "../../../../lib/simulator/kubernetes/schema/openapi.ts";
 
 test("openApiAt() names a document for each group and version", () => {
   expect(openApiAt("/openapi/v3")).toEqual({

@@ -2,8 +2,15 @@
  * Rules that the API server holds objects to, as far as Landfall can break them.
  * @module
  */
-import type { FieldProblem } from "./api_error.ts";
-import { isArray, isEqual, isObject, objectAt, stringAt, type JsonObject } from "./json.ts";
+import type { FieldProblem } from "../api_error.ts";
+import {
+  isArray,
+  isEqual,
+  isObject,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "../patches/json.ts";
 import type { Kind } from "./kinds.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -6,7 +6,7 @@ import {
   readBody,
   tableOptionsOf,
   verbOf,
-} from "../../../lib/simulator/kubernetes/requests.ts";
+} from "../../../../lib/simulator/kubernetes/requests/requests.ts";
 
 const URL_ANY = "http://127.0.0.1/";
 const LEASES = "/apis/coordination.k8s.io/v1";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { applyJsonPatch } from "../../../lib/simulator/kubernetes/json_patch.ts";
+import { applyJsonPatch } from "../../../../lib/simulator/kubernetes/patches/json_patch.ts";
 
 describe("applyJsonPatch()", () => {
   test.each([

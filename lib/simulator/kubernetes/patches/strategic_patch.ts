@@ -2,9 +2,9 @@
  * Strategic merge patch: lists merge by the key their schema names, unless the patch says otherwise.
  * @module
  */
-import { badRequest } from "./api_error.ts";
+import { badRequest } from "../api_error.ts";
 import { isArray, isEqual, isObject, type Json, type JsonObject } from "./json.ts";
-import type { Field, ListField } from "./schema.ts";
+import type { Field, ListField } from "../schema/schema.ts";
 
 const DELETE_FROM = "$deleteFromPrimitiveList/";
 const ORDER = "$setElementOrder/";
