@@ -5,8 +5,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { startBrowser } from "../test/support/browser.ts";
-import { type PageStage, startPageStage } from "../test/support/page_stage.ts";
+import { startBrowser } from "../test/support/page/browser.ts";
+import { type PageStage, startPageStage } from "../test/support/page/page_stage.ts";
 
 /** One picture. */
 interface Shot {

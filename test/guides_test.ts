@@ -20,7 +20,7 @@ import {
   listCodeBlocks,
   listRelativeLinks,
 } from "./support/markdown_links.ts";
-import { readRules } from "./support/monitoring.ts";
+import { readRules } from "./support/deploy/monitoring.ts";
 import { readSource, ROOT } from "./support/sources.ts";
 
 /** Flags of other programs in the commands of the pages. */

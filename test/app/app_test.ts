@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
-import { toBareApp } from "../support/bare_app.ts";
-import { toInstance, FakeProvider } from "../support/instances.ts";
+import { toBareApp } from "../support/process/bare_app.ts";
+import { toInstance, FakeProvider } from "../support/cloud/instances.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
-import { ScriptedKubeClient, untilAborted } from "../support/scripted_kube_client.ts";
-import { findFreePort } from "../support/server_process.ts";
-import { startRig, until } from "../support/rig.ts";
+import { ScriptedKubeClient, untilAborted } from "../support/kube/scripted_kube_client.ts";
+import { findFreePort } from "../support/process/server_process.ts";
+import { startRig, until } from "../support/nodes/rig.ts";
 
 async function read(port: number, path: string): Promise<{ status: number; text: string }> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);

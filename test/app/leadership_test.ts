@@ -24,8 +24,8 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../lib/simulator/kubernetes/mod.ts";
-import { FakeProvider, toInstance } from "../support/instances.ts";
-import { until } from "../support/rig.ts";
+import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
+import { until } from "../support/nodes/rig.ts";
 
 const LEASE = { namespace: "kube-system", name: "ccm" } as const;
 const TIMES = { leaseDurationMs: 1_000, renewDeadlineMs: 600, retryPeriodMs: 100 } as const;

@@ -5,7 +5,7 @@ import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
-import { toNode } from "../support/nodes.ts";
+import { toNode } from "../support/nodes/nodes.ts";
 
 test("createRunningMetric() has the upstream name", () => {
   const metrics = new MetricsRegistry();

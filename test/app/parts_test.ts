@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createParts } from "../../lib/app/parts.ts";
-import { toBareApp } from "../support/bare_app.ts";
-import { FakeProvider } from "../support/instances.ts";
+import { toBareApp } from "../support/process/bare_app.ts";
+import { FakeProvider } from "../support/cloud/instances.ts";
 
 test("createParts() only puts the parts together: nothing is asked, nothing is known", () => {
   const provider = new FakeProvider();

@@ -12,7 +12,7 @@ import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { SecretMount } from "../support/secret_mount.ts";
+import { SecretMount } from "../support/process/secret_mount.ts";
 
 const XO = "url: https://xo.example.org\ntoken: canary\n";
 

@@ -6,8 +6,8 @@ import { expect, test } from "bun:test";
 import { type ProcessState, runSupervision } from "../../lib/app/supervision.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import type { Notification } from "../../lib/host/notify.ts";
-import { FakeProvider } from "../support/instances.ts";
-import { startRig, until } from "../support/rig.ts";
+import { FakeProvider } from "../support/cloud/instances.ts";
+import { startRig, until } from "../support/nodes/rig.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 interface Stage {

@@ -22,8 +22,8 @@ import {
 } from "../../lib/simulator/xenorchestra/mod.ts";
 import { toHost, toPool, toUuid } from "../../lib/simulator/xenorchestra/records.ts";
 import { systemClock } from "../../lib/core/clock.ts";
-import { toRegistration } from "../support/nodes.ts";
-import { until } from "../support/rig.ts";
+import { toRegistration } from "../support/nodes/nodes.ts";
+import { until } from "../support/nodes/rig.ts";
 
 const NAMES = ["paris", "lyon"] as const;
 

@@ -23,9 +23,9 @@ import {
   makePipe,
   measureCpuMs,
   tries,
-} from "../support/hostile.ts";
+} from "../support/net/hostile.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { startStaticCloud } from "../support/static_cloud.ts";
+import { startStaticCloud } from "../support/cloud/static_cloud.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-bad-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));

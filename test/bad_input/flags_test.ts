@@ -9,7 +9,7 @@ import { FLAGS } from "../../lib/cli/flags/table.ts";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { main } from "../../lib/cli/main.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
-import { anySecret, anyText, isPolluted, measureCpuMs, tries } from "../support/hostile.ts";
+import { anySecret, anyText, isPolluted, measureCpuMs, tries } from "../support/net/hostile.ts";
 
 const name = fc.oneof(fc.constantFrom(...FLAGS.map((flag) => flag.name)), anyText);
 const dashes = fc.constantFrom("--", "-", "", "---");

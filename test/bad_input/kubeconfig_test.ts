@@ -18,7 +18,7 @@ import {
   makePipe,
   measureCpuMs,
   tries,
-} from "../support/hostile.ts";
+} from "../support/net/hostile.ts";
 import { MemoryDisk } from "../support/memory_disk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-kubeconfig-"));

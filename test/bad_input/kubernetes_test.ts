@@ -17,7 +17,7 @@ import { type Lease, LEASES } from "../../lib/kube/kinds/lease.ts";
 import { LeaseLock } from "../../lib/kube/election/lease_lock.ts";
 import { NODES } from "../../lib/kube/kinds/node.ts";
 import { reviewAccess } from "../../lib/kube/access/review.ts";
-import { tries } from "../support/hostile.ts";
+import { tries } from "../support/net/hostile.ts";
 import { applyDamage, damage } from "./damage.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";
 

@@ -7,8 +7,8 @@ import { connect, type Socket } from "node:net";
 import { silentLogger } from "../../lib/core/log.ts";
 import { startHttpServer } from "../../lib/http/sockets/server.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { openRaw, type RawConnection, type RawPlace } from "../support/raw_http.ts";
-import { readTls } from "../support/tls_fixtures.ts";
+import { openRaw, type RawConnection, type RawPlace } from "../support/net/raw_http.ts";
+import { readTls } from "../support/net/tls_fixtures.ts";
 import { LISTENER_KINDS, ListenerStage } from "./listener_stage.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";

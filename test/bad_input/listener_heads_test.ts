@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { tries } from "../support/hostile.ts";
+import { tries } from "../support/net/hostile.ts";
 import {
   GOOD_TOKEN,
   LISTENER_KINDS,

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { tries } from "../support/hostile.ts";
-import type { RawConnection } from "../support/raw_http.ts";
+import { tries } from "../support/net/hostile.ts";
+import type { RawConnection } from "../support/net/raw_http.ts";
 import { LISTENER_KINDS, type ListenerStage, PROTECTED, useListener } from "./listener_stage.ts";
 
 const HOST = "Host: localhost\r\n";

@@ -19,7 +19,7 @@ import { parseProviderId as parseStaticId } from "../../lib/providers/static/pro
 import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";
 import { parseProviderId } from "../../lib/providers/xenorchestra/model/provider_id.ts";
 import { explainToken, parseUrl } from "../../lib/providers/xenorchestra/settings/text_forms.ts";
-import { measureCpuMs } from "../support/hostile.ts";
+import { measureCpuMs } from "../support/net/hostile.ts";
 
 /** A quadratic reader needs seconds for so many characters, and minutes for a file as long as files may be. */
 const LENGTH = 100_000;

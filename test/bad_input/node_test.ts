@@ -23,11 +23,11 @@ import { Store } from "../../lib/kube/cache/store.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
 import { toIdentity as toXenIdentity } from "../../lib/providers/xenorchestra/model/identity.ts";
 import { toPlaces } from "../../lib/providers/xenorchestra/model/places.ts";
-import { anyText, HOSTILE_TEXTS, isPolluted, measureCpuMs, tries } from "../support/hostile.ts";
-import { FakeProvider, toInstance, toInventory } from "../support/instances.ts";
-import { PAGE_NOW, toInventoryView } from "../support/node_views.ts";
-import { until, startRig } from "../support/rig.ts";
-import { toNode, toRegistration } from "../support/nodes.ts";
+import { anyText, HOSTILE_TEXTS, isPolluted, measureCpuMs, tries } from "../support/net/hostile.ts";
+import { FakeProvider, toInstance, toInventory } from "../support/cloud/instances.ts";
+import { PAGE_NOW, toInventoryView } from "../support/page/node_views.ts";
+import { until, startRig } from "../support/nodes/rig.ts";
+import { toNode, toRegistration } from "../support/nodes/nodes.ts";
 
 const LABELS =
   "topology.kubernetes.io/region topology.kubernetes.io/zone failure-domain.beta.kubernetes.io/zone " +

@@ -13,7 +13,7 @@ import {
   formatProviderId,
   parseProviderId,
 } from "../../lib/providers/xenorchestra/model/provider_id.ts";
-import { anyText, tries } from "../support/hostile.ts";
+import { anyText, tries } from "../support/net/hostile.ts";
 
 const uuid = fc.uuid().filter((text) => /[^0-]/.test(text));
 /** Something between, before or after the parts. */

@@ -12,7 +12,7 @@ import { parseUuid } from "../../lib/core/text/uuid.ts";
 import { EventFeed } from "../../lib/providers/xenorchestra/wire/events.ts";
 import { type ServerSentEvent, SseParser } from "../../lib/providers/xenorchestra/wire/sse.ts";
 import { toDeps, WORKER_1 } from "../providers/xenorchestra/fake_server.ts";
-import { tries } from "../support/hostile.ts";
+import { tries } from "../support/net/hostile.ts";
 import { checkWords } from "./xo_stage.ts";
 
 const CAPTURE = readFileSync(

@@ -11,7 +11,7 @@ import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
 import { readWatchEvents } from "../../lib/kube/api/watch_stream.ts";
 import { runWatcher } from "../../lib/kube/cache/watcher.ts";
-import { tries } from "../support/hostile.ts";
+import { tries } from "../support/net/hostile.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";
 

@@ -12,7 +12,7 @@ import { parseIp } from "../../lib/core/net/ip.ts";
 import { isLabelValue } from "../../lib/core/text/label.ts";
 import { parseUuid } from "../../lib/core/text/uuid.ts";
 import { HOST_PARIS_2, POOL_PARIS, WORKER_1 } from "../providers/xenorchestra/fake_server.ts";
-import { tries } from "../support/hostile.ts";
+import { tries } from "../support/net/hostile.ts";
 import { applyDamage, type Damage, damage } from "./damage.ts";
 import { checkWords, TOKEN, toNode, withText, XoStage } from "./xo_stage.ts";
 

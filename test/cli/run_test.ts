@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { run } from "../../lib/cli/run.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
-import { findFreePort } from "../support/server_process.ts";
-import { until } from "../support/rig.ts";
+import { findFreePort } from "../support/process/server_process.ts";
+import { until } from "../support/nodes/rig.ts";
 import { ROOT } from "../support/sources.ts";
 
 const CONTEXT = { env: {}, print: () => {}, complain: () => {} };

@@ -9,7 +9,7 @@ import type { DeleteOptions } from "../../lib/kube/api/client.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
 import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { ScriptedKubeClient } from "../support/scripted_kube_client.ts";
+import { ScriptedKubeClient } from "../support/kube/scripted_kube_client.ts";
 
 const TARGET = {
   kind: "daemonset",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { inspectInventory, isNothingSeen } from "../../lib/cloud/inspection.ts";
-import { toInstance, toInventory } from "../support/instances.ts";
+import { toInstance, toInventory } from "../support/cloud/instances.ts";
 
 const WORDS = {
   instances: "vms",

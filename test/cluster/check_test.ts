@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
 import type { CheckReport } from "../../lib/cli/check/report.ts";
-import { listPrograms, type Program, runLandfall } from "../support/landfall_process.ts";
-import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig } from "../support/cluster_rig.ts";
+import { listPrograms, type Program, runLandfall } from "../support/process/landfall_process.ts";
+import { skipsCluster } from "../support/process/cluster.ts";
+import { ClusterRig } from "../support/process/cluster_rig.ts";
 
 const ACCOUNT = { namespace: "kube-system", name: "checked" } as const;
 const RIGHTS = listRights(needAll({ namespace: "kube-system", name: "cloud-controller-manager" }));

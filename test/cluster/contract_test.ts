@@ -1,5 +1,5 @@
-import { skipsCluster, startCluster } from "../support/cluster.ts";
-import { describeKubernetesContract } from "../support/contract_kubernetes.ts";
+import { skipsCluster, startCluster } from "../support/process/cluster.ts";
+import { describeKubernetesContract } from "../support/kube/contract_kubernetes.ts";
 
 describeKubernetesContract(
   "kube-apiserver",

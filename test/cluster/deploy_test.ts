@@ -7,9 +7,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import type { Access } from "../../lib/kube/access/review.ts";
-import { LEASE, RIGHTS } from "../support/cluster_rig.ts";
-import { readJson } from "../support/contract_client.ts";
-import { type Cluster, skipsCluster, startCluster } from "../support/cluster.ts";
+import { LEASE, RIGHTS } from "../support/process/cluster_rig.ts";
+import { readJson } from "../support/kube/contract_client.ts";
+import { type Cluster, skipsCluster, startCluster } from "../support/process/cluster.ts";
 import {
   adaptManifests,
   CHART,
@@ -21,10 +21,10 @@ import {
   requireTool,
   runTool,
   withFile,
-} from "../support/deploy_tools.ts";
-import { listModelProblems } from "../support/kube_model.ts";
-import { readWorkload, RolloutModel } from "../support/rollout_model.ts";
-import { findHelm, findKubectl } from "../support/kubectl.ts";
+} from "../support/deploy/deploy_tools.ts";
+import { listModelProblems } from "../support/kube/kube_model.ts";
+import { readWorkload, RolloutModel } from "../support/deploy/rollout_model.ts";
+import { findHelm, findKubectl } from "../support/kube/kubectl.ts";
 import { ROOT } from "../support/sources.ts";
 
 const isSkipped = skipsCluster();

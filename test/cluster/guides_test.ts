@@ -7,10 +7,10 @@ import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig } from "../support/cluster_rig.ts";
-import { findKubectl } from "../support/kubectl.ts";
-import { listPrograms, runLandfall } from "../support/landfall_process.ts";
+import { skipsCluster } from "../support/process/cluster.ts";
+import { ClusterRig } from "../support/process/cluster_rig.ts";
+import { findKubectl } from "../support/kube/kubectl.ts";
+import { listPrograms, runLandfall } from "../support/process/landfall_process.ts";
 import { listCodeBlocks } from "../support/markdown_links.ts";
 import { readSource, ROOT } from "../support/sources.ts";
 

@@ -8,9 +8,13 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { skipsImages } from "../support/image.ts";
+import { skipsImages } from "../support/deploy/image.ts";
 import { listCodeBlocks } from "../support/markdown_links.ts";
-import { type ServerProcess, startProcess, waitUntilReady } from "../support/server_process.ts";
+import {
+  type ServerProcess,
+  startProcess,
+  waitUntilReady,
+} from "../support/process/server_process.ts";
 import { readSource, ROOT } from "../support/sources.ts";
 
 const run = promisify(execFile);

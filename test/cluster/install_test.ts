@@ -11,14 +11,19 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../lib/simulator/xenorchestra/mod.ts";
-import { type Cluster, skipsCluster, startCluster } from "../support/cluster.ts";
-import { LEASE, waitUntil } from "../support/cluster_rig.ts";
-import { readJson } from "../support/contract_client.ts";
-import { CHART, type Manifest, readManifests, requireTool } from "../support/deploy_tools.ts";
-import { findHelm, findHelm3, findKubectl } from "../support/kubectl.ts";
-import { listPrograms } from "../support/landfall_process.ts";
+import { type Cluster, skipsCluster, startCluster } from "../support/process/cluster.ts";
+import { LEASE, waitUntil } from "../support/process/cluster_rig.ts";
+import { readJson } from "../support/kube/contract_client.ts";
+import {
+  CHART,
+  type Manifest,
+  readManifests,
+  requireTool,
+} from "../support/deploy/deploy_tools.ts";
+import { findHelm, findHelm3, findKubectl } from "../support/kube/kubectl.ts";
+import { listPrograms } from "../support/process/landfall_process.ts";
 import { listCodeBlocks } from "../support/markdown_links.ts";
-import { PlayedPods } from "../support/played_pods.ts";
+import { PlayedPods } from "../support/deploy/played_pods.ts";
 import { readSource, ROOT } from "../support/sources.ts";
 
 const isSkipped = skipsCluster();

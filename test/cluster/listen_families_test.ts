@@ -8,10 +8,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { killAll, type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
-import { type Ended, startLandfall } from "../support/landfall_process.ts";
-import { type LoneHost, placeOnLoneHost } from "../support/lone_host.ts";
-import { skipsNetworks } from "../support/network.ts";
+import {
+  killAll,
+  type LandfallProcess,
+  listPrograms,
+} from "../support/process/landfall_process.ts";
+import { type Ended, startLandfall } from "../support/process/landfall_process.ts";
+import { type LoneHost, placeOnLoneHost } from "../support/net/lone_host.ts";
+import { skipsNetworks } from "../support/net/network.ts";
 
 const run = promisify(execFile);
 const SECURE_PORT = 10258;

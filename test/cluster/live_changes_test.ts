@@ -17,9 +17,13 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../lib/simulator/xenorchestra/mod.ts";
-import { type LandfallProcess, listPrograms, startLandfall } from "../support/landfall_process.ts";
-import { toRegistration } from "../support/nodes.ts";
-import { until } from "../support/rig.ts";
+import {
+  type LandfallProcess,
+  listPrograms,
+  startLandfall,
+} from "../support/process/landfall_process.ts";
+import { toRegistration } from "../support/nodes/nodes.ts";
+import { until } from "../support/nodes/rig.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const NODE = "worker-1";

@@ -13,17 +13,25 @@ import {
   startXenOrchestraSimulator,
 } from "../../lib/simulator/xenorchestra/mod.ts";
 import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
-import { UNINITIALIZED, waitUntil } from "../support/cluster_rig.ts";
-import { readJson } from "../support/contract_client.ts";
-import { type LandfallProcess, listPrograms, startLandfall } from "../support/landfall_process.ts";
+import { UNINITIALIZED, waitUntil } from "../support/process/cluster_rig.ts";
+import { readJson } from "../support/kube/contract_client.ts";
+import {
+  type LandfallProcess,
+  listPrograms,
+  startLandfall,
+} from "../support/process/landfall_process.ts";
 import {
   fillVariables,
   readDashboard,
   readRules,
   RULES_PATH,
   skipsWithout,
-} from "../support/monitoring.ts";
-import { findFreePort, type ServerProcess, startProcess } from "../support/server_process.ts";
+} from "../support/deploy/monitoring.ts";
+import {
+  findFreePort,
+  type ServerProcess,
+  startProcess,
+} from "../support/process/server_process.ts";
 import { ROOT } from "../support/sources.ts";
 
 const SCRAPE_MS = 250;

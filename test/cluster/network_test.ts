@@ -4,23 +4,27 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig, waitUntil } from "../support/cluster_rig.ts";
-import { killAll, type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
-import { findForeignWrites, listNodeWrites, toMs } from "../support/lease_history.ts";
+import { skipsCluster } from "../support/process/cluster.ts";
+import { ClusterRig, waitUntil } from "../support/process/cluster_rig.ts";
+import {
+  killAll,
+  type LandfallProcess,
+  listPrograms,
+} from "../support/process/landfall_process.ts";
+import { findForeignWrites, listNodeWrites, toMs } from "../support/kube/lease_history.ts";
 import {
   createNetwork,
   type NetworkHost,
   skipsNetworks,
   type TestNetwork,
-} from "../support/network.ts";
+} from "../support/net/network.ts";
 import {
   placeLandfall,
   type PlacedLandfall,
   type PlaceOptions,
-} from "../support/placed_landfall.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
-import { WatchedFleet } from "../support/watched_fleet.ts";
+} from "../support/process/placed_landfall.ts";
+import { startTcpProxy, type TcpProxy } from "../support/net/tcp_proxy.ts";
+import { WatchedFleet } from "../support/nodes/watched_fleet.ts";
 
 const program = listPrograms().at(-1);
 const isSkipped = skipsCluster() || (await skipsNetworks());

@@ -8,11 +8,16 @@ import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
 import { SILENCE_MS_MAX } from "../../lib/kube/cache/watch_silence.ts";
 import { runWatcher } from "../../lib/kube/cache/watcher.ts";
-import { skipsCluster } from "../support/cluster.ts";
-import { ClusterRig, type Controller, UNINITIALIZED, waitUntil } from "../support/cluster_rig.ts";
-import { listPrograms } from "../support/landfall_process.ts";
+import { skipsCluster } from "../support/process/cluster.ts";
+import {
+  ClusterRig,
+  type Controller,
+  UNINITIALIZED,
+  waitUntil,
+} from "../support/process/cluster_rig.ts";
+import { listPrograms } from "../support/process/landfall_process.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../support/net/tcp_proxy.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import { BUILD_FLAGS } from "../../release/binaries.ts";
-import { findHelm } from "../support/kubectl.ts";
+import { findHelm } from "../support/kube/kubectl.ts";
 import { ROOT } from "../support/sources.ts";
 
 const run = promisify(execFile);

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createDemoWorld } from "../../lib/simulator/xenorchestra/mod.ts";
 import type { Access } from "../../lib/kube/access/review.ts";
-import { type AuditedRequest, skipsCluster } from "../support/cluster.ts";
+import { type AuditedRequest, skipsCluster } from "../support/process/cluster.ts";
 import {
   ClusterRig,
   formatAccess,
@@ -14,9 +14,9 @@ import {
   RIGHTS,
   USERNAME,
   waitUntil,
-} from "../support/cluster_rig.ts";
-import { type LandfallProcess, listPrograms } from "../support/landfall_process.ts";
-import { findFreePort } from "../support/server_process.ts";
+} from "../support/process/cluster_rig.ts";
+import { type LandfallProcess, listPrograms } from "../support/process/landfall_process.ts";
+import { findFreePort } from "../support/process/server_process.ts";
 
 const program = listPrograms().at(-1);
 const { poolIds, hostIds } = createDemoWorld();

@@ -7,13 +7,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseDuration } from "../../lib/core/text/duration.ts";
-import { type AuditEvent, skipsCluster } from "../support/cluster.ts";
-import { listPrograms } from "../support/landfall_process.ts";
-import { Storm } from "../support/storm.ts";
-import { findLongestCalm } from "../support/storm_calm.ts";
-import { judgeAudit } from "../support/storm_judge.ts";
-import { planFaults } from "../support/storm_plan.ts";
-import type { Footprint, Replica } from "../support/storm_replica.ts";
+import { type AuditEvent, skipsCluster } from "../support/process/cluster.ts";
+import { listPrograms } from "../support/process/landfall_process.ts";
+import { Storm } from "../support/storm/mod.ts";
+import { findLongestCalm } from "../support/storm/calm.ts";
+import { judgeAudit } from "../support/storm/judge.ts";
+import { planFaults } from "../support/storm/plan.ts";
+import type { Footprint, Replica } from "../support/storm/replica.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);

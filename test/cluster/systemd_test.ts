@@ -14,17 +14,17 @@ import {
   createDemoWorld,
   startXenOrchestraSimulator,
 } from "../../lib/simulator/xenorchestra/mod.ts";
-import { UNINITIALIZED } from "../support/cluster_rig.ts";
-import { listPrograms, startLandfall } from "../support/landfall_process.ts";
-import { openNotifySocket } from "../support/notify_socket.ts";
-import { until } from "../support/rig.ts";
-import { findFreePort } from "../support/server_process.ts";
+import { UNINITIALIZED } from "../support/process/cluster_rig.ts";
+import { listPrograms, startLandfall } from "../support/process/landfall_process.ts";
+import { openNotifySocket } from "../support/process/notify_socket.ts";
+import { until } from "../support/nodes/rig.ts";
+import { findFreePort } from "../support/process/server_process.ts";
 import { ROOT } from "../support/sources.ts";
 import {
   findSystemdProblem,
   startSystemdMachine,
   type SystemdMachine,
-} from "../support/systemd_machine.ts";
+} from "../support/process/systemd_machine.ts";
 
 const run = promisify(execFile);
 const UNIT = join(ROOT, "deploy", "systemd", "landfall.service");

@@ -10,7 +10,7 @@ import { ConfigError, formatConfigIssue } from "../../lib/core/errors.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/settings/config.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { SecretMount } from "../support/secret_mount.ts";
+import { SecretMount } from "../support/process/secret_mount.ts";
 
 const GOOD = "url: https://xo.example.org\ntoken: canary\n";
 const ENV = { XOA_INSECURE: "true" };

@@ -12,9 +12,9 @@ import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { ConfigIssue } from "../../lib/core/errors.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
-import { measureCpuMs } from "../support/hostile.ts";
-import { startStaticCloud } from "../support/static_cloud.ts";
-import type { StaticCloud } from "../support/static_cloud.ts";
+import { measureCpuMs } from "../support/net/hostile.ts";
+import { startStaticCloud } from "../support/cloud/static_cloud.ts";
+import type { StaticCloud } from "../support/cloud/static_cloud.ts";
 
 const SECRET = "s3cr3t-t0k3n";
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { findYamlPlaces } from "../../lib/config/yaml_places.ts";
-import { measureCpuMs } from "../support/hostile.ts";
+import { measureCpuMs } from "../support/net/hostile.ts";
 
 const TEXT = `url: x
 addresses:

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isUninitialized, toIdentity } from "../../lib/controllers/identity.ts";
-import { toNode } from "../support/nodes.ts";
+import { toNode } from "../support/nodes/nodes.ts";
 
 test("toIdentity() takes what the Node tells and leaves out what is empty", () => {
   expect(toIdentity(toNode("n"))).toEqual({ name: "n" });

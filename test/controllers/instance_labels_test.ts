@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { toInstanceLabels } from "../../lib/controllers/instance_labels.ts";
-import { toInstance } from "../support/instances.ts";
+import { toInstance } from "../support/cloud/instances.ts";
 
 const TOPOLOGY = { instanceType: "4vCPU-8GB", zone: "z", region: "r" };
 

@@ -11,10 +11,10 @@ import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
 import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
-import { FakeProvider, toInstance } from "../support/instances.ts";
+import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { toNode } from "../support/nodes.ts";
-import { ScriptedKubeClient } from "../support/scripted_kube_client.ts";
+import { toNode } from "../support/nodes/nodes.ts";
+import { ScriptedKubeClient } from "../support/kube/scripted_kube_client.ts";
 
 interface SetUp extends AsyncDisposable {
   readonly clock: ManualClock;

@@ -4,9 +4,9 @@ import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import { NodePresences } from "../../lib/controllers/node_presences.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../support/instances.ts";
+import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { toNode } from "../support/nodes.ts";
+import { toNode } from "../support/nodes/nodes.ts";
 
 class CountingProvider extends FakeProvider {
   looks = 0;

@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeFileProblem } from "../../lib/core/file_problem.ts";
-import { makePipe } from "../support/hostile.ts";
+import { makePipe } from "../support/net/hostile.ts";
 import { readSmallFile, readSmallText, readSmallTextSync } from "../../lib/core/small_file.ts";
 
 const MIB = 1024 * 1024;

@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readManifests } from "../support/deploy_tools.ts";
+import { readManifests } from "../support/deploy/deploy_tools.ts";
 import { ROOT } from "../support/sources.ts";
 
 test("no two ways to install share a role, so that whoever removes one leaves the other its rights", async () => {

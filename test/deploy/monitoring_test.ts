@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { listMetrics } from "../../docs/metrics_page.ts";
-import { ALERT_CASES, type Series } from "../support/alert_cases.ts";
+import { ALERT_CASES, type Series } from "../support/deploy/alert_cases.ts";
 import { listAnchors } from "../support/markdown_links.ts";
 import {
   fillVariables,
@@ -14,8 +14,8 @@ import {
   readRules,
   RULES_PATH,
   skipsWithout,
-} from "../support/monitoring.ts";
-import { readPromql } from "../support/promql.ts";
+} from "../support/deploy/monitoring.ts";
+import { readPromql } from "../support/deploy/promql.ts";
 import { readSource, ROOT } from "../support/sources.ts";
 
 const run = promisify(execFile);

@@ -5,8 +5,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import { renderFiles } from "../../deploy/files.ts";
-import { readManifests } from "../support/deploy_tools.ts";
-import { readWorkload, RolloutModel, type Workload } from "../support/rollout_model.ts";
+import { readManifests } from "../support/deploy/deploy_tools.ts";
+import { readWorkload, RolloutModel, type Workload } from "../support/deploy/rollout_model.ts";
 
 const files = renderFiles();
 const DAEMON_SET = read("daemonset");

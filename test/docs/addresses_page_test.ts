@@ -7,7 +7,7 @@ import { hasAddresses, planAddresses } from "../../lib/controllers/node/addresse
 import { isGloballyRoutable } from "../../lib/core/net/ip.ts";
 import { toInstance } from "../../lib/providers/xenorchestra/model/inventory.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
-import { toNode } from "../support/nodes.ts";
+import { toNode } from "../support/nodes/nodes.ts";
 import { readSource } from "../support/sources.ts";
 
 const PAGE = await readSource("docs/explanation/addresses.md");

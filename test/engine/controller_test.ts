@@ -13,7 +13,7 @@ import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { WorkQueue } from "../../lib/engine/work_queue.ts";
 import { KubeError, LeadershipLostError } from "../../lib/kube/api/errors.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { untilAborted } from "../support/scripted_kube_client.ts";
+import { untilAborted } from "../support/kube/scripted_kube_client.ts";
 
 interface SetUp {
   readonly clock: ManualClock;

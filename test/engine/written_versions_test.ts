@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { WrittenVersions } from "../../lib/engine/written_versions.ts";
-import { toNode } from "../support/nodes.ts";
+import { toNode } from "../support/nodes/nodes.ts";
 
 const at = (resourceVersion: string): ReturnType<typeof toNode> => toNode("n", { resourceVersion });
 

@@ -11,7 +11,7 @@ import { createLogger } from "../../lib/core/log.ts";
 import { makeSelfSigned } from "../../lib/http/certificate/self_signed.ts";
 import { type Handler, type HttpServer, startHttpServer } from "../../lib/http/sockets/server.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { askRaw, openRaw, type RawConnection, type RawPlace } from "../support/raw_http.ts";
+import { askRaw, openRaw, type RawConnection, type RawPlace } from "../support/net/raw_http.ts";
 
 const GET = "GET /page HTTP/1.1\r\nHost: localhost\r\n";
 const log = createLogger({ format: "text", write: () => {}, now: () => 0 });

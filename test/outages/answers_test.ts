@@ -1,5 +1,5 @@
 import type { Fault, FaultScope } from "../../lib/simulator/xenorchestra/mod.ts";
-import { describeOutages, type Outage } from "../support/outage_story.ts";
+import { describeOutages, type Outage } from "../support/outages/story.ts";
 
 const BOTH = ["alpha", "beta"] as const;
 

@@ -1,5 +1,5 @@
 import type { Fault } from "../../lib/simulator/xenorchestra/mod.ts";
-import { describeOutages, type Outage } from "../support/outage_story.ts";
+import { describeOutages, type Outage } from "../support/outages/story.ts";
 
 function toFault(title: string, fault: Fault): Outage {
   return { title, begin: ({ servers: { cloud } }) => cloud.faults.set(fault) };

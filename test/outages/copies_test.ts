@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { toRegistration } from "../support/nodes.ts";
-import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
+import { toRegistration } from "../support/nodes/nodes.ts";
+import { OutageRig, REFRESH_MS } from "../support/outages/rig.ts";
 
 const MINUTE_MS = 60_000;
 const NAME = "alpha-1";

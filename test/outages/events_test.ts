@@ -1,5 +1,5 @@
 import type { EventMode } from "../../lib/simulator/xenorchestra/events.ts";
-import { describeOutages, type Outage } from "../support/outage_story.ts";
+import { describeOutages, type Outage } from "../support/outages/story.ts";
 
 /** A pool is lost, which removes each of its machines by an event; and the events themselves go wrong. */
 function toLoss(mode: EventMode): Outage {

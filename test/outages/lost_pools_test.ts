@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
-import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
+import { OutageRig, REFRESH_MS } from "../support/outages/rig.ts";
 
 const MINUTE_MS = 60_000;
 /** The stay, the question after a minute, and the hold-off. */

@@ -1,4 +1,4 @@
-import { describeOutages, type Outage } from "../support/outage_story.ts";
+import { describeOutages, type Outage } from "../support/outages/story.ts";
 
 const MINUTE_MS = 60_000;
 

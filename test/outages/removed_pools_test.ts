@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
+import { OutageRig, REFRESH_MS } from "../support/outages/rig.ts";
 
 const MINUTE_MS = 60_000;
 /** For so long the connection must be gone, and a little more for reads once a minute. */

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
-import { OutageRig, REFRESH_MS } from "../support/outage_rig.ts";
+import { OutageRig, REFRESH_MS } from "../support/outages/rig.ts";
 
 const MINUTE_MS = 60_000;
 const NODE = "alpha-3";

@@ -3,7 +3,7 @@ import { toInventoryView } from "../../../lib/app/serving/inventory_view.ts";
 import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../../support/instances.ts";
+import { FakeProvider, toInstance } from "../../support/cloud/instances.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 test("toInventoryView() tells age, parts, counts and the last failure", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { startListeners } from "../../../lib/app/serving/listeners.ts";
 import { createParts } from "../../../lib/app/parts.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
-import { toBareApp } from "../../support/bare_app.ts";
+import { toBareApp } from "../../support/process/bare_app.ts";
 
 const signal = new AbortController().signal;
 

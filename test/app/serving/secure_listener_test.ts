@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { findFreePort } from "../../support/server_process.ts";
-import { FakeProvider } from "../../support/instances.ts";
-import { startRig, until } from "../../support/rig.ts";
+import { findFreePort } from "../../support/process/server_process.ts";
+import { FakeProvider } from "../../support/cloud/instances.ts";
+import { startRig, until } from "../../support/nodes/rig.ts";
 
 async function ask(port: number, path: string, token?: string): Promise<number> {
   const response = await fetch(`https://127.0.0.1:${port}${path}`, {

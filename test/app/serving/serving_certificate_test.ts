@@ -4,7 +4,7 @@ import { loadServingCertificate } from "../../../lib/app/serving/serving_certifi
 import { createLogger } from "../../../lib/core/log.ts";
 import type { KeyPair } from "../../../lib/http/sockets/server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { readTls, tlsPath } from "../../support/tls_fixtures.ts";
+import { readTls, tlsPath } from "../../support/net/tls_fixtures.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const log = createLogger({ format: "text", write: () => {}, now: () => 0 });

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { formatChange, toOutlook } from "../../../lib/cli/check/changes.ts";
 import { Claims } from "../../../lib/controllers/node/rivals.ts";
-import { FakeProvider, toInstance } from "../../support/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes.ts";
+import { FakeProvider, toInstance } from "../../support/cloud/instances.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 const provider = new FakeProvider();
 const instance = toInstance("i", {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkKubernetes } from "../../../lib/cli/check/kubernetes.ts";
 import type { KubernetesStep } from "../../../lib/cli/check/report.ts";
-import { readTls, tlsPath } from "../../support/tls_fixtures.ts";
+import { readTls, tlsPath } from "../../support/net/tls_fixtures.ts";
 
 const signal = new AbortController().signal;
 const SECRET = "s3cr3t-t0ken";

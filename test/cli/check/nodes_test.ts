@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { listNodePlans } from "../../../lib/cli/check/nodes.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { FakeProvider, toInstance, toInventory } from "../../support/instances.ts";
+import { FakeProvider, toInstance, toInventory } from "../../support/cloud/instances.ts";
 
 const signal = new AbortController().signal;
 

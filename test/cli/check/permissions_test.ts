@@ -3,7 +3,7 @@ import { listRights, needAll, type Needs } from "../../../lib/app/rights.ts";
 import { checkPermissions, formatResource } from "../../../lib/cli/check/permissions.ts";
 import type { PermissionsStep } from "../../../lib/cli/check/report.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ScriptedKubeClient } from "../../support/scripted_kube_client.ts";
+import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 
 const ALL: Needs = needAll({ namespace: "kube-system", name: "lease" });
 const RIGHTS = listRights(ALL);

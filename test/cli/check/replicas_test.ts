@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { listReplicaFindings } from "../../../lib/cli/check/replicas.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 describe("listReplicaFindings()", () => {
   const listNodes = (count: number, labels: Readonly<Record<string, string>>): Node[] =>

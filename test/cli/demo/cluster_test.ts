@@ -9,7 +9,7 @@ import { silentLogger } from "../../../lib/core/log.ts";
 import { EVENTS, type KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 function createView(): ClusterView {
   const log = silentLogger;

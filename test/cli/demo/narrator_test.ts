@@ -9,7 +9,7 @@ import { silentLogger } from "../../../lib/core/log.ts";
 import { EVENTS, type KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
-import { type NodeOptions, toNode } from "../../support/nodes.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 const NOW = "2026-01-01T00:00:00Z";
 const SHUTDOWN = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };

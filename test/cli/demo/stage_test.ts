@@ -7,9 +7,9 @@ import {
   waitUntil,
 } from "../../../lib/cli/demo/stage.ts";
 import { isReady } from "../../../lib/controllers/identity.ts";
-import { setStage } from "../../support/demo_stage.ts";
+import { setStage } from "../../support/page/demo_stage.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 const NEVER = new AbortController().signal;
 

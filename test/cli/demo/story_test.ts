@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { playStory, STORY } from "../../../lib/cli/demo/story.ts";
-import { setStage } from "../../support/demo_stage.ts";
+import { setStage } from "../../support/page/demo_stage.ts";
 
 const NEVER = new AbortController().signal;
 

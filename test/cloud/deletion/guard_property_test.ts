@@ -16,7 +16,7 @@ import {
   observeFleet,
   type Sighting,
 } from "../../../lib/cloud/deletion/guard.ts";
-import { OLD_GUARD } from "../../support/guards.ts";
+import { OLD_GUARD } from "../../support/nodes/guards.ts";
 
 /** One Node in one look; absent: not in the fleet. */
 type Seen = { readonly isReady: boolean; readonly sighting: Sighting } | undefined;

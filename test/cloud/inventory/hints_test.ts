@@ -10,7 +10,7 @@ import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { ChangeHint, NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { HintingProvider, toInstance } from "../../support/instances.ts";
+import { HintingProvider, toInstance } from "../../support/cloud/instances.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 /** After this much time hints settled, and what they name was read. */

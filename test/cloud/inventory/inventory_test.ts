@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { diffInventories, mergeInstances } from "../../../lib/cloud/inventory/inventory.ts";
-import { toInstance, toInventory } from "../../support/instances.ts";
+import { toInstance, toInventory } from "../../support/cloud/instances.ts";
 
 test("diffInventories() names what is new, changed and gone, and nothing else", () => {
   const before = toInventory([

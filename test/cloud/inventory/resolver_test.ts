@@ -4,7 +4,7 @@ import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../../support/instances.ts";
+import { FakeProvider, toInstance } from "../../support/cloud/instances.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const SIGNAL = new AbortController().signal;

@@ -5,8 +5,8 @@ import {
   listTypeChanges,
   planAddresses,
 } from "../../../lib/controllers/node/addresses.ts";
-import { toInstance } from "../../support/instances.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 const TYPES: Readonly<Record<string, InstanceAddress["type"]>> = {
   I: "InternalIP",

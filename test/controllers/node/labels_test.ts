@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { planLabels } from "../../../lib/controllers/node/labels.ts";
-import { toInstance } from "../../support/instances.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 test("planLabels() replaces topology labels and sets only differences", () => {
   const node = toNode("n", {

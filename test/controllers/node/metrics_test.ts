@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createNodeMetrics } from "../../../lib/controllers/node/metrics.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 test("createNodeMetrics() observes delays from a Node's creation, in seconds, by upstream names", () => {
   const registry = new MetricsRegistry();

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { toInstance } from "../../support/instances.ts";
-import { countQueued, countWrites, INSTANCE, toProvider } from "../../support/node_cloud.ts";
-import { toRegistration } from "../../support/nodes.ts";
-import { startRig, until } from "../../support/rig.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { countQueued, countWrites, INSTANCE, toProvider } from "../../support/nodes/node_cloud.ts";
+import { toRegistration } from "../../support/nodes/nodes.ts";
+import { startRig, until } from "../../support/nodes/rig.ts";
 
 test.each([1, 5, 10, 30])(
   "N-18 periodic passes of %d workers look at memory: the cloud is asked by the refresh alone",

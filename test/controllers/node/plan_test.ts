@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { Instance, Presence } from "../../../lib/cloud/provider.ts";
 import { type NodePlan, planNode } from "../../../lib/controllers/node/plan.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { toInstance } from "../../support/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 const INSTANCE = toInstance("i", {
   region: "r",

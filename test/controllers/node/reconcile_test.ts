@@ -2,16 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
-import { toInstance } from "../../support/instances.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
 import {
   countQueued,
   countWrites,
   INSTANCE,
   isDone,
   toProvider,
-} from "../../support/node_cloud.ts";
-import { toRegistration } from "../../support/nodes.ts";
-import { startRig, until } from "../../support/rig.ts";
+} from "../../support/nodes/node_cloud.ts";
+import { toRegistration } from "../../support/nodes/nodes.ts";
+import { startRig, until } from "../../support/nodes/rig.ts";
 
 test("N-01 N-04 a tainted Node gets everything in one write, its addresses in a second, and an Event", async () => {
   await using rig = await startRig({ provider: toProvider("a") });

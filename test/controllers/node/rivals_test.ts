@@ -4,8 +4,8 @@ import { isUninitialized } from "../../../lib/controllers/identity.ts";
 import { Claims } from "../../../lib/controllers/node/rivals.ts";
 import { swapUuid } from "../../../lib/core/text/uuid.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { toInstance } from "../../support/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 describe("Claims.findRival()", () => {
   const cases: readonly (readonly [string, NodeOptions, NodeOptions, string | undefined])[] = [

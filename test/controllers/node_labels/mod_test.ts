@@ -1,10 +1,16 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { toInstance } from "../../support/instances.ts";
-import { FIRST_HOST, FULL_PASS_MS, HOST, LabelRig, REFRESH_MS } from "../../support/label_rig.ts";
-import { INSTANCE, toProvider } from "../../support/node_cloud.ts";
-import { toNode, toRegistration } from "../../support/nodes.ts";
-import { startRig, until } from "../../support/rig.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import {
+  FIRST_HOST,
+  FULL_PASS_MS,
+  HOST,
+  LabelRig,
+  REFRESH_MS,
+} from "../../support/nodes/label_rig.ts";
+import { INSTANCE, toProvider } from "../../support/nodes/node_cloud.ts";
+import { toNode, toRegistration } from "../../support/nodes/nodes.ts";
+import { startRig, until } from "../../support/nodes/rig.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";

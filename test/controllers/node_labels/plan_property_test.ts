@@ -8,8 +8,8 @@ import {
   toInstance as toXenInstance,
 } from "../../../lib/providers/xenorchestra/model/inventory.ts";
 import { ORIGIN_LABELS } from "../../../lib/providers/xenorchestra/model/labels.ts";
-import { toInstance } from "../../support/instances.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 import { toSettings } from "../../providers/xenorchestra/fake_server.ts";
 
 const TOPOLOGY = [

@@ -5,8 +5,8 @@ import {
   type Labels,
   planNodeLabels,
 } from "../../../lib/controllers/node_labels/plan.ts";
-import { toInstance } from "../../support/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";

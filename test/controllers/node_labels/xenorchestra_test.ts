@@ -3,9 +3,15 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { BETA_ZONE, LabelStage, PREFIX, REFRESH_MS, ZONE } from "../../support/label_stage.ts";
-import type { NodeOptions } from "../../support/nodes.ts";
-import { until } from "../../support/rig.ts";
+import {
+  BETA_ZONE,
+  LabelStage,
+  PREFIX,
+  REFRESH_MS,
+  ZONE,
+} from "../../support/nodes/label_stage.ts";
+import type { NodeOptions } from "../../support/nodes/nodes.ts";
+import { until } from "../../support/nodes/rig.ts";
 
 /** How long after a change its labels may be wrong. */
 const RIGHT_WITHIN_MS = REFRESH_MS + 1_000;

@@ -5,8 +5,8 @@ import { Deleter, type DeletionResult } from "../../../lib/controllers/node_life
 import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/mod.ts";
 import { isKubeError } from "../../../lib/kube/api/errors.ts";
-import { createLifecycleWorld, type LifecycleWorld } from "../../support/lifecycle_rig.ts";
-import { toNode } from "../../support/nodes.ts";
+import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 interface SetUp extends LifecycleWorld, AsyncDisposable {
   readonly fleet: FleetWatch;

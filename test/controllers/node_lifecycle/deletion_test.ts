@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
-import { toInstance } from "../../support/instances.ts";
-import { isGone, lose, startFleet } from "../../support/lifecycle_rig.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { isGone, lose, startFleet } from "../../support/nodes/lifecycle_rig.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
 /** Longest time from the loss of a machine, whose Node is not Ready, to the end of its Node. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { lose, startFleet } from "../../support/lifecycle_rig.ts";
+import { lose, startFleet } from "../../support/nodes/lifecycle_rig.ts";
 
 /** Longest time from the loss of a machine, whose Node is not Ready, to the end of its Node. */
 const DELETED_WITHIN_MS = 90_000;

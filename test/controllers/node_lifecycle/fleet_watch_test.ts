@@ -5,9 +5,9 @@ import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
-import { createLifecycleWorld, type LifecycleWorld } from "../../support/lifecycle_rig.ts";
-import { toInstance } from "../../support/instances.ts";
-import { toNode } from "../../support/nodes.ts";
+import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 interface SetUp extends LifecycleWorld, AsyncDisposable {
   readonly fleet: FleetWatch;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { lose, startFleet } from "../../support/lifecycle_rig.ts";
-import { toNode } from "../../support/nodes.ts";
+import { lose, startFleet } from "../../support/nodes/lifecycle_rig.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 /** Time after which everything that would be deleted is. */
 const LONG_MS = 300_000;

@@ -8,8 +8,8 @@ import {
   toFleetMember,
 } from "../../../lib/controllers/node_lifecycle/plan.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { toInstance } from "../../support/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 const SHUTDOWN = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
 const OTHER = { key: "example.com/mine", value: "x", effect: "NoExecute" };

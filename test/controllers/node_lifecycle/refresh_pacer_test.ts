@@ -3,7 +3,7 @@ import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import { RefreshPacer } from "../../../lib/controllers/node_lifecycle/refresh_pacer.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { FakeProvider } from "../../support/instances.ts";
+import { FakeProvider } from "../../support/cloud/instances.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 interface SetUp extends AsyncDisposable {

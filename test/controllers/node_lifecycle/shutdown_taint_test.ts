@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { toInstance } from "../../support/instances.ts";
-import { startFleet } from "../../support/lifecycle_rig.ts";
-import { toNode } from "../../support/nodes.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { startFleet } from "../../support/nodes/lifecycle_rig.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
 
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
 const OTHER = { key: "example.com/mine", effect: "NoSchedule" };

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { KubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import { type FakeProvider, toInstance } from "../../support/instances.ts";
-import { INSTANCE, toProvider } from "../../support/node_cloud.ts";
-import { type NodeOptions, toRegistration } from "../../support/nodes.ts";
-import { type Rig, startRig, until } from "../../support/rig.ts";
+import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
+import { INSTANCE, toProvider } from "../../support/nodes/node_cloud.ts";
+import { type NodeOptions, toRegistration } from "../../support/nodes/nodes.ts";
+import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
 
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
 /** Everything as by default but the pace. */

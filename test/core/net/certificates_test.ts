@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { parseCertificates } from "../../../lib/core/net/certificates.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const DAMAGED = readTls("client.crt").replace("MII", "???");
 

@@ -7,7 +7,7 @@ import {
   readServerCertificate,
 } from "../../../lib/core/net/server_certificate.ts";
 import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const signal = new AbortController().signal;
 const DAY_MS = 86_400_000;

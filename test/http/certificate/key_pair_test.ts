@@ -12,8 +12,8 @@ import {
 import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
 import type { KeyPair } from "../../../lib/http/sockets/server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { SecretMount } from "../../support/secret_mount.ts";
-import { readTls, tlsPath } from "../../support/tls_fixtures.ts";
+import { SecretMount } from "../../support/process/secret_mount.ts";
+import { readTls, tlsPath } from "../../support/net/tls_fixtures.ts";
 
 let folder = "";
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import {
   compareProviderId,
   countDifferences,
 } from "../../../lib/http/page/differences.ts";
-import { toLostView, toNodeView } from "../../support/node_views.ts";
+import { toLostView, toNodeView } from "../../support/page/node_views.ts";
 
 const ip = (address: string) => ({ type: "InternalIP", address });
 

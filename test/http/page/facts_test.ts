@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { CoverageTable, Facts } from "../../../lib/http/page/facts.tsx";
 import type { ElectionView, InventoryView } from "../../../lib/http/views.ts";
-import { toInventoryView } from "../../support/node_views.ts";
+import { toInventoryView } from "../../support/page/node_views.ts";
 
 function render(over: Partial<InventoryView> = {}, election?: ElectionView): string {
   const status = { provider: "xo", host: "cp-1", ...(election ? { election } : {}) };

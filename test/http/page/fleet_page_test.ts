@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { type FleetPageOptions, renderFleetPage } from "../../../lib/http/page/fleet_page.tsx";
-import { PAGE_NOW, toInventoryView, toLostView, toNodeView } from "../../support/node_views.ts";
+import {
+  PAGE_NOW,
+  toInventoryView,
+  toLostView,
+  toNodeView,
+} from "../../support/page/node_views.ts";
 
 async function render(over: Partial<FleetPageOptions> = {}): Promise<string> {
   return await renderFleetPage({

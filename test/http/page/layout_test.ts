@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { raw } from "hono/html";
 import { createPageHeaders, renderDocument } from "../../../lib/http/page/layout.tsx";
-import { takeApart } from "../../support/node_views.ts";
+import { takeApart } from "../../support/page/node_views.ts";
 
 const options = {
   title: "</title><script>alert(1)</script>",

@@ -3,7 +3,7 @@ import { Bar, formatCount, Mark, Tally, Tiles, toNodePath } from "../../../lib/h
 import { STATE_NAMES, STATES } from "../../../lib/http/page/state.ts";
 import { STYLE } from "../../../lib/http/page/style.ts";
 import { toCards } from "../../../lib/http/page/topology/mod.ts";
-import { toLostView, toNodeView } from "../../support/node_views.ts";
+import { toLostView, toNodeView } from "../../support/page/node_views.ts";
 
 test("Mark() has a shape and a word of its own for every state", () => {
   const shapes = STATE_NAMES.map((state) => {

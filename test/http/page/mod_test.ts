@@ -8,7 +8,7 @@ import type { DebugOptions } from "../../../lib/http/debug.ts";
 import { createPageRoutes } from "../../../lib/http/page/mod.ts";
 import { createPages } from "../../../lib/http/pages.ts";
 import type { NodeView } from "../../../lib/http/views.ts";
-import { PAGE_NOW, takeApart, toInventoryView, toNodeView } from "../../support/node_views.ts";
+import { PAGE_NOW, takeApart, toInventoryView, toNodeView } from "../../support/page/node_views.ts";
 
 const HTML = { headers: { accept: "text/html" } };
 const EVIL =

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { renderNodePage, renderNoNodePage } from "../../../lib/http/page/node_page.tsx";
 import type { NodeView } from "../../../lib/http/views.ts";
-import { PAGE_NOW, toLostView, toNodeView } from "../../support/node_views.ts";
+import { PAGE_NOW, toLostView, toNodeView } from "../../support/page/node_views.ts";
 
 async function render(node: NodeView): Promise<string> {
   return await renderNodePage({ node, nowMs: PAGE_NOW, base: "../" });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { NodeTable } from "../../../lib/http/page/node_table.tsx";
 import { toCards } from "../../../lib/http/page/topology/mod.ts";
-import { PAGE_NOW, toNodeView } from "../../support/node_views.ts";
+import { PAGE_NOW, toNodeView } from "../../support/page/node_views.ts";
 
 test("NodeTable() tells state, machine, place and age", () => {
   const cards = toCards([toNodeView("a", { ready: "False" })]);

@@ -6,7 +6,7 @@ import {
   toCondition,
 } from "../../../lib/http/page/state.ts";
 import type { NodeView } from "../../../lib/http/views.ts";
-import { toLostView, toNodeView } from "../../support/node_views.ts";
+import { toLostView, toNodeView } from "../../support/page/node_views.ts";
 
 const off = { id: "i", name: "i", state: "stopped", details: { powerState: "Halted" } };
 const failed = { at: "2026-01-01T00:00:00Z", outcome: "error", error: "no answer" };

@@ -3,7 +3,7 @@ import { toCards } from "../../../lib/http/page/topology/mod.ts";
 import { formatPlaces, TroubleList } from "../../../lib/http/page/trouble_list.tsx";
 import { listTroubles } from "../../../lib/http/page/troubles.ts";
 import type { NodeView } from "../../../lib/http/views.ts";
-import { toLostView, toNodeView } from "../../support/node_views.ts";
+import { toLostView, toNodeView } from "../../support/page/node_views.ts";
 
 function render(nodes: readonly NodeView[]): string {
   return String(TroubleList({ troubles: listTroubles(toCards(nodes)), base: "" }));

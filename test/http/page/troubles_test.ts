@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { toCards } from "../../../lib/http/page/topology/mod.ts";
 import { listTroubles } from "../../../lib/http/page/troubles.ts";
 import type { NodeView } from "../../../lib/http/views.ts";
-import { toLostView, toNodeView } from "../../support/node_views.ts";
+import { toLostView, toNodeView } from "../../support/page/node_views.ts";
 
 function list(nodes: readonly NodeView[]): unknown[] {
   return listTroubles(toCards(nodes)).map(({ state, total, reasons }) => [

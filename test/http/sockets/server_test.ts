@@ -14,7 +14,7 @@ import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts"
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
 import type { Handler, HttpServer } from "../../../lib/http/sockets/server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { openRaw, type RawConnection } from "../../support/raw_http.ts";
+import { openRaw, type RawConnection } from "../../support/net/raw_http.ts";
 
 const ANY_PORT: ListenAddress = { kind: "tcp", host: "127.0.0.1", port: 0 };
 const HELLO: Handler = { fetch: () => new Response("hello") };

@@ -9,7 +9,7 @@ import {
 } from "../../../lib/kube/access/delegated_review.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ScriptedKubeClient } from "../../support/scripted_kube_client.ts";
+import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 
 const { signal } = new AbortController();
 const USER = {

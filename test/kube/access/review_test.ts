@@ -10,7 +10,7 @@ import {
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ScriptedKubeClient } from "../../support/scripted_kube_client.ts";
+import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 
 const signal = new AbortController().signal;
 const WANTED: readonly Access[] = [

@@ -19,9 +19,9 @@ import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { createTransport, type Transport } from "../../../lib/kube/api/transport.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
-import { until } from "../../support/rig.ts";
-import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const never = new AbortController().signal;
 const WATCH = { resourceVersion: "7", timeoutSeconds: 300 };

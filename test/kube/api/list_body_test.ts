@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readListBody } from "../../../lib/kube/api/list_body.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { trimObject } from "../../../lib/kube/kinds/trim.ts";
-import { measureCpuMs } from "../../support/hostile.ts";
+import { measureCpuMs } from "../../support/net/hostile.ts";
 
 const NO_END = new AbortController().signal;
 

@@ -13,7 +13,7 @@ import {
   isTlsRefusal,
   toTransportError,
 } from "../../../lib/kube/api/transport.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const signal = new AbortController().signal;
 const closers: (() => unknown)[] = [];

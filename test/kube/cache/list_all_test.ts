@@ -4,7 +4,7 @@ import { listAll } from "../../../lib/kube/cache/list_all.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ScriptedKubeClient, type ScriptStep } from "../../support/scripted_kube_client.ts";
+import { ScriptedKubeClient, type ScriptStep } from "../../support/kube/scripted_kube_client.ts";
 
 const signal = new AbortController().signal;
 const query = { resourceVersion: "0", limit: 2 };

@@ -15,7 +15,7 @@ import {
 import { runWatcher } from "../../../lib/kube/cache/watcher.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { until } from "../../support/rig.ts";
+import { until } from "../../support/nodes/rig.ts";
 
 function start(): {
   clock: ManualClock;

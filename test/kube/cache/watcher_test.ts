@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import type { ScriptStep } from "../../support/scripted_kube_client.ts";
+import type { ScriptStep } from "../../support/kube/scripted_kube_client.ts";
 import {
   bookmark,
   compacted,
@@ -11,7 +11,7 @@ import {
   toEvent,
   toNode,
   watch,
-} from "../../support/watcher_rig.ts";
+} from "../../support/kube/watcher_rig.ts";
 
 test("I-01: runWatcher() follows the trace of a stream that expires and a list that is refused", async () => {
   const { client, clock, store, told, stop } = startWatcher([

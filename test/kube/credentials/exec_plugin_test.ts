@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { ExecPlugin } from "../../../lib/kube/credentials/exec_plugin.ts";
 import type { ExecSpec } from "../../../lib/kube/credentials/exec_spec.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const COMMAND = fileURLToPath(new URL("../../fixtures/exec_plugin.sh", import.meta.url));
 const V1 = "client.authentication.k8s.io/v1";

@@ -9,7 +9,7 @@ import {
   SERVICE_ACCOUNT_FOLDER,
 } from "../../../lib/kube/credentials/in_cluster.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 describe("findInClusterServer()", () => {
   test.each([

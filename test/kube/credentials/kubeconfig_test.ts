@@ -10,7 +10,7 @@ import {
 } from "../../../lib/kube/credentials/kubeconfig.ts";
 import { Section } from "../../../lib/kube/credentials/section.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const DISK = {
   "/etc/kube/ca.crt": readTls("ca.crt"),

@@ -11,7 +11,7 @@ import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { SERVICE_ACCOUNT_FOLDER } from "../../../lib/kube/credentials/in_cluster.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const POD = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
 const TOKEN = `${SERVICE_ACCOUNT_FOLDER}/token`;

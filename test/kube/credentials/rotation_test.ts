@@ -13,10 +13,10 @@ import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { runWatcher } from "../../../lib/kube/cache/watcher.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { until } from "../../support/rig.ts";
-import { SecretMount } from "../../support/secret_mount.ts";
-import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
-import { readTls, type TlsFixture } from "../../support/tls_fixtures.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { SecretMount } from "../../support/process/secret_mount.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
+import { readTls, type TlsFixture } from "../../support/net/tls_fixtures.ts";
 
 const signal = new AbortController().signal;
 const CANARY = "canary-of-a-token";

@@ -9,7 +9,7 @@ import {
   decodePem,
   type PlacedPem,
 } from "../../../lib/kube/credentials/tls.ts";
-import { readTls } from "../../support/tls_fixtures.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const DAMAGED = readTls("client.crt").replace("MII", "???");
 

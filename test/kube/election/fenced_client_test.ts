@@ -11,7 +11,7 @@ import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ScriptedKubeClient, untilAborted } from "../../support/scripted_kube_client.ts";
+import { ScriptedKubeClient, untilAborted } from "../../support/kube/scripted_kube_client.ts";
 
 const never = new AbortController().signal;
 const NODE = { metadata: { name: "a" } };

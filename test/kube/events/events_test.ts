@@ -12,7 +12,7 @@ import {
 } from "../../../lib/kube/events/events.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ScriptedKubeClient } from "../../support/scripted_kube_client.ts";
+import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 
 const node: KubeObject = {
   apiVersion: "v1",

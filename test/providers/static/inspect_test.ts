@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { inspectStatic } from "../../../lib/providers/static/inspect.ts";
-import { startStaticCloud, type StaticCloud } from "../../support/static_cloud.ts";
+import { startStaticCloud, type StaticCloud } from "../../support/cloud/static_cloud.ts";
 
 const signal = new AbortController().signal;
 const clouds: StaticCloud[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { NodeIdentity } from "../../../lib/cloud/provider.ts";
 import { findInstance, toUnknown } from "../../../lib/providers/static/matching.ts";
-import { toInstance, toInventory } from "../../support/instances.ts";
+import { toInstance, toInventory } from "../../support/cloud/instances.ts";
 
 const UUID = "0b1d2e3f-0000-4000-8000-000000000001";
 const { instances } = toInventory([

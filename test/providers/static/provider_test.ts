@@ -4,7 +4,11 @@ import type { NodeIdentity } from "../../../lib/cloud/provider.ts";
 import { staticProvider } from "../../../lib/providers/static/mod.ts";
 import { StaticProvider } from "../../../lib/providers/static/provider.ts";
 import { describeProviderContract, type ProviderHarness } from "../../provider_contract.ts";
-import { CLOUDLYCKE, startStaticCloud, type StaticCloud } from "../../support/static_cloud.ts";
+import {
+  CLOUDLYCKE,
+  startStaticCloud,
+  type StaticCloud,
+} from "../../support/cloud/static_cloud.ts";
 
 const signal = new AbortController().signal;
 const INVENTORY = `

@@ -6,9 +6,13 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { readFile } from "node:fs/promises";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { Clock } from "../../../lib/core/clock.ts";
-import { type NodeOptions, toRegistration } from "../../support/nodes.ts";
-import { type Rig, startRig, until } from "../../support/rig.ts";
-import { CLOUDLYCKE, startStaticCloudOn, type StaticCloud } from "../../support/static_cloud.ts";
+import { type NodeOptions, toRegistration } from "../../support/nodes/nodes.ts";
+import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
+import {
+  CLOUDLYCKE,
+  startStaticCloudOn,
+  type StaticCloud,
+} from "../../support/cloud/static_cloud.ts";
 
 // Longer than until() waits, which says what it waited for.
 setDefaultTimeout(20_000);

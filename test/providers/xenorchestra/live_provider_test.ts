@@ -9,7 +9,7 @@ import { createLogger } from "../../../lib/core/log.ts";
 import { LiveProvider } from "../../../lib/providers/xenorchestra/live_provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import type { ManualClock } from "../../support/manual_clock.ts";
-import { until } from "../../support/rig.ts";
+import { until } from "../../support/nodes/rig.ts";
 import {
   FakeXenOrchestra,
   HOST_PARIS_2,

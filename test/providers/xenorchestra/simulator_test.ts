@@ -14,7 +14,7 @@ import {
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { until } from "../../support/rig.ts";
+import { until } from "../../support/nodes/rig.ts";
 import { toDeps, toSettings } from "./fake_server.ts";
 
 const signal = new AbortController().signal;

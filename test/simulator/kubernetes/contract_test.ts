@@ -1,6 +1,6 @@
 import { systemClock } from "../../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import { describeKubernetesContract } from "../../support/contract_kubernetes.ts";
+import { describeKubernetesContract } from "../../support/kube/contract_kubernetes.ts";
 
 describeKubernetesContract("startKubernetesSimulator()", async () => {
   const simulator = startKubernetesSimulator({ clock: systemClock });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import { findKubectl } from "../../support/kubectl.ts";
+import { findKubectl } from "../../support/kube/kubectl.ts";
 
 const run = promisify(execFile);
 const KUBECTL = await findKubectl();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { toCards, toTopology } from "../../../../lib/http/page/topology/mod.ts";
 import { TopologyBoxes } from "../../../../lib/http/page/topology/boxes.tsx";
 import type { InventoryView, NodeView } from "../../../../lib/http/views.ts";
-import { toLostView, toNodeView } from "../../../support/node_views.ts";
+import { toLostView, toNodeView } from "../../../support/page/node_views.ts";
 
 function render(nodes: readonly NodeView[], coverage: InventoryView["coverage"] = []): string {
   const topology = toTopology(toCards(nodes), coverage);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { countStates, toCards, toTopology } from "../../../../lib/http/page/topology/mod.ts";
-import { toInventoryView, toLostView, toNodeView } from "../../../support/node_views.ts";
+import { toInventoryView, toLostView, toNodeView } from "../../../support/page/node_views.ts";
 
 const pool = { kind: "pool", id: "p1", name: "Paris" };
 const { coverage } = toInventoryView();

@@ -13,7 +13,7 @@ import { ConnectionProblem } from "../../../../lib/core/net/connection_problem.t
 import { makeSelfSigned } from "../../../../lib/http/certificate/self_signed.ts";
 import { diagnose } from "../../../../lib/providers/xenorchestra/inspection/diagnose.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
-import { readTls, tlsPath } from "../../../support/tls_fixtures.ts";
+import { readTls, tlsPath } from "../../../support/net/tls_fixtures.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 
 const signal = new AbortController().signal;

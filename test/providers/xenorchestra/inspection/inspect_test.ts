@@ -7,7 +7,7 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
-import { readTls, tlsPath } from "../../../support/tls_fixtures.ts";
+import { readTls, tlsPath } from "../../../support/net/tls_fixtures.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 
 const signal = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { toPlaces } from "../../../../lib/providers/xenorchestra/model/places.ts";
-import { toInstance } from "../../../support/instances.ts";
+import { toInstance } from "../../../support/cloud/instances.ts";
 
 const LABELS = {
   "topology.k8s.xenorchestra/pool_id": "p",

@@ -6,7 +6,7 @@ import {
   toUndecodable,
   toUnknown,
 } from "../../../../lib/providers/xenorchestra/model/presence.ts";
-import { toInstance, toInventory } from "../../../support/instances.ts";
+import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
 
 test("toPresent() and toUnknown() say what they are given", () => {
   const instance = toInstance("a");

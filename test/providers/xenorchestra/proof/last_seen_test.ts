@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LastSeen, type Listed } from "../../../../lib/providers/xenorchestra/proof/last_seen.ts";
-import { toInstance } from "../../../support/instances.ts";
+import { toInstance } from "../../../support/cloud/instances.ts";
 
 /** A list that was asked for VMs and shows some of them, by ID: their pools. */
 function toListed(

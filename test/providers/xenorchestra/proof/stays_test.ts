@@ -5,7 +5,7 @@ import {
   type Stay,
   Stays,
 } from "../../../../lib/providers/xenorchestra/proof/stays.ts";
-import { toInstance } from "../../../support/instances.ts";
+import { toInstance } from "../../../support/cloud/instances.ts";
 
 /** An inventory at a second: the pools of VMs by ID, the pools that are lost, and the VMs on their way. */
 interface Look {

@@ -15,7 +15,7 @@ import {
   mayBeCopy,
   toQuestion,
 } from "../../../../lib/providers/xenorchestra/proof/whereabouts.ts";
-import { toInstance, toInventory } from "../../../support/instances.ts";
+import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
 
 const NODE: IdentityByProviderId = { kind: "providerId", vmId: "vm", poolId: "a" };
 const LABELLED: IdentityByProviderId = { ...NODE, labelledPoolId: "b" };

@@ -3,7 +3,7 @@ import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence } from "../../../../lib/cloud/provider.ts";
 import { toIdentity } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { PoolScope } from "../../../../lib/providers/xenorchestra/scope/pool_scope.ts";
-import { toInstance } from "../../../support/instances.ts";
+import { toInstance } from "../../../support/cloud/instances.ts";
 import { POOL_LYON, POOL_PARIS, WORKER_1 } from "../fake_server.ts";
 
 const KNOWN: Pick<Inventory, "coverage" | "instances"> = {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { NodeIdentity, Provider } from "../../../../lib/cloud/provider.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
-import { until } from "../../../support/rig.ts";
+import { until } from "../../../support/nodes/rig.ts";
 import {
   FakeXenOrchestra,
   POOL_LYON,

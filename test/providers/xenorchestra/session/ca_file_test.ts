@@ -7,8 +7,8 @@ import { rmSync } from "node:fs";
 import { createLogger, silentLogger } from "../../../../lib/core/log.ts";
 import { CaFile } from "../../../../lib/providers/xenorchestra/session/ca_file.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
-import { SecretMount } from "../../../support/secret_mount.ts";
-import { readTls } from "../../../support/tls_fixtures.ts";
+import { SecretMount } from "../../../support/process/secret_mount.ts";
+import { readTls } from "../../../support/net/tls_fixtures.ts";
 
 const [old, next] = [readTls("ca.crt").trim(), readTls("other_ca.crt").trim()];
 const BROKEN = old.replace(/\n..../, "\nAAAA");

@@ -9,9 +9,9 @@ import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { describeError } from "../../../../lib/core/errors.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import { Trust } from "../../../../lib/providers/xenorchestra/session/tls.ts";
-import { SecretMount } from "../../../support/secret_mount.ts";
-import { startTcpProxy } from "../../../support/tcp_proxy.ts";
-import { readTls } from "../../../support/tls_fixtures.ts";
+import { SecretMount } from "../../../support/process/secret_mount.ts";
+import { startTcpProxy } from "../../../support/net/tcp_proxy.ts";
+import { readTls } from "../../../support/net/tls_fixtures.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 
 const signal = new AbortController().signal;

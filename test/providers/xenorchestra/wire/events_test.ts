@@ -14,7 +14,7 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
-import { until } from "../../../support/rig.ts";
+import { until } from "../../../support/nodes/rig.ts";
 import { FakeXenOrchestra, toDeps, toSettings } from "../fake_server.ts";
 
 const world = createDemoWorld();

@@ -1,0 +1,80 @@
+/**
+ * The files of deploy/monitoring, as data.
+ * @module
+ */
+import { readSource } from "../sources.ts";
+
+/** An alert. */
+export interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Groups of rules, as Prometheus and its operator have them. */
+export interface RuleGroups {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Alert[] }[];
+}
+
+/** A panel of a dashboard; rows have no targets. */
+export interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly datasource?: { readonly uid: string };
+  readonly gridPos: {
+    readonly x: number;
+    readonly y: number;
+    readonly w: number;
+    readonly h: number;
+  };
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+/** A dashboard of Grafana. */
+export interface Dashboard {
+  readonly uid: string;
+  readonly panels: readonly Panel[];
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly query: unknown }[];
+  };
+}
+
+/** Path of the rules, from the root. */
+export const RULES_PATH = "deploy/monitoring/landfall.rules.yaml";
+
+/** The rules for Prometheus. */
+export async function readRules(): Promise<RuleGroups> {
+  return Bun.YAML.parse(await readSource(RULES_PATH)) as RuleGroups;
+}
+
+/** The rules for the Prometheus operator. */
+export async function readPrometheusRule(): Promise<{ readonly spec: RuleGroups }> {
+  const text = await readSource("deploy/monitoring/prometheus-rule.yaml");
+  return Bun.YAML.parse(text) as { readonly spec: RuleGroups };
+}
+
+/** The dashboard for Grafana. */
+export async function readDashboard(): Promise<Dashboard> {
+  return JSON.parse(await readSource("deploy/monitoring/grafana-dashboard.json"));
+}
+
+/** An expression of the dashboard as Prometheus takes it: variables have the values of all jobs and a minute. */
+export function fillVariables(expression: string): string {
+  return expression.replaceAll("$job", ".+").replaceAll("$__rate_interval", "1m");
+}
+
+/**
+ * Whether a program of Debian's package `prometheus` is missing. Says so loudly.
+ *
+ * @throws Error instead when `CI` is set
+ */
+export function skipsWithout(tool: "prometheus" | "promtool"): boolean {
+  if (Bun.which(tool) !== null) return false;
+  const text = `tests with ${tool}: install Debian's package prometheus`;
+  if (process.env["CI"] !== undefined) throw new Error(`Cannot run ${text}`);
+  process.stderr.write(`\n*** SKIPPED: ${text} ***\n\n`);
+  return true;
+}

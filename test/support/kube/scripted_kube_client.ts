@@ -1,0 +1,160 @@
+/**
+ * An API server made of a script: each list and watch takes the next answer, each write asks a function.
+ * @module
+ */
+import type { Clock } from "../../../lib/core/clock.ts";
+import type {
+  DeleteOptions,
+  KubeClient,
+  ListPage,
+  ListQuery,
+  PatchType,
+  WatchEvent,
+  WatchQuery,
+} from "../../../lib/kube/api/client.ts";
+import type { KubeObject, ObjectPath, Resource } from "../../../lib/kube/kinds/resource.ts";
+
+/** One part of a watch: an event, a failure, or time that passes. */
+export type WatchPart = WatchEvent | Error | { readonly waitMs: number };
+
+/** Answer to the next request: a page, a watch that ends after its parts, or a failure of either. */
+export type ScriptStep =
+  | { readonly page: ListPage<KubeObject> }
+  | { readonly watch: readonly WatchPart[] }
+  | { readonly fail: Error };
+
+/** A write that was asked for. */
+export interface Write {
+  readonly verb: "create" | "replace" | "patch" | "delete";
+  readonly path: ObjectPath;
+  readonly type?: PatchType;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly atMs: number;
+}
+
+/** Follows its script, then leaves requests without an answer until their signal aborts. */
+export class ScriptedKubeClient implements KubeClient {
+  readonly #clock: Clock;
+  readonly #script: ScriptStep[];
+  /** The reads that came in, such as `list rv=0 limit=500` and `watch rv=900`. */
+  readonly requests: string[] = [];
+  /** When they came in, in monotonic milliseconds. */
+  readonly timesMs: number[] = [];
+  readonly watchSeconds: number[] = [];
+  readonly writes: Write[] = [];
+  /** Answers writes; throws to refuse one. Writes without an answer wait for their signal. */
+  onWrite: (write: Write) => Promise<unknown> | unknown = (write) => write.body;
+
+  constructor(clock: Clock, script: readonly ScriptStep[] = []) {
+    this.#clock = clock;
+    this.#script = [...script];
+  }
+
+  async list<T extends KubeObject>(
+    _resource: Resource<T>,
+    query: ListQuery,
+    signal: AbortSignal,
+  ): Promise<ListPage<T>> {
+    const parts = [
+      query.namespace === undefined ? "" : ` ns=${query.namespace}`,
+      query.resourceVersion === undefined ? "" : ` rv=${query.resourceVersion}`,
+      query.limit === undefined ? "" : ` limit=${query.limit}`,
+      query.continue === undefined ? "" : ` continue=${query.continue}`,
+    ];
+    const step = this.#next(`list${parts.join("")}`);
+    if (step === undefined) return untilAborted(signal);
+    if ("fail" in step) throw step.fail;
+    if ("watch" in step) throw new TypeError("the script has a watch where a list was asked for");
+    return step.page as ListPage<T>;
+  }
+
+  async *watch<T extends KubeObject>(
+    _resource: Resource<T>,
+    query: WatchQuery,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent> {
+    this.watchSeconds.push(query.timeoutSeconds);
+    const step = this.#next(`watch rv=${query.resourceVersion}`);
+    if (step === undefined) return untilAborted(signal);
+    if ("fail" in step) throw step.fail;
+    if ("page" in step) throw new TypeError("the script has a list where a watch was asked for");
+    for (const part of step.watch) {
+      if (part instanceof Error) throw part;
+      if ("waitMs" in part) await this.#clock.sleep(part.waitMs, signal);
+      else yield part;
+    }
+  }
+
+  async create<T extends KubeObject>(
+    _resource: Resource<T>,
+    path: ObjectPath,
+    body: object,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return this.#write({ verb: "create", path, body: { ...body }, atMs: this.#now() }, signal);
+  }
+
+  async replace<T extends KubeObject>(
+    _resource: Resource<T>,
+    path: ObjectPath,
+    object: T,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const body: Record<string, unknown> = Object.fromEntries(Object.entries(object));
+    return this.#write({ verb: "replace", path, body, atMs: this.#now() }, signal);
+  }
+
+  async patch<T extends KubeObject>(
+    _resource: Resource<T>,
+    path: ObjectPath,
+    { type, body }: { readonly type: PatchType; readonly body: object },
+    signal: AbortSignal,
+  ): Promise<T> {
+    const write: Write = { verb: "patch", path, type, body: { ...body }, atMs: this.#now() };
+    return this.#write(write, signal);
+  }
+
+  async delete<T extends KubeObject>(
+    _resource: Resource<T>,
+    path: ObjectPath,
+    preconditions: DeleteOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const body = { ...preconditions };
+    await this.#write({ verb: "delete", path, body, atMs: this.#now() }, signal);
+  }
+
+  read<T extends KubeObject>(): Promise<T> {
+    return Promise.reject(new TypeError("the script knows no read"));
+  }
+
+  get(): Promise<unknown> {
+    return Promise.reject(new TypeError("the script knows no get"));
+  }
+
+  close(): void {}
+
+  #next(request: string): ScriptStep | undefined {
+    this.requests.push(request);
+    this.timesMs.push(this.#now());
+    return this.#script.shift();
+  }
+
+  #now(): number {
+    return this.#clock.monotonic();
+  }
+
+  async #write<T>(write: Write, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    this.writes.push(write);
+    return (await Promise.race([this.onWrite(write), untilAborted(signal)])) as T;
+  }
+}
+
+/** Rejects with the signal's reason once it aborts; a request that nobody answers. */
+export function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * The whole controller on a simulated Kubernetes, in one process, with any provider.
+ * @module
+ */
+import { runApp } from "../../../lib/app/app.ts";
+import type { SecureSettings } from "../../../lib/app/options.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { type Logger, silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import type { Notifier } from "../../../lib/host/notify.ts";
+import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts";
+import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
+import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import {
+  type KubernetesSimulator,
+  startKubernetesSimulator,
+} from "../../../lib/simulator/kubernetes/mod.ts";
+
+/** What a test may choose. */
+export interface RigOptions {
+  readonly provider: Provider;
+  /** @default {16} */
+  readonly workers?: number;
+  /** @default {300_000} */
+  readonly fullPassIntervalMs?: number;
+  /** @default {["cloud-node"]} */
+  readonly controllers?: readonly string[];
+  /** @default {5_000} */
+  readonly monitorPeriodMs?: number;
+  /** What differs from the default. */
+  readonly deletion?: Partial<DeletionSettings>;
+  readonly debugAddress?: ListenAddress;
+  readonly secure?: SecureSettings;
+  readonly configz?: Readonly<Record<string, string>>;
+  readonly notifier?: Notifier;
+  /** @default {nobody reads it} */
+  readonly log?: Logger;
+}
+
+/** A running controller and its cluster. */
+export interface Rig extends AsyncDisposable {
+  readonly kubernetes: KubernetesSimulator;
+  readonly metrics: MetricsRegistry;
+  /** The Node as the API server has it. */
+  readNode(name: string): Node | undefined;
+  /** Events about a Node, by reason. */
+  listEvents(name: string, reason?: string): KubeEvent[];
+  /** Stops the controller, as SIGTERM would; resolves when it has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts everything; `await using` ends it. */
+export async function startRig(options: RigOptions): Promise<Rig> {
+  const clock = systemClock;
+  const kubernetes = startKubernetesSimulator({ clock });
+  const metrics = new MetricsRegistry();
+  const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
+  const client = createKubeClient({ credentials, clock, metrics, version: "test" });
+  const stopping = new AbortController();
+  const { provider, debugAddress, secure, configz, notifier } = options;
+  const running = runApp(
+    {
+      provider,
+      client,
+      clock,
+      log: options.log ?? silentLogger,
+      metrics,
+      host: "test",
+      controllers: new Set(options.controllers ?? ["cloud-node"]),
+      flags: {
+        "node-monitor-period": options.monitorPeriodMs ?? 5_000,
+        "node-status-update-frequency": options.fullPassIntervalMs ?? 300_000,
+      },
+      deletion: { ...DEFAULT_DELETION, ...options.deletion },
+      concurrentNodeSyncs: options.workers ?? 16,
+      ...(debugAddress ? { debugAddress } : {}),
+      ...(secure ? { secure } : {}),
+      ...(configz ? { configz } : {}),
+      ...(notifier ? { notifier } : {}),
+    },
+    stopping.signal,
+  );
+  const stop = async (): Promise<void> => {
+    stopping.abort(new Error("the test is over"));
+    await running;
+  };
+  return {
+    kubernetes,
+    metrics,
+    readNode: (name) => kubernetes.objects.getNode(name) as Node | undefined,
+    listEvents: (name, reason) =>
+      (kubernetes.objects.list("events", "default") as unknown as KubeEvent[]).filter(
+        (event) =>
+          event.involvedObject.name === name && (reason === undefined || event.reason === reason),
+      ),
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await kubernetes.stop();
+    },
+  };
+}
+
+/** Waits until `holds`; fails, naming what was waited for, after `ms` milliseconds. */
+export async function until(what: string, holds: () => unknown, ms = 8_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${ms} ms in vain until ${what}`);
+    await Bun.sleep(5);
+  }
+}

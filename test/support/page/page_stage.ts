@@ -1,0 +1,113 @@
+/**
+ * The whole controller on a simulated Kubernetes and a simulated Xen Orchestra, for looking at its pages.
+ * @module
+ */
+import { runApp } from "../../../lib/app/app.ts";
+import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
+import {
+  createDemoWorld,
+  createFleet,
+  type DemoWorld,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+
+const WAIT_MS_MAX = 60_000;
+/** Not so often that looking is what takes the time. */
+const POLL_MS = 200;
+
+/** A running controller with its worlds. */
+export interface PageStage extends AsyncDisposable {
+  /** Address without a slash at its end. */
+  readonly url: string;
+  readonly cloud: XenOrchestraSimulator;
+  readonly kubelets: Kubelets;
+  readonly world: DemoWorld;
+  /** Registers a Node whose machine the cloud does not have. */
+  addStranger(name: string, spec: { readonly providerID?: string }): void;
+  /** Waits until the page shows a text. */
+  waitFor(text: string): Promise<void>;
+}
+
+/**
+ * Starts everything and waits until all machines of the world are Nodes that are well.
+ *
+ * @param fleet How many machines; absent: the small world of the demo
+ */
+export async function startPageStage(fleet?: number): Promise<PageStage> {
+  const clock = systemClock;
+  const log = silentLogger;
+  const metrics = new MetricsRegistry();
+  const world = fleet === undefined ? createDemoWorld() : createFleet(fleet);
+  const kubernetes = startKubernetesSimulator({ clock });
+  const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
+  const raw = { url: cloud.url, token: cloud.token, refreshInterval: "1s" };
+  const { settings, issues } = xenOrchestra.parseConfig(raw, {});
+  if (settings === undefined) throw new Error(JSON.stringify(issues));
+  const listening = Promise.withResolvers<string>();
+  const running = runApp(
+    {
+      provider: xenOrchestra.create(settings, { log, metrics, signal, clock }),
+      client: createKubeClient({ credentials, clock, metrics, version: "test" }),
+      clock,
+      log,
+      metrics,
+      host: "cp-1",
+      controllers: new Set(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"]),
+      concurrentNodeSyncs: 16,
+      flags: { "node-monitor-period": 1_000 },
+      deletion: DEFAULT_DELETION,
+      debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
+      onDebugListening: (address) => {
+        if (address.kind === "tcp") listening.resolve(`http://127.0.0.1:${address.port}`);
+      },
+    },
+    signal,
+  );
+  const url = await Promise.race([listening.promise, running.then(() => "")]);
+  const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
+  for (const machine of world.machines.values()) kubelets.register(machine);
+  const beating = kubelets.run(signal);
+  const read = async (): Promise<string> =>
+    await (await fetch(`${url}/debug/`, { headers: { accept: "text/html" } })).text();
+  const stage: PageStage = {
+    url,
+    cloud,
+    kubelets,
+    world,
+    addStranger: (name, spec) => {
+      const systemUUID = "00000000-0000-4000-8000-00000000beef";
+      const taint = { key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" };
+      kubernetes.objects.createNode({
+        metadata: { name, labels: { "topology.kubernetes.io/region": "eu-west-3" } },
+        spec: { ...spec, taints: [taint] },
+        status: { nodeInfo: { systemUUID } },
+      });
+    },
+    waitFor: async (text) => {
+      const limitMs = clock.monotonic() + WAIT_MS_MAX;
+      while (!(await read()).includes(text)) {
+        if (clock.monotonic() > limitMs) throw new Error(`the page never showed "${text}"`);
+        await clock.sleep(POLL_MS, signal);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error("the test is over"));
+      await Promise.allSettled([running, beating]);
+      await Promise.all([kubernetes.stop(), cloud.stop()]);
+    },
+  };
+  await stage.waitFor(`All ${world.machines.size.toLocaleString("en")} Nodes are well`);
+  return stage;
+}

@@ -1,0 +1,160 @@
+/**
+ * Landfall as a process of its own: from source and as the compiled binary.
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { ROOT } from "../sources.ts";
+
+const WAIT_MS = 20_000;
+
+/** A way to start Landfall. */
+export interface Program {
+  /** For titles: `source` or `binary`. */
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+/** One record of the log, as `--logging-format=json` writes it. */
+export type LogRecord = Readonly<Record<string, unknown>>;
+
+/** How a process ended and all that it said. */
+export interface Ended {
+  /** `null` when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running Landfall. */
+export interface LandfallProcess {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  /** All of standard error so far. */
+  readonly log: string;
+  /** All of standard output so far. */
+  readonly output: string;
+  /** Resolves with the first record, old or new, that fits. @throws Error with the log when none comes in 20 s */
+  waitForRecord(fits: (record: LogRecord) => boolean): Promise<LogRecord>;
+  /** Resolves once standard output holds this. */
+  waitForOutput(text: string): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+  /** Ends it with SIGTERM. */
+  stop(): Promise<Ended>;
+}
+
+const BINARY = join(ROOT, "dist", "landfall");
+const SOURCE: Program = { name: "source", command: [process.execPath, join(ROOT, "main.ts")] };
+
+/** Source and binary; says loudly when there is no binary. */
+export function listPrograms(): readonly Program[] {
+  if (existsSync(BINARY)) return [SOURCE, { name: "binary", command: [BINARY] }];
+  process.stderr.write(
+    "\n*** SKIPPED: tests of the compiled binary. Make dist/landfall with npm run build. ***\n\n",
+  );
+  return [SOURCE];
+}
+
+/** Starts Landfall. It inherits nothing of the environment but PATH and dies with the test process. */
+export function startLandfall(
+  { command }: Program,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): LandfallProcess {
+  const [file = "", ...first] = command;
+  const child = spawn(file, [...first, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"], ...env },
+  });
+  const kill = (): void => {
+    child.kill("SIGKILL");
+  };
+  process.once("exit", kill);
+  const lines: string[] = [];
+  const waiting = new Set<(line: string) => void>();
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    lines.push(line);
+    for (const tell of waiting) tell(line);
+  });
+  let stdout = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once("close", (code) => {
+      process.off("exit", kill);
+      resolve({ code, stdout, stderr: lines.join("\n") });
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    get log(): string {
+      return lines.join("\n");
+    },
+    get output(): string {
+      return stdout;
+    },
+    waitForRecord: (fits) =>
+      new Promise((resolve, reject) => {
+        const check = (line: string): void => {
+          const record = parseRecord(line);
+          if (record === undefined || !fits(record)) return;
+          clearTimeout(timer);
+          waiting.delete(check);
+          resolve(record);
+        };
+        const timer = setTimeout(() => {
+          waiting.delete(check);
+          reject(new Error(`No such record in ${WAIT_MS} ms:\n${lines.slice(-40).join("\n")}`));
+        }, WAIT_MS);
+        waiting.add(check);
+        for (const line of lines) check(line);
+      }),
+    waitForOutput: async (text) => {
+      const isOver = ended.then(() => {
+        throw new Error(`Ended before it said "${text}":\n${stdout}\n${lines.join("\n")}`);
+      });
+      const isSaid = new Promise<void>((resolve) => {
+        const check = (): void => {
+          if (stdout.includes(text)) resolve();
+        };
+        child.stdout.on("data", check);
+        check();
+      });
+      await Promise.race([isSaid, isOver]);
+    },
+    signal: (name) => {
+      child.kill(name);
+    },
+    stop: () => {
+      child.kill("SIGTERM");
+      return ended;
+    },
+  };
+}
+
+/** Ends them all, at once. */
+export async function killAll(processes: readonly LandfallProcess[]): Promise<void> {
+  for (const landfall of processes) landfall.signal("SIGKILL");
+  await Promise.all(processes.map(({ ended }) => ended));
+}
+
+/** Runs a command of Landfall to its end. */
+export function runLandfall(
+  program: Program,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  return startLandfall(program, args, env).ended;
+}
+
+/** A line of the log as a record; absent when it is none. */
+export function parseRecord(line: string): LogRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * What is true of the Nodes of a storm once it is over.
+ * @module
+ */
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { UNINITIALIZED } from "../process/cluster_rig.ts";
+import type { Member } from "./world.ts";
+
+/** The label of the zone. */
+export const ZONE = "topology.kubernetes.io/zone";
+/** The label of the name of the machine. */
+export const VM_NAME = "vm.k8s.xenorchestra/name_label";
+
+/** What of a Node is not as it should be, in words; nothing when all is. */
+export function describeUntruth(member: Member, node: Node | undefined): readonly string[] {
+  const { name, state } = member;
+  const { spec, metadata, status } = node ?? {};
+  const taints = (spec?.taints ?? []).map(({ key }) => key);
+  // A machine that went before its Node was looked at is none that anybody can prove gone.
+  const isNobodys = spec?.providerID === undefined && taints.includes(UNINITIALIZED.key);
+  if (state === "gone" && isNobodys) return [];
+  if (state === "left" || state === "gone") return node ? [`${name} is ${state}, but there`] : [];
+  if (metadata === undefined) return [`${name} is missing`];
+  const ours = taints.filter((key) => key.startsWith("node.cloudprovider.kubernetes.io/"));
+  const theirs = taints.filter((key) => !ours.includes(key));
+  const labels = metadata.labels ?? {};
+  const untrue: string[] = [];
+  const expect = (what: string, is: unknown, wanted: unknown): void => {
+    if (JSON.stringify(is) !== JSON.stringify(wanted))
+      untrue.push(`${name}: ${what} is ${JSON.stringify(is)}, not ${JSON.stringify(wanted)}`);
+  };
+  const wanted = state === "halted" ? ["node.cloudprovider.kubernetes.io/shutdown"] : [];
+  expect("taints of ours", ours, wanted);
+  expect("taints of others", theirs.toSorted(), [...member.taints].toSorted());
+  const foreign = Object.entries(labels).filter(([key]) => /^(example\.com\/|storm$)/.test(key));
+  expect("labels of others", foreign.toSorted(), [...member.labels].toSorted());
+  expect("machine", spec?.providerID?.split("/").at(-1), member.vmId);
+  expect("region", labels["topology.kubernetes.io/region"], member.poolId);
+  expect("name of the machine", labels[VM_NAME], member.vmName);
+  if (state !== "running") return untrue;
+  expect("zone", labels[ZONE], member.hostId);
+  const address = status?.addresses?.find(({ type }) => type === "InternalIP")?.address;
+  expect("address", address, member.address);
+  return untrue;
+}
