@@ -1,5 +1,5 @@
 /**
- * Commands of the guides, run as they stand; those that need a cluster are in test/cluster/guides_test.ts.
+ * Commands of the guides, run as they stand; those that need a cluster are in test/cluster/install/guides_test.ts.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

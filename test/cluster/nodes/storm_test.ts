@@ -6,14 +6,14 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseDuration } from "../../lib/core/text/duration.ts";
-import { type AuditEvent, skipsCluster } from "../support/process/cluster.ts";
-import { listPrograms } from "../support/process/landfall_process.ts";
-import { Storm } from "../support/storm/mod.ts";
-import { findLongestCalm } from "../support/storm/calm.ts";
-import { judgeAudit } from "../support/storm/judge.ts";
-import { planFaults } from "../support/storm/plan.ts";
-import type { Footprint, Replica } from "../support/storm/replica.ts";
+import { parseDuration } from "../../../lib/core/text/duration.ts";
+import { type AuditEvent, skipsCluster } from "../../support/process/cluster.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
+import { Storm } from "../../support/storm/mod.ts";
+import { findLongestCalm } from "../../support/storm/calm.ts";
+import { judgeAudit } from "../../support/storm/judge.ts";
+import { planFaults } from "../../support/storm/plan.ts";
+import type { Footprint, Replica } from "../../support/storm/replica.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);

@@ -8,14 +8,14 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { skipsImages } from "../support/deploy/image.ts";
-import { listCodeBlocks } from "../support/markdown_links.ts";
+import { skipsImages } from "../../support/deploy/image.ts";
+import { listCodeBlocks } from "../../support/markdown_links.ts";
 import {
   type ServerProcess,
   startProcess,
   waitUntilReady,
-} from "../support/process/server_process.ts";
-import { readSource, ROOT } from "../support/sources.ts";
+} from "../../support/process/server_process.ts";
+import { readSource, ROOT } from "../../support/sources.ts";
 
 const run = promisify(execFile);
 const COMMAND_MS_MAX = 60_000;

@@ -3,19 +3,19 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Node } from "../../lib/kube/kinds/node.ts";
-import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
-import { type AuditedRequest, skipsCluster } from "../support/process/cluster.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { type AuditedRequest, skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
   type Controller,
   LEASE,
   UNINITIALIZED,
   waitUntil,
-} from "../support/process/cluster_rig.ts";
-import { readJson } from "../support/kube/contract_client.ts";
-import { listPrograms } from "../support/process/landfall_process.ts";
-import { OtherHolder } from "../support/kube/other_holder.ts";
+} from "../../support/process/cluster_rig.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
+import { OtherHolder } from "../../support/kube/other_holder.ts";
 
 const LEASE_S = 3;
 const RETRY_MS = 500;

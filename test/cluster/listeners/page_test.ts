@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { hasBrowser, startBrowser } from "../support/page/browser.ts";
-import { until } from "../support/nodes/rig.ts";
-import { type PageStage, startPageStage } from "../support/page/page_stage.ts";
+import { hasBrowser, startBrowser } from "../../support/page/browser.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { type PageStage, startPageStage } from "../../support/page/page_stage.ts";
 
 const EVIL = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`;
 const PHONE = { width: 360, height: 740 };

@@ -5,20 +5,20 @@
  */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { heapStats } from "bun:jsc";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { EventCorrelator } from "../../lib/kube/events/correlator.ts";
-import type { Provider } from "../../lib/cloud/provider.ts";
-import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";
-import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
-import { RequestLog } from "../../lib/simulator/kubernetes/requests/log.ts";
-import { settle } from "../support/manual_clock.ts";
-import { CLOUD_STEPS } from "../simulation/cloud_steps.ts";
-import { TOKEN } from "../simulation/cloud.ts";
-import { MACHINE_STEPS } from "../simulation/machine_steps.ts";
-import { NODE_STEPS } from "../simulation/node_steps.ts";
-import { SERVER_STEPS } from "../simulation/server_steps.ts";
-import type { Step } from "../simulation/steps.ts";
-import { World } from "../simulation/world.ts";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import { EventCorrelator } from "../../../lib/kube/events/correlator.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
+import { parseXenOrchestraConfig } from "../../../lib/providers/xenorchestra/settings/config.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
+import { settle } from "../../support/manual_clock.ts";
+import { CLOUD_STEPS } from "../../simulation/cloud_steps.ts";
+import { TOKEN } from "../../simulation/cloud.ts";
+import { MACHINE_STEPS } from "../../simulation/machine_steps.ts";
+import { NODE_STEPS } from "../../simulation/node_steps.ts";
+import { SERVER_STEPS } from "../../simulation/server_steps.ts";
+import type { Step } from "../../simulation/steps.ts";
+import { World } from "../../simulation/world.ts";
 
 const NODES = 4;
 const TROUBLE_MS = 1_200_000;

@@ -4,9 +4,13 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findKubectl } from "../support/kube/kubectl.ts";
-import { listPrograms, runLandfall, startLandfall } from "../support/process/landfall_process.ts";
-import { until } from "../support/nodes/rig.ts";
+import { findKubectl } from "../../support/kube/kubectl.ts";
+import {
+  listPrograms,
+  runLandfall,
+  startLandfall,
+} from "../../support/process/landfall_process.ts";
+import { until } from "../../support/nodes/rig.ts";
 
 const run = promisify(execFile);
 const kubectl = await findKubectl();

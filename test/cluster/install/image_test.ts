@@ -5,13 +5,13 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import manifest from "../../package.json" with { type: "json" };
-import { systemClock } from "../../lib/core/clock.ts";
-import { type ApiObject, startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
-import { waitUntil } from "../support/process/cluster_rig.ts";
-import { type Container, copyFolder, ImageStore, skipsImages } from "../support/deploy/image.ts";
-import { findFreePort } from "../support/process/server_process.ts";
-import { ROOT } from "../support/sources.ts";
+import manifest from "../../../package.json" with { type: "json" };
+import { systemClock } from "../../../lib/core/clock.ts";
+import { type ApiObject, startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
+import { waitUntil } from "../../support/process/cluster_rig.ts";
+import { type Container, copyFolder, ImageStore, skipsImages } from "../../support/deploy/image.ts";
+import { findFreePort } from "../../support/process/server_process.ts";
+import { ROOT } from "../../support/sources.ts";
 
 const run = promisify(execFile);
 const BASE = "localhost/base:test";

@@ -7,12 +7,12 @@ import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { skipsCluster } from "../support/process/cluster.ts";
-import { ClusterRig } from "../support/process/cluster_rig.ts";
-import { findKubectl } from "../support/kube/kubectl.ts";
-import { listPrograms, runLandfall } from "../support/process/landfall_process.ts";
-import { listCodeBlocks } from "../support/markdown_links.ts";
-import { readSource, ROOT } from "../support/sources.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
+import { ClusterRig } from "../../support/process/cluster_rig.ts";
+import { findKubectl } from "../../support/kube/kubectl.ts";
+import { listPrograms, runLandfall } from "../../support/process/landfall_process.ts";
+import { listCodeBlocks } from "../../support/markdown_links.ts";
+import { readSource, ROOT } from "../../support/sources.ts";
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 60_000;

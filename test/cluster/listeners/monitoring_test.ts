@@ -6,33 +6,36 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../lib/core/clock.ts";
-import { type ObjectInput, startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import {
+  type ObjectInput,
+  startKubernetesSimulator,
+} from "../../../lib/simulator/kubernetes/mod.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
-} from "../../lib/simulator/xenorchestra/mod.ts";
-import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
-import { UNINITIALIZED, waitUntil } from "../support/process/cluster_rig.ts";
-import { readJson } from "../support/kube/contract_client.ts";
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { UNINITIALIZED, waitUntil } from "../../support/process/cluster_rig.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
 import {
   type LandfallProcess,
   listPrograms,
   startLandfall,
-} from "../support/process/landfall_process.ts";
+} from "../../support/process/landfall_process.ts";
 import {
   fillVariables,
   readDashboard,
   readRules,
   RULES_PATH,
   skipsWithout,
-} from "../support/deploy/monitoring.ts";
+} from "../../support/deploy/monitoring.ts";
 import {
   findFreePort,
   type ServerProcess,
   startProcess,
-} from "../support/process/server_process.ts";
-import { ROOT } from "../support/sources.ts";
+} from "../../support/process/server_process.ts";
+import { ROOT } from "../../support/sources.ts";
 
 const SCRAPE_MS = 250;
 const NODES = ["worker-1", "worker-3", "nobody"] as const;

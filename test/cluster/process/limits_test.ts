@@ -5,14 +5,14 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readCpu, readHoldings } from "../../bench/proc.ts";
-import { skipsCluster } from "../support/process/cluster.ts";
-import { waitUntil } from "../support/process/cluster_rig.ts";
-import { listPrograms } from "../support/process/landfall_process.ts";
-import { usePlacedFleet } from "../support/nodes/placed_fleet.ts";
-import type { PlacedLandfall, PlaceOptions } from "../support/process/placed_landfall.ts";
-import { openRaw } from "../support/net/raw_http.ts";
-import { findFreePort } from "../support/process/server_process.ts";
+import { readCpu, readHoldings } from "../../../bench/proc.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
+import { waitUntil } from "../../support/process/cluster_rig.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
+import { usePlacedFleet } from "../../support/nodes/placed_fleet.ts";
+import type { PlacedLandfall, PlaceOptions } from "../../support/process/placed_landfall.ts";
+import { openRaw } from "../../support/net/raw_http.ts";
+import { findFreePort } from "../../support/process/server_process.ts";
 
 const program = listPrograms().at(-1);
 const isSkipped = skipsCluster();

@@ -7,22 +7,22 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Simulators } from "../../bench/processes.ts";
-import { readHoldings } from "../../bench/proc.ts";
-import type { Node } from "../../lib/kube/kinds/node.ts";
-import { isInitialised } from "../support/process/cluster_rig.ts";
-import { readJson } from "../support/kube/contract_client.ts";
+import { Simulators } from "../../../bench/processes.ts";
+import { readHoldings } from "../../../bench/proc.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { isInitialised } from "../../support/process/cluster_rig.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
 import {
   type LandfallProcess,
   listPrograms,
   type Program,
   startLandfall,
-} from "../support/process/landfall_process.ts";
+} from "../../support/process/landfall_process.ts";
 import {
   createMemoryLimit,
   type MemoryLimit,
   skipsMemoryLimits,
-} from "../support/process/memory_limit.ts";
+} from "../../support/process/memory_limit.ts";
 
 const MIB = 1024 * 1024;
 const LIMIT_MIB = 128;

@@ -3,8 +3,8 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createDemoWorld } from "../../lib/simulator/xenorchestra/mod.ts";
-import { skipsCluster } from "../support/process/cluster.ts";
+import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
   type Controller,
@@ -12,8 +12,8 @@ import {
   NOT_READY,
   READY,
   waitUntil,
-} from "../support/process/cluster_rig.ts";
-import { killAll, listPrograms } from "../support/process/landfall_process.ts";
+} from "../../support/process/cluster_rig.ts";
+import { killAll, listPrograms } from "../../support/process/landfall_process.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);

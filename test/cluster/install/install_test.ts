@@ -5,26 +5,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { systemClock } from "../../lib/core/clock.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
-} from "../../lib/simulator/xenorchestra/mod.ts";
-import { type Cluster, skipsCluster, startCluster } from "../support/process/cluster.ts";
-import { LEASE, waitUntil } from "../support/process/cluster_rig.ts";
-import { readJson } from "../support/kube/contract_client.ts";
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
+import { LEASE, waitUntil } from "../../support/process/cluster_rig.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
 import {
   CHART,
   type Manifest,
   readManifests,
   requireTool,
-} from "../support/deploy/deploy_tools.ts";
-import { findHelm, findHelm3, findKubectl } from "../support/kube/kubectl.ts";
-import { listPrograms } from "../support/process/landfall_process.ts";
-import { listCodeBlocks } from "../support/markdown_links.ts";
-import { PlayedPods } from "../support/deploy/played_pods.ts";
-import { readSource, ROOT } from "../support/sources.ts";
+} from "../../support/deploy/deploy_tools.ts";
+import { findHelm, findHelm3, findKubectl } from "../../support/kube/kubectl.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
+import { listCodeBlocks } from "../../support/markdown_links.ts";
+import { PlayedPods } from "../../support/deploy/played_pods.ts";
+import { readSource, ROOT } from "../../support/sources.ts";
 
 const isSkipped = skipsCluster();
 const kubectl = isSkipped ? undefined : await findKubectl();

@@ -4,27 +4,27 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { skipsCluster } from "../support/process/cluster.ts";
-import { ClusterRig, waitUntil } from "../support/process/cluster_rig.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
+import { ClusterRig, waitUntil } from "../../support/process/cluster_rig.ts";
 import {
   killAll,
   type LandfallProcess,
   listPrograms,
-} from "../support/process/landfall_process.ts";
-import { findForeignWrites, listNodeWrites, toMs } from "../support/kube/lease_history.ts";
+} from "../../support/process/landfall_process.ts";
+import { findForeignWrites, listNodeWrites, toMs } from "../../support/kube/lease_history.ts";
 import {
   createNetwork,
   type NetworkHost,
   skipsNetworks,
   type TestNetwork,
-} from "../support/net/network.ts";
+} from "../../support/net/network.ts";
 import {
   placeLandfall,
   type PlacedLandfall,
   type PlaceOptions,
-} from "../support/process/placed_landfall.ts";
-import { startTcpProxy, type TcpProxy } from "../support/net/tcp_proxy.ts";
-import { WatchedFleet } from "../support/nodes/watched_fleet.ts";
+} from "../../support/process/placed_landfall.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
+import { WatchedFleet } from "../../support/nodes/watched_fleet.ts";
 
 const program = listPrograms().at(-1);
 const isSkipped = skipsCluster() || (await skipsNetworks());

@@ -3,12 +3,12 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { NodeView } from "../../lib/http/views.ts";
-import type { Node } from "../../lib/kube/kinds/node.ts";
-import { swapUuidBytes } from "../../lib/simulator/xenorchestra/demo_world.ts";
-import { toUuid } from "../../lib/simulator/xenorchestra/records.ts";
-import { readJson } from "../support/kube/contract_client.ts";
-import { skipsCluster } from "../support/process/cluster.ts";
+import type { NodeView } from "../../../lib/http/views.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { swapUuidBytes } from "../../../lib/simulator/xenorchestra/demo_world.ts";
+import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
   type Controller,
@@ -16,9 +16,9 @@ import {
   READY,
   UNINITIALIZED,
   waitUntil,
-} from "../support/process/cluster_rig.ts";
-import { findKubectl } from "../support/kube/kubectl.ts";
-import { listPrograms } from "../support/process/landfall_process.ts";
+} from "../../support/process/cluster_rig.ts";
+import { findKubectl } from "../../support/kube/kubectl.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
 
 const run = promisify(execFile);
 const isSkipped = skipsCluster();

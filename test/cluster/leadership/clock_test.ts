@@ -8,12 +8,12 @@
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { skipsCluster } from "../support/process/cluster.ts";
-import { createFakeTime, type FakeTime, skipsFakeTime } from "../support/fake_time.ts";
-import { type LogRecord, listPrograms } from "../support/process/landfall_process.ts";
-import { findForeignWrites } from "../support/kube/lease_history.ts";
-import { usePlacedFleet } from "../support/nodes/placed_fleet.ts";
-import type { PlacedLandfall } from "../support/process/placed_landfall.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
+import { createFakeTime, type FakeTime, skipsFakeTime } from "../../support/fake_time.ts";
+import { type LogRecord, listPrograms } from "../../support/process/landfall_process.ts";
+import { findForeignWrites } from "../../support/kube/lease_history.ts";
+import { usePlacedFleet } from "../../support/nodes/placed_fleet.ts";
+import type { PlacedLandfall } from "../../support/process/placed_landfall.ts";
 
 const program = listPrograms().at(-1);
 const isSkipped = skipsCluster() || skipsFakeTime();

@@ -9,10 +9,10 @@ import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import manifest from "../../package.json" with { type: "json" };
-import { BUILD_FLAGS } from "../../release/binaries.ts";
-import { findHelm } from "../support/kube/kubectl.ts";
-import { ROOT } from "../support/sources.ts";
+import manifest from "../../../package.json" with { type: "json" };
+import { BUILD_FLAGS } from "../../../release/binaries.ts";
+import { findHelm } from "../../support/kube/kubectl.ts";
+import { ROOT } from "../../support/sources.ts";
 
 const run = promisify(execFile);
 const EPOCH = "1700000000";

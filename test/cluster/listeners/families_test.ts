@@ -12,10 +12,10 @@ import {
   killAll,
   type LandfallProcess,
   listPrograms,
-} from "../support/process/landfall_process.ts";
-import { type Ended, startLandfall } from "../support/process/landfall_process.ts";
-import { type LoneHost, placeOnLoneHost } from "../support/net/lone_host.ts";
-import { skipsNetworks } from "../support/net/network.ts";
+} from "../../support/process/landfall_process.ts";
+import { type Ended, startLandfall } from "../../support/process/landfall_process.ts";
+import { type LoneHost, placeOnLoneHost } from "../../support/net/lone_host.ts";
+import { skipsNetworks } from "../../support/net/network.ts";
 
 const run = promisify(execFile);
 const SECURE_PORT = 10258;

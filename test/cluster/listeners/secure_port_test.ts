@@ -8,14 +8,19 @@ import { X509Certificate } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { makeSelfSigned } from "../../lib/http/certificate/self_signed.ts";
-import type { KeyPair } from "../../lib/http/sockets/server.ts";
-import { skipsCluster } from "../support/process/cluster.ts";
-import { ClusterRig, type Controller, RIGHTS, waitUntil } from "../support/process/cluster_rig.ts";
-import { askHttps, readCertificate, runHttpsLoad } from "../support/net/https_client.ts";
-import { listPrograms, runLandfall } from "../support/process/landfall_process.ts";
-import { SecretMount } from "../support/process/secret_mount.ts";
-import { findFreePort } from "../support/process/server_process.ts";
+import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
+import type { KeyPair } from "../../../lib/http/sockets/server.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
+import {
+  ClusterRig,
+  type Controller,
+  RIGHTS,
+  waitUntil,
+} from "../../support/process/cluster_rig.ts";
+import { askHttps, readCertificate, runHttpsLoad } from "../../support/net/https_client.ts";
+import { listPrograms, runLandfall } from "../../support/process/landfall_process.ts";
+import { SecretMount } from "../../support/process/secret_mount.ts";
+import { findFreePort } from "../../support/process/server_process.ts";
 
 const run = promisify(execFile);
 const program = listPrograms().at(-1);

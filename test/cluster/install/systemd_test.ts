@@ -8,23 +8,23 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { systemClock } from "../../lib/core/clock.ts";
-import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
-} from "../../lib/simulator/xenorchestra/mod.ts";
-import { UNINITIALIZED } from "../support/process/cluster_rig.ts";
-import { listPrograms, startLandfall } from "../support/process/landfall_process.ts";
-import { openNotifySocket } from "../support/process/notify_socket.ts";
-import { until } from "../support/nodes/rig.ts";
-import { findFreePort } from "../support/process/server_process.ts";
-import { ROOT } from "../support/sources.ts";
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { UNINITIALIZED } from "../../support/process/cluster_rig.ts";
+import { listPrograms, startLandfall } from "../../support/process/landfall_process.ts";
+import { openNotifySocket } from "../../support/process/notify_socket.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { findFreePort } from "../../support/process/server_process.ts";
+import { ROOT } from "../../support/sources.ts";
 import {
   findSystemdProblem,
   startSystemdMachine,
   type SystemdMachine,
-} from "../support/process/systemd_machine.ts";
+} from "../../support/process/systemd_machine.ts";
 
 const run = promisify(execFile);
 const UNIT = join(ROOT, "deploy", "systemd", "landfall.service");

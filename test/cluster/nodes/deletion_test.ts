@@ -4,17 +4,17 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Node } from "../../lib/kube/kinds/node.ts";
-import { createDemoWorld, type Fault } from "../../lib/simulator/xenorchestra/mod.ts";
-import { skipsCluster } from "../support/process/cluster.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { createDemoWorld, type Fault } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
   type Controller,
   NOT_READY,
   READY,
   waitUntil,
-} from "../support/process/cluster_rig.ts";
-import { listPrograms } from "../support/process/landfall_process.ts";
+} from "../../support/process/cluster_rig.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);

@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../lib/core/clock.ts";
-import { silentLogger } from "../../lib/core/log.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../lib/kube/api/http_client.ts";
-import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
-import { Store } from "../../lib/kube/cache/store.ts";
-import { SILENCE_MS_MAX } from "../../lib/kube/cache/watch_silence.ts";
-import { runWatcher } from "../../lib/kube/cache/watcher.ts";
-import { skipsCluster } from "../support/process/cluster.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
+import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
+import { SILENCE_MS_MAX } from "../../../lib/kube/cache/watch_silence.ts";
+import { runWatcher } from "../../../lib/kube/cache/watcher.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
   type Controller,
   UNINITIALIZED,
   waitUntil,
-} from "../support/process/cluster_rig.ts";
-import { listPrograms } from "../support/process/landfall_process.ts";
-import { ManualClock } from "../support/manual_clock.ts";
-import { startTcpProxy, type TcpProxy } from "../support/net/tcp_proxy.ts";
+} from "../../support/process/cluster_rig.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);

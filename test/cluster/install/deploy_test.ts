@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseFlags } from "../../lib/cli/flags/mod.ts";
-import type { Access } from "../../lib/kube/access/review.ts";
-import { LEASE, RIGHTS } from "../support/process/cluster_rig.ts";
-import { readJson } from "../support/kube/contract_client.ts";
-import { type Cluster, skipsCluster, startCluster } from "../support/process/cluster.ts";
+import { parseFlags } from "../../../lib/cli/flags/mod.ts";
+import type { Access } from "../../../lib/kube/access/review.ts";
+import { LEASE, RIGHTS } from "../../support/process/cluster_rig.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
+import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {
   adaptManifests,
   CHART,
@@ -21,11 +21,11 @@ import {
   requireTool,
   runTool,
   withFile,
-} from "../support/deploy/deploy_tools.ts";
-import { listModelProblems } from "../support/kube/kube_model.ts";
-import { readWorkload, RolloutModel } from "../support/deploy/rollout_model.ts";
-import { findHelm, findKubectl } from "../support/kube/kubectl.ts";
-import { ROOT } from "../support/sources.ts";
+} from "../../support/deploy/deploy_tools.ts";
+import { listModelProblems } from "../../support/kube/kube_model.ts";
+import { readWorkload, RolloutModel } from "../../support/deploy/rollout_model.ts";
+import { findHelm, findKubectl } from "../../support/kube/kubectl.ts";
+import { ROOT } from "../../support/sources.ts";
 
 const isSkipped = skipsCluster();
 const helm = (await findHelm()) ?? "";

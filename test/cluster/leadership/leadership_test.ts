@@ -3,24 +3,28 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { toPolicy } from "../../lib/app/rights.ts";
-import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
-import { type AuditedRequest, skipsCluster } from "../support/process/cluster.ts";
+import { toPolicy } from "../../../lib/app/rights.ts";
+import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
+import { type AuditedRequest, skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
   type Controller,
   LEASE,
   RIGHTS,
   waitUntil,
-} from "../support/process/cluster_rig.ts";
-import { readJson } from "../support/kube/contract_client.ts";
-import { type LogRecord, listPrograms, type Program } from "../support/process/landfall_process.ts";
+} from "../../support/process/cluster_rig.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
+import {
+  type LogRecord,
+  listPrograms,
+  type Program,
+} from "../../support/process/landfall_process.ts";
 import {
   countHandOvers,
   findForeignWrites,
   listNodeWrites,
   toMs,
-} from "../support/kube/lease_history.ts";
+} from "../../support/kube/lease_history.ts";
 
 const HAND_OVERS = 50;
 const NODES = 24;

@@ -4,15 +4,15 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { KubeEvent } from "../../lib/kube/kinds/event.ts";
-import { readJson } from "../support/kube/contract_client.ts";
-import { skipsCluster } from "../support/process/cluster.ts";
-import { ClusterRig, type Controller, waitUntil } from "../support/process/cluster_rig.ts";
-import { listPrograms } from "../support/process/landfall_process.ts";
-import { SecretMount } from "../support/process/secret_mount.ts";
-import { createShortCertificate } from "../support/net/short_certificate.ts";
-import { startTlsFront, type TlsFront } from "../support/net/tls_front.ts";
-import { readTls } from "../support/net/tls_fixtures.ts";
+import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
+import { ClusterRig, type Controller, waitUntil } from "../../support/process/cluster_rig.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
+import { SecretMount } from "../../support/process/secret_mount.ts";
+import { createShortCertificate } from "../../support/net/short_certificate.ts";
+import { startTlsFront, type TlsFront } from "../../support/net/tls_front.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);

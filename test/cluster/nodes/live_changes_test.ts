@@ -6,24 +6,24 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../lib/core/clock.ts";
-import type { Node } from "../../lib/kube/kinds/node.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
 import {
   type KubernetesSimulator,
   startKubernetesSimulator,
-} from "../../lib/simulator/kubernetes/mod.ts";
+} from "../../../lib/simulator/kubernetes/mod.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
-} from "../../lib/simulator/xenorchestra/mod.ts";
+} from "../../../lib/simulator/xenorchestra/mod.ts";
 import {
   type LandfallProcess,
   listPrograms,
   startLandfall,
-} from "../support/process/landfall_process.ts";
-import { toRegistration } from "../support/nodes/nodes.ts";
-import { until } from "../support/nodes/rig.ts";
+} from "../../support/process/landfall_process.ts";
+import { toRegistration } from "../../support/nodes/nodes.ts";
+import { until } from "../../support/nodes/rig.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const NODE = "worker-1";
