@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { World } from "./world.ts";
+import { World } from "./world/mod.ts";
 
 const REFRESH_MS = 30_000;
 const STEP_MS = 1_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listSources, readSource } from "../support/sources.ts";
-import { listSeedRanges, PARTS, SEED_COUNTS } from "./seeds.ts";
+import { listSeedRanges, PARTS, SEED_COUNTS } from "./seeds/seeds.ts";
 
 describe("listSeedRanges()", () => {
   test.each(["some", "all"] as const)("has each seed once when %s are run", (name) => {

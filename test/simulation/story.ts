@@ -3,18 +3,18 @@
  * @module
  */
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { countRetries, listUntrue } from "./calm.ts";
-import { CLOUD_STEPS } from "./cloud_steps.ts";
-import { MACHINE_STEPS } from "./machine_steps.ts";
-import { loseLong, OUTAGE_STEPS } from "./outage_steps.ts";
-import { NODE_STEPS } from "./node_steps.ts";
-import { decide, restartWithoutPool, tidyUp } from "./person.ts";
-import { PROCESS_STEPS } from "./process_steps.ts";
+import { countRetries, listUntrue } from "./judges/calm.ts";
+import { CLOUD_STEPS } from "./steps/cloud.ts";
+import { MACHINE_STEPS } from "./steps/machine.ts";
+import { loseLong, OUTAGE_STEPS } from "./steps/outage.ts";
+import { NODE_STEPS } from "./steps/node.ts";
+import { decide, restartWithoutPool, tidyUp } from "./world/person.ts";
+import { PROCESS_STEPS } from "./steps/process.ts";
 import type { Random } from "../support/random.ts";
-import { SERVER_STEPS } from "./server_steps.ts";
-import { SETTINGS_STEPS } from "./settings_steps.ts";
-import { type Step, takeStep } from "./steps.ts";
-import { World, type WorldSettings } from "./world.ts";
+import { SERVER_STEPS } from "./steps/server.ts";
+import { SETTINGS_STEPS } from "./steps/settings.ts";
+import { type Step, takeStep } from "./steps/mod.ts";
+import { World, type WorldSettings } from "./world/mod.ts";
 
 /** How a seed ended. */
 export interface Ending {

@@ -12,13 +12,13 @@ import { parseXenOrchestraConfig } from "../../../lib/providers/xenorchestra/set
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
 import { settle } from "../../support/manual_clock.ts";
-import { CLOUD_STEPS } from "../../simulation/cloud_steps.ts";
-import { TOKEN } from "../../simulation/cloud.ts";
-import { MACHINE_STEPS } from "../../simulation/machine_steps.ts";
-import { NODE_STEPS } from "../../simulation/node_steps.ts";
-import { SERVER_STEPS } from "../../simulation/server_steps.ts";
-import type { Step } from "../../simulation/steps.ts";
-import { World } from "../../simulation/world.ts";
+import { CLOUD_STEPS } from "../../simulation/steps/cloud.ts";
+import { TOKEN } from "../../simulation/world/cloud.ts";
+import { MACHINE_STEPS } from "../../simulation/steps/machine.ts";
+import { NODE_STEPS } from "../../simulation/steps/node.ts";
+import { SERVER_STEPS } from "../../simulation/steps/server.ts";
+import type { Step } from "../../simulation/steps/mod.ts";
+import { World } from "../../simulation/world/mod.ts";
 
 const NODES = 4;
 const TROUBLE_MS = 1_200_000;

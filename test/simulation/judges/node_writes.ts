@@ -1,0 +1,81 @@
+/**
+ * What a controller may change of a Node, and what it must leave as it is.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
+import { findBetaTwin, OUR_LABELS } from "./truth.ts";
+
+const OUR_TAINTS: ReadonlySet<string> = new Set([
+  "node.cloudprovider.kubernetes.io/uninitialized",
+  "node.cloudprovider.kubernetes.io/shutdown",
+]);
+
+/** What a write may say. */
+interface Written {
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly metadata?: { readonly resourceVersion?: string };
+  readonly spec?: { readonly taints?: unknown };
+  readonly status?: { readonly addresses?: unknown };
+}
+
+/**
+ * Names everything that a write of ours did and may not do.
+ *
+ * @param wasTrue Whether a label was true of the Node's machine when the author last could know
+ */
+export function listTrespasses(
+  before: Node,
+  after: Node,
+  wasTrue: (key: string, value: string) => boolean,
+): string[] {
+  const trespasses: string[] = [];
+  if (!isDeepStrictEqual(toTheirs(before), toTheirs(after))) trespasses.push("what is not ours");
+  const providerId = before.spec?.providerID;
+  if (providerId !== undefined && providerId !== after.spec?.providerID)
+    trespasses.push(`its provider ID was ${providerId}`);
+  const labels = after.metadata.labels ?? {};
+  const old = before.metadata.labels ?? {};
+  for (const key of OUR_LABELS) {
+    const value = labels[key];
+    if (value === old[key]) continue;
+    const isTwin = value === old[findBetaTwin(key) ?? ""];
+    if (value === undefined) trespasses.push(`it loses label ${key}`);
+    else if (!isTwin && !wasTrue(key, value)) trespasses.push(`label ${key}=${value} was not true`);
+  }
+  return trespasses;
+}
+
+/** Names what a write should say of the Node that it is meant for, so that it never meets another one, and does not. */
+export function listLacks({ method, body = "{}" }: TransportRequest): string[] {
+  const { preconditions, metadata, spec, status } = JSON.parse(body) as Written;
+  if (method === "DELETE") {
+    const isBound = Boolean(preconditions?.uid && preconditions.resourceVersion);
+    return isBound ? [] : ["the deletion may meet another Node than the one that was read"];
+  }
+  // Lists are replaced whole, with whatever others wrote into them meanwhile.
+  const hasList = spec?.taints !== undefined || status?.addresses !== undefined;
+  return hasList && !metadata?.resourceVersion ? ["a list without the resourceVersion"] : [];
+}
+
+/** A Node without what is ours and what each write changes. */
+function toTheirs(node: Node): unknown {
+  const {
+    resourceVersion: _1,
+    managedFields: _2,
+    labels = {},
+    ...metadata
+  } = { ...node.metadata } as Record<string, unknown> & { labels?: Record<string, string> };
+  const { taints = [], providerID: _3, ...spec } = { ...node.spec };
+  const { addresses: _4, ...status } = { ...node.status };
+  return {
+    ...node,
+    metadata: {
+      ...metadata,
+      labels: Object.entries(labels).filter(([key]) => !OUR_LABELS.has(key)),
+    },
+    spec: { ...spec, taints: taints.filter(({ key }) => !OUR_TAINTS.has(key)) },
+    status,
+  };
+}

@@ -1,0 +1,237 @@
+/**
+ * What is true of a virtual machine, worked out from its records alone: an oracle that shares no code with what it
+ * judges.
+ * @module
+ */
+import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
+import type { Cloud } from "../world/cloud.ts";
+import type { Timeline } from "../timeline.ts";
+
+/** Settings that labels depend on. */
+export interface LabelSettings {
+  readonly zoneFrom: "host" | "pool";
+  /** Prefix of the tag that says the type of a machine; absent: it goes by its size alone. */
+  readonly typeTag?: string;
+}
+
+/** From when on a judge may believe something, and under which settings, one of which is in use. */
+export interface Span {
+  /** Monotonic milliseconds. */
+  readonly sinceMs: number;
+  readonly labels: readonly LabelSettings[];
+  /** Every settings there ever were. */
+  readonly past: readonly LabelSettings[];
+}
+
+/** What labels tell of a machine, for a while. */
+interface Fact {
+  readonly fromMs: number;
+  readonly poolId: string;
+  /** Absent while it does not run. */
+  readonly hostId: string | undefined;
+  readonly name: string;
+  readonly size: string;
+  /** What its tag says of its type. */
+  readonly tagged: string | undefined;
+}
+
+/** A name, for a while. */
+interface Naming {
+  readonly fromMs: number;
+  readonly name: string;
+}
+
+const REGION = ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
+const ZONE = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
+const TYPE = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
+const PREFIX = "topology.k8s.xenorchestra";
+const HOST_ID = `${PREFIX}/host_id`;
+const POOL_ID = `${PREFIX}/pool_id`;
+const VM_NAME = "vm.k8s.xenorchestra/name_label";
+const ORIGINS: Readonly<Record<string, string>> = {
+  [`${PREFIX}/original_host_id`]: HOST_ID,
+  [`${PREFIX}/original_pool_id`]: POOL_ID,
+};
+const POOL_NAME = `${PREFIX}/pool_name_label`;
+const HOST_NAME = `${PREFIX}/host_name_label`;
+/** Labels of where a machine runs. */
+const KEPT: ReadonlySet<string> = new Set([...ZONE, HOST_ID, HOST_NAME]);
+const HOST_ZONE: LabelSettings = { zoneFrom: "host" };
+const GIB = 2 ** 30;
+/** Begins the tag of a machine that may say its type. */
+export const TYPE_TAG = "size-";
+
+/** Every label that may be ours. */
+export const OUR_LABELS: ReadonlySet<string> = new Set([
+  ...REGION,
+  ...ZONE,
+  ...TYPE,
+  HOST_ID,
+  HOST_NAME,
+  POOL_ID,
+  POOL_NAME,
+  VM_NAME,
+  ...Object.keys(ORIGINS),
+]);
+
+/** Labels of ours that people edit: those that follow the machine. Others are never put right. */
+export const EDITED_LABELS: readonly string[] = [...OUR_LABELS].filter((key) => !ORIGINS[key]);
+
+/** The twin of a label that goes before it where the cloud is silent; contract of `k8s.io/cloud-provider`. */
+export function findBetaTwin(key: string): string | undefined {
+  return [REGION, ZONE, TYPE].find(([stable]) => stable === key)?.[1];
+}
+
+/** What is true now, and what was. */
+export class Truth {
+  readonly #cloud: Cloud;
+  readonly #timeline: Timeline;
+  /** By the machine's UUID, oldest first. */
+  readonly #facts = new Map<string, Fact[]>();
+  /** By the ID of a host or pool, oldest first. */
+  readonly #names = new Map<string, Naming[]>();
+
+  constructor(cloud: Cloud, timeline: Timeline) {
+    this.#cloud = cloud;
+    this.#timeline = timeline;
+  }
+
+  /** A machine, whether it shows just now or not; absent when there is none. */
+  find(vmId: string): XoRecord | undefined {
+    return this.#cloud.state.all("vms").get(vmId);
+  }
+
+  /** Whether a machine was turned into a template. */
+  isTemplate(vmId: string): boolean {
+    return this.#cloud.state.all("vm-templates").has(vmId);
+  }
+
+  /** Whether a machine runs. */
+  isRunning(vmId: string): boolean {
+    return this.find(vmId)?.["power_state"] === "Running";
+  }
+
+  /** Takes in what is true now. To be called after each change. */
+  note(): void {
+    const fromMs = this.#timeline.monotonic();
+    const { state } = this.#cloud;
+    for (const collection of ["pools", "hosts"] as const) {
+      for (const [id, record] of state.all(collection)) {
+        const known = this.#names.get(id) ?? [];
+        const name = toName(record);
+        if (known.at(-1)?.name !== name) this.#names.set(id, [...known, { fromMs, name }]);
+      }
+    }
+    for (const [id, vm] of state.all("vms")) {
+      const known = this.#facts.get(id) ?? [];
+      const fact = this.#toFact(vm, fromMs);
+      if (!isSame(known.at(-1), fact)) this.#facts.set(id, [...known, fact]);
+    }
+  }
+
+  /**
+   * Whether a label of ours was true of a machine at some moment of a span that ends now. Machines, hosts and pools are
+   * lists of their own, so a place may be told with the name that it had at another moment of the span.
+   *
+   * Two things may be of any time: where a machine came from, which is the past itself, and where one is that does not
+   * run, for that stays as it was told last.
+   */
+  wasTrue(vmId: string, key: string, value: string, { sinceMs, labels, past }: Span): boolean {
+    const all = this.#facts.get(vmId) ?? [];
+    const facts = listSince(all, sinceMs);
+    const origin = ORIGINS[key];
+    if (origin !== undefined)
+      return all.some((fact) => toLabels(fact, HOST_ZONE)[origin] === value);
+    const tells = (one: Fact, settings: readonly LabelSettings[], fromMs: number): boolean => {
+      if (key === HOST_NAME) return this.#hadName(one.hostId, value, fromMs);
+      if (key === POOL_NAME) return this.#hadName(one.poolId, value, fromMs);
+      return settings.some((said) => toLabels(one, said)[key] === value);
+    };
+    if (facts.some((fact) => tells(fact, labels, sinceMs))) return true;
+    const isKept = KEPT.has(key) && facts.some(({ hostId }) => hostId === undefined);
+    return isKept && all.some((fact) => tells(fact, past, -Infinity));
+  }
+
+  /** The labels that are true of a machine now. One that does not run has no host. */
+  toLabels(vmId: string, settings: LabelSettings): Readonly<Record<string, string>> {
+    const vm = this.find(vmId);
+    if (vm === undefined) return {};
+    const { state } = this.#cloud;
+    const fact = this.#toFact(vm, this.#timeline.monotonic());
+    const { poolId, hostId } = fact;
+    return {
+      ...toLabels(fact, settings),
+      [POOL_NAME]: toName(state.all("pools").get(poolId)),
+      ...(hostId !== undefined && { [HOST_NAME]: toName(state.all("hosts").get(hostId)) }),
+    };
+  }
+
+  #hadName(id: string | undefined, name: string, sinceMs: number): boolean {
+    return listSince(this.#names.get(id ?? "") ?? [], sinceMs).some((one) => one.name === name);
+  }
+
+  #toFact(vm: XoRecord, fromMs: number): Fact {
+    const hostId = String(vm["$container"]);
+    const isPlaced = vm["power_state"] === "Running" && this.#cloud.state.all("hosts").has(hostId);
+    const tag = (vm["tags"] as readonly string[]).find((one) => one.startsWith(TYPE_TAG));
+    return {
+      fromMs,
+      poolId: String(vm["$pool"]),
+      hostId: isPlaced ? hostId : undefined,
+      name: toName(vm),
+      size: toSize(vm),
+      tagged: tag?.slice(TYPE_TAG.length),
+    };
+  }
+
+  /** The IPv4 address that a machine reports; absent when it reports none. */
+  findAddress(vmId: string): string | undefined {
+    const addresses = this.find(vmId)?.["addresses"];
+    const [first] = Object.values({ ...(addresses as Record<string, string> | undefined) });
+    return first;
+  }
+}
+
+function isSame(one: Fact | undefined, other: Fact): boolean {
+  return (
+    one?.poolId === other.poolId &&
+    one.hostId === other.hostId &&
+    one.name === other.name &&
+    one.size === other.size &&
+    one.tagged === other.tagged
+  );
+}
+
+/** What held at some moment from then on. */
+function listSince<T extends { readonly fromMs: number }>(all: readonly T[], sinceMs: number): T[] {
+  return all.filter((_one, at) => (all[at + 1]?.fromMs ?? Infinity) > sinceMs);
+}
+
+/** All but the names of places. */
+function toLabels(fact: Fact, { zoneFrom, typeTag }: LabelSettings): Record<string, string> {
+  const { poolId, hostId, name, size, tagged } = fact;
+  const zone = zoneFrom === "pool" ? poolId : hostId;
+  return {
+    ...toAll(REGION, poolId),
+    ...toAll(TYPE, (typeTag && tagged) || size),
+    ...(zone !== undefined && toAll(ZONE, zone)),
+    ...(hostId !== undefined && { [HOST_ID]: hostId }),
+    [POOL_ID]: poolId,
+    [VM_NAME]: name,
+  };
+}
+
+function toAll(keys: readonly string[], value: string): Record<string, string> {
+  return Object.fromEntries(keys.map((key) => [key, value]));
+}
+
+/** The stories name things so that each name is a label value as it stands. */
+function toName(record: XoRecord | undefined): string {
+  return String(record?.["name_label"]);
+}
+
+function toSize(vm: XoRecord): string {
+  const { max } = vm["CPUs"] as { max: number };
+  const { static: limits } = vm["memory"] as { static: readonly [number, number] };
+  return `${max}vCPU-${limits[1] / GIB}GB`;
+}

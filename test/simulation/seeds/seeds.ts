@@ -1,0 +1,53 @@
+/**
+ * Seeds as tests.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { runStory } from "../story.ts";
+
+/** How many seeds are run: `LANDFALL_SEEDS` names one of these, and without it `npm test` runs `some`. */
+export const SEED_COUNTS = { some: 200, all: 1_000 } as const;
+/** The files that run them, so that they run at the same time. */
+export const PARTS: readonly number[] = [1, 2, 3, 4];
+/** So many seeds are one test. */
+const SEEDS_PER_TEST = 25;
+/** What so many may take, in milliseconds: a busy machine needs a minute. After one cut off, no other can start. */
+const TIMEOUT_MS = 120_000;
+/** So much of the trace is shown of a seed that fails. */
+const TAIL_LINES = 60;
+
+/** Defines the tests of a part of the seeds. */
+export function describeSeeds(part: number): void {
+  describe(`simulation, part ${part} of ${PARTS.length}`, () => {
+    for (const { first, last } of listSeedRanges(part, process.env["LANDFALL_SEEDS"])) {
+      const title = `runStory() breaks no promise from seed ${first} to ${last}`;
+      const tell = async (): Promise<void> => {
+        for (let seed = first; seed <= last; seed += 1) expect(await findFailure(seed)).toBe("");
+      };
+      test(title, tell, TIMEOUT_MS);
+    }
+  });
+}
+
+/** The first and the last seed of each test of a part. @throws Error for a name that stands for no number of seeds */
+export function listSeedRanges(
+  part: number,
+  name = "some",
+): readonly { readonly first: number; readonly last: number }[] {
+  if (name !== "some" && name !== "all") {
+    throw new Error(`LANDFALL_SEEDS must be "some" or "all": "${name}"`);
+  }
+  const tests = SEED_COUNTS[name] / PARTS.length / SEEDS_PER_TEST;
+  return Array.from({ length: tests }, (_, at) => {
+    const first = ((part - 1) * tests + at) * SEEDS_PER_TEST + 1;
+    return { first, last: first + SEEDS_PER_TEST - 1 };
+  });
+}
+
+/** What a person needs who wants to know why a seed fails; empty when it does not. */
+async function findFailure(seed: number): Promise<string> {
+  const { violations, trace } = await runStory(seed);
+  if (violations.length === 0) return "";
+  const replay = `npm run simulate -- --seed ${seed}`;
+  return [...trace.slice(-TAIL_LINES), ...violations, replay].join("\n");
+}

@@ -1,0 +1,182 @@
+/**
+ * What goes wrong with Xen Orchestra, and between it and its pools.
+ * @module
+ */
+import type { Fault } from "../../../lib/simulator/xenorchestra/mod.ts";
+import type { Random } from "../../support/random.ts";
+import { later, type Step } from "./mod.ts";
+import type { World } from "../world/mod.ts";
+
+/** Everything, or one kind of question alone. */
+const ROUTES = [
+  undefined,
+  undefined,
+  "GET /vms",
+  "GET /pools",
+  "GET /hosts",
+  "GET /vms/{id}",
+  "GET /pools/{id}",
+  "GET /servers",
+  "GET /events",
+] as const;
+
+/** Answers that are wrong, late, cut off, or never come. */
+const answers: Step = {
+  name: "cloud answers wrongly",
+  weight: 5,
+  act: (world) => {
+    const { random, cloud, timeline } = world;
+    const fault = drawFault(random);
+    const route = random.pick(ROUTES);
+    const ms = random.between(1_000, fault.kind === "hang" ? 40_000 : 90_000);
+    timeline.schedule(ms, cloud.faults.set(fault, route === undefined ? {} : { route }));
+    return `${JSON.stringify(fault)} to ${route ?? "everything"} for ${ms} ms`;
+  },
+};
+
+const stumbles: Step = {
+  name: "cloud stumbles",
+  weight: 3,
+  act: (world) => stumble(world),
+};
+
+/** As when a connection breaks or a proxy is restarted: a try fails, or two, and the next succeeds. */
+export function stumble({ random, cloud }: World): string {
+  const fault = random.pick<Fault>([{ kind: "status", status: 502 }, { kind: "halfBody" }]);
+  const route = random.pick(["GET /vms", "GET /pools", "GET /hosts"] as const);
+  cloud.faults.set(fault, { route, times: random.between(1, 2) });
+  return `${JSON.stringify(fault)} to ${route}`;
+}
+
+function drawFault(random: Random): Fault {
+  const fault = random.pick<Fault>([
+    { kind: "status", status: random.pick([401, 403, 500, 503]) },
+    { kind: "status", status: 429, retryAfterSeconds: random.between(1, 20) },
+    { kind: "html", status: random.pick([200, 404, 502]) },
+    { kind: "json", body: random.pick([[], {}, null, "text"]) },
+    { kind: "json", status: 404, body: { error: "not found" } },
+    { kind: "delay", ms: random.between(1_000, 40_000) },
+    { kind: "hang" },
+    { kind: "halfBody" },
+    { kind: "reset" },
+    { kind: "nonAdmin" },
+  ]);
+  return fault;
+}
+
+/** Its connection to a pool breaks: all machines there look as if they were deleted. */
+const drop: Step = {
+  name: "pool lost",
+  weight: 4,
+  act: (world) => {
+    const { random, cloud } = world;
+    const { id } = random.pick(cloud.pools);
+    const forMs = random.chance(0.8)
+      ? random.between(1_000, 60_000)
+      : random.between(1_000, 600_000);
+    const lingerMs = random.pick([0, 0, 5_000, 60_000]);
+    cloud.state.dropPool(id, forMs, lingerMs);
+    // The network that fails between the two often is the one that the Nodes of the pool are on.
+    if (random.chance(0.5)) silenceNodes(world, id);
+    return `${id} for ${forMs} ms, and ${lingerMs} ms until it is loaded`;
+  },
+};
+
+function silenceNodes(world: World, poolId: string): void {
+  for (const [name, vmId] of world.machines) {
+    const isThere = world.truth.find(vmId)?.["$pool"] === poolId;
+    if (isThere && world.findNode(name)) world.setReady(name, false);
+  }
+}
+
+/** The pool shows, with its hosts: only its machines could not be read. */
+const hideMachines: Step = {
+  name: "VMs of a pool hidden",
+  weight: 1,
+  act: (world) => {
+    const { random, cloud } = world;
+    const { id } = random.pick(cloud.pools);
+    const ms = random.between(1_000, 90_000);
+    cloud.state.hideVms(id);
+    later(world, ms, () => cloud.state.hideVms(id, false));
+    return `${id} for ${ms} ms`;
+  },
+};
+
+/** Connections are cut, then nobody listens, then the first answers are wrong, then the pools load. */
+const restart: Step = {
+  name: "cloud restarts",
+  weight: 2,
+  act: (world) => {
+    const { random, cloud, incarnations } = world;
+    const downMs = random.between(500, 15_000);
+    const connectedAfterMs = downMs + random.between(0, 5_000);
+    const loadedAfterMs = connectedAfterMs + random.between(0, 30_000);
+    for (const { cloud: link } of incarnations) {
+      link.isRefused = true;
+      link.reset();
+    }
+    cloud.events.end();
+    cloud.state.restart({ connectedAfterMs, loadedAfterMs });
+    cloud.faults.set({ kind: "status", status: 401 }, { times: 1 });
+    later(world, downMs, () => {
+      for (const { cloud: link } of world.incarnations) link.isRefused = false;
+    });
+    return `back after ${downMs} ms, loaded after ${loadedAfterMs} ms`;
+  },
+};
+
+const events: Step = {
+  name: "events go wrong",
+  weight: 2,
+  act: (world) => {
+    const { random, cloud } = world;
+    const mode = random.pick(["silent", "doubled", "lossy", "cut", "end"] as const);
+    const ms = random.between(1_000, 200_000);
+    if (mode === "cut") cloud.events.drop();
+    else if (mode === "end") cloud.events.end();
+    else {
+      cloud.events.mode = mode;
+      later(world, ms, () => (cloud.events.mode = "right"));
+    }
+    return `${mode} for ${ms} ms`;
+  },
+};
+
+/** A person removes the connection to a pool: its machines run on, and nobody will see them again. */
+const forget: Step = {
+  name: "pool forgotten",
+  weight: 0.1,
+  act: ({ random, cloud }) => {
+    if (cloud.pools.length < 2) return undefined;
+    const { id } = random.pick(cloud.pools);
+    cloud.forgetPool(id);
+    return id;
+  },
+};
+
+const rename: Step = {
+  name: "host or pool renamed",
+  weight: 1,
+  act: ({ random, cloud }) => {
+    const { id, hostIds } = random.pick(cloud.pools);
+    const record = random.chance(0.5)
+      ? cloud.state.all("pools").get(id)
+      : cloud.state.all("hosts").get(random.pick(hostIds));
+    if (record === undefined) return undefined;
+    record["name_label"] = `renamed-${random.between(1, 99)}`;
+    return `${record.id} ${record["name_label"]}`;
+  },
+};
+
+/** Everything that goes wrong there. */
+export const CLOUD_STEPS: readonly Step[] = [
+  answers,
+  stumbles,
+  drop,
+  hideMachines,
+  restart,
+  events,
+  forget,
+  rename,
+];

@@ -1,0 +1,42 @@
+/**
+ * A pool that is lost for long, while all else goes well: what happens to machines of other pools meanwhile, and what
+ * Xen Orchestra does not see.
+ * @module
+ */
+import { remove, smuggle } from "./machine.ts";
+import type { Step } from "./mod.ts";
+import type { World } from "../world/mod.ts";
+
+const fall: Step = {
+  name: "Node not Ready for long",
+  weight: 2,
+  act: (world) => {
+    const name = world.random.pick([...world.machines.keys()]);
+    if (!world.findNode(name)) return undefined;
+    world.setReady(name, false);
+    return name;
+  },
+};
+
+/** Mostly nothing: a stay must last, and so must an absence. */
+const rest: Step = { name: "nothing", weight: 6, act: () => undefined };
+
+/** What happens while a pool is lost for long. */
+export const OUTAGE_STEPS: readonly Step[] = [remove, smuggle, fall, rest];
+
+/** Loses a pool for a while. In the same moment a machine of another one may go there, which nobody sees. */
+export function loseLong(world: World, ms: number): void {
+  const { random, cloud, trace } = world;
+  const pool = random.pick(cloud.pools);
+  if (random.chance(0.5)) {
+    for (const [name, vmId] of world.machines) {
+      if (!random.chance(0.3) || !world.truth.isRunning(vmId)) continue;
+      world.invariants.proofs.fleet.noteMove(vmId);
+      cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds) });
+      if (world.findNode(name)) world.setReady(name, false);
+    }
+  }
+  cloud.state.dropPool(pool.id, ms);
+  trace.note("STEP", `pool lost for long: ${pool.id} for ${ms} ms`);
+  world.noteChange();
+}

@@ -1,0 +1,113 @@
+/**
+ * What people do to the settings while the processes run.
+ * @module
+ */
+import { TOKEN } from "../world/cloud.ts";
+import { type Said, type Saying, toSaying } from "../world/settings_file.ts";
+import { later, type Step } from "./mod.ts";
+import { TYPE_TAG } from "../judges/truth.ts";
+import type { World } from "../world/mod.ts";
+
+/** How long a new file takes to each replica, at most: the nodes of a cluster mount it one after the other. */
+const SPREAD_MS_MAX = 15_000;
+/** How long a wrong one stands, at most. */
+const WRONG_MS_MAX = 60_000;
+
+const edit: Step = {
+  name: "settings edited",
+  weight: 2,
+  act: (world) => {
+    world.said = draw(world);
+    spread(world, toSaying(world.said));
+    return JSON.stringify(world.said);
+  },
+};
+
+const annotate: Step = {
+  name: "comment in the settings edited",
+  weight: 0.5,
+  act: (world) => {
+    const note = `as of ${world.random.between(1, 1e6)}`;
+    spread(world, toSaying(world.said, note));
+    return note;
+  },
+};
+
+/** What cannot be used is refused; the old settings stay. */
+const spoil: Step = {
+  name: "settings spoilt",
+  weight: 1,
+  act: (world) => {
+    const { text = "" } = toSaying(world.said);
+    const wrong = world.random.pick([
+      undefined,
+      "",
+      "refreshInterval: [",
+      text.slice(0, text.length >> 1).replace(/\n.*$/, ": :"),
+      text.replace(/refreshInterval: .*/, "refreshInterval: soon"),
+      text.replace(/confirmations: .*/, "confirmations: 0"),
+      text.replace(/zoneLabelFrom: .*/, "zoneLabelFrom: rack"),
+      text.replace(/token: .*/, "token:"),
+    ]);
+    const ms = mendLater(world, { text: wrong, said: undefined });
+    return `${JSON.stringify(wrong ?? "gone")} for ${ms} ms`;
+  },
+};
+
+/** The secret alone, and a wrong one: nobody can tell but the cloud. */
+const mistakeSecret: Step = {
+  name: "wrong secret in the settings",
+  weight: 0.5,
+  act: (world) => {
+    const ms = mendLater(world, toSaying({ ...world.said, token: `not-${TOKEN}` }));
+    return `for ${ms} ms`;
+  },
+};
+
+/** Everything that happens to settings. */
+export const SETTINGS_STEPS: readonly Step[] = [edit, annotate, spoil, mistakeSecret];
+
+/** The hold-off is never below that of the story: how long a move to another pool may take goes by it. */
+function draw({ random, settings, said }: World): Said {
+  const { deletion } = settings;
+  return {
+    ...said,
+    deletion: {
+      enabled: random.chance(0.85),
+      confirmations: random.between(1, 3),
+      holdOffMs: deletion.holdOffMs + random.pick([0, 0, 10_000, 30_000]),
+      fleetShare: random.pick([deletion.fleetShare, 0.34, 0.5, 1]),
+      fleetWindowMs: random.pick([deletion.fleetWindowMs, 60_000, 120_000, 600_000]),
+      whileOtherPartsAreLost: random.chance(0.5),
+    },
+    refreshIntervalMs: random.pick([settings.refreshIntervalMs, 15_000, 20_000]),
+    labels: random.pick([
+      said.labels,
+      { zoneFrom: "host" },
+      { zoneFrom: "pool" },
+      { zoneFrom: "host", typeTag: TYPE_TAG },
+      { zoneFrom: "pool", typeTag: TYPE_TAG },
+    ]),
+  };
+}
+
+/** To each replica at a moment of its own, unless something newer is on its way. */
+function spread(world: World, saying: Saying): void {
+  for (const { file } of world.replicas) {
+    later(world, world.random.between(0, SPREAD_MS_MAX), () => {
+      if (saying.said === world.said) file.write(saying);
+    });
+  }
+}
+
+/** To one replica or to all, until somebody sees it. Returns after how many milliseconds that is. */
+function mendLater(world: World, saying: Saying): number {
+  const { random, replicas } = world;
+  const files = random.chance(0.5) ? replicas : [random.pick(replicas)];
+  for (const { file } of files) file.write(saying);
+  const ms = random.between(1_000, WRONG_MS_MAX);
+  later(world, ms, () => {
+    for (const { file } of files) if (file.saying === saying) file.write(toSaying(world.said));
+  });
+  return ms;
+}
