@@ -7,7 +7,7 @@
 import { CloudError } from "../../lib/cloud/errors.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { toDeps, toSettings } from "../providers/xenorchestra/fake_server.ts";
-import { checkWords, TOKEN } from "./xo_stage.ts";
+import { checkWords, TOKEN } from "./xenorchestra/stage.ts";
 
 /** What a failure tells whoever waits for the cloud. */
 export type Failure = Pick<CloudError, "kind" | "message" | "retryAfterMs">;

@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { tries } from "../support/net/hostile.ts";
-import type { RawConnection } from "../support/net/raw_http.ts";
-import { LISTENER_KINDS, type ListenerStage, PROTECTED, useListener } from "./listener_stage.ts";
+import { tries } from "../../support/net/hostile.ts";
+import type { RawConnection } from "../../support/net/raw_http.ts";
+import { LISTENER_KINDS, type ListenerStage, PROTECTED, useListener } from "./stage.ts";
 
 const HOST = "Host: localhost\r\n";
 const PROBE = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;

@@ -3,17 +3,17 @@
  * @module
  */
 import { spyOn } from "bun:test";
-import { CloudError } from "../../lib/cloud/errors.ts";
-import type { Inventory } from "../../lib/cloud/inventory/inventory.ts";
-import type { NodeIdentity, Provider } from "../../lib/cloud/provider.ts";
-import { describeError } from "../../lib/core/errors.ts";
-import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
+import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import { describeError } from "../../../lib/core/errors.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
   FakeXenOrchestra,
   type Shown,
   toDeps,
   toSettings,
-} from "../providers/xenorchestra/fake_server.ts";
+} from "../../providers/xenorchestra/fake_server.ts";
 
 /** Secret that no message may hold. */
 export const TOKEN = "geheim-token-43";

@@ -4,12 +4,12 @@
  */
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { silentLogger } from "../../lib/core/log.ts";
-import { startHttpServer } from "../../lib/http/sockets/server.ts";
-import { ManualClock } from "../support/manual_clock.ts";
-import { openRaw, type RawConnection, type RawPlace } from "../support/net/raw_http.ts";
-import { readTls } from "../support/net/tls_fixtures.ts";
-import { LISTENER_KINDS, ListenerStage } from "./listener_stage.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { startHttpServer } from "../../../lib/http/sockets/server.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { openRaw, type RawConnection, type RawPlace } from "../../support/net/raw_http.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
+import { LISTENER_KINDS, ListenerStage } from "./stage.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const ENDLESS = PROBE.replace("/livez", "/endless");

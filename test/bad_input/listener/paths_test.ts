@@ -7,19 +7,13 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import fc from "fast-check";
 import { Hono } from "hono";
-import { silentLogger } from "../../lib/core/log.ts";
-import { guardAccess } from "../../lib/http/access/access.ts";
-import { readRequest } from "../../lib/http/sockets/exchange.ts";
-import type { Handler } from "../../lib/http/sockets/server.ts";
-import { tries } from "../support/net/hostile.ts";
-import { ManualClock } from "../support/manual_clock.ts";
-import {
-  GOOD_TOKEN,
-  LISTENER_KINDS,
-  ListenerStage,
-  PROTECTED,
-  useListener,
-} from "./listener_stage.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { guardAccess } from "../../../lib/http/access/access.ts";
+import { readRequest } from "../../../lib/http/sockets/exchange.ts";
+import type { Handler } from "../../../lib/http/sockets/server.ts";
+import { tries } from "../../support/net/hostile.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED, useListener } from "./stage.ts";
 
 /** Ways to write a path that nobody may read without a token, or another that looks like one that everybody may. */
 const TRICKS: readonly string[] = [

@@ -5,18 +5,18 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
-import { ChangeHints } from "../../lib/cloud/inventory/change_hints.ts";
-import type { ChangeHint } from "../../lib/cloud/provider.ts";
-import { createLogger } from "../../lib/core/log.ts";
-import { parseUuid } from "../../lib/core/text/uuid.ts";
-import { EventFeed } from "../../lib/providers/xenorchestra/wire/events.ts";
-import { type ServerSentEvent, SseParser } from "../../lib/providers/xenorchestra/wire/sse.ts";
-import { toDeps, WORKER_1 } from "../providers/xenorchestra/fake_server.ts";
-import { tries } from "../support/net/hostile.ts";
-import { checkWords } from "./xo_stage.ts";
+import { ChangeHints } from "../../../lib/cloud/inventory/change_hints.ts";
+import type { ChangeHint } from "../../../lib/cloud/provider.ts";
+import { createLogger } from "../../../lib/core/log.ts";
+import { parseUuid } from "../../../lib/core/text/uuid.ts";
+import { EventFeed } from "../../../lib/providers/xenorchestra/wire/events.ts";
+import { type ServerSentEvent, SseParser } from "../../../lib/providers/xenorchestra/wire/sse.ts";
+import { toDeps, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
+import { tries } from "../../support/net/hostile.ts";
+import { checkWords } from "./stage.ts";
 
 const CAPTURE = readFileSync(
-  new URL("../fixtures/xenorchestra/sse-stream.txt", import.meta.url),
+  new URL("../../fixtures/xenorchestra/sse-stream.txt", import.meta.url),
   "utf8",
 ).replaceAll(/^# .*\n/gm, "");
 /** Short, and with everything in it: types, comments, several lines, characters of two to four bytes. */

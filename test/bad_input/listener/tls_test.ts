@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import fc from "fast-check";
-import { tries } from "../support/net/hostile.ts";
-import { readTls } from "../support/net/tls_fixtures.ts";
-import { ListenerStage } from "./listener_stage.ts";
+import { tries } from "../../support/net/hostile.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
+import { ListenerStage } from "./stage.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const RECORD_MAX = 16_384;

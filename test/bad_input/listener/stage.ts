@@ -7,16 +7,16 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startListeners } from "../../lib/app/serving/listeners.ts";
-import type { AppOptions } from "../../lib/app/options.ts";
-import { createParts } from "../../lib/app/parts.ts";
-import { createLogger } from "../../lib/core/log.ts";
-import type { HttpServer } from "../../lib/http/sockets/server.ts";
-import { toBareApp } from "../support/process/bare_app.ts";
-import { ManualClock } from "../support/manual_clock.ts";
-import { askRaw, openRaw, type RawConnection, type RawPlace } from "../support/net/raw_http.ts";
-import { ScriptedKubeClient, type Write } from "../support/kube/scripted_kube_client.ts";
-import { tlsPath } from "../support/net/tls_fixtures.ts";
+import { startListeners } from "../../../lib/app/serving/listeners.ts";
+import type { AppOptions } from "../../../lib/app/options.ts";
+import { createParts } from "../../../lib/app/parts.ts";
+import { createLogger } from "../../../lib/core/log.ts";
+import type { HttpServer } from "../../../lib/http/sockets/server.ts";
+import { toBareApp } from "../../support/process/bare_app.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { askRaw, openRaw, type RawConnection, type RawPlace } from "../../support/net/raw_http.ts";
+import { ScriptedKubeClient, type Write } from "../../support/kube/scripted_kube_client.ts";
+import { tlsPath } from "../../support/net/tls_fixtures.ts";
 
 /** The ways to reach Landfall. */
 export type ListenerKind = "debug port" | "debug socket" | "HTTPS port";

@@ -5,10 +5,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import type { CloudError } from "../../lib/cloud/errors.ts";
-import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
-import { toDeps, toSettings } from "../providers/xenorchestra/fake_server.ts";
-import { ask, askElsewhere } from "./ask.ts";
+import type { CloudError } from "../../../lib/cloud/errors.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { toDeps, toSettings } from "../../providers/xenorchestra/fake_server.ts";
+import { ask, askElsewhere } from "../ask.ts";
 
 const MIB = 1024 * 1024;
 const closers: (() => void)[] = [];
