@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePort } from "../test/support/process/server_process.ts";
-import { type Holdings, readCpu, readHoldings } from "./proc.ts";
+import { type Holdings, readCpu, readHoldings } from "./meters/proc.ts";
 import { endChild } from "./processes.ts";
 import type { Places } from "./simulators.ts";
 

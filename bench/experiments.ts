@@ -3,8 +3,8 @@
  * @module
  */
 import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
-import type { Stage } from "./stage.ts";
-import { toQuantile } from "./statistics.ts";
+import type { Stage } from "./soak/stage.ts";
+import { toQuantile } from "./meters/statistics.ts";
 
 /** Seconds each thing took; `NaN` when it did not happen in time. */
 export interface LifeFigures {

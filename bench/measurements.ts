@@ -2,7 +2,7 @@
  * What `npm run bench` can measure, by name.
  * @module
  */
-import { measureMicro } from "./micro.ts";
+import { measureMicro } from "./meters/micro.ts";
 import type { Measured } from "./results.ts";
 import {
   type FleetOptions,

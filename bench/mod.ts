@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { readFlagNames, readFlagNumber, readFlags } from "../test/support/command_flags.ts";
 import { alignColumns, formatFigures } from "./budgets.ts";
 import { listBends, toCurveTable } from "./curve.ts";
-import { describeKind, describeLoad, describeMachine } from "./machine.ts";
+import { describeKind, describeLoad, describeMachine } from "./meters/machine.ts";
 import { MEASUREMENTS } from "./measurements.ts";
 import { mergeResults, NO_RESULTS, type Results, saveResults } from "./results.ts";
 

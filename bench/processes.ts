@@ -3,7 +3,7 @@
  * @module
  */
 import { join } from "node:path";
-import type { ActName, ActResult } from "./acts.ts";
+import type { ActName, ActResult } from "./soak/acts.ts";
 import type { LifeFigures, MoveFigures } from "./experiments.ts";
 import type { Places, Progress } from "./simulators.ts";
 

@@ -7,7 +7,7 @@ import type { CurvePoint } from "./curve.ts";
 import type { LifeFigures, MoveFigures } from "./experiments.ts";
 import { Simulators } from "./processes.ts";
 import type { Progress } from "./simulators.ts";
-import { toQuantile } from "./statistics.ts";
+import { toQuantile } from "./meters/statistics.ts";
 
 const READY_MS = 60_000;
 const DONE_MS = 120_000;

@@ -8,11 +8,11 @@
 import { systemClock } from "../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
 import { createFleet, startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
-import { act, ADMIN } from "./acts.ts";
+import { act, ADMIN } from "./soak/acts.ts";
 import { moveMany, runExperiments } from "./experiments.ts";
-import { type Meter, startMeter } from "./meter.ts";
+import { type Meter, startMeter } from "./meters/relay.ts";
 import type { Question } from "./processes.ts";
-import { isInitialised, Stage } from "./stage.ts";
+import { isInitialised, Stage } from "./soak/stage.ts";
 
 /** Where to connect. */
 export interface Places {

@@ -6,7 +6,7 @@ import { ROOT } from "./sources.ts";
 
 const COMMANDS = [
   "bench/mod.ts",
-  "bench/soak.ts",
+  "bench/soak/mod.ts",
   "test/breaks/main.ts",
   "test/simulation/main.ts",
 ];

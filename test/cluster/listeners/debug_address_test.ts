@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
-import { readHoldings } from "../../../bench/proc.ts";
+import { readHoldings } from "../../../bench/meters/proc.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig, waitUntil } from "../../support/process/cluster_rig.ts";
 import { askHttps } from "../../support/net/https_client.ts";

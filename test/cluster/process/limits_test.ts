@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readCpu, readHoldings } from "../../../bench/proc.ts";
+import { readCpu, readHoldings } from "../../../bench/meters/proc.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { waitUntil } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";

@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Simulators } from "../../../bench/processes.ts";
-import { readHoldings } from "../../../bench/proc.ts";
+import { readHoldings } from "../../../bench/meters/proc.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { isInitialised } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract_client.ts";

@@ -2,7 +2,7 @@
  * A replica that is started again whenever it ends, as a kubelet does; every end and every record must have its reason.
  * @module
  */
-import { readHoldings } from "../../../bench/proc.ts";
+import { readHoldings } from "../../../bench/meters/proc.ts";
 import {
   type Ended,
   type LandfallProcess,

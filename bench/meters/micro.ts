@@ -3,17 +3,17 @@
  * @module
  */
 import { heapStats } from "bun:jsc";
-import type { Presence } from "../lib/cloud/provider.ts";
-import { planNode } from "../lib/controllers/node/plan.ts";
-import { createLogger } from "../lib/core/log.ts";
-import { type Node, NODES } from "../lib/kube/kinds/node.ts";
-import { Store } from "../lib/kube/cache/store.ts";
-import { toInventory, toSurroundings } from "../lib/providers/xenorchestra/model/inventory.ts";
-import { decodeList, SCHEMAS } from "../lib/providers/xenorchestra/wire/schema.ts";
-import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";
-import { createFleet } from "../lib/simulator/xenorchestra/mod.ts";
-import type { Figures } from "./budgets.ts";
-import { toListedNode } from "./fleet.ts";
+import type { Presence } from "../../lib/cloud/provider.ts";
+import { planNode } from "../../lib/controllers/node/plan.ts";
+import { createLogger } from "../../lib/core/log.ts";
+import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
+import { Store } from "../../lib/kube/cache/store.ts";
+import { toInventory, toSurroundings } from "../../lib/providers/xenorchestra/model/inventory.ts";
+import { decodeList, SCHEMAS } from "../../lib/providers/xenorchestra/wire/schema.ts";
+import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
+import { createFleet } from "../../lib/simulator/xenorchestra/mod.ts";
+import type { Figures } from "../budgets.ts";
+import { toListedNode } from "../fleet.ts";
 
 const VMS = 5_000;
 const NODES_PLANNED = 1_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseCpu, parseStatus } from "../../bench/proc.ts";
+import { parseCpu, parseStatus } from "../../../bench/meters/proc.ts";
 
 test("parseCpu() reads behind a name with blanks and brackets", () => {
   const rest = "S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0 6 0 100";

@@ -2,7 +2,7 @@
  * Things that happen to a cluster over the weeks, each on its own, for the soak.
  * @module
  */
-import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
+import type { DemoMachine } from "../../lib/simulator/xenorchestra/mod.ts";
 import { isInitialised, isNamed, type Stage } from "./stage.ts";
 
 /** What came of an act. */

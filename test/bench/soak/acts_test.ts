@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test";
-import { act } from "../../bench/acts.ts";
-import { Stage } from "../../bench/stage.ts";
-import { systemClock } from "../../lib/core/clock.ts";
-import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
-import { createFleet, startXenOrchestraSimulator } from "../../lib/simulator/xenorchestra/mod.ts";
+import { act } from "../../../bench/soak/acts.ts";
+import { Stage } from "../../../bench/soak/stage.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
+import {
+  createFleet,
+  startXenOrchestraSimulator,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
 
 test("act() finds Nodes whose machines are gone, but none that never had a provider ID", async () => {
   const { world, machines } = createFleet(2);

@@ -2,7 +2,7 @@
  * Whether a process that ran for long is as well as it was: what was sampled, judged.
  * @module
  */
-import { toQuantile, toTrend, type Trend } from "./statistics.ts";
+import { toQuantile, toTrend, type Trend } from "../meters/statistics.ts";
 
 /** What was read at one moment. */
 export interface Sample {

@@ -4,13 +4,13 @@
  */
 import { existsSync } from "node:fs";
 import { appendFile, writeFile } from "node:fs/promises";
-import { readFlagNames, readFlagNumber, readFlags } from "../test/support/command_flags.ts";
-import { Random } from "../test/support/random.ts";
+import { readFlagNames, readFlagNumber, readFlags } from "../../test/support/command_flags.ts";
+import { Random } from "../../test/support/random.ts";
 import type { ActName } from "./acts.ts";
-import { Controller } from "./controller.ts";
-import { describeMachine } from "./machine.ts";
-import { Simulators } from "./processes.ts";
-import { judge, type Sample } from "./soak_verdict.ts";
+import { Controller } from "../controller.ts";
+import { describeMachine } from "../meters/machine.ts";
+import { Simulators } from "../processes.ts";
+import { judge, type Sample } from "./verdict.ts";
 
 /** How often each thing happens, of all that happens. */
 const WEIGHTS: readonly (readonly [ActName | "configure", weight: number])[] = [

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { judge, type Outcome, type Sample } from "../../bench/soak_verdict.ts";
-import { Random } from "../support/random.ts";
+import { judge, type Outcome, type Sample } from "../../../bench/soak/verdict.ts";
+import { Random } from "../../support/random.ts";
 
 /** Half an hour, every ten seconds. @param change What differs from a process that is well, by hours */
 function toSamples(change: (hours: number) => Partial<Sample> = () => ({})): Sample[] {

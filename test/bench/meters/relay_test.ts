@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startMeter } from "../../bench/meter.ts";
+import { startMeter } from "../../../bench/meters/relay.ts";
 
 test("startMeter() passes everything on and counts it, both ways, open connections too", async () => {
   const body = "x".repeat(200_000);

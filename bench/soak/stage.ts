@@ -2,9 +2,9 @@
  * What happens is played on this: both simulators, the machines that are Nodes, and their kubelets.
  * @module
  */
-import type { ApiObject, KubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
-import type { DemoMachine, XenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
-import { toFullNode } from "./fleet.ts";
+import type { ApiObject, KubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
+import type { DemoMachine, XenOrchestraSimulator } from "../../lib/simulator/xenorchestra/mod.ts";
+import { toFullNode } from "../fleet.ts";
 
 type Condition = Record<string, string>;
 

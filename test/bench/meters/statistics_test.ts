@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { toQuantile, toTrend } from "../../bench/statistics.ts";
-import { Random } from "../support/random.ts";
+import { toQuantile, toTrend } from "../../../bench/meters/statistics.ts";
+import { Random } from "../../support/random.ts";
 
 describe("toQuantile()", () => {
   const cases: readonly (readonly [readonly number[], number, number])[] = [
