@@ -2,7 +2,7 @@
  * What a value of the Helm chart is, and the files that follow from all of them.
  * @module
  */
-import { toTable } from "../docs/markdown.ts";
+import { toTable } from "../docs/generator/markdown.ts";
 import { type Comments, toComment, toYaml } from "./yaml.ts";
 
 /** A piece of JSON Schema. */

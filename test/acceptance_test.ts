@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { ACCEPTANCE_GROUPS } from "../docs/acceptance_cases.ts";
-import { listCoverage, listTitledIds } from "../docs/acceptance_coverage.ts";
+import { ACCEPTANCE_GROUPS } from "../docs/generator/acceptance_cases.ts";
+import { listCoverage, listTitledIds } from "../docs/generator/acceptance_coverage.ts";
 
 const CASES = ACCEPTANCE_GROUPS.flatMap((group) => group.cases);
 

@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from "bun:test";
 import { listOutdatedPages } from "../docs/generate.ts";
-import { renderEventsPage } from "../docs/events_page.ts";
-import { toTable } from "../docs/markdown.ts";
-import { renderPages } from "../docs/pages.ts";
+import { renderEventsPage } from "../docs/generator/events_page.ts";
+import { toTable } from "../docs/generator/markdown.ts";
+import { renderPages } from "../docs/generator/pages.ts";
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";

@@ -2,7 +2,7 @@
  * Breaks the program on purpose, one break after the other, and sees whether somebody notices (`npm run breaks`).
  * @module
  */
-import { toTable } from "../../docs/markdown.ts";
+import { toTable } from "../../docs/generator/markdown.ts";
 import { readFlagNames, readFlagNumber, readFlags } from "../support/command_flags.ts";
 import type { Break } from "./break.ts";
 import { BREAKS } from "./breaks.ts";

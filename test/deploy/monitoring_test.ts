@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { listMetrics } from "../../docs/metrics_page.ts";
+import { listMetrics } from "../../docs/generator/metrics_page.ts";
 import { ALERT_CASES, type Series } from "../support/deploy/alert_cases.ts";
 import { listAnchors } from "../support/markdown_links.ts";
 import {

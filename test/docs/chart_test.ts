@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Chart, renderChart, toScale, toTicks } from "../../docs/chart.ts";
+import { type Chart, renderChart, toScale, toTicks } from "../../docs/generator/chart.ts";
 
 const CHART: Chart = {
   title: "Cost & N",

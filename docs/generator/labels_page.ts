@@ -2,9 +2,9 @@
  * docs/reference/labels.md, from the frozen words of the controllers and providers.
  * @module
  */
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { TOPOLOGY_LABELS } from "../lib/controllers/words.ts";
-import { LABEL_DESCRIPTIONS } from "../lib/providers/xenorchestra/mod.ts";
+import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
+import { TOPOLOGY_LABELS } from "../../lib/controllers/words.ts";
+import { LABEL_DESCRIPTIONS } from "../../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 const TOPOLOGY: Readonly<Record<keyof typeof TOPOLOGY_LABELS, readonly [string, string]>> = {

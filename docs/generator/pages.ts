@@ -2,13 +2,13 @@
  * Every generated page of docs/reference, and the generated parts of other pages.
  * @module
  */
-import { PROCESS_EVENTS } from "../lib/app/words.ts";
-import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { CONTROLLERS } from "../lib/controllers/mod.ts";
-import { LEADER_COMPONENT, LEADER_EVENTS } from "../lib/kube/election/words.ts";
-import { PROVIDERS } from "../lib/providers/mod.ts";
-import { BREAK_GROUPS } from "../test/breaks/breaks.ts";
+import { PROCESS_EVENTS } from "../../lib/app/words.ts";
+import { DELETION_SETTINGS } from "../../lib/config/deletion_settings.ts";
+import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/words.ts";
+import { PROVIDERS } from "../../lib/providers/mod.ts";
+import { BREAK_GROUPS } from "../../test/breaks/breaks.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";
 import { renderBreakList } from "./breaks_list.ts";

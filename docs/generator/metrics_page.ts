@@ -2,27 +2,27 @@
  * docs/reference/metrics.md, from what the parts of Landfall register.
  * @module
  */
-import { createRunningMetric, exportInstances } from "../lib/app/metrics.ts";
-import { createReloadMetric } from "../lib/app/reload.ts";
-import { InventorySource } from "../lib/cloud/inventory/source.ts";
-import type { ProviderDefinition } from "../lib/cloud/provider_definition.ts";
-import { createControllerMetrics } from "../lib/engine/controller.ts";
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { CONTROLLERS } from "../lib/controllers/mod.ts";
-import { systemClock } from "../lib/core/clock.ts";
-import { silentLogger } from "../lib/core/log.ts";
-import { MetricsRegistry } from "../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../lib/engine/work_queue_metrics.ts";
-import { exportLog } from "../lib/host/log_pipe.ts";
-import { exportProcess } from "../lib/host/process_metrics.ts";
-import { createLeaderMetrics } from "../lib/kube/election/narrator.ts";
-import { createReviewMetrics } from "../lib/kube/access/delegated_review.ts";
-import { createEventMetrics } from "../lib/kube/events/events.ts";
-import { createRequestMetrics } from "../lib/kube/api/request.ts";
-import { NODES } from "../lib/kube/kinds/node.ts";
-import { Store } from "../lib/kube/cache/store.ts";
-import { createWatcherMetrics } from "../lib/kube/cache/watcher.ts";
-import { xenOrchestra } from "../lib/providers/xenorchestra/mod.ts";
+import { createRunningMetric, exportInstances } from "../../lib/app/metrics.ts";
+import { createReloadMetric } from "../../lib/app/reload.ts";
+import { InventorySource } from "../../lib/cloud/inventory/source.ts";
+import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
+import { createControllerMetrics } from "../../lib/engine/controller.ts";
+import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+import { systemClock } from "../../lib/core/clock.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
+import { exportLog } from "../../lib/host/log_pipe.ts";
+import { exportProcess } from "../../lib/host/process_metrics.ts";
+import { createLeaderMetrics } from "../../lib/kube/election/narrator.ts";
+import { createReviewMetrics } from "../../lib/kube/access/delegated_review.ts";
+import { createEventMetrics } from "../../lib/kube/events/events.ts";
+import { createRequestMetrics } from "../../lib/kube/api/request.ts";
+import { NODES } from "../../lib/kube/kinds/node.ts";
+import { Store } from "../../lib/kube/cache/store.ts";
+import { createWatcherMetrics } from "../../lib/kube/cache/watcher.ts";
+import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 /** Renders the page. */

@@ -2,9 +2,9 @@
  * docs/reference/permissions.md, from the rights that `landfall check` asks for.
  * @module
  */
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { listRights, needAll } from "../lib/app/rights.ts";
-import { formatResource } from "../lib/cli/check/permissions.ts";
+import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
+import { listRights, needAll } from "../../lib/app/rights.ts";
+import { formatResource } from "../../lib/cli/check/permissions.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 const HEADER = [

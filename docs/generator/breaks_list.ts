@@ -2,8 +2,8 @@
  * The list of deliberate breaks in docs/explanation/testing.md, from the table that `npm run breaks` works by.
  * @module
  */
-import type { Break } from "../test/breaks/break.ts";
-import type { BreakGroup } from "../test/breaks/breaks.ts";
+import type { Break } from "../../test/breaks/break.ts";
+import type { BreakGroup } from "../../test/breaks/breaks.ts";
 import { toCode, toTable } from "./markdown.ts";
 
 /** Renders a heading and a table for each group. */

@@ -2,11 +2,11 @@
  * docs/reference/flags.md, from the flag table.
  * @module
  */
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { CHECK_FLAGS } from "../lib/cli/check/flags.ts";
-import { listControllerNames } from "../lib/cli/flags/controllers.ts";
-import type { FlagEffect, FlagSpec } from "../lib/cli/flags/spec.ts";
-import { listFlags } from "../lib/cli/flags/table.ts";
+import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
+import { CHECK_FLAGS } from "../../lib/cli/check/flags.ts";
+import { listControllerNames } from "../../lib/cli/flags/controllers.ts";
+import type { FlagEffect, FlagSpec } from "../../lib/cli/flags/spec.ts";
+import { listFlags } from "../../lib/cli/flags/table.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 /** Renders the page. */

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const ROOT = join(import.meta.dirname, "..");
+const ROOT = join(import.meta.dirname, "../..");
 const ID = /[NLVICP]-\d{2}/g;
 /** Where titles carry IDs. The first group is the function that is called, if there is one. */
 const TITLES = [

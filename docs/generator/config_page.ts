@@ -2,7 +2,10 @@
  * docs/reference/config.md, from the settings of every cloud and of each provider.
  * @module
  */
-import type { ProviderDefinition, SettingDescription } from "../lib/cloud/provider_definition.ts";
+import type {
+  ProviderDefinition,
+  SettingDescription,
+} from "../../lib/cloud/provider_definition.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 const TITLES: Readonly<Record<string, string>> = {
