@@ -14,7 +14,7 @@ import type { Notifier } from "../host/notify.ts";
 import type { ListenAddress } from "../http/sockets/listen_address.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import type { ElectionTimes } from "../kube/election/leader.ts";
-import type { LeaseName } from "../kube/lease.ts";
+import type { LeaseName } from "../kube/election/lease.ts";
 import type { Recovery } from "../kube/api/recovery.ts";
 
 /** The Lease that replicas agree by, and its times. */

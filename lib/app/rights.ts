@@ -5,7 +5,7 @@
 import type { ControllerDefinition } from "../controllers/definition.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { SHARED_RIGHTS } from "../controllers/rights.ts";
-import type { LeaseName } from "../kube/lease.ts";
+import type { LeaseName } from "../kube/election/lease.ts";
 import type { Access } from "../kube/access/review.ts";
 import {
   EVENT_RIGHTS,

@@ -6,7 +6,7 @@ import { type Break, edit } from "./break.ts";
 
 const LOCK = "lib/kube/election/lease_lock.ts";
 const LEADER = "lib/kube/election/leader.ts";
-const LEASE = "lib/kube/lease.ts";
+const LEASE = "lib/kube/election/lease.ts";
 const FENCE = "lib/kube/election/fenced_client.ts";
 const QUEUE = "lib/engine/work_queue.ts";
 
@@ -212,7 +212,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "round-lease-down",
     invariant: "others never wait less than the holder of a Lease counts on",
     edits: edit(LEASE, "leaseDurationSeconds: Math.ceil(", "leaseDurationSeconds: Math.floor("),
-    tests: ["test/kube/lease_test.ts"],
+    tests: ["test/kube/election/lease_test.ts"],
   },
   {
     id: "emptied-is-released",
@@ -222,7 +222,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       'findHolder(lease) === "" && toSpec(lease).leaseDurationSeconds === RELEASED_SECONDS',
       'findHolder(lease) === ""',
     ),
-    tests: ["test/kube/lease_test.ts"],
+    tests: ["test/kube/election/lease_test.ts"],
     simulated: true,
   },
   {
@@ -233,13 +233,13 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       'typeof holder === "string" ? holder : JSON.stringify(holder)',
       'typeof holder === "string" ? holder : ""',
     ),
-    tests: ["test/kube/lease_test.ts"],
+    tests: ["test/kube/election/lease_test.ts"],
   },
   {
     id: "odd-duration-is-over",
     invariant: "a Lease whose duration cannot be counted is not free for that",
     edits: edit(LEASE, "seconds > 0 && seconds <= INT32_MAX;", "seconds <= INT32_MAX;"),
-    tests: ["test/kube/lease_test.ts"],
+    tests: ["test/kube/election/lease_test.ts"],
   },
   {
     id: "forget-uncertain-write",

@@ -2,7 +2,7 @@
  * Rights in a cluster: what one is, and those that the process itself needs, whichever controllers run.
  * @module
  */
-import type { LeaseName } from "../lease.ts";
+import type { LeaseName } from "../election/lease.ts";
 import type { Access } from "./review.ts";
 
 /** A right and what it is needed for. */

@@ -16,7 +16,7 @@ import { ElectionNarrator, type LeaderMetrics } from "./narrator.ts";
 import { LeadershipLostError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
 import type { Leadership } from "./fenced_client.ts";
-import { findHolder, type LeaseName } from "../lease.ts";
+import { findHolder, type LeaseName } from "./lease.ts";
 import { type Attempt, LeaseLock } from "./lease_lock.ts";
 import type { Recovery } from "../api/recovery.ts";
 

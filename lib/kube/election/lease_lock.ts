@@ -18,7 +18,7 @@ import {
   toFirstLease,
   toReleased,
   toRenewed,
-} from "../lease.ts";
+} from "./lease.ts";
 import { type Lease, LEASES } from "../kinds/lease.ts";
 
 /** What a {@linkcode LeaseLock} works with. */

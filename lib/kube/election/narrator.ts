@@ -10,7 +10,7 @@ import { isKubeError, KubeError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
 import { LEADER_EVENTS } from "./words.ts";
 import { type Lease, LEASES } from "../kinds/lease.ts";
-import type { LeaseName } from "../lease.ts";
+import type { LeaseName } from "./lease.ts";
 import type { Recovery } from "../api/recovery.ts";
 
 /** Metrics of leader election, with the names that Kubernetes components use. */

@@ -6,7 +6,7 @@ import {
   LeaderElector,
   toElectionDeadlineMs,
 } from "../../../lib/kube/election/leader.ts";
-import { toMicroTime } from "../../../lib/kube/lease.ts";
+import { toMicroTime } from "../../../lib/kube/election/lease.ts";
 import {
   ElectionServer,
   LEASE,

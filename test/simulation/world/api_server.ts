@@ -2,7 +2,7 @@
  * The API server in memory, and who wrote what to it.
  * @module
  */
-import { findHolder } from "../../../lib/kube/lease.ts";
+import { findHolder } from "../../../lib/kube/election/lease.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { Faults } from "../../../lib/simulator/kubernetes/faults.ts";

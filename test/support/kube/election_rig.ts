@@ -16,7 +16,7 @@ import {
   LeaderElector,
   toElectionDeadlineMs,
 } from "../../../lib/kube/election/leader.ts";
-import { findHolder } from "../../../lib/kube/lease.ts";
+import { findHolder } from "../../../lib/kube/election/lease.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import type { Transport } from "../../../lib/kube/api/transport.ts";

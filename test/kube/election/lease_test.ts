@@ -9,8 +9,8 @@ import {
   toMicroTime,
   toReleased,
   toRenewed,
-} from "../../lib/kube/lease.ts";
-import type { Lease } from "../../lib/kube/kinds/lease.ts";
+} from "../../../lib/kube/election/lease.ts";
+import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 
 const CLAIM = {
   identity: "me_1",

@@ -4,8 +4,8 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { type Lease, LEASES } from "./kinds/lease.ts";
-import { isFields } from "./kinds/shape.ts";
+import { type Lease, LEASES } from "../kinds/lease.ts";
+import { isFields } from "../kinds/shape.ts";
 
 /** Which Lease replicas elect their leader by. */
 export interface LeaseName {
