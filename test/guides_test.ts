@@ -67,6 +67,7 @@ describe("pages for people", () => {
       "docs/explanation/addresses.md",
       "docs/explanation/deletion.md",
       "docs/explanation/performance.md",
+      "docs/explanation/runtime.md",
       "docs/explanation/testing.md",
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",

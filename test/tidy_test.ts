@@ -5,6 +5,7 @@ import { listSources, readSource, ROOT } from "./support/sources.ts";
 
 const LINE_LENGTH_MAX = 120;
 const FILE_LINES_MAX = 300;
+const ARCHITECTURE_LINES_MAX = 199;
 
 /** A call that only some files may make, and why not elsewhere. */
 const BANNED: readonly { call: RegExp; allowed: RegExp; why: string }[] = [
@@ -50,6 +51,19 @@ test("no line is longer than 120 characters", () => {
 
 test("no file of lib has more than 300 lines", () => {
   expect(findFiles((text) => text.trimEnd().split("\n").length > FILE_LINES_MAX, lib)).toEqual([]);
+});
+
+test("ARCHITECTURE.md can be read in one go", async () => {
+  const lines = (await readSource("ARCHITECTURE.md")).trimEnd().split("\n");
+  expect(lines.length).toBeLessThanOrEqual(ARCHITECTURE_LINES_MAX);
+});
+
+test("every file that ARCHITECTURE.md names is there", async () => {
+  const text = await readSource("ARCHITECTURE.md");
+  const named = Array.from(text.matchAll(/`(\w[\w/]*\.tsx?)`/g), ([, file = ""]) => file);
+  expect(named.length).toBeGreaterThan(30);
+  const missing = named.filter((file) => !all.some((path) => `/${path}`.endsWith(`/${file}`)));
+  expect(missing).toEqual([]);
 });
 
 test("every file of lib says in its first comment what it is", () => {
