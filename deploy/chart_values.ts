@@ -7,7 +7,7 @@
 import type { ChartValue, ChartValues, Schema } from "./chart_value.ts";
 import { PROVIDERS } from "../lib/providers/mod.ts";
 import { CONTROLLER, FLAG } from "./flag_schema.ts";
-import { CONTROLLERS, IMAGE, LEASE, VERBOSITY } from "./names.ts";
+import { CONTROLLERS, IMAGE, LEASE, PROVIDER, VERBOSITY } from "./names.ts";
 import { POD_COMMENTS, POD_SECURITY, RESOURCES, SECURITY, SPREAD, TOLERATIONS } from "./pod.ts";
 
 const TEXT: Schema = { type: "string" };
@@ -76,7 +76,7 @@ export const CHART_VALUES: ChartValues = {
 
 function listConfigValues(): ChartValues {
   return {
-    cloudProvider: value("The cloud: --cloud-provider.", "xenorchestra", {
+    cloudProvider: value("The cloud: --cloud-provider.", PROVIDER, {
       enum: PROVIDERS.map(({ name }) => name),
     }),
     config: value(

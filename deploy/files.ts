@@ -3,7 +3,7 @@
  * @module
  */
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
-import { PROVIDERS } from "../lib/providers/mod.ts";
+import { loadProviders } from "../lib/providers/mod.ts";
 import { CHART_VALUES } from "./chart_values.ts";
 import { toConfigRules } from "./config_schema.ts";
 import { renderSchema, renderValues, renderValueTable } from "./chart_value.ts";
@@ -23,6 +23,8 @@ const WRITTEN = "Written by deploy/generate.ts (npm run deploy). Do not edit.";
 const ACCOUNT = { kind: "ServiceAccount", name: NAME } as const;
 /** As a client certificate names its user, or whatever else the API server knows users by. */
 const USER = { kind: "User", name: NAME } as const;
+
+const PROVIDERS = await loadProviders();
 
 /** Texts by path. */
 export function renderFiles(): ReadonlyMap<string, string> {

@@ -5,6 +5,7 @@
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { VERSION } from "../lib/cli/version.ts";
 import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
+import { PROVIDERS } from "../lib/providers/mod.ts";
 
 /** Of everything that the manifests create. */
 export const NAME = "landfall";
@@ -16,6 +17,9 @@ export const IMAGE: { readonly repository: string; readonly tag: string } = {
   repository: "ghcr.io/landfall/landfall",
   tag: VERSION,
 };
+
+/** The cloud that the manifests name, and the chart by itself: the default one. */
+export const PROVIDER: string = PROVIDERS[0].name;
 
 /** The Lease of the Go controller for Xen Orchestra, so that it and Landfall never act at once. */
 export const LEASE = {

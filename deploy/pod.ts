@@ -11,6 +11,7 @@ import {
   LEASE,
   NAME,
   NONROOT,
+  PROVIDER,
   SECURE_PORT,
   SELECTOR,
   VERBOSITY,
@@ -127,7 +128,7 @@ export function createContainer(args: readonly string[], volumeMount: Piece): Pi
 
 /** The pod of Deployment and DaemonSet. */
 export function createPodSpec(kind: WorkloadKind): Piece {
-  const args = ["--cloud-provider=xenorchestra", `--cloud-config=${CONFIG_FOLDER}/config.yaml`];
+  const args = [`--cloud-provider=${PROVIDER}`, `--cloud-config=${CONFIG_FOLDER}/config.yaml`];
   const volumeMount = { name: "config", mountPath: CONFIG_FOLDER, readOnly: true };
   const placement =
     kind === "DaemonSet"

@@ -2,7 +2,7 @@
  * The pod that a kubelet starts by itself, from a file in its manifest folder.
  * @module
  */
-import { CONFIG_FOLDER, LABELS, NAME, NAMESPACE } from "./names.ts";
+import { CONFIG_FOLDER, LABELS, NAME, NAMESPACE, PROVIDER } from "./names.ts";
 import { COMMON_ARGS, createContainer, type Piece, POD_COMMENTS, POD_SECURITY } from "./pod.ts";
 import type { Comments } from "./yaml.ts";
 
@@ -13,7 +13,7 @@ export const HOST_FOLDER = "/etc/kubernetes/landfall";
 export function createStaticPod(): Piece {
   const args = [
     `--kubeconfig=${CONFIG_FOLDER}/kubeconfig`,
-    "--cloud-provider=xenorchestra",
+    `--cloud-provider=${PROVIDER}`,
     `--cloud-config=${CONFIG_FOLDER}/config.yaml`,
   ];
   const { fsGroup: _, fsGroupChangePolicy: __, ...securityContext } = POD_SECURITY;

@@ -13,7 +13,7 @@ import { FLAGS } from "../lib/cli/flags/table.ts";
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
 import { STATES } from "../lib/http/page/state.ts";
-import { PROVIDERS, requireProvider } from "../lib/providers/mod.ts";
+import { loadProviders, requireProvider } from "../lib/providers/mod.ts";
 import {
   listAnchors,
   listCode,
@@ -131,8 +131,11 @@ describe("pages for people", () => {
     );
   });
 
-  test("every setting that is named is one", () => {
-    const settings = [DELETION_SETTINGS, ...PROVIDERS.map((one) => one.settings)].flat();
+  test("every setting that is named is one", async () => {
+    const settings = [
+      DELETION_SETTINGS,
+      ...(await loadProviders()).map((one) => one.settings),
+    ].flat();
     const known = new Set(settings.flatMap(({ path }) => [path, path.split(".").at(-1) ?? ""]));
     const named = listNames(/^((?:[a-z]+\.)?[a-z]+(?:[A-Z]+[a-z]*)+|deletion\.\w+)(?=$|:)/g);
     expect(named.length).toBeGreaterThan(10);
@@ -171,7 +174,9 @@ describe("pages for people", () => {
       .filter((text) => /^(url|instances|deletion|region):/m.test(text));
     expect(examples.length).toBeGreaterThan(2);
     for (const text of examples) {
-      const definition = requireProvider(text.includes("instances:") ? "static" : "xenorchestra");
+      const definition = await requireProvider(
+        text.includes("instances:") ? "static" : "xenorchestra",
+      );
       // An example may be of a part: the rest is as in the environment.
       const env = { XOA_URL: "https://xo", XOA_TOKEN: "t" };
       const { warnings } = await parseProviderConfig(text, { path: "example", env, definition });

@@ -92,6 +92,17 @@ test("no file of lib imports what its layer may not know", async () => {
   expect(problems).toEqual([]);
 });
 
+test("documents and manifests know no provider but by the registry", async () => {
+  const makers = [...(await listSources("docs")), ...(await listSources("deploy"))];
+  const problems: string[] = [];
+  for (const file of makers) {
+    for (const { target } of await listImports(file)) {
+      if (/^lib\/providers\/(?!mod\.ts$)/.test(target)) problems.push(`${file}: ${target}`);
+    }
+  }
+  expect(problems).toEqual([]);
+});
+
 test("the rules refuse what they should", () => {
   expect(checkImport("core/log.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("engine/x.ts", "lib/cloud/provider.ts", true)).toBeDefined();

@@ -5,12 +5,20 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CloudError } from "../lib/cloud/errors.ts";
 import type { Inventory } from "../lib/cloud/inventory/inventory.ts";
-import type { Instance, NodeIdentity, Presence, Provider } from "../lib/cloud/provider.ts";
+import type {
+  Instance,
+  MatchedBy,
+  NodeIdentity,
+  Presence,
+  Provider,
+} from "../lib/cloud/provider.ts";
 import { isLabelKey, isLabelValue } from "../lib/core/text/label.ts";
 
 /** A cloud with at least two running instances, for one test. */
 export interface ProviderHarness {
   readonly provider: Provider;
+  /** What finds the instance of a Node that joins. `providerId`: nothing else does, so kubelets are given theirs. */
+  readonly matchesBy: Exclude<MatchedBy, "swappedSystemUuid">;
   /** Two instances that are there: what their Nodes are called and would tell. The first has addresses. */
   readonly machines: readonly [HarnessMachine, HarnessMachine];
   /** A provider ID of another cloud. */
@@ -27,7 +35,10 @@ export interface ProviderHarness {
 /** One instance of a harness. */
 export interface HarnessMachine {
   readonly nodeName: string;
-  readonly systemUuid: string;
+  /** Absent: the cloud knows none. */
+  readonly systemUuid?: string;
+  /** What its kubelet is given, where nothing else finds it. */
+  readonly providerId?: string;
 }
 
 /**
@@ -52,9 +63,9 @@ export function describeProviderContract(
       node: NodeIdentity;
     }> => {
       const [machine] = harness.machines;
-      const unnamed = { name: machine.nodeName, systemUuid: machine.systemUuid };
-      const inventory = await list([unnamed]);
-      const first = expectPresent(harness.provider.findInstance(inventory, unnamed));
+      const joining = toJoining(machine);
+      const inventory = await list([joining]);
+      const first = expectPresent(harness.provider.findInstance(inventory, joining));
       return { inventory, first, node: { name: machine.nodeName, providerId: first.providerId } };
     };
 
@@ -74,21 +85,21 @@ export function describeProviderContract(
       expect(provider.toInstanceId?.("")).toBeUndefined();
     });
 
-    test("findInstance() finds by system UUID in any case", async () => {
-      const [{ nodeName, systemUuid }] = harness.machines;
+    test("findInstance() finds a Node that joins, a system UUID in any case", async () => {
+      const { provider, machines, matchesBy } = harness;
       const inventory = await list();
-      for (const uuid of [systemUuid.toLowerCase(), systemUuid.toUpperCase()]) {
-        const found = harness.provider.findInstance(inventory, {
-          name: nodeName,
-          systemUuid: uuid,
-        });
-        expect(found).toMatchObject({ kind: "present", matchedBy: "systemUuid" });
+      const { systemUuid, ...node } = toJoining(machines[0]);
+      const uuids = systemUuid && [systemUuid.toLowerCase(), systemUuid.toUpperCase()];
+      const forms = uuids ? uuids.map((uuid) => ({ ...node, systemUuid: uuid })) : [node];
+      for (const form of forms) {
+        const found = provider.findInstance(inventory, form);
+        expect(found).toMatchObject({ kind: "present", matchedBy: matchesBy });
       }
     });
 
     test("findInstance() finds by provider ID, whatever else the Node tells", async () => {
       const { inventory, first, node } = await takeStock();
-      const other = { ...node, name: "renamed", systemUuid: harness.machines[1].systemUuid };
+      const other = { ...toJoining(harness.machines[1]), ...node, name: "renamed" };
       const found = harness.provider.findInstance(inventory, other);
       expect(found).toMatchObject({ kind: "present", matchedBy: "providerId" });
       expect(expectPresent(found).id).toBe(first.id);
@@ -96,8 +107,7 @@ export function describeProviderContract(
 
     test("findInstance() and readInstance() tell a foreign provider ID", async () => {
       const { inventory } = await takeStock();
-      const [{ nodeName, systemUuid }] = harness.machines;
-      const node = { name: nodeName, systemUuid, providerId: harness.foreignProviderId };
+      const node = { ...toJoining(harness.machines[0]), providerId: harness.foreignProviderId };
       const foreign: Presence = { kind: "foreign", providerId: harness.foreignProviderId };
       expect(harness.provider.findInstance(inventory, node)).toEqual(foreign);
       expect(await harness.provider.readInstance(inventory, node, signal)).toEqual(foreign);
@@ -105,9 +115,8 @@ export function describeProviderContract(
 
     test("findInstance() and readInstance() report a malformed provider ID of this cloud", async () => {
       const { inventory } = await takeStock();
-      const [{ nodeName, systemUuid }] = harness.machines;
       for (const providerId of harness.malformedProviderIds) {
-        const node = { name: nodeName, systemUuid, providerId };
+        const node = { ...toJoining(harness.machines[0]), providerId };
         const malformed = { kind: "unknown", reason: "malformedProviderId" };
         expect(harness.provider.findInstance(inventory, node)).toMatchObject(malformed);
         expect(await harness.provider.readInstance(inventory, node, signal)).toMatchObject(
@@ -170,11 +179,11 @@ export function describeProviderContract(
 
     test("readInstance() never takes a Node without a provider ID for gone", async () => {
       const { inventory } = await takeStock();
-      const [{ nodeName, systemUuid }] = harness.machines;
       await harness.remove(harness.machines[0]);
-      const node = { name: nodeName, systemUuid };
+      const { providerId: _, ...node } = toJoining(harness.machines[0]);
       const read = await harness.provider.readInstance(inventory, node, signal);
-      expect(read).toMatchObject({ kind: "unknown", reason: "notFound" });
+      const reason = harness.matchesBy === "providerId" ? "noIdentity" : "notFound";
+      expect(read).toMatchObject({ kind: "unknown", reason });
     });
 
     test("C-02 C-03 a cloud that cannot answer makes listInventory() reject and readInstance() unknown", async () => {
@@ -200,9 +209,9 @@ export function describeProviderContract(
       expect([...inventory.coverage.values()].every(({ complete }) => complete)).toBe(true);
       expect(inventory.undecodable.size).toBe(0);
       for (const [id, instance] of inventory.instances) expect(instance.id).toBe(id);
-      for (const { nodeName, systemUuid } of harness.machines) {
-        const node = { name: nodeName, systemUuid };
-        expect(expectPresent(harness.provider.findInstance(inventory, node)).state).toBe("running");
+      for (const machine of harness.machines) {
+        const found = harness.provider.findInstance(inventory, toJoining(machine));
+        expect(expectPresent(found).state).toBe("running");
       }
     });
 
@@ -250,6 +259,11 @@ export function describeProviderContract(
       }
     });
   });
+}
+
+/** What a Node tells before it was ever matched. */
+function toJoining({ nodeName, systemUuid, providerId }: HarnessMachine): NodeIdentity {
+  return { name: nodeName, ...(systemUuid && { systemUuid }), ...(providerId && { providerId }) };
 }
 
 function expectPresent(presence: Presence): Instance {

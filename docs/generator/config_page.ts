@@ -8,23 +8,21 @@ import type {
 } from "../../lib/cloud/provider_definition.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
-const TITLES: Readonly<Record<string, string>> = {
-  xenorchestra: "Xen Orchestra (`--cloud-provider=xenorchestra`, the default)",
-  static: "Inventory file (`--cloud-provider=static`)",
-};
-
 /**
  * Renders the page.
  *
+ * @param providers The first is the default
  * @param common Settings that are the same whatever the provider
  */
 export function renderConfigPage(
-  providers: readonly Pick<ProviderDefinition, "name" | "settings">[],
+  providers: readonly Pick<ProviderDefinition, "name" | "docs" | "settings">[],
   common: readonly SettingDescription[],
 ): string {
-  const sections = providers.map(
-    ({ name, settings }) => `## ${TITLES[name] ?? toCode(name)}\n\n${toSettingsTable(settings)}`,
-  );
+  const sections = providers.map(({ name, docs: { title }, settings }, index) => {
+    const flag = toCode(`--cloud-provider=${name}`) + (index === 0 ? ", the default" : "");
+    const heading = `${title.charAt(0).toUpperCase()}${title.slice(1)} (${flag})`;
+    return `## ${heading}\n\n${toSettingsTable(settings)}`;
+  });
   return `${GENERATED_NOTE}
 
 # Settings of the clouds

@@ -2,24 +2,24 @@
  * docs/reference/labels.md, from the frozen words of the controllers and providers.
  * @module
  */
+import type { ProviderDocs } from "../../lib/cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { TOPOLOGY_LABELS } from "../../lib/controllers/words.ts";
-import { LABEL_DESCRIPTIONS } from "../../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
-
-const TOPOLOGY: Readonly<Record<keyof typeof TOPOLOGY_LABELS, readonly [string, string]>> = {
-  instanceType: ["`4vCPU-8GB`, or what a tag of the VM says", "`type`"],
-  zone: ["UUID of the host, or as `zoneLabelFrom` says", "`zone`"],
-  region: ["UUID of the pool", "`region`"],
-};
+import type { Registries } from "./registries.ts";
 
 /** Renders the page. */
-export function renderLabelsPage(registry: readonly ControllerDefinition[]): string {
+export function renderLabelsPage({ controllers, providers }: Registries): string {
+  const clouds = providers.map(({ docs }) => docs);
   const topology = (["instanceType", "zone", "region"] as const).map((kind) => [
     TOPOLOGY_LABELS[kind].map(toCode).join(" and "),
-    ...TOPOLOGY[kind],
+    ...clouds.map((docs) => docs.topology[kind]),
   ]);
-  const own = Object.entries(LABEL_DESCRIPTIONS).map(([key, what]) => [toCode(key), what]);
+  const ids = clouds.map(({ providerId: { form, meaning } }) => [
+    toCode(form),
+    "`spec.providerID`",
+    meaning,
+  ]);
   return `${GENERATED_NOTE}
 
 # Labels and other words on a Node
@@ -32,31 +32,10 @@ leaves a label as it is.
 
 Each is written together with its older twin. The value is that of the cloud:
 
-${toTable(["label", "Xen Orchestra", "inventory file"], topology)}
-## Labels from Xen Orchestra
+${toTable(["label", ...clouds.map(({ title }) => title)], topology)}
+${clouds.map(renderOwnLabels).join("")}## Provider ID, taint and annotation
 
-A name becomes a label value by putting \`-\` for what Kubernetes does not allow there, cutting it to 63 characters, and
-trimming both ends to letters and digits.
-
-${toTable(["label", "value"], own)}
-## Provider ID, taint and annotation
-
-${toTable(
-  ["what", "where", "meaning"],
-  [
-    [
-      "`xenorchestra://<pool UUID>/<VM UUID>`",
-      "`spec.providerID`",
-      "The VM. The pool is the one it was found in first: it stays when the VM moves.",
-    ],
-    [
-      "`static://<id>`",
-      "`spec.providerID`",
-      "The instance of an inventory file; `scheme` changes the first word.",
-    ],
-    ...toWordRows(registry),
-  ],
-)}`;
+${toTable(["what", "where", "meaning"], [...ids, ...toWordRows(controllers)])}`;
 }
 
 /** All taints together, all annotations together. */
@@ -66,4 +45,16 @@ function toWordRows(registry: readonly ControllerDefinition[]): string[][] {
   return [...places.values()]
     .flat()
     .map(({ word, where, meaning }) => [toCode(word), where, meaning]);
+}
+
+function renderOwnLabels({ title, labels }: ProviderDocs): string {
+  if (labels === undefined) return "";
+  const rows = Object.entries(labels).map(([key, what]) => [toCode(key), what]);
+  return `## Labels from ${title}
+
+A name becomes a label value by putting \`-\` for what Kubernetes does not allow there, cutting it to 63 characters, and
+trimming both ends to letters and digits.
+
+${toTable(["label", "value"], rows)}
+`;
 }

@@ -5,10 +5,10 @@
 import { createRunningMetric, exportInstances } from "../../lib/app/metrics.ts";
 import { createReloadMetric } from "../../lib/app/reload.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
+import type { Provider } from "../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
 import { createControllerMetrics } from "../../lib/engine/controller.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
-import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
@@ -22,11 +22,11 @@ import { createRequestMetrics } from "../../lib/kube/api/request.ts";
 import { NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
 import { createWatcherMetrics } from "../../lib/kube/cache/watcher.ts";
-import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
+import { ALL, type Registries } from "./registries.ts";
 
 /** Renders the page. */
-export function renderMetricsPage(registry: readonly ControllerDefinition[]): string {
+export function renderMetricsPage(registries: Registries): string {
   return `${GENERATED_NOTE}
 
 # Metrics
@@ -36,7 +36,7 @@ controller managers have are theirs, with the same meaning; the others begin wit
 
 ${toTable(
   ["metric", "type", "meaning"],
-  listMetrics(registry).map(({ name, type, help }) => [
+  listMetrics(registries).map(({ name, type, help }) => [
     toCode(name),
     type,
     help.replace(/\.?$/, ""),
@@ -44,16 +44,27 @@ ${toTable(
 )}`;
 }
 
+/** What a metric is called, what it is, and what it tells. */
+type MetricWords = ReturnType<MetricsRegistry["describe"]>[number];
+
 /** Every metric, by name. Lets every part register what it counts; nothing runs and nothing is asked. */
-export function listMetrics(
-  registry: readonly ControllerDefinition[] = CONTROLLERS,
-): { name: string; type: string; help: string }[] {
+export function listMetrics({ controllers, providers }: Registries = ALL): readonly MetricWords[] {
+  // Clouds may share what they are made of; only one runs in a process.
+  const all = providers.flatMap((cloud) => listMetricsWith(cloud, controllers));
+  const byName = new Map(all.map((metric) => [metric.name, metric]));
+  return [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function listMetricsWith(
+  cloud: ProviderDefinition,
+  controllers: readonly ControllerDefinition[],
+): MetricWords[] {
   const metrics = new MetricsRegistry();
   exportProcess(metrics, systemClock);
   exportLog(metrics, undefined);
   createControllerMetrics(metrics);
   createRunningMetric(metrics);
-  for (const definition of registry) definition.registerMetrics?.(metrics);
+  for (const controller of controllers) controller.registerMetrics?.(metrics);
   exportInstances(metrics, new Store({ resource: NODES, log: silentLogger }), () => ({
     kind: "foreign",
     providerId: "",
@@ -65,7 +76,7 @@ export function listMetrics(
   createLeaderMetrics(metrics);
   createWatcherMetrics(metrics);
   createReloadMetric(metrics);
-  const provider = create(xenOrchestra, metrics);
+  const provider = create(cloud, metrics);
   void new InventorySource({
     provider,
     metrics,
@@ -77,11 +88,8 @@ export function listMetrics(
   return metrics.describe();
 }
 
-function create<S>(
-  definition: ProviderDefinition<S>,
-  metrics: MetricsRegistry,
-): ReturnType<ProviderDefinition<S>["create"]> {
-  const { settings } = definition.parseConfig({ url: "https://xo.example.org", token: "none" }, {});
+function create(definition: ProviderDefinition, metrics: MetricsRegistry): Provider {
+  const { settings } = definition.parseConfig(definition.docs.example, {});
   if (settings === undefined) throw new TypeError(`Cannot document "${definition.name}"`);
   const { signal } = new AbortController();
   return definition.create(settings, { clock: systemClock, log: silentLogger, metrics, signal });

@@ -4,8 +4,6 @@
  */
 import { PROCESS_EVENTS } from "../../lib/app/words.ts";
 import { DELETION_SETTINGS } from "../../lib/config/deletion_settings.ts";
-import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
-import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/words.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { BREAK_GROUPS } from "../../test/breaks/breaks.ts";
@@ -18,6 +16,7 @@ import { renderFlagsPage } from "./flags_page.ts";
 import { renderLabelsPage } from "./labels_page.ts";
 import { renderMetricsPage } from "./metrics_page.ts";
 import { renderPermissionsPage } from "./permissions_page.ts";
+import { ALL, type Registries } from "./registries.ts";
 
 /** What writes Events beside the controllers. */
 const PROCESS_SOURCES: readonly EventSource[] = [
@@ -32,28 +31,23 @@ const PROCESS_SOURCES: readonly EventSource[] = [
     place:
       "(or as another provider is called) on the Pod that `POD_NAME`, `POD_NAMESPACE` and `POD_UID` name; without " +
       "them on a `Component` of that name in `kube-system`",
-    component: "xenorchestra",
+    component: PROVIDERS[0].name,
     events: PROCESS_EVENTS,
   },
 ];
 
-/**
- * Texts by file name in docs/reference.
- *
- * @param registry The controllers that there are
- */
-export function renderPages(
-  registry: readonly ControllerDefinition[] = CONTROLLERS,
-): ReadonlyMap<string, string> {
-  const sources = registry.map(({ name, ...source }) => ({ ...source, controller: name }));
+/** Texts by file name in docs/reference. */
+export function renderPages(registries: Registries = ALL): ReadonlyMap<string, string> {
+  const { controllers, providers } = registries;
+  const sources = controllers.map(({ name, ...source }) => ({ ...source, controller: name }));
   return new Map([
     ["acceptance.md", renderAcceptancePage(listCoverage())],
-    ["config.md", renderConfigPage(PROVIDERS, DELETION_SETTINGS)],
+    ["config.md", renderConfigPage(providers, DELETION_SETTINGS)],
     ["events.md", renderEventsPage([...sources, ...PROCESS_SOURCES])],
-    ["flags.md", renderFlagsPage(registry)],
-    ["labels.md", renderLabelsPage(registry)],
-    ["metrics.md", renderMetricsPage(registry)],
-    ["permissions.md", renderPermissionsPage(registry)],
+    ["flags.md", renderFlagsPage(controllers)],
+    ["labels.md", renderLabelsPage(registries)],
+    ["metrics.md", renderMetricsPage(registries)],
+    ["permissions.md", renderPermissionsPage(controllers)],
   ]);
 }
 

@@ -2,6 +2,7 @@
  * What every command of the command line is given.
  * @module
  */
+import type { ProviderRegistry } from "../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
 import type { LogPipe } from "../host/log_pipe.ts";
 
@@ -16,4 +17,6 @@ export interface CommandContext {
   readonly logPipe?: LogPipe;
   /** The controllers that there are. @default {CONTROLLERS} */
   readonly controllers?: readonly ControllerDefinition[];
+  /** The clouds to choose from. @default {PROVIDERS} */
+  readonly providers?: ProviderRegistry;
 }

@@ -6,6 +6,7 @@ import { hostname } from "node:os";
 import { Announcer, toOwnObject } from "../app/announcer.ts";
 import { type AppOptions, runApp } from "../app/app.ts";
 import { PROCESS_EVENTS } from "../app/words.ts";
+import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import { loadProviderConfig, toConfigFile } from "../config/provider_config.ts";
 import { systemClock } from "../core/clock.ts";
 import { formatConfigIssue } from "../core/errors.ts";
@@ -51,12 +52,13 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
     write: context.complain,
     now: () => clock.now(),
   });
-  const { env, logPipe } = context;
+  const { env, logPipe, providers } = context;
   logPipe?.onLost((lines) => log.warn("Log lines were lost here: nobody read them", { lines }));
   for (const warning of warnings) log.warn("Flag", { warning });
   log.info("Landfall starts", { version: VERSION, provider: settings.cloudProvider });
   using stop = watchSignals();
-  await serve({ ...settings, configz }, { log, logPipe, env, signal: stop.signal });
+  const definition = await requireProvider(settings.cloudProvider, providers);
+  await serve({ ...settings, configz }, { log, logPipe, env, definition, signal: stop.signal });
   log.info("Landfall stopped");
   return 0;
 }
@@ -65,12 +67,13 @@ interface Serving {
   readonly log: Logger;
   readonly logPipe?: LogPipe | undefined;
   readonly env: CommandContext["env"];
+  readonly definition: ProviderDefinition;
   readonly signal: AbortSignal;
 }
 
 async function serve(
   { election, ...settings }: Settings & Pick<AppOptions, "configz">,
-  { log, logPipe, env, signal }: Serving,
+  { log, logPipe, env, definition, signal }: Serving,
 ): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
@@ -78,7 +81,11 @@ async function serve(
   exportLog(metrics, logPipe);
   // Controllers stop first and may still need the cloud then: the provider ends with the app.
   const ended = new AbortController();
-  const cloud = await createCloud(settings, { log, env, signal: ended.signal }, metrics);
+  const cloud = await createCloud(
+    settings,
+    { log, env, definition, signal: ended.signal },
+    metrics,
+  );
   const { kubeconfig, master } = settings;
   const credentials = await loadCredentials({
     ...(kubeconfig ? { kubeconfig } : {}),
@@ -122,11 +129,10 @@ type Cloud = Required<Pick<AppOptions, "provider" | "deletion" | "announcer">> &
   Pick<AppOptions, "configuration">;
 
 async function createCloud(
-  { cloudProvider, cloudConfig }: Settings,
-  { log, env, signal }: Serving,
+  { cloudConfig }: Settings,
+  { log, env, definition, signal }: Serving,
   metrics: MetricsRegistry,
 ): Promise<Cloud> {
-  const definition = requireProvider(cloudProvider);
   const file = cloudConfig ? { path: cloudConfig } : undefined;
   const config = await loadProviderConfig({ ...file, env, definition });
   for (const warning of config.warnings) {

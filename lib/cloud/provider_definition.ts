@@ -87,6 +87,20 @@ export interface ConfigFile {
   reload<S>(parser: ConfigParser<S>): Promise<S>;
 }
 
+/** What the documents say of a cloud, as Markdown. */
+export interface ProviderDocs {
+  /** What people call it, as in the middle of a sentence. */
+  readonly title: string;
+  /** Where the values of the labels come from that every cloud gives a Node. */
+  readonly topology: Readonly<Record<"instanceType" | "zone" | "region", string>>;
+  /** Labels of its own by their keys: what each holds. @default {none} */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Form of its provider IDs, and what they name. */
+  readonly providerId: { readonly form: string; readonly meaning: string };
+  /** As few settings as it can be created with, as a file would say them. */
+  readonly example: unknown;
+}
+
 /**
  * A cloud that can be chosen.
  *
@@ -96,6 +110,7 @@ export interface ConfigFile {
 export interface ProviderDefinition<S = unknown> {
   /** Name for `--cloud-provider`. */
   readonly name: string;
+  readonly docs: ProviderDocs;
   /** Every setting, in the order of the reference page. A file with any other key is refused. */
   readonly settings: readonly SettingDescription[];
   /**
@@ -123,3 +138,14 @@ export interface ProviderDefinition<S = unknown> {
    */
   reconfigure?(provider: Provider, settings: S): "sameCloud" | "otherCloud";
 }
+
+/** A provider of a registry: what is known of it before it is loaded. */
+export interface ProviderEntry {
+  /** Name for `--cloud-provider`, the same as that of the definition. */
+  readonly name: string;
+  /** Loads the definition and all that it imports: a provider that is not chosen costs no memory. */
+  load(): Promise<ProviderDefinition>;
+}
+
+/** The providers that can be chosen. The first is the default. */
+export type ProviderRegistry = readonly [ProviderEntry, ...ProviderEntry[]];

@@ -2,24 +2,35 @@
  * The clouds that Landfall knows: the only file to edit when one is added.
  * @module
  */
-import type { ProviderDefinition } from "../cloud/provider_definition.ts";
+import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
 import { ConfigError } from "../core/errors.ts";
-import { staticProvider } from "./static/mod.ts";
-import { xenOrchestra } from "./xenorchestra/mod.ts";
 
-/** Every provider, in the order of the reference page. The first is the default. */
-export const PROVIDERS: readonly ProviderDefinition[] = [xenOrchestra, staticProvider];
+/** Every provider, in the order of the reference page. */
+export const PROVIDERS: ProviderRegistry = [
+  { name: "xenorchestra", load: async () => (await import("./xenorchestra/mod.ts")).xenOrchestra },
+  { name: "static", load: async () => (await import("./static/mod.ts")).staticProvider },
+];
 
 /**
- * The provider of that name.
+ * Loads the provider of that name, and no other.
  *
  * @param name As given by `--cloud-provider`
  * @throws {ConfigError} when there is none, with the names of those there are
  */
-export function requireProvider(name: string): ProviderDefinition {
-  const definition = PROVIDERS.find((provider) => provider.name === name);
-  if (definition !== undefined) return definition;
-  const known = PROVIDERS.map((provider) => provider.name).join(", ");
+export async function requireProvider(
+  name: string,
+  registry: ProviderRegistry = PROVIDERS,
+): Promise<ProviderDefinition> {
+  const entry = registry.find((provider) => provider.name === name);
+  if (entry !== undefined) return await entry.load();
+  const known = registry.map((provider) => provider.name).join(", ");
   const message = `there is no provider "${name}": give one of ${known}`;
   throw new ConfigError([{ source: "--cloud-provider", message }]);
+}
+
+/** Loads all of them, in their order: for documents, which tell of each. */
+export async function loadProviders(
+  registry: ProviderRegistry = PROVIDERS,
+): Promise<readonly ProviderDefinition[]> {
+  return await Promise.all(registry.map((provider) => provider.load()));
 }

@@ -10,7 +10,7 @@ import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts"
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { PROVIDERS } from "../../lib/providers/mod.ts";
+import { requireProvider } from "../../lib/providers/mod.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 
@@ -44,8 +44,7 @@ afterEach(async () => {
 async function start(name: string, text: string, over: object = {}): Promise<void> {
   mount.update({ "config.yaml": text });
   const path = mount.path("config.yaml");
-  const found = PROVIDERS.find((one) => one.name === name);
-  if (found === undefined) throw new Error(`no provider ${name}`);
+  const found = await requireProvider(name);
   const definition: ProviderDefinition = { ...found, ...over };
   const stop = new AbortController();
   const clock: ManualClock = new ManualClock(0, async () => {

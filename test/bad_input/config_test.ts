@@ -67,8 +67,8 @@ async function judge(
   }
 }
 
-const XO = requireProvider("xenorchestra");
-const STATIC = requireProvider("static");
+const XO = await requireProvider("xenorchestra");
+const STATIC = await requireProvider("static");
 
 const XO_GOOD = { url: "https://xoa.example.com", token: "abc" };
 const STATIC_GOOD = {

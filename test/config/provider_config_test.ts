@@ -11,7 +11,7 @@ import type { ConfigParser, SettingDescription } from "../../lib/cloud/provider_
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { ConfigIssue } from "../../lib/core/errors.ts";
-import { PROVIDERS } from "../../lib/providers/mod.ts";
+import { loadProviders } from "../../lib/providers/mod.ts";
 import { measureCpuMs } from "../support/net/hostile.ts";
 import { startStaticCloud } from "../support/cloud/static_cloud.ts";
 import type { StaticCloud } from "../support/cloud/static_cloud.ts";
@@ -125,7 +125,7 @@ const MINIMAL: Readonly<Record<string, string>> = {
   static: "instances: []\n",
 };
 
-describe.each(PROVIDERS)("loadProviderConfig() for $name", (provider) => {
+describe.each([...(await loadProviders())])("loadProviderConfig() for $name", (provider) => {
   test("loadProviderConfig() hands over deletion, and the provider never sees it", async () => {
     const text = `${MINIMAL[provider.name]}deletion: { enabled: false, holdOff: 5m }\n`;
     const path = await writeConfig(text);

@@ -7,14 +7,19 @@ import { DELETION_SETTINGS } from "../../lib/config/deletion_settings.ts";
 import { listUnknownKeys } from "../../lib/config/unknown_keys.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";
 
+const PROVIDERS = {
+  xenorchestra: await requireProvider("xenorchestra"),
+  static: await requireProvider("static"),
+};
+
 /** Paths and messages of what is unknown in a text, a line each. */
-function list(provider: string, text: string): string[] {
-  const settings = [...requireProvider(provider).settings, ...DELETION_SETTINGS];
+function list(provider: keyof typeof PROVIDERS, text: string): string[] {
+  const settings = [...PROVIDERS[provider].settings, ...DELETION_SETTINGS];
   const issues = listUnknownKeys(Bun.YAML.parse(text), settings);
   return issues.map(({ path, message }) => `${path}: ${message}`);
 }
 
-const CASES: readonly [string, string, readonly string[]][] = [
+const CASES: readonly [keyof typeof PROVIDERS, string, readonly string[]][] = [
   ["xenorchestra", "deletion: { enable: false }", ["deletion.enable: did you mean enabled?"]],
   ["xenorchestra", "deletion: { Enabled: false }", ["deletion.Enabled: did you mean enabled?"]],
   ["xenorchestra", "deletions: { enabled: false }", ["deletions: did you mean deletion?"]],
@@ -75,7 +80,7 @@ describe("listUnknownKeys()", () => {
   test("finds a thousand at most, however often an alias repeats them", () => {
     const item = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]));
     const instances = Array.from({ length: 100_000 }, () => item);
-    const { settings } = requireProvider("static");
+    const { settings } = PROVIDERS.static;
     expect(listUnknownKeys({ instances }, settings)).toHaveLength(1_000);
   });
 
@@ -84,7 +89,7 @@ describe("listUnknownKeys()", () => {
     lists.push(lists, { addresses: lists });
     const block: Record<string, unknown> = {};
     Object.assign(block, { addresses: block, deletion: block, instances: lists });
-    const { settings } = requireProvider("static");
+    const { settings } = PROVIDERS.static;
     expect(listUnknownKeys(block, settings).length).toBeGreaterThan(0);
   });
 });

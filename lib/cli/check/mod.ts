@@ -62,7 +62,7 @@ export async function check(argv: readonly string[], context: CommandContext): P
     return 0;
   }
   using stop = watchSignals();
-  const report = await inspect({ ...flags, registry }, context.env, stop.signal);
+  const report = await inspect({ ...flags, registry }, context, stop.signal);
   const isJson = output === "json";
   context.print(
     isJson ? `${escapeInvisible(JSON.stringify(report, undefined, 2))}\n` : formatReport(report),
@@ -72,10 +72,10 @@ export async function check(argv: readonly string[], context: CommandContext): P
 
 async function inspect(
   { settings, warnings, registry }: ParsedFlags & Pick<Needs, "registry">,
-  env: CommandContext["env"],
+  { env, providers }: CommandContext,
   signal: AbortSignal,
 ): Promise<CheckReport> {
-  const definition = requireProvider(settings.cloudProvider);
+  const definition = await requireProvider(settings.cloudProvider, providers);
   const ended = new AbortController();
   const both = AbortSignal.any([signal, ended.signal]);
   const { step, provider, isDeletionEnabled } = await checkSettings({

@@ -7,6 +7,7 @@
  */
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
+import { PROVIDERS } from "../../providers/mod.ts";
 import { INAPPLICABLE_FLAGS } from "./inapplicable.ts";
 import type { FlagSpec } from "./spec.ts";
 
@@ -15,7 +16,7 @@ const FIRST_FLAGS: readonly FlagSpec[] = [
   {
     name: "cloud-provider",
     type: "string",
-    default: "xenorchestra",
+    default: PROVIDERS[0].name,
     help: "The cloud to ask about machines",
     effect: "applies",
   },

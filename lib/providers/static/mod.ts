@@ -5,11 +5,13 @@
 import type { ParsedConfig, ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { assert } from "../../core/assert.ts";
 import { parseFile, SETTINGS, type StaticFile } from "./config_schema.ts";
+import { STATIC_DOCS } from "./docs.ts";
 import { StaticProvider } from "./provider.ts";
 
 /** The static provider, for the registry. */
 export const staticProvider: ProviderDefinition<StaticFile> = {
   name: "static",
+  docs: STATIC_DOCS,
   settings: SETTINGS,
   parseConfig,
   create: (file, deps) =>

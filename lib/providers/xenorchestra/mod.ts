@@ -8,15 +8,15 @@ import { XenOrchestraApi } from "./wire/api.ts";
 import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./settings/config.ts";
 import { describeSettings } from "./settings/config_schema.ts";
 import { EventFeed } from "./wire/events.ts";
+import { XEN_ORCHESTRA_DOCS } from "./docs.ts";
 import { LiveProvider } from "./live_provider.ts";
 import { Session } from "./session/session.ts";
 import { TokenWatch } from "./session/token_watch.ts";
 
-export { LABEL_DESCRIPTIONS } from "./model/labels.ts";
-
 /** The provider `xenorchestra`. */
 export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
   name: "xenorchestra",
+  docs: XEN_ORCHESTRA_DOCS,
   settings: describeSettings(),
   parseConfig: parseXenOrchestraConfig,
   create(settings, deps) {

@@ -7,7 +7,7 @@ import type { NodeChange } from "../../../lib/cli/check/changes.ts";
 import { listShifts } from "../../../lib/cli/check/shifts.ts";
 import { requireProvider } from "../../../lib/providers/mod.ts";
 
-const { settings } = requireProvider("xenorchestra");
+const { settings } = await requireProvider("xenorchestra");
 const HOSTNAME = "Hostname n";
 const ZONE = "topology.kubernetes.io/zone";
 const TYPE = "node.kubernetes.io/instance-type";

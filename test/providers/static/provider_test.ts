@@ -44,6 +44,7 @@ describeProviderContract("static", async (): Promise<ProviderHarness> => {
   const cloud = await startStaticCloud(INVENTORY);
   return {
     provider: cloud.provider,
+    matchesBy: "systemUuid",
     machines: [
       { nodeName: "one", systemUuid: "0b1d2e3f-0000-4000-8000-000000000001" },
       { nodeName: "two", systemUuid: "0b1d2e3f-0000-4000-8000-000000000002" },

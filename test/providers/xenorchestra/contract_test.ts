@@ -27,10 +27,11 @@ describeProviderContract("xenorchestra", async (): Promise<ProviderHarness> => {
   });
   return {
     provider,
+    matchesBy: "systemUuid",
     machines: [first, second],
     foreignProviderId: "static://worker-1",
     malformedProviderIds: ["xenorchestra://", "xenorchestra://x/y", "xenorchestra://pool/vm/more"],
-    remove: ({ systemUuid }) => simulator.state.removeVm(systemUuid),
+    remove: ({ systemUuid = "" }) => simulator.state.removeVm(systemUuid),
     breakCloud: () => {
       simulator.faults.set({ kind: "status", status: 503 });
     },

@@ -1,0 +1,18 @@
+/**
+ * What there is to tell of: controllers and clouds.
+ * @module
+ */
+import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
+import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+import { loadProviders } from "../../lib/providers/mod.ts";
+
+/** Controllers and clouds, in the order of the pages. */
+export interface Registries {
+  readonly controllers: readonly ControllerDefinition[];
+  /** The first is the default. */
+  readonly providers: readonly ProviderDefinition[];
+}
+
+/** All that Landfall has. */
+export const ALL: Registries = { controllers: CONTROLLERS, providers: await loadProviders() };

@@ -1,0 +1,22 @@
+/**
+ * What the documents say of Xen Orchestra.
+ * @module
+ */
+import type { ProviderDocs } from "../../cloud/provider_definition.ts";
+import { LABEL_DESCRIPTIONS } from "./model/labels.ts";
+
+/** See {@linkcode ProviderDocs}. */
+export const XEN_ORCHESTRA_DOCS: ProviderDocs = {
+  title: "Xen Orchestra",
+  topology: {
+    instanceType: "`4vCPU-8GB`, or what a tag of the VM says",
+    zone: "UUID of the host, or as `zoneLabelFrom` says",
+    region: "UUID of the pool",
+  },
+  labels: LABEL_DESCRIPTIONS,
+  providerId: {
+    form: "xenorchestra://<pool UUID>/<VM UUID>",
+    meaning: "The VM. The pool is the one it was found in first: it stays when the VM moves.",
+  },
+  example: { url: "https://xo.example.org", token: "none" },
+};
