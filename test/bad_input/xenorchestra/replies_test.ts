@@ -4,7 +4,6 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readdirSync } from "node:fs";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity } from "../../../lib/cloud/provider.ts";
@@ -12,6 +11,7 @@ import { parseIp } from "../../../lib/core/net/ip.ts";
 import { isLabelValue } from "../../../lib/core/text/label.ts";
 import { parseUuid } from "../../../lib/core/text/uuid.ts";
 import { HOST_PARIS_2, POOL_PARIS, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
+import { CAPTURE_NAMES, readCaptureText } from "../../support/cloud/captures.ts";
 import { tries } from "../../support/net/hostile.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { checkWords, TOKEN, toNode, withText, XoStage } from "./stage.ts";
@@ -134,10 +134,8 @@ describe("XenOrchestraProvider.listInventory()", () => {
 
   test("takes any capture for any list, and none of them by surprise", async () => {
     await using stage = new XoStage(SETTINGS);
-    const folder = new URL("../../fixtures/xenorchestra/", import.meta.url).pathname;
-    const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
-    for (const file of files) {
-      const { response } = await Bun.file(folder + file).json();
+    for (const capture of CAPTURE_NAMES) {
+      const { response } = JSON.parse(readCaptureText(capture));
       const { status, headers, body, text } = response;
       for (const collection of ["/vms", "/pools"]) {
         stage.bend = (path, reply) =>

@@ -2,7 +2,6 @@
  * A small Xen Orchestra that answers from captures of a real one; tests bend it.
  * @module
  */
-import { readFileSync } from "node:fs";
 import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -10,6 +9,7 @@ import {
   parseXenOrchestraConfig,
   type XenOrchestraSettings,
 } from "../../../lib/providers/xenorchestra/settings/config.ts";
+import { readCaptureText } from "../../support/cloud/captures.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 /** An object as Xen Orchestra shows it. */
@@ -53,8 +53,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Loads the response of a capture. */
 export function loadCapture(name: string): Captured {
-  const url = new URL(`../../fixtures/xenorchestra/${name}.json`, import.meta.url);
-  return JSON.parse(readFileSync(url, "utf8")).response;
+  return JSON.parse(readCaptureText(name)).response;
 }
 
 /** A captured response, ready to be sent. */

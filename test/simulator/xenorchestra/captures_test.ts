@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import * as v from "valibot";
 import {
   startXenOrchestraSimulator,
@@ -9,9 +7,9 @@ import {
   type XenOrchestraSimulator,
   type XoRecord,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { CAPTURE_NAMES, readCaptureText } from "../../support/cloud/captures.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
-const FOLDER = join(import.meta.dir, "../../fixtures/xenorchestra");
 const CAPTURE = v.object({
   request: v.object({
     method: v.string(),
@@ -34,8 +32,7 @@ const RECORDS = v.array(
 type Capture = v.InferOutput<typeof CAPTURE>;
 
 function readCapture(name: string): Capture {
-  const text = readFileSync(join(FOLDER, `${name}.json`), "utf8");
-  return v.parse(CAPTURE, JSON.parse(text));
+  return v.parse(CAPTURE, JSON.parse(readCaptureText(name)));
 }
 
 function readRecords(collection: Collection): XoRecord[] {
@@ -59,17 +56,13 @@ function readWorld(): World {
 
 const PARIS = "536ef866-bc2b-4a02-a05c-9d87caf8b89f";
 const OWNER = { id: "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96", username: "", password: "" };
-const NAMES = readdirSync(FOLDER)
-  .filter((file) => file.endsWith(".json"))
-  .map((file) => file.replace(/\.json$/, ""))
-  .toSorted();
 
 /** Times, tokens and the words of an engine's own errors differ; their shape must not. */
 const SHAPE_ONLY = new Set([
   "ping",
   "filter-badre",
   "pooldown-servers",
-  ...NAMES.filter((name) => name.startsWith("token-") && !name.startsWith("token-too-")),
+  ...CAPTURE_NAMES.filter((name) => name.startsWith("token-") && !name.startsWith("token-too-")),
 ]);
 /** One captured list is older than the objects of the others. */
 const BODY_DIFFERS = new Set(["head-vms"]);
@@ -117,7 +110,7 @@ describe("the simulated Xen Orchestra answers as the captured one:", () => {
     return () => {};
   }
 
-  test.each(NAMES)("%s", async (name) => {
+  test.each(CAPTURE_NAMES)("%s", async (name) => {
     const capture = readCapture(name);
     const undo = await prepare(name);
     const response = await replay(capture, name === "expired-token" ? "expired" : undefined);

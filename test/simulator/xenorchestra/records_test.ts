@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   isCollection,
   toController,
@@ -14,8 +12,8 @@ import {
   toVm,
   type XoRecord,
 } from "../../../lib/simulator/xenorchestra/records.ts";
+import { readCaptureText } from "../../support/cloud/captures.ts";
 
-const FOLDER = join(import.meta.dir, "../../fixtures/xenorchestra");
 const pool = toPool({ name: "p", masterId: "m" });
 const host = toHost({ name: "h", poolId: pool.id, address: "10.0.0.1" });
 const network = toNetwork("n", pool.id);
@@ -41,7 +39,7 @@ describe("records have the fields of captured objects, with their types:", () =>
     ["vm-controllers", toController(host)],
   ];
   test.each(cases)("%s", (collection, record) => {
-    const text = readFileSync(join(FOLDER, `${collection}-all-fields.json`), "utf8");
+    const text = readCaptureText(`${collection}-all-fields`);
     const captured: Record<string, unknown>[] = JSON.parse(text).response.body;
     for (const [field, value] of Object.entries(record)) {
       const kinds = captured.filter((one) => field in one).map((one) => kind(one[field]));
