@@ -73,7 +73,6 @@ export function describeProviderContract(
       harness = await start();
     });
     afterEach(async () => {
-      harness.provider.close?.();
       await harness.stop();
     });
 

@@ -84,7 +84,6 @@ function listMetricsWith(
     clock: systemClock,
     log: silentLogger,
   });
-  provider.close?.();
   return metrics.describe();
 }
 

@@ -50,7 +50,6 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
     background.abort(signal.reason);
     const stopping = servers.map((server) => server.stop(HTTP_GRACE_MS));
     await Promise.allSettled([loops, supervised.ended, ...stopping]);
-    options.provider.close?.();
     options.client.close();
     options.election?.client.close();
   }

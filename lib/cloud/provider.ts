@@ -182,6 +182,4 @@ export interface Provider {
     instance: Instance | undefined,
     labels: Readonly<Record<string, string>>,
   ): readonly Place[];
-  /** Releases connections. */
-  close?(): void;
 }

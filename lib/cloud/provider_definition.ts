@@ -45,11 +45,6 @@ export interface ProviderDeps {
   /** Aborts when the provider must stop everything. */
   readonly signal: AbortSignal;
   /**
-   * Names this installation (not this process) to the cloud, where the cloud keeps something in its name, such as a
-   * token that is renewed.
-   */
-  readonly stateId?: string;
-  /**
    * Whether this is one short look, as that of `landfall check`: the provider then leaves nothing behind in the cloud,
    * such as a token. @default {false}
    */

@@ -31,11 +31,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** Work that no retry can finish: log once, raise an Event, and wait for something to change. */
-export class TerminalError extends Error {
-  override readonly name = "TerminalError";
-}
-
 /** Shows an issue as `source:line:column: path: message`, leaving out what is not known. */
 export function formatConfigIssue(issue: ConfigIssue): string {
   const place = [issue.source, issue.line, issue.column].filter((part) => part !== undefined);

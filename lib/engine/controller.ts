@@ -5,7 +5,7 @@
 import { AssertionError } from "../core/assert.ts";
 import type { Clock } from "../core/clock.ts";
 import { formatDuration } from "../core/text/duration.ts";
-import { describeError, TerminalError } from "../core/errors.ts";
+import { describeError } from "../core/errors.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import type { WorkQueue } from "./work_queue.ts";
@@ -21,7 +21,7 @@ export interface ReconcileResult {
 
 /** How a reconcile ended. */
 export type ReconcileOutcomeKind =
-  "ok" | "conflict" | "throttled" | "notFound" | "terminal" | "timeout" | "error";
+  "ok" | "conflict" | "throttled" | "notFound" | "timeout" | "error";
 
 /** The last reconcile of a key. Times are wall-clock milliseconds since the epoch. */
 export interface ReconcileOutcome {
@@ -114,7 +114,6 @@ export function createControllerMetrics(registry: MetricsRegistry): ControllerMe
  * | success | failures forgotten; again after `requeueAfterMs` if it asked for that |
  * | conflict | back-off, without a warning: somebody else wrote first |
  * | notFound | done: the object is gone |
- * | {@linkcode TerminalError} | logged once, then it waits for a change |
  * | an error with `retryAfterMs` | again after that time; not counted as a failure |
  * | {@linkcode AssertionError} | `run` stops everything and rejects with it |
  * | any other error, or no end in time | warning and back-off |
@@ -247,10 +246,9 @@ class QueueController implements Controller {
     const text = error === undefined ? undefined : describeError(error);
     const nextMs = queue.remainingMs(key);
     if (level !== undefined) {
-      const known = outcome === "terminal" && this.#outcomes.get(key)?.error === text;
       const retryIn = nextMs === undefined ? undefined : formatDuration(Math.round(nextMs));
       const fields = { [noun]: key, failures: queue.failures(key), retryIn, error };
-      this.#log[known ? "debug" : level](MESSAGES[outcome], fields);
+      this.#log[level](MESSAGES[outcome], fields);
     }
     const isNoNews = outcome === "notFound" || (outcome === "ok" && forgetsSuccesses);
     if (isNoNews || exists?.(key) === false) return this.forgetKey(key);
@@ -269,7 +267,6 @@ const MESSAGES: Readonly<Record<ReconcileOutcomeKind, string>> = {
   conflict: "Reconcile met a conflict",
   throttled: "Reconcile was throttled",
   notFound: "Reconcile found nothing",
-  terminal: "Reconcile cannot succeed until something changes",
   timeout: "Reconcile timed out",
   error: "Reconcile failed",
 };
@@ -280,9 +277,6 @@ function toVerdict(error: unknown): Verdict {
   }
   if (isKubeError(error, "notFound")) {
     return { outcome: "notFound", retry: "change", level: "debug", error };
-  }
-  if (error instanceof TerminalError) {
-    return { outcome: "terminal", retry: "change", level: "error", error };
   }
   const retryAfterMs = toRetryAfterMs(error);
   if (retryAfterMs !== undefined) {

@@ -65,11 +65,6 @@ export class WorkQueue {
     return this.#queue.size;
   }
 
-  /** Whether {@linkcode WorkQueue.shutDown} was called. */
-  get isShutDown(): boolean {
-    return this.#shutDown;
-  }
-
   /** How often in a row this key failed: calls of `addRateLimited` since the last `forget`. */
   failures(key: string): number {
     return this.#failures.get(key) ?? 0;

@@ -58,7 +58,7 @@ async function judge(
     said += config.warnings.map(formatConfigIssue).join("\n");
     const clock = new ManualClock();
     const deps = { clock, log, metrics: new MetricsRegistry(), signal: stop.signal };
-    definition.create(config.settings, deps).close?.();
+    definition.create(config.settings, deps);
     return { said };
   } catch (error) {
     return { said: `${said}\n${describeError(error)}`, error };

@@ -8,7 +8,6 @@ import {
   type ConfigIssue,
   describeError,
   formatConfigIssue,
-  TerminalError,
 } from "../../lib/core/errors.ts";
 
 describe("formatConfigIssue()", () => {
@@ -29,13 +28,6 @@ describe("ConfigError", () => {
     const issues = [{ message: "one" }, { message: "two", source: "/f" }];
     const error = new ConfigError(issues);
     expect(error).toMatchObject({ name: "ConfigError", message: "one\n/f: two", issues });
-  });
-});
-
-describe("TerminalError", () => {
-  test("keeps its cause", () => {
-    const cause = new Error("why");
-    expect(new TerminalError("what", { cause })).toMatchObject({ name: "TerminalError", cause });
   });
 });
 

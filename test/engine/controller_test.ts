@@ -7,7 +7,6 @@ import {
   type ControllerOptions,
 } from "../../lib/engine/controller.ts";
 import { AssertionError } from "../../lib/core/assert.ts";
-import { TerminalError } from "../../lib/core/errors.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { WorkQueue } from "../../lib/engine/work_queue.ts";
@@ -240,7 +239,6 @@ test.each([
     "INFO  Reconcile was throttled",
   ],
   ["throttling without a pause", new KubeError("throttled", "busy"), "error", 1_000, "WARN"],
-  ["hopeless case", new TerminalError("bad ID"), "terminal", undefined, "ERROR Reconcile cannot"],
 ] as const)("createController() after a %s", async (_what, error, outcome, nextAt, line) => {
   const { clock, queue, controller, lines, stop } = start(async () => {
     throw error;
@@ -251,27 +249,11 @@ test.each([
     at: 0,
     outcome,
     error: error.message,
-    ...(nextAt !== undefined && { nextAt }),
+    nextAt,
   });
   if (line === undefined) expect(lines).toEqual([]);
   else expect(lines[0]).toStartWith(line);
-  const counted = outcome === "throttled" || outcome === "terminal" ? 0 : 1;
-  expect(queue.failures("a")).toBe(counted);
-  await stop();
-});
-
-test("createController() logs a hopeless case once, until it changes", async () => {
-  let message = "bad ID";
-  const { clock, queue, lines, begun, stop } = start(async () => {
-    throw new TerminalError(message);
-  });
-  for (const next of ["bad ID", "bad ID", "worse ID"]) {
-    message = next;
-    queue.add("a");
-    await clock.advance(600_000);
-  }
-  expect(begun.length).toBe(3);
-  expect(lines.length).toBe(2);
+  expect(queue.failures("a")).toBe(outcome === "throttled" ? 0 : 1);
   await stop();
 });
 
@@ -337,7 +319,8 @@ test("run() takes nothing new after the stop and lets what runs finish", async (
   await stopped;
   expect(begun).toEqual(["a@0"]);
   expect(controller.outcomes.get("a")?.outcome).toBe("ok");
-  expect(queue.isShutDown).toBe(true);
+  queue.add("c");
+  expect(queue.size).toBe(1);
   expect(clock.pending).toBe(0);
 });
 

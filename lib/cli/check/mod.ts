@@ -105,7 +105,6 @@ async function inspect(
     });
   } finally {
     ended.abort(new Error("the check is over"));
-    provider?.close?.();
     kubernetes?.client?.close();
   }
 }

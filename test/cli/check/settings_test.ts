@@ -47,7 +47,6 @@ describe("checkSettings()", () => {
     expect(found.provider?.name).toBe("xenorchestra");
     expect(found.step).toMatchObject({ status: "warning", provider: "xenorchestra", file });
     expect(found.isDeletionEnabled).toBe(true);
-    found.provider?.close?.();
   });
 
   test("names everything that is wrong with its place", async () => {
@@ -73,7 +72,6 @@ describe("checkSettings()", () => {
     const good = await check(undefined, { env });
     expect(lines(good)).toEqual(["ok the environment: can be used"]);
     expect(good.step).not.toHaveProperty("file");
-    good.provider?.close?.();
     const bad = await check(undefined, { env: { XOA_URL: "ftp://xo", XOA_TOKEN: SECRET } });
     expect(lines(bad)[0]).toMatch(/^failure XOA_URL: /);
   });
@@ -81,7 +79,6 @@ describe("checkSettings()", () => {
   test("knows whether Nodes may be deleted", async () => {
     const found = await check(`url: https://xo\ntoken: t\ndeletion: { enabled: false }\n`);
     expect(found.isDeletionEnabled).toBe(false);
-    found.provider?.close?.();
   });
 
   test("says that the file is not there", async () => {

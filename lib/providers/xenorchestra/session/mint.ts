@@ -24,7 +24,7 @@ const TIME_MS_MAX = 8.64e15;
 /** What minting works with. */
 export interface MintOptions {
   readonly settings: Pick<XenOrchestraSettings, "url">;
-  readonly deps: Pick<ProviderDeps, "clock" | "signal" | "stateId">;
+  readonly deps: Pick<ProviderDeps, "clock" | "signal">;
   readonly timeoutMs: number;
   /** Posts JSON with these headers. Redirects are handed back; rejects with a {@linkcode CloudError}. */
   readonly post: (
@@ -52,7 +52,7 @@ export function createMint(options: MintOptions, credentials: Password): () => P
   let own: string | undefined;
   const body = JSON.stringify({
     description: "Landfall, a Kubernetes cloud controller manager",
-    client: { id: OWN_CLIENT + (deps.stateId ?? toStateId(settings.url, username)) },
+    client: { id: OWN_CLIENT + toStateId(settings.url, username) },
   });
   const headers = { authorization: `Basic ${toBasic(credentials)}` };
   return async () => {
