@@ -3,16 +3,90 @@
  * @module
  */
 import type { Edit } from "./break.ts";
+import { OUTSIDE_MEMBERS, OUTSIDE_WORDS } from "./language.ts";
+import { readTokens, renameTokens, type Token } from "./tokens.ts";
+
+/** What a text has where a piece has its names, by {@linkcode toKey}. */
+type Names = ReadonlyMap<string, Token>;
+
+/** Where a text has the shape of a piece. */
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  readonly names: Names;
+}
 
 /**
- * The text with the edit.
+ * The text with the edit, in the names of the text.
  *
- * @throws {Error} when what is to be replaced does not occur exactly once
+ * @throws {Error} when the shape of a piece does not occur exactly once, or when what takes its place has a name that
+ *   the text may call something else
  */
-export function applyEdit(text: string, { file, from, to }: Edit): string {
-  const [before, after, ...more] = text.split(from);
-  if (before === undefined || after === undefined || more.length > 0) {
-    throw new Error(`${file} has ${text.split(from).length - 1} times, not once: ${from}`);
+export function applyEdit(text: string, { file, from, to, given }: Edit): string {
+  const { start, end, names } = findPlace(text, from, { file, known: new Map() });
+  let known = names;
+  for (const piece of given) known = findPlace(text, piece, { file, known }).names;
+  return renameTokens(text.slice(0, start) + to + text.slice(end), (token) => {
+    if (token.start < start || token.start >= start + to.length) return token.text;
+    const name = known.get(toKey(token));
+    if (name === undefined && !isFromOutside(token)) {
+      throw new Error(`${file} may call "${token.text}" something else: widen ${from}`);
+    }
+    return name?.text ?? token.text;
+  });
+}
+
+function findPlace(
+  text: string,
+  piece: string,
+  { file, known }: { readonly file: string; readonly known: Names },
+): Place {
+  const tokens = readTokens(text);
+  const places = new Map<number, Place>();
+  for (const within of ["{", "("] as const) {
+    const wanted = readTokens(piece, within);
+    for (const at of tokens.keys()) {
+      const place = compare(tokens, at, { wanted, known });
+      if (place) places.set(at, place);
+    }
   }
-  return before + to + after;
+  const [place, ...more] = places.values();
+  if (place === undefined || more.length > 0) {
+    throw new Error(`${file} has this shape ${places.size} times, not once: ${piece}`);
+  }
+  return place;
+}
+
+/** The place of what is wanted, from one of these tokens on; `undefined` when they differ in more than names. */
+function compare(
+  tokens: readonly Token[],
+  first: number,
+  { wanted, known }: { readonly wanted: readonly Token[]; readonly known: Names },
+): Place | undefined {
+  const names = new Map(known);
+  const taken = new Set(Array.from(known.values(), toKey));
+  for (const [at, token] of wanted.entries()) {
+    const found = tokens[first + at];
+    if (found === undefined || found.role !== token.role) return undefined;
+    if (token.role === undefined) {
+      if (found.text !== token.text) return undefined;
+      continue;
+    }
+    const name = names.get(toKey(token));
+    if (name === undefined ? taken.has(toKey(found)) : name.text !== found.text) return undefined;
+    names.set(toKey(token), found);
+    taken.add(toKey(found));
+  }
+  const start = tokens[first]?.start ?? 0;
+  return { start, end: tokens[first + wanted.length - 1]?.end ?? start, names };
+}
+
+/** Whether a name means the same whatever the file is like, so that what takes the place of a piece may bring it. */
+function isFromOutside({ text, role }: Token): boolean {
+  if (role === "member") return OUTSIDE_MEMBERS.has(text);
+  return OUTSIDE_WORDS.has(text) || text.startsWith("_");
+}
+
+function toKey({ role, text }: Token): string {
+  return `${role} ${text}`;
 }

@@ -2,16 +2,16 @@
  * Every deliberate break, by what it breaks.
  * @module
  */
-import { ACCESS_BREAKS } from "./access.ts";
-import { BOUND_BREAKS } from "./bounds.ts";
+import { ACCESS_BREAKS } from "./groups/access.ts";
+import { BOUND_BREAKS } from "./groups/bounds.ts";
 import type { Break } from "./break.ts";
-import { CLOUD_BREAKS } from "./cloud.ts";
-import { DELETION_BREAKS } from "./deletion.ts";
-import { KUBERNETES_BREAKS } from "./kubernetes.ts";
-import { LEADERSHIP_BREAKS } from "./leadership.ts";
-import { NODE_BREAKS } from "./nodes.ts";
-import { SECRET_BREAKS } from "./secrets.ts";
-import { SETTINGS_BREAKS } from "./settings.ts";
+import { CLOUD_BREAKS } from "./groups/cloud.ts";
+import { DELETION_BREAKS } from "./groups/deletion.ts";
+import { KUBERNETES_BREAKS } from "./groups/kubernetes.ts";
+import { LEADERSHIP_BREAKS } from "./groups/leadership.ts";
+import { NODE_BREAKS } from "./groups/nodes.ts";
+import { SECRET_BREAKS } from "./groups/secrets.ts";
+import { SETTINGS_BREAKS } from "./groups/settings.ts";
 
 /** Breaks that belong together. */
 export interface BreakGroup {

@@ -2,7 +2,7 @@
  * Breaks of how the API server is followed and written to.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const WATCHER = "lib/kube/cache/watcher.ts";
 const REQUEST = "lib/kube/api/request.ts";
@@ -16,6 +16,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
       WATCHER,
       "if (version !== undefined && !replaying) resourceVersion = version;",
       "if (version !== undefined && !replaying) resourceVersion = from;",
+      "let resourceVersion = from;",
     ),
     tests: ["test/kube/cache/watcher_test.ts"],
   },
@@ -94,8 +95,10 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a list whose later pages expired is taken anew in one piece",
     edits: edit(
       "lib/kube/cache/list_all.ts",
-      "const whole = await client.list(resource, inOnePiece, signal);",
-      "const whole = { ...(inOnePiece && first), continue: undefined };",
+      "...inOnePiece } = query; const whole = await client.list(resource, inOnePiece, signal);",
+      "...inOnePiece } = query; const whole = { ...(inOnePiece && first), continue: undefined };",
+      "return { items, resourceVersion: first.resourceVersion, paged: true };",
+      "whole.continue === undefined",
     ),
     tests: ["test/kube/cache/list_all_test.ts"],
   },
@@ -130,8 +133,10 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a request to the API server has a deadline",
     edits: edit(
       "lib/kube/api/http_client.ts",
-      "const stopped = deadline.signal;",
-      "const stopped = deadlineMs > 0 ? signal : deadline.signal;",
+      "using deadline = startDeadline(signal, deadlineMs, this.#clock); " +
+        "const stopped = deadline.signal;",
+      "using deadline = startDeadline(signal, deadlineMs, this.#clock); " +
+        "const stopped = deadlineMs > 0 ? signal : deadline.signal;",
     ),
     tests: ["test/kube/api/http_client_test.ts"],
     simulated: true,
@@ -193,8 +198,8 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a list that was asked for in one piece and comes in part is refused",
     edits: edit(
       "lib/kube/cache/list_all.ts",
-      "if (whole.continue === undefined) return",
-      "if (whole !== undefined) return",
+      "if (whole.continue === undefined) return { ...toList(whole), paged: true }",
+      "if (whole !== undefined) return { ...toList(whole), paged: true }",
     ),
     tests: ["test/kube/cache/list_all_test.ts"],
   },
@@ -213,8 +218,9 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a text that looks like the border of two objects of a list is none",
     edits: edit(
       "lib/kube/api/list_body.ts",
-      "if (object !== undefined) {",
-      "if (object !== undefined || at > 0) {",
+      "const object = parseObject(text.slice(startAt, at + 1)); if (object !== undefined) {",
+      "const object = parseObject(text.slice(startAt, at + 1)); " +
+        "if (object !== undefined || at > 0) {",
     ),
     tests: ["test/kube/api/list_body_test.ts"],
   },
@@ -233,8 +239,8 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a watch that says something is not given up as silent",
     edits: edit(
       "lib/kube/cache/watch_silence.ts",
-      "this.#heardMs = this.#clock.monotonic();\n  }",
-      "this.#clock.monotonic();\n  }",
+      "this.#heardMs = this.#clock.monotonic(); }",
+      "this.#clock.monotonic(); }",
     ),
     tests: ["test/kube/cache/watch_silence_test.ts"],
   },

@@ -2,7 +2,7 @@
  * Breaks of what keeps a misspelt setting from being taken for one that is not set.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const CONFIG = "lib/config/provider_config.ts";
 const KEYS = "lib/config/unknown_keys.ts";

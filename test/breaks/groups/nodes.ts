@@ -2,7 +2,7 @@
  * Breaks of what is written on Nodes.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const PLAN = "lib/controllers/node/plan.ts";
 const LABELS_PLAN = "lib/controllers/node_labels/plan.ts";
@@ -38,8 +38,8 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "labels are written only where they differ",
     edits: edit(
       LABELS_PLAN,
-      "filter(([key, value]) => actual[key] !== value));",
-      "filter(([key, value]) => actual[key] !== value || value !== undefined));",
+      ".filter(([key, value]) => actual[key] !== value));",
+      ".filter(([key, value]) => actual[key] !== value || value !== undefined));",
     ),
     tests: ["test/controllers/node_labels/plan_test.ts"],
     simulated: true,
@@ -66,8 +66,8 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "a provider ID that is set never changes",
     edits: edit(
       PLAN,
-      "...(node.spec?.providerID ? {} : { providerID: instance.providerId }),",
-      "providerID: instance.providerId,",
+      "...(node.spec?.providerID ? {} : { providerID: instance.providerId })",
+      "providerID: instance.providerId",
     ),
     tests: ["test/controllers/node/plan_test.ts"],
   },
@@ -76,8 +76,8 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "taints of others stay when a Node is initialised",
     edits: edit(
       PLAN,
-      "filter(({ key }) => key !== UNINITIALIZED_TAINT);",
-      "filter(({ key }) => key === UNINITIALIZED_TAINT && key === undefined);",
+      ".filter(({ key }) => key !== UNINITIALIZED_TAINT);",
+      ".filter(({ key }) => key === UNINITIALIZED_TAINT && key === undefined);",
     ),
     tests: ["test/controllers/node/plan_test.ts"],
     simulated: true,
@@ -87,8 +87,8 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "taints of others stay when a machine is off",
     edits: edit(
       LIFECYCLE_PLAN,
-      "taints: [...taints, SHUTDOWN_TAINT], isOff",
-      "taints: [SHUTDOWN_TAINT], isOff",
+      "taints: [...taints, SHUTDOWN_TAINT], isOff: true",
+      "taints: [SHUTDOWN_TAINT], isOff: true",
     ),
     tests: ["test/controllers/node_lifecycle/plan_test.ts"],
     simulated: true,
@@ -96,7 +96,11 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "shutdown-when-unknown",
     invariant: "only a machine that is known to be off brings the shutdown taint",
-    edits: edit(LIFECYCLE_PLAN, 'instance.state === "stopped";', 'instance.state !== "running";'),
+    edits: edit(
+      LIFECYCLE_PLAN,
+      'presence.instance.state === "stopped";',
+      'presence.instance.state !== "running";',
+    ),
     tests: ["test/controllers/node_lifecycle/plan_test.ts"],
   },
   {
@@ -105,8 +109,9 @@ export const NODE_BREAKS: readonly Break[] = [
     edits: edit(
       PLAN,
       'if (presence.kind === "foreign") return NOTHING;',
-      'if (presence.kind === "foreign")\n' +
-        "    return { ...NOTHING, initialises: true, patch: { metadata: {}, spec: { taints: null } } };",
+      'if (presence.kind === "foreign") ' +
+        "return { ...NOTHING, initialises: true, patch: { metadata: {}, spec: { taints: null } } };",
+      "return { ...NOTHING, initialises: true, patch: { metadata:",
     ),
     tests: ["test/controllers/node/plan_test.ts"],
     simulated: true,
@@ -187,8 +192,10 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "a routable address is no InternalIP while its family has another",
     edits: edit(
       "lib/providers/xenorchestra/model/addresses.ts",
-      "[...inner, ...outer.filter((one) => !isDeclared(one))]",
-      "found.filter((one) => !isDeclared(one))",
+      "found.filter((one) => !outer.includes(one)); " +
+        "const candidates = [...inner, ...outer.filter((one) => !isDeclared(one))];",
+      "found.filter((one) => !outer.includes(one)); " +
+        "const candidates = found.filter((one) => !isDeclared(one));",
     ),
     tests: [
       "test/providers/xenorchestra/model/addresses_test.ts",
@@ -225,7 +232,12 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "mismatch-in-silence",
     invariant: "a Node whose kubelet reports another machine than its provider ID names is told of",
-    edits: edit(PLAN, '["ambiguous", EVENTS.providerIdMismatch],', ""),
+    edits: edit(
+      PLAN,
+      '["malformedProviderId", EVENTS.malformedProviderId], ' +
+        '["ambiguous", EVENTS.providerIdMismatch], ]',
+      '["malformedProviderId", EVENTS.malformedProviderId]]',
+    ),
     tests: ["test/controllers/node/plan_test.ts", "test/controllers/node/reconcile_test.ts"],
   },
   {
@@ -275,8 +287,10 @@ export const NODE_BREAKS: readonly Break[] = [
       "two machines whose UUIDs are each other's byte-swapped form both get their Nodes initialised",
     edits: edit(
       "lib/controllers/node/rivals.ts",
-      'if (presence?.kind !== "present") return',
-      'if (presence?.kind !== "present" || presence.instance.id !== instance.id) return',
+      'if (presence?.kind !== "present") return { name: other, isCertain: false }; ' +
+        "if (presence.instance.id === instance.id) return",
+      'if (presence?.kind !== "present" || presence.instance.id !== instance.id) ' +
+        "return { name: other, isCertain: false }; if (presence.instance.id === instance.id) return",
     ),
     tests: ["test/controllers/node/rivals_test.ts"],
   },
@@ -296,8 +310,8 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "two Nodes that were resolved to one machine are not both initialised",
     edits: edit(
       "lib/controllers/node/rivals.ts",
-      "if (presence.instance.id === instance.id) return",
-      "if (presence.instance.id === name) return",
+      "if (presence.instance.id === instance.id) return { name: other,",
+      "if (presence.instance.id === other) return { name: other,",
     ),
     tests: ["test/controllers/node/rivals_test.ts"],
   },
@@ -312,8 +326,9 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "what is no UUID never becomes a part of a provider ID",
     edits: edit(
       "lib/providers/xenorchestra/wire/schema.ts",
-      "id: uuid,\n    $pool: uuid,\n    name_label: text,\n    power_state",
-      "id,\n    $pool: id,\n    name_label: text,\n    power_state",
+      "id: uuid, $pool: uuid, name_label: text, power_state: text",
+      "id, $pool: id, name_label: text, power_state: text",
+      'v.pipe(id, v.check(isUuid, "a UUID"))',
     ),
     tests: ["test/providers/xenorchestra/wire/schema_test.ts"],
   },
@@ -349,8 +364,8 @@ export const NODE_BREAKS: readonly Break[] = [
       "a VM that shows up halted, while the pool that it is known in is lost, may be a copy",
     edits: edit(
       "lib/providers/xenorchestra/proof/whereabouts.ts",
-      "if (pool?.complete) return presence;",
-      "if (poolId) return presence;",
+      "const pool = coverage.get(poolId); if (pool?.complete) return presence;",
+      "const pool = coverage.get(poolId); if (poolId) return presence;",
     ),
     tests: ["test/providers/xenorchestra/proof/whereabouts_test.ts", "test/outages/pools_test.ts"],
   },
@@ -421,15 +436,20 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "a byte-swapped UUID counts no more once there is a VM as it was reported",
     edits: edit(
       XO_DIRECT_READS,
-      "memory.rememberNoVm(direct, isNoVm);",
-      "if (isNoVm) memory.rememberNoVm(direct, true);",
+      'memory.rememberNoVm(direct, isNoVm); if (read !== "missing")',
+      'if (isNoVm) memory.rememberNoVm(direct, true); if (read !== "missing")',
     ),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
     id: "take-nil-uuid",
     invariant: "the nil UUID is nobody's, in whichever form",
-    edits: edit("lib/core/text/uuid.ts", "return uuid === NIL ? undefined : uuid;", "return uuid;"),
+    edits: edit(
+      "lib/core/text/uuid.ts",
+      "const uuid = `${a}-${b}-${c}-${d}-${e}`.toLowerCase(); " +
+        "return uuid === NIL ? undefined : uuid;",
+      "return `${a}-${b}-${c}-${d}-${e}`.toLowerCase();",
+    ),
     tests: ["test/core/text/uuid_test.ts"],
   },
   {

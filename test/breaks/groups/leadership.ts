@@ -2,7 +2,7 @@
  * Breaks of what keeps two processes from acting at once, and two workers from working on one Node.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const LOCK = "lib/kube/election/lease_lock.ts";
 const LEADER = "lib/kube/election/leader.ts";
@@ -14,7 +14,11 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   {
     id: "write-without-lease",
     invariant: "nothing is written by a process that does not hold the Lease",
-    edits: edit(FENCE, "if (this.#leadership.isHeld()) return;", "if (!signal.aborted) return;"),
+    edits: edit(
+      FENCE,
+      "const { signal } = this.#leadership; if (this.#leadership.isHeld()) return;",
+      "const { signal } = this.#leadership; if (!signal.aborted) return;",
+    ),
     tests: ["test/kube/election/fenced_client_test.ts"],
     simulated: true,
   },
@@ -51,8 +55,9 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     edits: edit(
       LOCK,
       "else this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs);",
-      "else\n      this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs) -\n" +
-        '        (clock.now() - Date.parse(lease.spec?.renewTime ?? ""));',
+      "else this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs) - " +
+        '(clock.now() - Date.parse(lease.spec?.renewTime ?? ""));',
+      "{ monotonicMs: clock.monotonic(), wallMs: clock.now() }",
     ),
     tests: ["test/kube/election/leader_test.ts", "test/kube/election/leader_property_test.ts"],
     simulated: true,
@@ -71,7 +76,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   {
     id: "renew-over-other",
     invariant: "a holder that finds another in its Lease stops",
-    edits: edit(LOCK, "if (findHolder(lease) !== identity) return TAKEN;\n      this.", "this."),
+    edits: edit(LOCK, "if (findHolder(lease) !== identity) return TAKEN; this.", "this."),
     tests: ["test/kube/election/leader_test.ts"],
     simulated: true,
   },
@@ -98,7 +103,13 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   {
     id: "age-from-answer",
     invariant: "a renewal counts from when it was sent, not from when it was answered",
-    edits: edit(LOCK, "this.#renewed = sent;", "this.#renewed = { ...sent, ...this.#now() };"),
+    edits: edit(
+      LOCK,
+      "const sent = this.#now(); this.#isUncertain = true; try { this.#observe(await send()); " +
+        "this.#renewed = sent;",
+      "const sent = this.#now(); this.#isUncertain = true; try { this.#observe(await send()); " +
+        "this.#renewed = { ...sent, ...this.#now() };",
+    ),
     tests: ["test/kube/election/leader_test.ts"],
   },
   {
@@ -114,10 +125,8 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     edits: edit(
       LEADER,
       "await lead(AbortSignal.any([signal, this.signal]));",
-      "await Promise.race([\n" +
-        "          lead(AbortSignal.any([signal, this.signal])),\n" +
-        "          new Promise<void>((end) => signal.addEventListener('abort', () => end())),\n" +
-        "        ]);",
+      "await Promise.race([ lead(AbortSignal.any([signal, this.signal])), " +
+        'new Promise<void>((_end) => signal.addEventListener("abort", () => _end())), ]);',
     ),
     tests: ["test/kube/election/leader_test.ts"],
   },
@@ -126,15 +135,11 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     invariant: "two workers are never at work on one Node",
     edits: [
       ...edit(QUEUE, "if (!this.#processing.has(key)) this.#push(key);", "this.#push(key);"),
+      ...edit(QUEUE, "assert(!this.#processing.has(key),", "assert(key !== undefined,"),
       ...edit(
         QUEUE,
-        "assert(!this.#processing.has(key), `Cannot hand out",
-        "assert(key !== undefined, `Cannot hand out",
-      ),
-      ...edit(
-        QUEUE,
-        "assert(startedMs !== undefined, `Cannot end work",
-        "if (!startedMs) return;\n    assert(true, `Cannot end work",
+        'assert(startedMs !== undefined, `Cannot end work on "${key}": nobody holds it`);',
+        "if (!startedMs) return;",
       ),
     ],
     tests: ["test/engine/work_queue_test.ts"],
@@ -169,7 +174,11 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   {
     id: "never-forget-failures",
     invariant: "a success ends the back-off",
-    edits: edit(QUEUE, "this.#failures.delete(key);", "this.#failures.get(key);"),
+    edits: edit(
+      QUEUE,
+      "forget(key: string): void { this.#failures.delete(key);",
+      "forget(key: string): void { this.#failures.get(key);",
+    ),
     tests: ["test/engine/work_queue_test.ts"],
   },
   {
@@ -193,8 +202,9 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     invariant: "work on a Node has a deadline",
     edits: edit(
       "lib/engine/controller.ts",
-      "clock.sleep(reconcileTimeoutMs, ended.signal).then(expire, () => undefined);",
-      "void expire;",
+      "clock.sleep(reconcileTimeoutMs, ended.signal).then(expire, () => undefined); " +
+        "const disobeyed",
+      "void expire; const disobeyed",
     ),
     tests: ["test/engine/controller_test.ts"],
   },
@@ -254,6 +264,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "lib/kube/api/request.ts",
       "request.beforeSend?.();",
       "if (tries === 1) request.beforeSend?.();",
+      "for (let tries = 1; ; tries += 1) {",
     ),
     tests: ["test/kube/api/request_test.ts", "test/kube/election/fenced_client_test.ts"],
   },

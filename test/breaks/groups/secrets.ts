@@ -2,7 +2,7 @@
  * Breaks of what keeps secrets, and texts that deceive, out of what is said.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const REDACT = "lib/core/text/redact.ts";
 const PRINTABLE = "lib/core/text/printable.ts";
@@ -48,7 +48,11 @@ export const SECRET_BREAKS: readonly Break[] = [
   {
     id: "redact-once",
     invariant: "a secret is hidden wherever it stands",
-    edits: edit(REDACT, "shown.replaceAll(secret", "shown.replace(secret"),
+    edits: edit(
+      REDACT,
+      'shown.replaceAll(secret, "(secret)")',
+      'shown.replace(secret, "(secret)")',
+    ),
     tests: ["test/core/text/redact_test.ts"],
   },
   {
@@ -83,7 +87,8 @@ export const SECRET_BREAKS: readonly Break[] = [
     edits: edit(
       KUBECONFIG,
       "`${kind}; give an http or https address`",
-      "`${proxy} ${kind}; give an http or https address`",
+      "`${url} ${kind}; give an http or https address`",
+      "const kind = url?.protocol",
     ),
     tests: ["test/kube/credentials/kubeconfig_test.ts"],
   },
@@ -92,8 +97,8 @@ export const SECRET_BREAKS: readonly Break[] = [
     invariant: "an error shows the host of a proxy and not its password",
     edits: edit(
       "lib/kube/api/transport.ts",
-      "through the proxy ${formatHostPort(proxy)}`",
-      "through the proxy ${proxy}`",
+      "` through the proxy ${formatHostPort(proxy)}`",
+      "` through the proxy ${proxy}`",
     ),
     tests: ["test/kube/api/transport_test.ts"],
   },
@@ -114,8 +119,8 @@ export const SECRET_BREAKS: readonly Break[] = [
     invariant: "a log line holds nothing that cannot be seen",
     edits: edit(
       PRINTABLE,
-      "const INVISIBLE = /[\\x7f-\\x9f\\p{Cf}",
-      "const INVISIBLE = /[\\x7f-\\x9f",
+      "/[\\x7f-\\x9f\\p{Cf}\\p{Cs}\\u2028\\u2029]/gu",
+      "/[\\x7f-\\x9f\\p{Cs}\\u2028\\u2029]/gu",
     ),
     tests: ["test/core/text/printable_test.ts"],
   },
@@ -124,8 +129,8 @@ export const SECRET_BREAKS: readonly Break[] = [
     invariant: "the command of a plugin is not shown when it may be a secret",
     edits: edit(
       "lib/kube/credentials/exec_spec.ts",
-      'if (isOdd) return "what is given";',
-      "if (isOdd) return quote(command);",
+      'if (isOdd) return "what is given"; return quote(more.length === 0 ? name',
+      "if (isOdd) return quote(name); return quote(more.length === 0 ? name",
     ),
     tests: ["test/kube/credentials/exec_spec_test.ts"],
   },

@@ -2,7 +2,7 @@
  * Breaks of what stands between a Node and its deletion.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const ABSENCE = "lib/providers/xenorchestra/proof/absence.ts";
 const CONNECTIONS = "lib/providers/xenorchestra/proof/connections.ts";
@@ -23,7 +23,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     edits: edit(
       DIRECT_READS,
       "return await proveAbsence(api, question, signal);",
-      'return { kind: "absent", evidence: "404" };',
+      'return { kind: "absent" };',
+      'judged.kind === "present"',
     ),
     tests: ["test/providers/xenorchestra/simulator_test.ts"],
     simulated: true,
@@ -61,7 +62,11 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "trust-first-404",
     invariant: "the 404 is asked for again once the pool is known to be loaded",
-    edits: edit(ABSENCE, 'if (again.kind !== "missing")', 'if (again.kind === "undecodable")'),
+    edits: edit(
+      ABSENCE,
+      'const again = await api.readVm(vmId, signal); if (again.kind !== "missing")',
+      'const again = await api.readVm(vmId, signal); if (again.kind === "undecodable")',
+    ),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
   {
@@ -103,7 +108,12 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "trust-no-connections",
     invariant: "an empty list of connections is one that cannot be read",
-    edits: edit(CONNECTIONS, 'return toUnreadable("it is empty");', 'return { kind: "clear" };'),
+    edits: edit(
+      CONNECTIONS,
+      'return toUnreadable("it is empty");',
+      'return { kind: "clear" };',
+      'return { kind: "doubtful", why, advice: "report it with the version of Xen Orchestra" };',
+    ),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts", "test/outages/restart_test.ts"],
   },
   {
@@ -127,8 +137,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a machine is not missed while its pool is not shown in full",
     edits: edit(
       "lib/providers/xenorchestra/proof/observation.ts",
-      "if (pool?.complete) continue;",
-      "if (pool?.complete || poolId) continue;",
+      "const pool = coverage.get(poolId); if (pool?.complete) continue;",
+      "const pool = coverage.get(poolId); if (pool?.complete || poolId) continue;",
     ),
     tests: ["test/providers/xenorchestra/proof/observation_test.ts"],
   },
@@ -255,7 +265,12 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "limit-forgets-deletions",
     invariant: "a deletion counts against the fleet limit for as long as the window lasts",
-    edits: edit(DELETER, "fleet.noteDeletion(node);", "fleet.read();"),
+    edits: edit(
+      DELETER,
+      "fleet.noteDeletion(node); " +
+        "const message = `Deleting node ${name} because its machine is gone: ${evidence}`;",
+      "const message = `Deleting node ${name} because its machine is gone: ${evidence}`;",
+    ),
     tests: ["test/controllers/node_lifecycle/fleet_limit_test.ts"],
   },
   {
@@ -286,8 +301,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a deletion carries UID and resourceVersion",
     edits: edit(
       DELETER,
-      "client.delete(NODES, { name }, { uid, resourceVersion }, signal),",
-      "client.delete(NODES, { name }, {}, signal),",
+      "client.delete(NODES, { name }, { uid, resourceVersion }, signal)",
+      "client.delete(NODES, { name }, {}, signal)",
     ),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
     simulated: true,
@@ -319,8 +334,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM that was being migrated when it was shown last is not proven gone",
     edits: edit(
       ABSENCE,
-      "if (isMoving) return toUnknown",
-      'if (isMoving && vmId === "") return toUnknown',
+      'if (isMoving) return toUnknown("notCovered", vmId,',
+      'if (isMoving && vmId === "") return toUnknown("notCovered", vmId,',
     ),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
@@ -329,9 +344,9 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "every pool still answers after the second 404, which may come of its loss",
     edits: edit(
       ABSENCE,
-      'if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));\n' +
-        "  }\n  const names = new Map(removed",
-      "void pool;\n  }\n  const names = new Map(removed",
+      'if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId)); ' +
+        "} const names = new Map(removed",
+      "void pool; } const names = new Map(removed",
     ),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },
@@ -360,15 +375,20 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a first list that came late proves no time of absence",
     edits: edit(
       STREAK,
-      "{ ...NO_STREAK, firstMs: nowMs }",
-      "{ ...NO_STREAK, firstMs: observedAtMs }",
+      "observedAtMs: number): Streak { const before = last ?? { ...NO_STREAK, firstMs: nowMs };",
+      "observedAtMs: number): Streak { " +
+        "const before = last ?? { ...NO_STREAK, firstMs: observedAtMs };",
     ),
     tests: ["test/cloud/deletion/guard_test.ts"],
   },
   {
     id: "count-other-cloud",
     invariant: "what was seen in another cloud says nothing of this one",
-    edits: edit(FLEET, "this.#state = { ...this.#state, sightings: NO_SIGHTINGS };", ""),
+    edits: edit(
+      FLEET,
+      "this.#state = { ...this.#state, sightings: NO_SIGHTINGS }; this.#seen.clear();",
+      "this.#seen.clear();",
+    ),
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
   },
   {
@@ -376,8 +396,12 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a standby counts no observation of absence",
     edits: edit(
       FLEET,
-      "source.subscribe(() => this.#noteSightings()),",
-      "source.subscribe(() => void this.look()),",
+      "const noted = noteSightings(sightings, this.#listFleet(), observedAtMs); " +
+        "this.#state = { ...this.#state, sightings: noted };",
+      "const _look = { fleet: this.#listFleet(), observedAtMs, nowMs: observedAtMs }; " +
+        "this.#state = observeFleet(this.#state, _look, this.#settings);",
+      "const look = { fleet, observedAtMs, nowMs: clock.monotonic() }; " +
+        "this.#state = observeFleet(this.#state, look, this.#settings);",
     ),
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
   },
@@ -407,8 +431,9 @@ export const DELETION_BREAKS: readonly Break[] = [
     edits: edit(
       FLEET,
       "const noted = noteSightings(sightings, this.#listFleet(), observedAtMs);",
-      "const all = this.#listFleet().map((one) => ({ ...one, sighting: 'present' as const }));\n" +
-        "    const noted = noteSightings(sightings, all, observedAtMs);",
+      'const _all = this.#listFleet().map((_one) => ({ ..._one, sighting: "present" as const })); ' +
+        "const noted = noteSightings(sightings, _all, observedAtMs);",
+      '({ isReady, sighting }) => !isReady && sighting === "missing"',
     ),
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
   },
@@ -528,8 +553,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM that was not seen after a pool was removed may be there",
     edits: edit(
       ABSENCE,
-      "const doubt = doubtStay(stay, goneMs);",
-      "const doubt = doubtStay(stay, goneMs) && undefined;",
+      "const doubt = doubtStay(stay, goneMs); if (doubt === undefined) continue;",
+      "const doubt = doubtStay(stay, goneMs) && undefined; if (doubt === undefined) continue;",
     ),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },

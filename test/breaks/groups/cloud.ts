@@ -2,7 +2,7 @@
  * Breaks of how a cloud is asked, and of what is kept of its answers.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const SOURCE = "lib/cloud/inventory/source.ts";
 const LIVE = "lib/providers/xenorchestra/live_provider.ts";
@@ -18,7 +18,8 @@ export const CLOUD_BREAKS: readonly Break[] = [
     edits: edit(
       SOURCE,
       "this.#failures += 1;",
-      "this.#failures += 1;\n      this.#current = undefined;",
+      "this.#failures += 1; this.#current = undefined;",
+      'if (due === "everything" || this.#current === undefined) return;',
     ),
     tests: ["test/cloud/inventory/source_test.ts"],
   },
@@ -27,10 +28,14 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "an instance goes missing by a refresh, never because a hint's read lacks it",
     edits: edit(
       SOURCE,
-      "this.#current = inventory;\n      if (changed.size > 0)",
-      "const left = [...inventory.instances].filter(([id]) => !due.has(id) || shown.has(id));\n" +
-        "      this.#current = { ...inventory, instances: new Map(left) };\n" +
-        "      if (changed.size > 0)",
+      "const shown = (await provider.readInstances?.(due, signal)) ?? new Map<string, never>(); " +
+        "const { inventory, changed } = mergeInstances(this.#current, shown); " +
+        "this.#current = inventory;",
+      "const shown = (await provider.readInstances?.(due, signal)) ?? new Map<string, never>(); " +
+        "const { inventory, changed } = mergeInstances(this.#current, shown); " +
+        "const _left = [...inventory.instances].filter(([_id]) => !due.has(_id) || shown.has(_id)); " +
+        "this.#current = { ...inventory, instances: new Map(_left) };",
+      "instances: new Map(this.#current.instances)",
     ),
     tests: ["test/cloud/inventory/hints_test.ts"],
   },
@@ -39,9 +44,10 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "what a hint reads makes the inventory no younger",
     edits: edit(
       SOURCE,
-      "this.#current = inventory;\n      if (changed.size > 0)",
-      "this.#current = { ...inventory, observedAtMs: clock.monotonic() };\n" +
-        "      if (changed.size > 0)",
+      "this.#current = inventory; if (changed.size > 0)",
+      "this.#current = { ...inventory, observedAtMs: this.#options.clock.monotonic() }; " +
+        "if (changed.size > 0)",
+      "this.#options.clock.monotonic() - this.#current.observedAtMs",
     ),
     tests: ["test/cloud/inventory/hints_test.ts"],
   },
@@ -100,8 +106,10 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "an answer that was asked for with old settings is thrown away",
     edits: edit(
       LIVE,
-      "if (asked === this.#now) {\n          this.#isSettled = true;",
-      "if (asked.settings) {\n          this.#isSettled = true;",
+      "if (asked === this.#now) { this.#isSettled = true; " +
+        "void this.#options.tokenWatch.look(asked.settings",
+      "if (asked.settings) { this.#isSettled = true; " +
+        "void this.#options.tokenWatch.look(asked.settings",
     ),
     tests: ["test/providers/xenorchestra/live_provider_test.ts"],
   },
@@ -146,8 +154,10 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "a request to Xen Orchestra has a deadline",
     edits: edit(
       SESSION,
-      "const deadline = started.signal;",
-      "const deadline = timeoutMs > 0 ? AbortSignal.any([signal]) : started.signal;",
+      "using started = startDeadline(signal, timeoutMs, this.#deps.clock); " +
+        "const deadline = started.signal;",
+      "using started = startDeadline(signal, timeoutMs, this.#deps.clock); " +
+        "const deadline = timeoutMs > 0 ? AbortSignal.any([signal]) : started.signal;",
     ),
     tests: ["test/providers/xenorchestra/session/session_test.ts"],
     simulated: true,
@@ -155,7 +165,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   {
     id: "show-refused-token",
     invariant: "a token that was refused is not shown again at once",
-    edits: edit(SESSION, "this.#deny(token);", ""),
+    edits: edit(SESSION, "this.#deny(token); if (attempt === 2", "if (attempt === 2"),
     tests: ["test/providers/xenorchestra/session/session_test.ts"],
   },
   {
@@ -171,7 +181,11 @@ export const CLOUD_BREAKS: readonly Break[] = [
   {
     id: "silent-stream",
     invariant: "a stream of events that says nothing for too long is opened anew",
-    edits: edit(EVENTS, "guard.setLimit(SILENCE_MS);", "guard.setLimit(SILENCE_MS * 100);"),
+    edits: edit(
+      EVENTS,
+      "guard.setLimit(SILENCE_MS); this.#connected.set(1);",
+      "guard.setLimit(SILENCE_MS * 100); this.#connected.set(1);",
+    ),
     tests: ["test/providers/xenorchestra/wire/events_test.ts"],
   },
   {
@@ -185,8 +199,9 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "a password that was refused is not shown again within two and a half seconds",
     edits: edit(
       TOKENS,
-      "if (!this.#mayTry()) {\n      const",
-      "if (this.#failures < 0) {\n      const",
+      "if (!this.#mayTry()) { const",
+      "if (this.#failures < 0) { const",
+      "toBackoffMs(this.#failures, MINT_BACKOFF)",
     ),
     tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },
@@ -201,8 +216,9 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "a renewal that fails leaves the token in use",
     edits: edit(
       TOKENS,
-      "this.#failures += 1;\n      if (error",
-      "this.#failures += 1;\n      this.#current = undefined;\n      if (error",
+      "this.#failures += 1; if (error",
+      "this.#failures += 1; this.#current = undefined; if (error",
+      "this.#current = { token, expiresAtMs: endsAtMs, renewAtMs };",
     ),
     tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },

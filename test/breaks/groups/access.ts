@@ -2,7 +2,7 @@
  * Breaks of who may look.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const ACCESS = "lib/http/access/access.ts";
 
@@ -54,8 +54,8 @@ export const ACCESS_BREAKS: readonly Break[] = [
       ),
       ...edit(
         "lib/kube/access/delegated_review.ts",
-        "return allowed;",
-        "return allowed !== false;",
+        'throw toUnclear("SubjectAccessReview"); return allowed;',
+        'throw toUnclear("SubjectAccessReview"); return allowed !== false;',
       ),
     ],
     tests: ["test/kube/access/delegated_review_test.ts"],
@@ -63,7 +63,11 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "free-refusals",
     invariant: "made-up tokens cost the API server two questions a second at most",
-    edits: edit("lib/http/access/review_cache.ts", "this.#budget.spend();", ""),
+    edits: edit(
+      "lib/http/access/review_cache.ts",
+      "if (value === undefined) { this.#budget.spend();",
+      "if (value === undefined) {",
+    ),
     tests: ["test/http/access/review_cache_test.ts"],
   },
   {
@@ -109,7 +113,11 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "part-of-a-user",
     invariant: "somebody of whom only a part can be read is nobody",
-    edits: edit("lib/kube/access/delegated_review.ts", "!isAbsentOr(isTexts, groups) ||", ""),
+    edits: edit(
+      "lib/kube/access/delegated_review.ts",
+      "|| !isAbsentOr(isTexts, groups) || !isAbsentOr(isExtra, extra)",
+      "|| !isAbsentOr(isExtra, extra)",
+    ),
     tests: ["test/kube/access/delegated_review_test.ts"],
   },
   {
@@ -143,7 +151,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
     invariant: "a new certificate that does not fit its key leaves the old one in use",
     edits: edit(
       "lib/http/certificate/key_pair.ts",
-      "seen = found;\n      checkKeyPair(found, files);",
+      "seen = found; checkKeyPair(found, files);",
       "seen = found;",
     ),
     tests: ["test/http/certificate/key_pair_test.ts"],

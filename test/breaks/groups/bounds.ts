@@ -2,7 +2,7 @@
  * Breaks of what bounds memory, time, connections and files.
  * @module
  */
-import { type Break, edit } from "./break.ts";
+import { type Break, edit } from "../break.ts";
 
 const BODY = "lib/core/net/body.ts";
 const LIMITER = "lib/core/limiter.ts";
@@ -21,8 +21,9 @@ export const BOUND_BREAKS: readonly Break[] = [
     invariant: "a machine without IPv6 listens at its addresses of IPv4",
     edits: edit(
       LISTENING,
-      "if (!ABSENT.has(findErrorCode(error))) {",
-      "if (host !== address.host) {",
+      "listen(server, { host, port }); } catch (error) { if (!ABSENT.has(findErrorCode(error))) {",
+      "listen(server, { host, port }); } catch (error) { if (host !== address.host) {",
+      "planListening(address.host)",
     ),
     tests: ["test/http/sockets/listening_test.ts"],
   },
@@ -39,7 +40,11 @@ export const BOUND_BREAKS: readonly Break[] = [
   {
     id: "read-without-end",
     invariant: "a body is read up to a bound",
-    edits: edit(BODY, "if (leftMax >= 0) continue;", "if (leftMax >= 0 || !isCut) continue;"),
+    edits: edit(
+      BODY,
+      "if (leftMax >= 0) continue; if (isCut) return;",
+      "if (leftMax >= 0 || !isCut) continue; if (isCut) return;",
+    ),
     tests: ["test/core/net/body_test.ts"],
   },
   {
@@ -109,8 +114,8 @@ export const BOUND_BREAKS: readonly Break[] = [
     invariant: "a request that failed gives its place back",
     edits: edit(
       LIMITER,
-      "try {\n      return await work();\n    } finally {\n      this.#give();\n    }",
-      "const done = await work();\n    this.#give();\n    return done;",
+      "try { return await work(); } finally { this.#give(); }",
+      "const _done = await work(); this.#give(); return _done;",
     ),
     tests: ["test/core/limiter_test.ts"],
   },
@@ -125,8 +130,8 @@ export const BOUND_BREAKS: readonly Break[] = [
     invariant: "a sleep that is over leaves no listener at a signal that lives on",
     edits: edit(
       "lib/core/clock.ts",
-      '() => {\n        signal.removeEventListener("abort", abort);\n        resolve();',
-      "() => {\n        resolve();",
+      '() => { signal.removeEventListener("abort", abort); resolve();',
+      "() => { resolve();",
     ),
     tests: ["test/core/clock_test.ts"],
   },
@@ -177,7 +182,7 @@ export const BOUND_BREAKS: readonly Break[] = [
     invariant: "a connection that never sends its request is cut off",
     edits: edit(
       CONNECTIONS,
-      "if (dueMs <= nowMs) socket.destroy();\n          else nextMs",
+      "if (dueMs <= nowMs) socket.destroy(); else nextMs",
       "if (dueMs > nowMs) nextMs",
     ),
     tests: ["test/http/sockets/connections_test.ts"],
