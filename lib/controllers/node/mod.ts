@@ -51,7 +51,6 @@ export class NodeController {
       reconcile: (node, signal) => reconciler.reconcile(node, signal),
       forget: (name) => reconciler.forget(name),
       onRefresh: (changed, hasRecovered) => this.#onRefresh(changed, hasRecovered),
-      onTick: () => this.#loop.enqueueAll(),
       tickIntervalMs: fullPassIntervalMs,
     });
   }

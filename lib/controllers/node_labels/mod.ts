@@ -54,7 +54,6 @@ export class NodeLabelController {
       reconcile: (node, signal) => this.#reconcile(node, signal),
       forget: (name) => this.#forget(name),
       onRefresh: (changed) => this.#onRefresh(changed),
-      onTick: () => this.#loop.enqueueAll(),
       tickIntervalMs: fullPassIntervalMs,
       forgetsSuccesses: true,
     });

@@ -2,6 +2,7 @@
  * Objects of one kind, as the watcher last saw them. One writer, many readers.
  * @module
  */
+import { abortable } from "../../core/abortable.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject } from "../kinds/resource.ts";
@@ -18,6 +19,10 @@ export interface StoreReader<T extends KubeObject> {
   readonly size: number;
   /** Whether the first list is in the store. */
   readonly synced: boolean;
+  /** Resolves when the first list is in the store. @throws `signal.reason` when the signal aborts first */
+  untilSynced(signal: AbortSignal): Promise<void>;
+  /** Tells `listener` of all objects that are here already, then of each change. Returns what ends that. */
+  subscribe(listener: StoreListener<T>): () => void;
 }
 
 /**
@@ -48,6 +53,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   readonly #listeners = new Set<StoreListener<T>>();
   #objects: Map<Key, T> = new Map();
   #resourceVersion: string | undefined;
+  readonly #firstList = Promise.withResolvers<void>();
 
   constructor({ resource, log }: StoreOptions<T>) {
     this.#resource = resource;
@@ -79,7 +85,10 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return this.#objects.values();
   }
 
-  /** Tells `listener` of all objects that are here already, then of each change. Returns what ends that. */
+  untilSynced(signal: AbortSignal): Promise<void> {
+    return abortable(this.#firstList.promise, signal);
+  }
+
   subscribe(listener: StoreListener<T>): () => void {
     this.#listeners.add(listener);
     for (const [key, object] of this.#objects) this.#tellOne(listener, key, undefined, object);
@@ -100,6 +109,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     this.#resourceVersion = resourceVersion;
     for (const [key, object] of before) if (!after.has(key)) this.#tell(key, object, undefined);
     for (const [key, object] of after) this.#tellChange(key, before.get(key), object);
+    this.#firstList.resolve();
   }
 
   /** Takes in one new or changed object. */

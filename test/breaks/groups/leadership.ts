@@ -149,7 +149,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "never-take-turns",
     invariant: "thousands of Nodes that need nothing hold up no renewal of the Lease",
     edits: edit(
-      "lib/controllers/node_loop.ts",
+      "lib/engine/object_loop.ts",
       "if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();",
       "if (this.#reconciles % TURN_LENGTH === -1) await setImmediate();",
     ),

@@ -336,7 +336,7 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "work-on-heartbeats",
     invariant: "a heartbeat is no reason to work on a Node",
     edits: edit(
-      "lib/controllers/node_loop.ts",
+      "lib/engine/object_loop.ts",
       "return !isDeepStrictEqual(inputs(before), inputs(after));",
       "return inputs(before) !== undefined;",
     ),

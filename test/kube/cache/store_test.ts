@@ -129,3 +129,16 @@ test("I-10: objects in the store cannot be changed, whichever way they came", ()
     expect(() => Object.assign(node.metadata, { name: "x" })).toThrow(TypeError);
   }
 });
+
+test("Store.untilSynced() resolves with the first list, at once from then on, and ends with its signal", async () => {
+  const { store } = setUp();
+  const stop = new AbortController();
+  const waiting = store.untilSynced(stop.signal).then(() => store.size);
+  const given = new AbortController();
+  const ended = store.untilSynced(given.signal).catch((error: unknown) => error);
+  given.abort("enough");
+  expect(await ended).toBe("enough");
+  store.replace([toNode("a", "1")], "1");
+  expect(await waiting).toBe(1);
+  await store.untilSynced(stop.signal);
+});
