@@ -6,6 +6,7 @@ import type {
   ProviderDefinition,
   SettingDescription,
 } from "../../lib/cloud/provider_definition.ts";
+import { YAML_SYNTAX } from "../../lib/config/yaml_syntax.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 /**
@@ -15,7 +16,7 @@ import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
  * @param common Settings that are the same whatever the provider
  */
 export function renderConfigPage(
-  providers: readonly Pick<ProviderDefinition, "name" | "docs" | "settings">[],
+  providers: readonly Pick<ProviderDefinition, "name" | "docs" | "syntax" | "settings">[],
   common: readonly SettingDescription[],
 ): string {
   const sections = providers.map(({ name, docs: { title }, settings }, index) => {
@@ -23,11 +24,13 @@ export function renderConfigPage(
     const heading = `${title.charAt(0).toUpperCase()}${title.slice(1)} (${flag})`;
     return `## ${heading}\n\n${toSettingsTable(settings)}`;
   });
+  const names = new Set(providers.map(({ syntax = YAML_SYNTAX }) => syntax.name));
+  const file = `A ${[...names].join(" or ")} file`;
   return `${GENERATED_NOTE}
 
 # Settings of the clouds
 
-A YAML file, named with \`--cloud-config\`. Where a setting has an environment variable, the file wins over it, key by
+${file}, named with \`--cloud-config\`. Where a setting has an environment variable, the file wins over it, key by
 key; without a file the environment is read alone. All problems are reported at once with their line and column, and the
 program ends with code 2. A key that no setting has is such a problem, with what was probably meant: a misspelt switch
 must not be off unseen. All keys of the Go controller are settings here. No secret is ever repeated in a message.

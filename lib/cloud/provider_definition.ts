@@ -8,6 +8,7 @@ import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Provider } from "./provider.ts";
 import type { SettingForm } from "./settings/form.ts";
+import type { SettingSyntax } from "./settings/syntax.ts";
 
 /** Environment variables by name, as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,7 +17,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface SettingDescription {
   /** Key in the file, nested ones with dots: `addresses.exclude`; those of list items without an index. */
   readonly path: string;
-  /** What YAML must hold. An `array` is of texts, or of blocks if keys stand below it; an `object` has free keys. */
+  /** Form of its value. An `array` is of texts, or of blocks if keys stand below it; an `object` has free keys. */
   readonly form: SettingForm;
   /** What may be written there, in words for people: `duration`, `list of CIDRs`. */
   readonly type: string;
@@ -68,7 +69,7 @@ export interface CloudNotice {
  *
  * @typeParam S Its settings
  */
-export type ConfigParser<S> = Pick<ProviderDefinition<S>, "parseConfig" | "settings">;
+export type ConfigParser<S> = Pick<ProviderDefinition<S>, "parseConfig" | "settings" | "syntax">;
 
 /** A file of settings that may be read again. */
 export interface ConfigFile {
@@ -106,13 +107,15 @@ export interface ProviderDefinition<S = unknown> {
   /** Name for `--cloud-provider`. */
   readonly name: string;
   readonly docs: ProviderDocs;
+  /** Syntax of its file. @default {YAML} */
+  readonly syntax?: SettingSyntax;
   /** Every setting, in the order of the reference page. A file with any other key is refused. */
   readonly settings: readonly SettingDescription[];
   /**
    * Reads a configuration. Never throws, never touches files or the network. Keys that no setting has are not its
    * business.
    *
-   * @param raw What the file says, parsed from YAML; `undefined` or `null` without a file
+   * @param raw What the file says; `undefined` or `null` without a file
    * @param env Environment variables; the file wins, key by key
    */
   parseConfig(raw: unknown, env: Environment): ParsedConfig<S>;

@@ -133,7 +133,8 @@ class ConfigFollower<S> {
       apply(config);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      throw new ConfigError(await placeIssues(error.issues, path, sight.text), { cause: error });
+      const where = { path, text: sight.text, definition: parser };
+      throw new ConfigError(await placeIssues(error.issues, where), { cause: error });
     }
     this.#current = { settings, deletion };
     return config;

@@ -6,13 +6,14 @@
 import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";
+import type { FindPosition } from "../cloud/settings/syntax.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { describeFileProblem } from "../core/file_problem.ts";
 import { readSmallFile } from "../core/small_file.ts";
 import { DELETION_SETTINGS, splitConfig } from "./deletion_settings.ts";
 import { listUnknownKeys } from "./unknown_keys.ts";
-import type { YamlPlaces } from "./yaml_places.ts";
+import { YAML_SYNTAX } from "./yaml_syntax.ts";
 
 /** Where settings come from. */
 export interface ProviderConfigOptions<S> {
@@ -59,15 +60,9 @@ export async function parseProviderConfig<S>(
   text: string,
   { path, env, definition }: ProviderConfigOptions<S> & { readonly path: string },
 ): Promise<ProviderConfig<S>> {
-  const raw = parseYaml(text);
-  if (raw === TOO_DEEP) {
-    // The other parser would take minutes and gigabytes to say where.
-    throw new ConfigError([{ source: path, message: "brackets or lists are nested too deeply" }]);
-  }
-  const needsPlaces = raw === INVALID || mayRepeatKeys(text);
-  let places = needsPlaces ? await locate(text) : undefined;
-  const broken = [...(places?.issues ?? []), ...listShapeIssues(raw, places)];
-  if (raw === INVALID || broken.length > 0) {
+  const { syntax = YAML_SYNTAX } = definition;
+  const { raw, issues: broken, locate } = await syntax.parse(text);
+  if (broken.length > 0) {
     throw new ConfigError(broken.map((issue) => ({ ...issue, source: path })));
   }
   const { rest, deletion, ...common } = splitConfig(raw);
@@ -75,20 +70,27 @@ export async function parseProviderConfig<S>(
   const unknown = listUnknownKeys(raw, [...definition.settings, ...DELETION_SETTINGS]);
   const issues = [...parsed.issues, ...common.issues, ...unknown];
   const warnings = [...parsed.warnings, ...common.warnings];
-  if (issues.length + warnings.length > 0) places ??= await locate(text);
+  const find = issues.length + warnings.length > 0 ? await locate() : undefined;
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
-    toFew(all, path).map((issue) => toPlaced(issue, path, places));
+    toFew(all, path).map((issue) => toPlaced(issue, path, find));
   return toConfig({ ...parsed, issues: place(issues), warnings: place(warnings) }, deletion);
+}
+
+/** A text of settings: where it is from, and what reads it. */
+export interface SettingsText {
+  readonly path: string;
+  readonly text: string;
+  /** As {@linkcode ProviderConfigOptions} have it. */
+  readonly definition: Pick<ConfigParser<unknown>, "syntax">;
 }
 
 /** Says of issues where they stand in a text: file, line and column, as far as they have a path into it. */
 export async function placeIssues(
   issues: readonly ConfigIssue[],
-  path: string,
-  text: string,
+  { path, text, definition: { syntax = YAML_SYNTAX } }: SettingsText,
 ): Promise<ConfigIssue[]> {
-  const places = await locate(text);
-  return issues.map((issue) => toPlaced(issue, path, places));
+  const find = await (await syntax.parse(text)).locate();
+  return issues.map((issue) => toPlaced(issue, path, find));
 }
 
 /** The file of `--cloud-config` as a provider is given it, to read it again. */
@@ -99,9 +101,6 @@ export function toConfigFile(path: string, env: Environment): ConfigFile {
   };
   return { path, reload };
 }
-
-const INVALID = Symbol("not YAML");
-const TOO_DEEP = Symbol("nested too deeply");
 
 /**
  * Reads a file of settings.
@@ -136,61 +135,19 @@ function toReadError(path: string, problem: string, cause?: unknown): ConfigErro
   });
 }
 
-function parseYaml(text: string): unknown {
-  try {
-    return Bun.YAML.parse(text);
-  } catch (error) {
-    // What is wrong, and where, the other parser tells.
-    return error instanceof RangeError ? TOO_DEEP : INVALID;
-  }
-}
-
-/** Loaded only when something is wrong: it costs memory that a running controller can do without. */
-async function locate(text: string): Promise<YamlPlaces> {
-  const { findYamlPlaces } = await import("./yaml_places.ts");
-  return findYamlPlaces(text);
-}
-
-/** Whether any word before a colon stands twice: cheap for any text, and wrong only on the careful side. */
-function mayRepeatKeys(text: string): boolean {
-  const seen = new Set<string>();
-  // What follows the last colon is no key.
-  for (const piece of text.split(/:(?=\s|$)/).slice(0, -1)) {
-    const end = piece.trimEnd().replace(/["']$/, "");
-    let start = end.length;
-    while (start > 0 && !/[\s"'{},[\]:]/.test(end.charAt(start - 1))) start -= 1;
-    const key = end.slice(start);
-    if (seen.has(key)) return true;
-    if (key !== "") seen.add(key);
-  }
-  return false;
-}
-
-function listShapeIssues(raw: unknown, places: YamlPlaces | undefined): ConfigIssue[] {
-  if (raw === INVALID) {
-    // The two parsers disagree, of which the known case is aliases that multiply: there is no place to point at.
-    const message = "this cannot be read as YAML; if it uses aliases (*name), write them out";
-    return places?.issues.length === 0 ? [{ message }] : [];
-  }
-  const isMapping = typeof raw === "object" && !Array.isArray(raw);
-  return isMapping || raw === undefined
-    ? []
-    : [{ message: "wanted one mapping of settings (key: value)", line: 1, column: 1 }];
-}
-
 function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigIssue[] {
   if (issues.length <= ISSUES_MAX) return issues;
   const more = { source, message: `and ${issues.length - ISSUES_MAX} more` };
   return [...issues.slice(0, ISSUES_MAX), more];
 }
 
-function toPlaced(issue: ConfigIssue, source: string, places: YamlPlaces | undefined): ConfigIssue {
+function toPlaced(issue: ConfigIssue, source: string, find?: FindPosition): ConfigIssue {
   if (issue.source !== undefined) return issue;
   if (issue.path === undefined) return { ...issue, source };
   // A colon without a blank after it makes the value, perhaps a secret, a part of an unknown key.
   // What is longer than any setting's name may be a secret, too.
   const path = issue.path.replace(/:.*$/s, ":…").replaceAll(/[^./]{32,}/g, "…");
-  return { ...issue, path, source, ...places?.find(issue.path) };
+  return { ...issue, path, source, ...find?.(issue.path) };
 }
 
 function toConfig<S>(

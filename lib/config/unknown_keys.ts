@@ -14,7 +14,7 @@ const ISSUES_MAX = 1_000;
  * Finds unknown keys at any level, a thousand at most, and says what was probably meant. An empty one counts as well:
  * it is misspelt all the same. Never repeats a value.
  *
- * @param raw What the file says, parsed from YAML
+ * @param raw What the file says
  * @param settings All that a file may have
  */
 export function listUnknownKeys(

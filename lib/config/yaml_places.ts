@@ -4,24 +4,16 @@
  * Nothing here repeats what the file says, since it may be a secret; the parser's own messages do.
  * @module
  */
+import type { FindPosition, Position } from "../cloud/settings/syntax.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import type { Document, ErrorCode, LineCounter, Node, YAMLError } from "yaml";
-
-/** A place in a text, both from 1. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** What a YAML text has wrong in itself, and where its settings stand. */
 export interface YamlPlaces {
   /** Syntax errors, repeated keys and aliases of nothing, each with its place; at most ten. */
   readonly issues: readonly ConfigIssue[];
-  /**
-   * The place of a setting such as `addresses.exclude.0`: of its key or list item, or of the innermost part of the
-   * path that is there. `undefined` when not even the first part is.
-   */
-  find(path: string): Place | undefined;
+  /** Finds the key or list item of a setting; `undefined` when not even the first part of its path is there. */
+  readonly find: FindPosition;
 }
 
 const ISSUES_MAX = 10;
@@ -51,7 +43,7 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
   // Its own search for repeated keys compares each key with all others: 90,000 of them took more than a minute.
   const settings = { lineCounter: counter, prettyErrors: false, uniqueKeys: false };
   const document = parseDocument(text, settings);
-  const find = (path: string): Place | undefined => {
+  const find: FindPosition = (path) => {
     let found: number | undefined;
     const walk = (node: unknown, keys: readonly string[]): void => {
       if (keys.length === 0) return;
@@ -73,7 +65,7 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
       }
     };
     walk(document.contents, path.split("."));
-    return found === undefined ? undefined : toPlace(counter, found);
+    return found === undefined ? undefined : toPosition(counter, found);
   };
   const problems = [...document.errors.map(toSyntaxProblem), ...(await listProblems(document))];
   problems.sort((one, other) => one.offset - other.offset);
@@ -132,10 +124,10 @@ function toProblem(code: ErrorCode, { range }: Pick<Node, "range">): Problem {
 
 function toIssue({ code, offset }: Problem, counter: LineCounter): ConfigIssue {
   const message = MESSAGES[code] ?? "this cannot be read as YAML";
-  return { message, ...toPlace(counter, offset) };
+  return { message, ...toPosition(counter, offset) };
 }
 
-function toPlace(counter: LineCounter, offset: number): Place {
+function toPosition(counter: LineCounter, offset: number): Position {
   const { line, col } = counter.linePos(offset);
   return { line, column: col };
 }

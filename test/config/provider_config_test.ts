@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import type { ConfigParser, SettingDescription } from "../../lib/cloud/provider_definition.ts";
-import { loadProviderConfig } from "../../lib/config/provider_config.ts";
+import type { SettingSyntax } from "../../lib/cloud/settings/syntax.ts";
+import { loadProviderConfig, placeIssues } from "../../lib/config/provider_config.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { ConfigIssue } from "../../lib/core/errors.ts";
 import { loadProviders } from "../../lib/providers/mod.ts";
@@ -117,6 +118,48 @@ describe("loadProviderConfig()", () => {
     expect(await listIssues("url: u\ntoken:canary: x\n")).toEqual([
       "FILE:2:1: token:…: unknown key; correct or remove it",
     ]);
+  });
+});
+
+/** `key = value`, a setting a line. */
+const LINES: SettingSyntax = {
+  name: "lines",
+  async parse(text) {
+    const lines = text.split("\n").map((line) => line.split("=").map((part) => part.trim()));
+    const odd = lines.flatMap(({ length }, at) => (length === 2 ? [] : [at + 1]));
+    return {
+      raw: Object.fromEntries(lines),
+      issues: odd.map((line) => ({ message: "wanted key = value", line, column: 1 })),
+      locate: async () => (path) => {
+        const at = lines.findIndex(([key]) => key === path);
+        return at < 0 ? undefined : { line: at + 1, column: 1 };
+      },
+    };
+  },
+};
+
+describe("a provider with a syntax of its own", () => {
+  const parser = { ...definition, syntax: LINES };
+
+  test("loadProviderConfig() reads the file by it", async () => {
+    const path = await writeConfig("url = u\ntoken = t");
+    const { settings } = await loadProviderConfig({ path, env: {}, definition: parser });
+    expect(settings).toEqual({ url: "u", token: "t" });
+  });
+
+  test("loadProviderConfig() says by it what is wrong, and where", async () => {
+    expect(await listIssues("url = u\nodd", {}, parser)).toEqual(["FILE:2:1: wanted key = value"]);
+    expect(await listIssues("token = t\nurll = u", {}, parser)).toEqual([
+      "FILE: url: wanted a URL",
+      "FILE:2:1: urll: unknown key; did you mean url?",
+    ]);
+  });
+
+  test("placeIssues() finds by it what a provider refuses", async () => {
+    const issue = { path: "token", message: "cannot change" };
+    const text = { path: "FILE", text: "url = u\ntoken = t", definition: parser };
+    const placed = { ...issue, source: "FILE", line: 2, column: 1 };
+    expect(await placeIssues([issue], text)).toEqual([placed]);
   });
 });
 

@@ -63,7 +63,7 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const issues = await placeAll(error.issues, cloudConfig);
+    const issues = await placeAll(error.issues, sources);
     const found = issues.map((issue) => toFinding(issue.isWarning ? "warning" : "failure", issue));
     const findings = [...flags, ...found];
     return { step: toStep(sources, findings), isDeletionEnabled: true };
@@ -95,8 +95,8 @@ function toFinding(
 /** A provider that cannot be made knows the paths of settings only; where they stand is to be looked up. */
 async function placeAll(
   issues: readonly ConfigIssue[],
-  file: string | undefined,
+  { definition, settings: { cloudConfig: path } }: SettingsSources,
 ): Promise<readonly ConfigIssue[]> {
-  if (file === undefined || issues.every((issue) => issue.source !== undefined)) return issues;
-  return await placeIssues(issues, file, await readConfigText(file));
+  if (!path || issues.every((issue) => issue.source !== undefined)) return issues;
+  return await placeIssues(issues, { path, text: await readConfigText(path), definition });
 }

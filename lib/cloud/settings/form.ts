@@ -1,5 +1,5 @@
 /**
- * What a setting is in YAML.
+ * What form the value of a setting has.
  * @module
  */
 import { assert } from "../../core/assert.ts";

@@ -1,0 +1,72 @@
+/**
+ * Settings in YAML: two parsers, of which the one that knows lines is loaded when something is wrong.
+ * @module
+ */
+import type { SettingSyntax } from "../cloud/settings/syntax.ts";
+import type { ConfigIssue } from "../core/errors.ts";
+import type { YamlPlaces } from "./yaml_places.ts";
+
+const INVALID = Symbol("not YAML");
+const TOO_DEEP = Symbol("nested too deeply");
+
+/** YAML, the syntax of settings unless a provider names another. */
+export const YAML_SYNTAX: SettingSyntax = {
+  name: "YAML",
+  async parse(text) {
+    let found: Promise<YamlPlaces> | undefined;
+    const findPlaces = (): Promise<YamlPlaces> => (found ??= loadPlaces(text));
+    const locate = async (): Promise<YamlPlaces["find"]> => (await findPlaces()).find;
+    const raw = parseYaml(text);
+    if (raw === TOO_DEEP) {
+      // The other parser would take minutes and gigabytes to say where.
+      const message = "brackets or lists are nested too deeply";
+      return { raw: undefined, issues: [{ message }], locate };
+    }
+    const needsPlaces = raw === INVALID || mayRepeatKeys(text);
+    const places = needsPlaces ? await findPlaces() : undefined;
+    const issues = [...(places?.issues ?? []), ...listShapeIssues(raw, places)];
+    return { raw, issues, locate };
+  },
+};
+
+function parseYaml(text: string): unknown {
+  try {
+    return Bun.YAML.parse(text);
+  } catch (error) {
+    // What is wrong, and where, the other parser tells.
+    return error instanceof RangeError ? TOO_DEEP : INVALID;
+  }
+}
+
+/** Loaded only when something is wrong: it costs memory that a running controller can do without. */
+async function loadPlaces(text: string): Promise<YamlPlaces> {
+  const { findYamlPlaces } = await import("./yaml_places.ts");
+  return findYamlPlaces(text);
+}
+
+/** Whether any word before a colon stands twice: cheap for any text, and wrong only on the careful side. */
+function mayRepeatKeys(text: string): boolean {
+  const seen = new Set<string>();
+  // What follows the last colon is no key.
+  for (const piece of text.split(/:(?=\s|$)/).slice(0, -1)) {
+    const end = piece.trimEnd().replace(/["']$/, "");
+    let start = end.length;
+    while (start > 0 && !/[\s"'{},[\]:]/.test(end.charAt(start - 1))) start -= 1;
+    const key = end.slice(start);
+    if (seen.has(key)) return true;
+    if (key !== "") seen.add(key);
+  }
+  return false;
+}
+
+function listShapeIssues(raw: unknown, places: YamlPlaces | undefined): ConfigIssue[] {
+  if (raw === INVALID) {
+    // The two parsers disagree, of which the known case is aliases that multiply: there is no place to point at.
+    const message = "this cannot be read as YAML; if it uses aliases (*name), write them out";
+    return places?.issues.length === 0 ? [{ message }] : [];
+  }
+  const isMapping = typeof raw === "object" && !Array.isArray(raw);
+  return isMapping || raw === undefined
+    ? []
+    : [{ message: "wanted one mapping of settings (key: value)", line: 1, column: 1 }];
+}
