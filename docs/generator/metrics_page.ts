@@ -10,6 +10,7 @@ import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts"
 import { createControllerMetrics } from "../../lib/engine/controller.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { systemClock } from "../../lib/core/clock.ts";
+import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
@@ -91,5 +92,6 @@ function create(definition: ProviderDefinition, metrics: MetricsRegistry): Provi
   const { settings } = definition.parseConfig(definition.docs.example, {});
   if (settings === undefined) throw new TypeError(`Cannot document "${definition.name}"`);
   const { signal } = new AbortController();
-  return definition.create(settings, { clock: systemClock, log: silentLogger, metrics, signal });
+  const shared = { clock: systemClock, log: silentLogger, metrics, signal };
+  return definition.create(settings, { ...shared, fence: new Fence() });
 }

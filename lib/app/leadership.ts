@@ -3,10 +3,8 @@
  * @module
  */
 import type { ElectionView } from "../http/views.ts";
-import type { KubeClient } from "../kube/api/client.ts";
 import { createLeaderMetrics } from "../kube/election/narrator.ts";
 import type { EventSender } from "../kube/events/events.ts";
-import { createFencedClient } from "../kube/election/fenced_client.ts";
 import { createIdentity, LeaderElector } from "../kube/election/leader.ts";
 import { LEADER_COMPONENT } from "../kube/election/words.ts";
 import type { Recovery } from "../kube/api/recovery.ts";
@@ -31,14 +29,6 @@ export function createElector(
     log,
     recovery,
   });
-}
-
-/** The client that controllers write with: only while they may. */
-export function toControllerClient(
-  client: KubeClient,
-  elector: LeaderElector | undefined,
-): KubeClient {
-  return elector === undefined ? client : createFencedClient(client, elector);
 }
 
 /**

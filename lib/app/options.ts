@@ -8,6 +8,7 @@ import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { FlagValues } from "../controllers/flags.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Fence } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Notifier } from "../host/notify.ts";
@@ -39,6 +40,8 @@ export interface SecureSettings {
 export interface AppOptions {
   readonly provider: Provider;
   readonly client: KubeClient;
+  /** What `provider` asks before it changes the cloud; the controllers ask it, too. @default {one of their own} */
+  readonly fence?: Fence;
   /** What the clients tell when a kept connection was silent. @default {they tell nobody} */
   readonly recovery?: Recovery;
   readonly clock: Clock;

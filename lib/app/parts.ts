@@ -2,6 +2,8 @@
  * The long-lived parts of a process, put together: store, inventory, Events and the controllers that work on them.
  * @module
  */
+import { ALONE, Fence } from "../core/fence.ts";
+import { createFencedClient } from "../kube/election/fenced_client.ts";
 import { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
 import type { NodeIdentity } from "../cloud/provider.ts";
@@ -25,7 +27,7 @@ import { Recovery } from "../kube/api/recovery.ts";
 import { type Node, NODES } from "../kube/kinds/node.ts";
 import { Store } from "../kube/cache/store.ts";
 import type { LeaderElector } from "../kube/election/leader.ts";
-import { createElector, toControllerClient } from "./leadership.ts";
+import { createElector } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 
 /** The long-lived parts of a process. Nothing runs yet. */
@@ -59,10 +61,11 @@ export function createParts(options: AppOptions): Parts {
     metrics: createEventMetrics(metrics),
   });
   options.announcer?.connect(events.speakAs(provider.name));
-  const { recovery = new Recovery() } = options;
+  const { recovery = new Recovery(), fence = new Fence() } = options;
   const elector = createElector(options, { events, recovery });
+  fence.follow(elector ?? ALONE);
   const shared = {
-    client: toControllerClient(client, elector),
+    client: createFencedClient(client, fence),
     nodes,
     provider,
     source,

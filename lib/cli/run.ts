@@ -10,6 +10,7 @@ import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import { loadProviderConfig, toConfigFile } from "../config/provider_config.ts";
 import { systemClock } from "../core/clock.ts";
 import { formatConfigIssue } from "../core/errors.ts";
+import { Fence } from "../core/fence.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
 import { exportProcess } from "../host/process_metrics.ts";
@@ -125,7 +126,7 @@ function createElectionClient(shared: KubeClientOptions, times: ElectionTimes): 
 }
 
 /** A cloud as the file of `--cloud-config` describes it. */
-type Cloud = Required<Pick<AppOptions, "provider" | "deletion" | "announcer">> &
+type Cloud = Required<Pick<AppOptions, "provider" | "fence" | "deletion" | "announcer">> &
   Pick<AppOptions, "configuration">;
 
 async function createCloud(
@@ -139,15 +140,17 @@ async function createCloud(
     log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
   }
   const announcer = new Announcer(toOwnObject(env, definition.name));
+  const fence = new Fence();
   const provider = definition.create(config.settings, {
     clock: systemClock,
     log,
     metrics,
     signal,
+    fence,
     notify: ({ message }) => announcer.announce(PROCESS_EVENTS.credentialExpires, message),
     ...(file && { configFile: toConfigFile(file.path, env) }),
   });
   const configuration = file && { ...file, env, definition, current: config };
   const { deletion } = config;
-  return { provider, deletion, announcer, ...(configuration && { configuration }) };
+  return { provider, fence, deletion, announcer, ...(configuration && { configuration }) };
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../core/clock.ts";
 import type { ConfigIssue } from "../core/errors.ts";
+import type { Fence } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Provider } from "./provider.ts";
@@ -45,6 +46,8 @@ export interface ProviderDeps {
   readonly metrics: MetricsRegistry;
   /** Aborts when the provider must stop everything. */
   readonly signal: AbortSignal;
+  /** Asked right before each request that changes the cloud. Signing in is none: a standby does that, too. */
+  readonly fence: Fence;
   /**
    * Whether this is one short look, as that of `landfall check`: the provider then leaves nothing behind in the cloud,
    * such as a token. @default {false}

@@ -6,10 +6,11 @@ import { AssertionError } from "../core/assert.ts";
 import type { Clock } from "../core/clock.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { describeError } from "../core/errors.ts";
+import { LeadershipLostError } from "../core/fence.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import type { WorkQueue } from "./work_queue.ts";
-import { isKubeError, LeadershipLostError } from "../kube/api/errors.ts";
+import { isKubeError } from "../kube/api/errors.ts";
 
 /** What a reconcile may ask for when it succeeds. */
 export interface ReconcileResult {

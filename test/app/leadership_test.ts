@@ -3,18 +3,17 @@ import { runApp } from "../../lib/app/app.ts";
 import {
   createElector,
   runLeading,
-  toControllerClient,
   toElectionChecks,
   toElectionView,
 } from "../../lib/app/leadership.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { systemClock } from "../../lib/core/clock.ts";
+import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { ListenAddress } from "../../lib/http/sockets/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import { LeadershipLostError } from "../../lib/kube/api/errors.ts";
 import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/election/leader.ts";
 import { Recovery } from "../../lib/kube/api/recovery.ts";
@@ -231,13 +230,12 @@ test("runApp() watches again as soon as the Lease tells that the API server is b
 });
 
 describe("createElector() and what stands on it", () => {
-  test("there is none without an election: work runs at once, with the client as it is", async () => {
+  test("there is none without an election: work runs at once", async () => {
     const provider = new FakeProvider();
     const { election: _none, ...options } = await toOptions("h", provider);
     const events = { speakAs: () => ({ record() {} }), async run() {} };
     const elector = createElector(options, { events, recovery: new Recovery() });
     expect(elector).toBeUndefined();
-    expect(toControllerClient(options.client, elector)).toBe(options.client);
     expect(toElectionChecks(elector)).toEqual([]);
     const { signal } = new AbortController();
     let given: AbortSignal | undefined;
@@ -245,7 +243,7 @@ describe("createElector() and what stands on it", () => {
     expect(given).toBe(signal);
   });
 
-  test("an elector is named after its host, and fences the client", async () => {
+  test("an elector is named after its host", async () => {
     const options = await toOptions("h", new FakeProvider());
     const said: string[] = [];
     const events = {
@@ -256,7 +254,6 @@ describe("createElector() and what stands on it", () => {
     if (elector === undefined) throw new Error("no elector");
     expect(said).toEqual(["cloud-controller-manager"]);
     expect(elector.identity).toMatch(/^h_[0-9a-f-]{36}$/);
-    expect(toControllerClient(options.client, elector)).not.toBe(options.client);
     expect(toElectionChecks(elector).map(({ name }) => name)).toEqual(["leaderElection"]);
     const { identity } = elector;
     expect(toElectionView(elector)).toEqual({ identity, holder: "", isLeading: false });

@@ -8,6 +8,7 @@ import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
+import { Fence } from "../../lib/core/fence.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";
@@ -59,7 +60,8 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
   const env = {};
   const current = await loadProviderConfig({ path, env, definition });
   const { signal } = stop;
-  const provider = definition.create(current.settings, { clock, log, metrics, signal });
+  const fence = new Fence();
+  const provider = definition.create(current.settings, { clock, log, metrics, signal, fence });
   const success = createReloadMetric(metrics);
   const counters = { refreshes: 0 };
   const running = runReload(

@@ -5,6 +5,7 @@
 import { expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
@@ -47,6 +48,7 @@ async function startLandfall(
   const metrics = new MetricsRegistry();
   const clock = systemClock;
   const log = silentLogger;
+  const fence = new Fence();
   const raw = { url, token, pools: [name], refreshInterval: "1s" };
   const { settings } = parseXenOrchestraConfig(raw, {});
   if (settings === undefined) throw new Error("Cannot use the settings");
@@ -56,7 +58,8 @@ async function startLandfall(
   const lease = { namespace: "kube-system", name: `landfall-${name}`, ...times };
   const ended = runApp(
     {
-      provider: xenOrchestra.create(settings, { clock, metrics, log, signal }),
+      provider: xenOrchestra.create(settings, { clock, metrics, log, signal, fence }),
+      fence,
       client: createKubeClient(shared),
       clock,
       log,

@@ -11,6 +11,7 @@ import { main } from "../../lib/cli/main.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
 import { parseProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError, describeError, formatConfigIssue } from "../../lib/core/errors.ts";
+import { Fence } from "../../lib/core/fence.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { readKeyPair } from "../../lib/http/certificate/key_pair.ts";
@@ -57,7 +58,8 @@ async function judge(
     const config = await parseProviderConfig(text, { path: PATH, env, definition });
     said += config.warnings.map(formatConfigIssue).join("\n");
     const clock = new ManualClock();
-    const deps = { clock, log, metrics: new MetricsRegistry(), signal: stop.signal };
+    const metrics = new MetricsRegistry();
+    const deps = { clock, log, metrics, signal: stop.signal, fence: new Fence() };
     definition.create(config.settings, deps);
     return { said };
   } catch (error) {

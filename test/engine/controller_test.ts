@@ -7,10 +7,11 @@ import {
   type ControllerOptions,
 } from "../../lib/engine/controller.ts";
 import { AssertionError } from "../../lib/core/assert.ts";
+import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { WorkQueue } from "../../lib/engine/work_queue.ts";
-import { KubeError, LeadershipLostError } from "../../lib/kube/api/errors.ts";
+import { KubeError } from "../../lib/kube/api/errors.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { untilAborted } from "../support/kube/scripted_kube_client.ts";
 

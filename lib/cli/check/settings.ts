@@ -12,6 +12,7 @@ import {
 } from "../../config/provider_config.ts";
 import { systemClock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
+import { Fence } from "../../core/fence.ts";
 import { silentLogger } from "../../core/log.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import { type CheckFinding, type SettingsStep, toStatus } from "./report.ts";
@@ -51,6 +52,7 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
       log: silentLogger,
       metrics: new MetricsRegistry(),
       signal,
+      fence: new Fence(),
       isTransient: true,
       ...(cloudConfig ? { configFile: toConfigFile(cloudConfig, env) } : {}),
     });

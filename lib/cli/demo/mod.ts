@@ -13,6 +13,8 @@ import { systemClock } from "../../core/clock.ts";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
+import { Fence } from "../../core/fence.ts";
+import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { createLogger, type Logger } from "../../core/log.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import { watchSignals } from "../../host/signals.ts";
@@ -165,11 +167,13 @@ async function startLandfall(
   });
   const credentials = await loadCredentials({ kubeconfig, env: {}, clock, log });
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
-  const provider = createProvider(cloud, { log, metrics, signal });
+  const fence = new Fence();
+  const provider = createProvider(cloud, { log, metrics, signal, fence });
   let { debugAddress } = flags;
   const controller = runApp(
     {
       provider,
+      fence,
       client,
       clock,
       log,
@@ -193,10 +197,7 @@ async function failing(controller: Promise<void>): Promise<never> {
   throw new Error("the controller stopped before the story ended");
 }
 
-function createProvider(
-  cloud: Stage["cloud"],
-  deps: { log: Logger; metrics: MetricsRegistry; signal: AbortSignal },
-): Provider {
+function createProvider(cloud: Stage["cloud"], deps: Omit<ProviderDeps, "clock">): Provider {
   const raw = { url: cloud.url, token: cloud.token, refreshInterval: REFRESH_INTERVAL };
   const { settings, issues } = xenOrchestra.parseConfig(raw, {});
   if (settings === undefined) throw new ConfigError(issues);

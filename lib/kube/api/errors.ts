@@ -51,11 +51,3 @@ export class KubeError extends Error {
 export function isKubeError(error: unknown, kind: KubeErrorKind): error is KubeError {
   return error instanceof KubeError && error.kind === kind;
 }
-
-/**
- * This process leads no longer, or not yet: nothing may be written any more, and what is under way ends at once.
- * As the reason of a signal it means that there is no time to finish.
- */
-export class LeadershipLostError extends Error {
-  override readonly name = "LeadershipLostError";
-}

@@ -2,6 +2,7 @@
  * The API server as only the leader may write to it.
  * @module
  */
+import type { Fence } from "../../core/fence.ts";
 import type {
   DeleteOptions,
   KubeClient,
@@ -12,37 +13,28 @@ import type {
   WatchQuery,
   WriteOptions,
 } from "../api/client.ts";
-import { LeadershipLostError } from "../api/errors.ts";
 import { EVENTS } from "../kinds/event.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 
-/** Whether this process leads. */
-export interface Leadership {
-  /** Aborts for good when leadership is lost; its reason is a {@linkcode LeadershipLostError}. */
-  readonly signal: AbortSignal;
-  /** Whether nobody else can lead just now, by our own clock. */
-  isHeld(): boolean;
-}
-
 /**
- * A client that passes reads on, and writes only while leadership is held: that is asked right before each one is
+ * A client that passes reads on, and writes only while the fence lets it: that is asked right before each one is
  * sent, again after each pause, and what is under way when leadership is lost is aborted. Events and reviews are
  * nothing to lead by: they pass always. Closing it closes the client within.
  *
- * Refused writes throw the {@linkcode LeadershipLostError} of the leadership.
+ * Refused writes throw the {@linkcode LeadershipLostError} of the fence.
  */
-export function createFencedClient(client: KubeClient, leadership: Leadership): KubeClient {
-  return new FencedKubeClient(client, leadership);
+export function createFencedClient(client: KubeClient, fence: Fence): KubeClient {
+  return new FencedKubeClient(client, fence);
 }
 
 class FencedKubeClient implements KubeClient {
   readonly #client: KubeClient;
-  readonly #leadership: Leadership;
-  readonly #options: WriteOptions = { beforeSend: () => this.#check() };
+  readonly #fence: Fence;
+  readonly #options: WriteOptions = { beforeSend: () => this.#fence.check() };
 
-  constructor(client: KubeClient, leadership: Leadership) {
+  constructor(client: KubeClient, fence: Fence) {
     this.#client = client;
-    this.#leadership = leadership;
+    this.#fence = fence;
   }
 
   read<T extends KubeObject>(
@@ -80,7 +72,7 @@ class FencedKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<T> {
     if (!isFenced(resource)) return this.#client.create(resource, path, body, signal);
-    return this.#client.create(resource, path, body, this.#bind(signal), this.#options);
+    return this.#client.create(resource, path, body, this.#fence.bind(signal), this.#options);
   }
 
   async replace<T extends KubeObject>(
@@ -90,7 +82,7 @@ class FencedKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<T> {
     if (!isFenced(resource)) return this.#client.replace(resource, path, object, signal);
-    return this.#client.replace(resource, path, object, this.#bind(signal), this.#options);
+    return this.#client.replace(resource, path, object, this.#fence.bind(signal), this.#options);
   }
 
   async patch<T extends KubeObject>(
@@ -100,7 +92,7 @@ class FencedKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<T> {
     if (!isFenced(resource)) return this.#client.patch(resource, path, patch, signal);
-    return this.#client.patch(resource, path, patch, this.#bind(signal), this.#options);
+    return this.#client.patch(resource, path, patch, this.#fence.bind(signal), this.#options);
   }
 
   async delete<T extends KubeObject>(
@@ -109,22 +101,17 @@ class FencedKubeClient implements KubeClient {
     preconditions: DeleteOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    return this.#client.delete(resource, path, preconditions, this.#bind(signal), this.#options);
+    return this.#client.delete(
+      resource,
+      path,
+      preconditions,
+      this.#fence.bind(signal),
+      this.#options,
+    );
   }
 
   close(): void {
     this.#client.close();
-  }
-
-  #bind(signal: AbortSignal): AbortSignal {
-    this.#check();
-    return AbortSignal.any([signal, this.#leadership.signal]);
-  }
-
-  #check(): void {
-    const { signal } = this.#leadership;
-    if (this.#leadership.isHeld()) return;
-    throw signal.aborted ? signal.reason : new LeadershipLostError("this process does not lead");
   }
 }
 

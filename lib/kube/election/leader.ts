@@ -9,13 +9,12 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, withDeadline } from "../../core/clock.ts";
+import { type Leadership, LeadershipLostError } from "../../core/fence.ts";
 import type { Logger } from "../../core/log.ts";
 import { shorten } from "../../core/text/printable.ts";
 import type { KubeClient } from "../api/client.ts";
 import { ElectionNarrator, type LeaderMetrics } from "./narrator.ts";
-import { LeadershipLostError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
-import type { Leadership } from "./fenced_client.ts";
 import { findHolder, type LeaseName } from "./lease.ts";
 import { type Attempt, LeaseLock } from "./lease_lock.ts";
 import type { Recovery } from "../api/recovery.ts";

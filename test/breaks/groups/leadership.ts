@@ -7,7 +7,7 @@ import { type Break, edit } from "../break.ts";
 const LOCK = "lib/kube/election/lease_lock.ts";
 const LEADER = "lib/kube/election/leader.ts";
 const LEASE = "lib/kube/election/lease.ts";
-const FENCE = "lib/kube/election/fenced_client.ts";
+const FENCE = "lib/core/fence.ts";
 const QUEUE = "lib/engine/work_queue.ts";
 
 export const LEADERSHIP_BREAKS: readonly Break[] = [
@@ -19,13 +19,17 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "const { signal } = this.#leadership; if (this.#leadership.isHeld()) return;",
       "const { signal } = this.#leadership; if (!signal.aborted) return;",
     ),
-    tests: ["test/kube/election/fenced_client_test.ts"],
+    tests: ["test/core/fence_test.ts", "test/kube/election/fenced_client_test.ts"],
     simulated: true,
   },
   {
     id: "write-after-pause",
     invariant: "whether the Lease is held is asked again after each pause of a request",
-    edits: edit(FENCE, "{ beforeSend: () => this.#check() };", "{};"),
+    edits: edit(
+      "lib/kube/election/fenced_client.ts",
+      "{ beforeSend: () => this.#fence.check() };",
+      "{};",
+    ),
     tests: ["test/kube/election/fenced_client_test.ts"],
   },
   {

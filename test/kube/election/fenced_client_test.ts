@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
+import { Fence, type Leadership, LeadershipLostError } from "../../../lib/core/fence.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { LeadershipLostError } from "../../../lib/kube/api/errors.ts";
-import { createFencedClient, type Leadership } from "../../../lib/kube/election/fenced_client.ts";
+import { createFencedClient } from "../../../lib/kube/election/fenced_client.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { type Lease, LEASES } from "../../../lib/kube/kinds/lease.ts";
@@ -42,7 +42,7 @@ const WRITES: readonly [string, (client: KubeClient) => Promise<unknown>][] = [
 describe("createFencedClient()", () => {
   test.each(WRITES)("lets a leader %s", async (verb, write) => {
     const inner = new ScriptedKubeClient(new ManualClock());
-    await write(createFencedClient(inner, new FakeLeadership()));
+    await write(createFencedClient(inner, new Fence(new FakeLeadership())));
     expect(inner.writes).toMatchObject([{ verb }]);
   });
 
@@ -50,7 +50,7 @@ describe("createFencedClient()", () => {
     const inner = new ScriptedKubeClient(new ManualClock());
     const leadership = new FakeLeadership();
     leadership.isOurs = false;
-    const fenced = createFencedClient(inner, leadership);
+    const fenced = createFencedClient(inner, new Fence(leadership));
     await expect(write(fenced)).rejects.toThrow("this process does not lead");
     leadership.lose();
     await expect(write(fenced)).rejects.toBe(leadership.signal.reason);
@@ -63,7 +63,7 @@ describe("createFencedClient()", () => {
       const inner = new ScriptedKubeClient(new ManualClock());
       inner.onWrite = () => untilAborted(never);
       const leadership = new FakeLeadership();
-      const writing = write(createFencedClient(inner, leadership));
+      const writing = write(createFencedClient(inner, new Fence(leadership)));
       leadership.lose();
       await expect(writing).rejects.toBe(leadership.signal.reason);
     },
@@ -82,7 +82,7 @@ describe("createFencedClient()", () => {
     };
     const leadership = new FakeLeadership();
     leadership.lose();
-    const fenced = createFencedClient(inner, leadership);
+    const fenced = createFencedClient(inner, new Fence(leadership));
     expect(await fenced.read(NODES, { name: "a" }, never)).toEqual(NODE);
     expect((await fenced.list(NODES, {}, never)).items).toEqual([NODE]);
     const watch = fenced.watch(NODES, { resourceVersion: "1", timeoutSeconds: 9 }, never);
@@ -96,7 +96,7 @@ describe("createFencedClient()", () => {
     const inner = new ScriptedKubeClient(new ManualClock());
     const leadership = new FakeLeadership();
     leadership.lose();
-    const fenced = createFencedClient(inner, leadership);
+    const fenced = createFencedClient(inner, new Fence(leadership));
     const review = (apiVersion: string, kind: string): Resource<KubeObject> => ({
       apiVersion,
       kind,
@@ -157,7 +157,7 @@ describe("createFencedClient() over HTTP", () => {
   test("asks again before a write that waited is sent", async () => {
     const { clock, sent, client } = setStage();
     const leadership = new FakeLeadership();
-    const fenced = createFencedClient(client, leadership);
+    const fenced = createFencedClient(client, new Fence(leadership));
     const results = Promise.allSettled([
       fenced.patch(NODES, { name: "a" }, MERGE, never),
       // Waits for its place.
@@ -175,7 +175,7 @@ describe("createFencedClient() over HTTP", () => {
 
   test("sends a write that waited while leadership holds", async () => {
     const { clock, sent, client } = setStage();
-    const fenced = createFencedClient(client, new FakeLeadership());
+    const fenced = createFencedClient(client, new Fence(new FakeLeadership()));
     const writing = fenced.patch(NODES, { name: "a" }, MERGE, never);
     await clock.advance(7_000);
     expect(await writing).toMatchObject({ kind: "Node", metadata: { name: "a" } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { LeadershipLostError } from "../../../lib/kube/api/errors.ts";
+import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import {
   createIdentity,
   type ElectionTimes,

@@ -1,3 +1,4 @@
+import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -24,6 +25,7 @@ describeProviderContract("xenorchestra", async (): Promise<ProviderHarness> => {
     log: silentLogger,
     metrics: new MetricsRegistry(),
     signal: stopped.signal,
+    fence: new Fence(),
   });
   return {
     provider,

@@ -3,6 +3,7 @@
  * @module
  */
 import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
+import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import {
@@ -179,6 +180,7 @@ export function toDeps(
   return {
     log: silentLogger,
     signal: new AbortController().signal,
+    fence: new Fence(),
     ...over,
     clock: new ManualClock(),
     metrics: new MetricsRegistry(),

@@ -7,6 +7,7 @@ import { type AppOptions, runApp } from "../../../lib/app/app.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";
+import { Fence } from "../../../lib/core/fence.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
@@ -190,7 +191,8 @@ export class Replica {
       if (message === "Cannot take inventory") onFailure(process);
       if (message === TAKEN || message === REFUSED) onSettings(incarnation, message === TAKEN);
     });
-    const deps = { clock, metrics, log, signal: stop.signal };
+    const fence = new Fence();
+    const deps = { clock, metrics, log, signal: stop.signal, fence };
     const requestMetrics = createRequestMetrics(metrics);
     const toClient = (link: Link, more: { component?: string; deadlineMs?: number }): KubeClient =>
       createKubeClient({
@@ -212,6 +214,7 @@ export class Replica {
           this.#options.onInventory(process, inventory);
         },
       ),
+      fence,
       announcer: new Announcer(toOwnObject({}, xenOrchestra.name)),
       configuration: {
         path: SETTINGS_PATH,

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { loadProviderConfig } from "../../../lib/config/provider_config.ts";
 import type { Clock } from "../../../lib/core/clock.ts";
+import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { staticProvider } from "../../../lib/providers/static/mod.ts";
@@ -47,6 +48,7 @@ export async function startStaticCloudOn<C extends Clock>(
     log: silentLogger,
     metrics: new MetricsRegistry(),
     signal: new AbortController().signal,
+    fence: new Fence(),
     configFile: {
       path,
       reload: async (definition) =>

@@ -7,6 +7,7 @@ import { type AppOptions, runApp } from "../../../lib/app/app.ts";
 import type { Configuration } from "../../../lib/app/reload.ts";
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
+import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
@@ -176,12 +177,14 @@ export class OutageRig implements AsyncDisposable {
     const current = await parseProviderConfig(this.#configText, { path, env: {}, definition });
     const read = async (): Promise<string> => this.#configText;
     const configuration: Configuration = { path, read, env: {}, definition, current };
-    const deps = { clock, metrics, log: silentLogger, signal: stop.signal };
+    const fence = new Fence();
+    const deps = { clock, metrics, log: silentLogger, signal: stop.signal, fence };
     const provider = xenOrchestra.create(current.settings, deps);
     const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
     const client = createKubeClient({ credentials, clock, metrics, version: "test" });
     const options: AppOptions = {
       provider: this.#traffic.watchProvider(provider),
+      fence,
       client: this.#traffic.watchClient(client),
       clock,
       log: silentLogger,

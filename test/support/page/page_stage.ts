@@ -6,6 +6,7 @@ import { runApp } from "../../../lib/app/app.ts";
 import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
+import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
@@ -58,7 +59,7 @@ export async function startPageStage(fleet?: number): Promise<PageStage> {
   const listening = Promise.withResolvers<string>();
   const running = runApp(
     {
-      provider: xenOrchestra.create(settings, { log, metrics, signal, clock }),
+      provider: xenOrchestra.create(settings, { log, metrics, signal, clock, fence: new Fence() }),
       client: createKubeClient({ credentials, clock, metrics, version: "test" }),
       clock,
       log,
