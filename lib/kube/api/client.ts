@@ -17,20 +17,24 @@ export interface ListPage<T> {
   readonly continue?: string;
 }
 
-/** Query of one page. */
-export interface ListQuery {
+/** Which objects of a kind. */
+export interface Selection {
+  /** Absent: those of all namespaces, or of a kind that has none. */
   readonly namespace?: string;
-  readonly limit?: number;
-  readonly continue?: string;
-  /** Absent asks for the newest (quorum); `"0"` for any cached version. */
-  readonly resourceVersion?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 }
 
+/** Query of one page. */
+export interface ListQuery extends Selection {
+  readonly limit?: number;
+  readonly continue?: string;
+  /** Absent asks for the newest (quorum); `"0"` for any cached version. */
+  readonly resourceVersion?: string;
+}
+
 /** Query of a watch. */
-export interface WatchQuery {
-  readonly namespace?: string;
+export interface WatchQuery extends Selection {
   readonly resourceVersion: string;
   /** The server ends the stream after so many seconds; the client aborts it 30 s later if it does not. */
   readonly timeoutSeconds: number;

@@ -148,8 +148,10 @@ export function toListSearch(query: ListQuery): string {
 }
 
 /** Query string of a watch, with its question mark. Bookmarks are always asked for. */
-export function toWatchSearch({ resourceVersion, timeoutSeconds }: WatchQuery): string {
-  return toSearch({ watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds });
+export function toWatchSearch(query: WatchQuery): string {
+  const { resourceVersion, timeoutSeconds, labelSelector, fieldSelector } = query;
+  const version = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds };
+  return toSearch({ ...version, labelSelector, fieldSelector });
 }
 
 function toSearch(fields: Readonly<Record<string, string | number | undefined>>): string {

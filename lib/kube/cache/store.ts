@@ -19,7 +19,7 @@ export interface StoreReader<T extends KubeObject> {
   readonly size: number;
   /** Whether the first list is in the store. */
   readonly synced: boolean;
-  /** Resolves when the first list is in the store. @throws `signal.reason` when the signal aborts first */
+  /** Resolves when a first list is in the store. @throws `signal.reason` when the signal aborts first */
   untilSynced(signal: AbortSignal): Promise<void>;
   /** Tells `listener` of all objects that are here already, then of each change. Returns what ends that. */
   subscribe(listener: StoreListener<T>): () => void;
@@ -53,7 +53,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   readonly #listeners = new Set<StoreListener<T>>();
   #objects: Map<Key, T> = new Map();
   #resourceVersion: string | undefined;
-  readonly #firstList = Promise.withResolvers<void>();
+  #firstList = Promise.withResolvers<void>();
 
   constructor({ resource, log }: StoreOptions<T>) {
     this.#resource = resource;
@@ -126,6 +126,15 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     const key = toKey(object);
     if (!this.#objects.delete(key)) return;
     this.#tell(key, trimObject(this.#resource, object), undefined);
+  }
+
+  /** Takes out all: the kind itself is gone. Nothing is known until the next list. */
+  clear(): void {
+    const before = this.#objects;
+    if (this.synced) this.#firstList = Promise.withResolvers();
+    this.#objects = new Map();
+    this.#resourceVersion = undefined;
+    for (const [key, object] of before) this.#tell(key, object, undefined);
   }
 
   #tellChange(key: Key, before: T | undefined, after: T): void {

@@ -6,7 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
-import type { KubeClient, WatchEvent } from "../api/client.ts";
+import type { KubeClient, Selection, WatchEvent } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import { listAll } from "./list_all.ts";
 import type { Recovery } from "../api/recovery.ts";
@@ -31,6 +31,8 @@ import {
 export interface WatcherOptions<T extends KubeObject> {
   readonly client: KubeClient;
   readonly resource: Kind<T>;
+  /** Which objects of that kind. @default {all of them} */
+  readonly selection?: Selection;
   /** Written by this watcher alone. */
   readonly store: Store<T>;
   readonly clock: Clock;
@@ -40,6 +42,8 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly random?: () => number;
   /** Ends pauses after failures, but for those that the server asked for, and watches that may be silent. */
   readonly recovery?: Recovery;
+  /** Asked after each failure whether the kind itself is away, which ends the watcher. @default {it never is} */
+  readonly isAway?: (error: unknown, signal: AbortSignal) => Promise<boolean>;
 }
 
 /** Metrics that all watchers of a process share; the label `resource` tells them apart. */
@@ -65,7 +69,7 @@ export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics 
 }
 
 /**
- * Runs until the signal aborts; then returns. No failure of the API server ends it, and none makes it
+ * Runs until the signal aborts or its kind is away; then returns. No other failure ends it, and none makes it
  * spin: a watch is opened at most once a second, and after failures 0.8 s to 60 s apart, or as soon as somebody else
  * finds that the server is back. A watch that says nothing for 40 s is opened again over
  * a new connection, and so is one that said nothing lately when another connection turns out to be silent.
@@ -83,6 +87,7 @@ export async function runWatcher<T extends KubeObject>(
     const openedMs = clock.monotonic();
     const outcome = await runPhase(options, state, signal);
     if (signal.aborted) return;
+    if (outcome.kind === "failed" && (await options.isAway?.(outcome.error, signal))) return;
     const step = toNextStep(state, outcome);
     const pauseMs = toPauseMs(step, outcome, clock.monotonic() - openedMs, () =>
       backoff.next(clock.monotonic()),
@@ -112,8 +117,8 @@ async function listOnce<T extends KubeObject>(
   state: WatcherState,
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
-  const { client, resource, store } = options;
-  const query = toListQuery(state);
+  const { client, resource, selection, store } = options;
+  const query = { ...toListQuery(state), ...selection };
   const { items, resourceVersion, paged } = await listAll(client, resource, query, signal);
   store.replace(items, resourceVersion);
   noteLife(options);
@@ -127,13 +132,14 @@ async function watchOnce<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
   const { resourceVersion: from = "" } = state;
-  const { client, resource, clock, random = Math.random } = options;
+  const { client, resource, selection, clock, random = Math.random } = options;
   const openedMs = clock.monotonic();
   // From "" or "0" the server first replays what exists, in no order: that says nothing about progress.
   let replaying = from === "" || from === "0";
   let resourceVersion = from;
   let events = 0;
-  const query = { resourceVersion: from, timeoutSeconds: toWatchSeconds(state, random) };
+  const timeoutSeconds = toWatchSeconds(state, random);
+  const query = { ...selection, resourceVersion: from, timeoutSeconds };
   const silence = new WatchSilence(options, signal);
   try {
     for await (const event of client.watch(resource, query, silence.signal)) {

@@ -38,6 +38,13 @@ describe("toWatchSearch()", () => {
       "?watch=1&allowWatchBookmarks=true&resourceVersion=0&timeoutSeconds=300",
     );
   });
+
+  test("asks for what is selected alone", () => {
+    const selection = { labelSelector: "a=b", fieldSelector: "x=y" };
+    expect(toWatchSearch({ resourceVersion: "7", timeoutSeconds: 30, ...selection })).toBe(
+      "?watch=1&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=30&labelSelector=a%3Db&fieldSelector=x%3Dy",
+    );
+  });
 });
 
 describe("hasPrecondition()", () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLogger, silentLogger } from "../../../lib/core/log.ts";
 import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
+import { settle } from "../../support/manual_clock.ts";
 import { Store, toKey } from "../../../lib/kube/cache/store.ts";
 
 type Told = [key: string, before: string | undefined, after: string | undefined];
@@ -141,4 +142,18 @@ test("Store.untilSynced() resolves with the first list, at once from then on, an
   store.replace([toNode("a", "1")], "1");
   expect(await waiting).toBe(1);
   await store.untilSynced(stop.signal);
+});
+
+test("Store.clear() takes out all, tells so, and knows nothing until the next list", async () => {
+  const { store, told } = setUp();
+  store.replace([toNode("a", "1")], "3");
+  told.length = 0;
+  store.clear();
+  expect([store.size, store.synced, store.resourceVersion]).toEqual([0, false, undefined]);
+  expect(told).toEqual([["a", "1", undefined]]);
+  const waiting = store.untilSynced(new AbortController().signal).then(() => store.size);
+  await settle();
+  store.replace([toNode("b", "1"), toNode("c", "1")], "4");
+  store.remove(toNode("b", "1"));
+  expect(await waiting).toBe(1);
 });

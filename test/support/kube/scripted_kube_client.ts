@@ -9,6 +9,7 @@ import type {
   ListPage,
   ListQuery,
   PatchType,
+  Selection,
   WatchEvent,
   WatchQuery,
 } from "../../../lib/kube/api/client.ts";
@@ -45,6 +46,11 @@ export class ScriptedKubeClient implements KubeClient {
   /** Answers writes; throws to refuse one. Writes without an answer wait for their signal. */
   onWrite: (write: Write) => Promise<unknown> | unknown = (write) => write.body;
 
+  /** Answers reads of paths; throws to refuse one. */
+  onGet: (path: string) => Promise<unknown> | unknown = () => {
+    throw new TypeError("the script knows no get");
+  };
+
   constructor(clock: Clock, script: readonly ScriptStep[] = []) {
     this.#clock = clock;
     this.#script = [...script];
@@ -60,6 +66,7 @@ export class ScriptedKubeClient implements KubeClient {
       query.resourceVersion === undefined ? "" : ` rv=${query.resourceVersion}`,
       query.limit === undefined ? "" : ` limit=${query.limit}`,
       query.continue === undefined ? "" : ` continue=${query.continue}`,
+      toSelectors(query),
     ];
     const step = this.#next(`list${parts.join("")}`);
     if (step === undefined) return untilAborted(signal);
@@ -74,7 +81,7 @@ export class ScriptedKubeClient implements KubeClient {
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent> {
     this.watchSeconds.push(query.timeoutSeconds);
-    const step = this.#next(`watch rv=${query.resourceVersion}`);
+    const step = this.#next(`watch rv=${query.resourceVersion}${toSelectors(query)}`);
     if (step === undefined) return untilAborted(signal);
     if ("fail" in step) throw step.fail;
     if ("page" in step) throw new TypeError("the script has a list where a watch was asked for");
@@ -128,8 +135,10 @@ export class ScriptedKubeClient implements KubeClient {
     return Promise.reject(new TypeError("the script knows no read"));
   }
 
-  get(): Promise<unknown> {
-    return Promise.reject(new TypeError("the script knows no get"));
+  async get(path: string): Promise<unknown> {
+    this.requests.push(`get ${path}`);
+    this.timesMs.push(this.#now());
+    return this.onGet(path);
   }
 
   close(): void {}
@@ -149,6 +158,11 @@ export class ScriptedKubeClient implements KubeClient {
     this.writes.push(write);
     return (await Promise.race([this.onWrite(write), untilAborted(signal)])) as T;
   }
+}
+
+function toSelectors({ labelSelector, fieldSelector }: Selection): string {
+  const labels = labelSelector === undefined ? "" : ` labels=${labelSelector}`;
+  return fieldSelector === undefined ? labels : `${labels} fields=${fieldSelector}`;
 }
 
 /** Rejects with the signal's reason once it aborts; a request that nobody answers. */

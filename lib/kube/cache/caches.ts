@@ -1,0 +1,162 @@
+/**
+ * A watcher and a store for each kind that somebody asks for.
+ * @module
+ */
+import { assert } from "../../core/assert.ts";
+import { toBackoffMs } from "../../core/backoff.ts";
+import type { Selection } from "../api/client.ts";
+import { KubeError } from "../api/errors.ts";
+import type { Kind } from "../kinds/kind.ts";
+import type { KubeObject } from "../kinds/resource.ts";
+import { findServing, type Serving } from "./discovery.ts";
+import { Store, type StoreReader } from "./store.ts";
+import { runWatcher, type WatcherOptions } from "./watcher.ts";
+
+/** What {@linkcode Caches} work with: what their watchers share. */
+export type CachesOptions = Pick<
+  WatcherOptions<KubeObject>,
+  "client" | "clock" | "log" | "metrics" | "random" | "recovery"
+>;
+
+/** How far the view of a kind is. */
+export interface CacheState {
+  /** Plural name: `nodes`. */
+  readonly resource: string;
+  /** Whether the first list is in the store. */
+  readonly synced: boolean;
+  /** Whether the API server does not serve the kind, as far as it was asked lately. */
+  readonly missing: boolean;
+}
+
+/** First and longest pause between two looks for a kind that is missing. */
+const LOOK_PAUSE = { baseMs: 2_000, capMs: 60_000, jitter: 0.5 } as const;
+
+/**
+ * Views of the API server's objects, a watcher each. Whoever asks for the same objects of the same kind shares one.
+ *
+ * A kind that the API server does not serve is looked for until it is there, and nobody else waits for it: its view is
+ * empty and not synced. What was in the view of a kind that is removed later is gone from it once the API server said
+ * twice that it has no such kind.
+ */
+export class Caches {
+  readonly #options: CachesOptions;
+  readonly #caches: AnyCache[] = [];
+  #isRunning = false;
+
+  constructor(options: CachesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The view of a kind, or of a part of it. Ask before {@linkcode run}.
+   *
+   * @param kind The same for whoever shares a view: two that are told apart by what they keep are two kinds
+   * @param selection Which objects. @default {all of them}
+   */
+  reader<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}): StoreReader<T> {
+    assert(!this.#isRunning, "caches are asked for before they run");
+    const known = this.#caches.find((cache) => cache.isOf(kind, selection));
+    if (known !== undefined) return known.store;
+    const cache = new Cache(kind, selection, this.#options);
+    this.#caches.push(cache);
+    return cache.store;
+  }
+
+  /** How far each view is, in the order in which they were asked for. */
+  get states(): readonly CacheState[] {
+    return this.#caches.map((cache) => cache.state);
+  }
+
+  /** Keeps all views equal to what the API server has. Ends by the signal alone. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#isRunning = true;
+    await Promise.all(this.#caches.map((cache) => cache.run(signal)));
+  }
+}
+
+/** A cache of some kind. */
+interface AnyCache {
+  readonly state: CacheState;
+  /** Whether it is the cache of these objects of this very kind. */
+  isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+class Cache<T extends KubeObject> implements AnyCache {
+  readonly store: Store<T>;
+  readonly #kind: Kind<T>;
+  readonly #selection: Selection;
+  readonly #options: CachesOptions;
+  /** What the API server said last, after it was asked. */
+  #serving: Serving = "served";
+
+  constructor(kind: Kind<T>, selection: Selection, options: CachesOptions) {
+    this.store = new Store({ resource: kind, log: options.log });
+    this.#kind = kind;
+    this.#selection = selection;
+    this.#options = options;
+  }
+
+  get state(): CacheState {
+    const missing = this.#serving !== "served";
+    return { resource: this.#kind.plural, synced: this.store.synced, missing };
+  }
+
+  isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K> {
+    const names = ["namespace", "labelSelector", "fieldSelector"] as const;
+    const isSame = names.every((name) => this.#selection[name] === selection[name]);
+    return isSame && Object.is(this.#kind, kind);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const watcher = {
+      ...this.#options,
+      resource: this.#kind,
+      selection: this.#selection,
+      store: this.store,
+      isAway: (error: unknown) => this.#isAway(error, signal),
+    };
+    while (!signal.aborted) {
+      await runWatcher(watcher, signal);
+      if (!signal.aborted) await this.#waitUntilServed(signal);
+    }
+  }
+
+  /** A 404 for a whole collection is reason enough to look, and no more than that. */
+  async #isAway(error: unknown, signal: AbortSignal): Promise<boolean> {
+    if (!(error instanceof KubeError) || error.code !== 404) return false;
+    this.#serving = (await this.#look(signal)) ?? "served";
+    return this.#serving !== "served";
+  }
+
+  async #waitUntilServed(signal: AbortSignal): Promise<void> {
+    const { clock, log, random = Math.random } = this.#options;
+    const { apiVersion, plural } = this.#kind;
+    const [group = "", version] = apiVersion.split("/");
+    const fields = { crd: `${plural}.${group}`, version };
+    log.warn("CustomResourceDefinition is missing: install it in this version", fields);
+    for (let looks = 1; this.#serving !== "served"; looks += 1) {
+      const pauseMs = toBackoffMs(looks, { ...LOOK_PAUSE, random });
+      // Only the signal can reject this.
+      await clock.sleep(pauseMs, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      const serving = await this.#look(signal);
+      if (serving === undefined) continue;
+      // One of several API servers may lag behind: what it does not know yet is not gone.
+      const isGone = serving === "missing" && this.#serving === "missing";
+      if (isGone && this.store.synced) this.store.clear();
+      this.#serving = serving;
+    }
+    log.info("CustomResourceDefinition was found", fields);
+  }
+
+  /** What the API server says; `undefined` when it cannot be asked. */
+  async #look(signal: AbortSignal): Promise<Serving | undefined> {
+    try {
+      return await findServing(this.#options.client, this.#kind, signal);
+    } catch (error) {
+      if (error instanceof KubeError || signal.aborted) return undefined;
+      throw error;
+    }
+  }
+}

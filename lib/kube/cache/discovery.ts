@@ -1,0 +1,56 @@
+/**
+ * Whether the API server serves a kind: what a CustomResourceDefinition brings may come later, and may go.
+ * Source: https://kubernetes.io/docs/concepts/overview/kubernetes-api/#unaggregated-discovery
+ * @module
+ */
+import type { KubeClient } from "../api/client.ts";
+import { KubeError } from "../api/errors.ts";
+import type { Fields } from "../kinds/kind.ts";
+import type { KubeObject, Resource } from "../kinds/resource.ts";
+import { isFields } from "../kinds/shape.ts";
+
+/**
+ * Whether a kind is served.
+ *
+ * - `served`: in the version that is asked for
+ * - `otherVersion`: in other versions alone. Its objects may well exist
+ * - `missing`: in no version, so there is no object of it
+ */
+export type Serving = "served" | "otherVersion" | "missing";
+
+/**
+ * Reads from the API server's own lists of what it serves. A 404 proves nothing: for a group that it does not have, the
+ * API server answers as any server does.
+ *
+ * @throws {KubeError} when a list cannot be read, which says nothing about the kind; `signal.reason`
+ */
+export async function findServing(
+  client: KubeClient,
+  { apiVersion, plural }: Resource<KubeObject>,
+  signal: AbortSignal,
+): Promise<Serving> {
+  const [group = "", version] = apiVersion.split("/");
+  // The core group is not a matter of what is installed.
+  if (version === undefined) return "served";
+  const ask = async (path: string, list: string): Promise<Fields[]> =>
+    readEntries(await client.get(path, signal), list, path);
+  const groups = await ask("/apis", "groups");
+  const versions = groups
+    .filter(({ name }) => name === group)
+    .flatMap((found) => readEntries(found, "versions", "/apis"))
+    .map(({ groupVersion }) => String(groupVersion));
+  const serving: string[] = [];
+  for (const one of versions) {
+    const resources = await ask(`/apis/${one}`, "resources");
+    if (resources.some(({ name }) => name === plural)) serving.push(one);
+  }
+  if (serving.includes(apiVersion)) return "served";
+  return serving.length > 0 ? "otherVersion" : "missing";
+}
+
+/** The entries of a list in a reply of the API server. What stands in between may answer anything. */
+function readEntries(value: unknown, list: string, path: string): Fields[] {
+  const entries: unknown = isFields(value) ? value[list] : undefined;
+  if (Array.isArray(entries) && entries.every(isFields)) return entries;
+  throw new KubeError("unavailable", `Cannot get "${path}": the answer has no ${list}`);
+}
