@@ -4,7 +4,7 @@
  */
 import type { Edit } from "./break.ts";
 import { OUTSIDE_MEMBERS, OUTSIDE_WORDS } from "./language.ts";
-import { readTokens, renameTokens, type Token } from "./tokens.ts";
+import { readTokens, renameTokens, type Token, unwrapReturns } from "./tokens.ts";
 
 /** What a text has where a piece has its names, by {@linkcode toKey}. */
 type Names = ReadonlyMap<string, Token>;
@@ -22,7 +22,8 @@ interface Place {
  * @throws {Error} when the shape of a piece does not occur exactly once, or when what takes its place has a name that
  *   the text may call something else
  */
-export function applyEdit(text: string, { file, from, to, given }: Edit): string {
+export function applyEdit(code: string, { file, from, to, given }: Edit): string {
+  const text = unwrapReturns(code);
   const { start, end, names } = findPlace(text, from, { file, known: new Map() });
   let known = names;
   for (const piece of given) known = findPlace(text, piece, { file, known }).names;

@@ -25,6 +25,18 @@ describe("applyEdit()", () => {
     expect(apply(text, FROM, TO)).toBe(broken);
   });
 
+  test("finds what a formatter put into brackets, because it takes more than one line", () => {
+    const text =
+      "return (\n  // why\n  seenAtMs < nowMs &&\n  (isNew || list.some(() => { return (1); }))\n);\n";
+    expect(apply(text, "return a < b && (c || d.e(", "return a > b && (c || d.e(")).toBe(
+      "return seenAtMs > nowMs && (isNew || list.some(() => { return 1; }));\n",
+    );
+    expect(apply(text, "&& (c || d.e(() => { return 1; }));", ";")).toBe(
+      "return seenAtMs < nowMs ;\n",
+    );
+    expect(apply("return (a + b).c; f(1);", "f(1);", "")).toBe("return (a + b).c; ");
+  });
+
   test.each([
     ["another literal", "f(1)", "f(2)"],
     ["another operator", "a < b", "a > b"],

@@ -73,6 +73,26 @@ export function renameTokens(code: string, toName: (name: Token) => string): str
   return renamed + code.slice(doneTo);
 }
 
+/** Code without the brackets that a formatter puts around what is returned when it takes more than one line. */
+export function unwrapReturns(code: string): string {
+  const words = readWords(code);
+  const open: number[] = [];
+  const gaps: { readonly start: number; readonly end: number }[] = [];
+  for (const [at, { text }] of words.entries()) {
+    if (OPENING.test(text)) open.push(at);
+    if (!CLOSING.test(text)) continue;
+    const first = open.pop() ?? 0;
+    const [before, bracket, inner] = words.slice(first - 1, first + 2);
+    const [last, , after] = words.slice(at - 1, at + 2);
+    if (before?.text !== "return" || bracket?.text !== "(" || after?.text !== ";") continue;
+    if (inner) gaps.push({ start: bracket.start, end: inner.start });
+    if (last) gaps.push({ start: last.end, end: after.start });
+  }
+  return gaps
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((kept, { start, end }) => kept.slice(0, start) + kept.slice(end), code);
+}
+
 interface Word {
   readonly type: string;
   readonly text: string;
