@@ -125,24 +125,24 @@ export function describeProviderContract(
     });
 
     test("readInstances() shows what an inventory shows, says nothing of others, and breaks as a list", async () => {
-      const { provider } = harness;
-      if (provider.readInstances === undefined) return;
+      const { changes } = harness.provider;
+      if (!changes?.readInstances) return;
       const { inventory, first } = await takeStock();
-      expect(await provider.readInstances(new Set([first.id, "none"]), signal)).toEqual(
+      expect(await changes.readInstances(new Set([first.id, "none"]), signal)).toEqual(
         new Map([[first.id, first]]),
       );
       expect(inventory.instances.get(first.id)).toEqual(first);
       await harness.remove(harness.machines[0]);
-      expect(await provider.readInstances(new Set([first.id]), signal)).toEqual(new Map());
+      expect(await changes.readInstances(new Set([first.id]), signal)).toEqual(new Map());
       await harness.breakCloud();
-      const broken = provider.readInstances(new Set([first.id]), signal);
+      const broken = changes.readInstances(new Set([first.id]), signal);
       expect(await broken.catch((error: unknown) => error)).toBeInstanceOf(CloudError);
     });
 
     test("watchChanges() goes on through a broken cloud, and returns when its signal aborts", async () => {
       await harness.breakCloud();
       const stop = new AbortController();
-      const following = harness.provider.watchChanges?.(() => {}, stop.signal);
+      const following = harness.provider.changes?.watchChanges(() => {}, stop.signal);
       await Bun.sleep(20);
       stop.abort(new Error("the test is over"));
       expect(await following).toBeUndefined();

@@ -2,11 +2,13 @@
  * The port: what Landfall asks of any cloud. Providers implement it, controllers call it, neither knows the other.
  * @module
  */
+import type { Changes } from "./capabilities/changes.ts";
 import type { Inspection } from "./inspection.ts";
 import type { Instance } from "./instance.ts";
 import type { Inventory } from "./inventory/inventory.ts";
 import type { Place } from "./place.ts";
 
+export type { ChangeHint } from "./capabilities/changes.ts";
 export type { Instance, InstanceAddress, InstanceState } from "./instance.ts";
 export type { Place } from "./place.ts";
 
@@ -88,12 +90,6 @@ export type Presence =
   /** Somebody else's. Without a `message`: its provider ID belongs to another cloud. */
   | { readonly kind: "foreign"; readonly providerId?: string; readonly message?: string };
 
-/**
- * What may have changed in a cloud: instances by their cloud IDs, or anything. A hint is a reason to look, and nothing
- * else: it never says what is there now, nor that something is gone.
- */
-export type ChangeHint = ReadonlySet<string> | "everything";
-
 /** A cloud. */
 export interface Provider {
   /** Name for `--cloud-provider`, logs and metrics. */
@@ -136,29 +132,8 @@ export interface Provider {
     signal: AbortSignal,
     options?: ReadOptions,
   ): Promise<Presence>;
-  /**
-   * Follows what the cloud says of changes as they happen, and hints at each. Goes on until the signal aborts, through
-   * every trouble, and then returns; while nothing is to be heard there are no hints, and refreshes go on anyway. After
-   * each time that something may have been missed, the hint is `everything`.
-   *
-   * Absent: the cloud tells nothing by itself.
-   *
-   * @param onHint May be called at any time, often, with instances that nobody cares about; never throws
-   */
-  watchChanges?(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void>;
-  /**
-   * Reads a few instances, to put them into an inventory that is otherwise older. Never runs beside
-   * {@linkcode listInventory}. Absent: a refresh is the answer to every hint.
-   *
-   * @param ids Cloud IDs, at most eight
-   * @returns Those that are shown, by their IDs, as an inventory would have them. Nothing is said of the others, not
-   * even that they are missing: only an inventory tells
-   * @throws {CloudError} when the cloud cannot answer
-   */
-  readInstances?(
-    ids: ReadonlySet<string>,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, Instance>>;
+  /** How the cloud tells of changes as they happen. Absent: it tells nothing by itself. */
+  readonly changes?: Changes;
   /**
    * Looks at the cloud once, for a person who sets it up: whether it answers, as whom, and what it lets see. What goes
    * wrong is a finding; rejects only when the signal aborts. Changes nothing, and leaves nothing behind when the

@@ -50,9 +50,8 @@ const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 };
  * Guarantees: one refresh at a time; a failed one changes nothing but the age and `lastError`; listeners are told after
  * every refresh, failed ones too, and cannot break it.
  *
- * Where the cloud hints at changes, what a hint names is read at once, or everything soon. Instances that were read by
- * themselves are put into the inventory in use; its age, its coverage and what it lacks stay as they were, so that
- * nothing ever goes missing but by a refresh. Refreshes go on at their interval, whatever is hinted at.
+ * Where the cloud hints at changes, what a hint names is read at once, or everything soon. What was read by itself is
+ * put into the inventory in use, whose age, coverage and gaps stay: nothing goes missing but by a refresh.
  */
 export class InventorySource {
   readonly #options: InventorySourceOptions;
@@ -163,7 +162,7 @@ export class InventorySource {
   async #follow(signal: AbortSignal): Promise<void> {
     const { provider, log } = this.#options;
     try {
-      await provider.watchChanges?.((hint) => this.#noteHint(hint), signal);
+      await provider.changes?.watchChanges((hint) => this.#noteHint(hint), signal);
     } catch (error) {
       if (!signal.aborted) log.error("Changes are only seen by asking from now on", { error });
     }
@@ -174,7 +173,7 @@ export class InventorySource {
     const isCaredFor = (id: string): boolean => this.#current?.lookedFor?.has(id) ?? true;
     const isFirst = this.#hints.isEmpty;
     if (!this.#hints.add(hint, isCaredFor)) return;
-    if (!provider.readInstances) this.#hints.add("everything", isCaredFor);
+    if (!provider.changes?.readInstances) this.#hints.add("everything", isCaredFor);
     const kind = hint === "everything" ? "everything" : "instances";
     this.#hinted.inc({ provider: provider.name, kind });
     if (isFirst) this.#hintsReadyMs = clock.monotonic() + HINT_SETTLE_MS;
@@ -271,7 +270,8 @@ export class InventorySource {
     this.#lastReadMs = clock.monotonic();
     if (due === "everything" || this.#current === undefined) return;
     try {
-      const shown = (await provider.readInstances?.(due, signal)) ?? new Map<string, never>();
+      const shown =
+        (await provider.changes?.readInstances?.(due, signal)) ?? new Map<string, never>();
       const { inventory, changed } = mergeInstances(this.#current, shown);
       this.#current = inventory;
       if (changed.size > 0) this.#tell(changed, false);

@@ -3,6 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
+import type { Changes } from "../../cloud/capabilities/changes.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type {
@@ -52,11 +53,12 @@ interface Generation {
  * use when it is given; the memory that keeps Nodes safe stays as long as `url` does, and starts anew with another one;
  * no direct answer is given before the first inventory under new settings.
  */
-export class LiveProvider implements Provider {
+export class LiveProvider implements Provider, Changes {
   readonly name = "xenorchestra";
   readonly providedNodeIps = "trusted";
   readonly originLabels: Readonly<Record<string, string>>;
   readonly labelKeys: ReadonlySet<string>;
+  readonly changes: Changes = this;
   readonly #options: LiveProviderOptions;
   #now: Generation;
   /** Whether there was an inventory since the settings changed. */

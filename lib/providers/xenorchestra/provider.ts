@@ -3,6 +3,7 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
+import type { Changes } from "../../cloud/capabilities/changes.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type {
@@ -63,7 +64,7 @@ export interface XenOrchestraOptions {
 type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
 
 /** See {@linkcode Provider}. */
-export class XenOrchestraProvider implements Provider {
+export class XenOrchestraProvider implements Provider, Changes {
   readonly name = "xenorchestra";
   /** Guest tools often report nothing, or not everything. */
   readonly providedNodeIps = "trusted";

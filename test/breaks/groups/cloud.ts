@@ -28,10 +28,10 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "an instance goes missing by a refresh, never because a hint's read lacks it",
     edits: edit(
       SOURCE,
-      "const shown = (await provider.readInstances?.(due, signal)) ?? new Map<string, never>(); " +
+      "const shown = (await provider.changes?.readInstances?.(due, signal)) ?? new Map<string, never>(); " +
         "const { inventory, changed } = mergeInstances(this.#current, shown); " +
         "this.#current = inventory;",
-      "const shown = (await provider.readInstances?.(due, signal)) ?? new Map<string, never>(); " +
+      "const shown = (await provider.changes?.readInstances?.(due, signal)) ?? new Map<string, never>(); " +
         "const { inventory, changed } = mergeInstances(this.#current, shown); " +
         "const _left = [...inventory.instances].filter(([_id]) => !due.has(_id) || shown.has(_id)); " +
         "this.#current = { ...inventory, instances: new Map(_left) };",

@@ -54,8 +54,8 @@ afterEach(() => fake.stop());
 
 describe("readInstances()", () => {
   const read = (...ids: string[]): Promise<ReadonlyMap<string, Instance>> => {
-    if (provider.readInstances === undefined) throw new Error("Cannot test: there is none");
-    return provider.readInstances(new Set(ids), signal);
+    if (!provider.changes?.readInstances) throw new Error("Cannot test: there is none");
+    return provider.changes.readInstances(new Set(ids), signal);
   };
 
   test("asks once for all, and gives what an inventory would", async () => {

@@ -2,6 +2,7 @@
  * Instances, inventories and a scripted provider for tests.
  * @module
  */
+import type { Changes } from "../../../lib/cloud/capabilities/changes.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type {
   ChangeHint,
@@ -94,7 +95,8 @@ export class FakeProvider implements Provider {
 }
 
 /** The same cloud, which hints at changes when a test does, and lets a few instances be read by themselves. */
-export class HintingProvider extends FakeProvider {
+export class HintingProvider extends FakeProvider implements Changes {
+  readonly changes: Changes = this;
   /** Hints; does nothing before somebody follows. */
   hint: (hint: ChangeHint) => void = () => {};
   /** IDs of each read, in order. */

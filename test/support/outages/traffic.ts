@@ -73,7 +73,7 @@ export class Traffic {
 
   /** A provider whose calls are counted. */
   watchProvider(provider: Provider): Provider {
-    const { name, providedNodeIps, originLabels, refreshIntervalMs } = provider;
+    const { name, providedNodeIps, originLabels, refreshIntervalMs, changes } = provider;
     const count = async <T>(work: Promise<T>): Promise<T> => {
       this.#cloudCalls += 1;
       return await work.finally(() => {
@@ -89,10 +89,12 @@ export class Traffic {
       listInventory: (...args) => count(provider.listInventory(...args)),
       findInstance: (...args) => provider.findInstance(...args),
       readInstance: (...args) => count(provider.readInstance(...args)),
-      // Goes on for ever; what it asks for is seen by its requests.
-      watchChanges: async (...args) => provider.watchChanges?.(...args),
-      readInstances: (...args) =>
-        count(provider.readInstances?.(...args) ?? Promise.resolve(new Map<string, Instance>())),
+      changes: {
+        // Goes on for ever; what it asks for is seen by its requests.
+        watchChanges: async (...args) => changes?.watchChanges(...args),
+        readInstances: (...args) =>
+          count(changes?.readInstances?.(...args) ?? Promise.resolve(new Map<string, Instance>())),
+      },
     };
   }
 

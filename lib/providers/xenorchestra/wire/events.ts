@@ -90,7 +90,7 @@ export class EventFeed {
     });
   }
 
-  /** Follows until the signal aborts; then returns. See {@linkcode Provider.watchChanges}. */
+  /** Follows until the signal aborts; then returns. See `Changes.watchChanges`. */
   async run(onHint: OnHint, signal: AbortSignal): Promise<void> {
     const { clock, log, random } = this.#options;
     this.#connected.set(0);

@@ -57,7 +57,7 @@ function toName(poolId: string | undefined): string {
 }
 
 async function readHinted(): Promise<ReadonlyMap<string, Instance>> {
-  return (await provider.readInstances?.(new Set([WORKER_1]), signal)) ?? new Map();
+  return (await provider.changes?.readInstances?.(new Set([WORKER_1]), signal)) ?? new Map();
 }
 
 const UNKNOWN = ["unknown notCovered", "unknown notCovered"];
