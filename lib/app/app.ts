@@ -1,10 +1,8 @@
 /**
- * Composition root: wires one provider, one API server and the controllers, and runs them until stopped.
+ * Composition root: wires the chosen controllers, an API server and a cloud, if they need one, and runs them until
+ * stopped.
  * @module
  */
-import { LABELS_NAME } from "../controllers/node_labels/mod.ts";
-import { LIFECYCLE_NAME } from "../controllers/node_lifecycle/mod.ts";
-import { NODE_NAME } from "../controllers/node/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import { createWatcherMetrics, runWatcher } from "../kube/cache/watcher.ts";
 import { abortable } from "../core/abortable.ts";
@@ -32,20 +30,21 @@ const HTTP_GRACE_MS = 1_000;
  */
 export async function runApp(options: AppOptions, signal: AbortSignal): Promise<void> {
   const parts = createParts(options);
+  const { cloud, controllers, elector } = parts;
   const servers = await startListeners(options, parts, signal);
   // What controllers need to finish (the watch, the inventory, Events) outlives them.
   const background = new AbortController();
   const loops = runBackground(options, parts, background.signal);
   const running = createRunningMetric(options.metrics);
-  exportInstances(options.metrics, parts.nodes, (node) => parts.presences.find(node));
-  if (options.controllers.has(LIFECYCLE_NAME)) parts.lifecycle.standBy();
+  if (cloud) exportInstances(options.metrics, cloud.nodes, (node) => cloud.presences.find(node));
+  for (const { controller } of controllers) controller.standBy?.();
   const supervised = supervise(options, parts, AbortSignal.any([signal, background.signal]));
   const work = (stop: AbortSignal): Promise<void> => {
     supervised.notice();
-    return runControllers(options, parts, running, stop);
+    return runControllers(controllers, running, stop);
   };
   try {
-    await Promise.race([runLeading(parts.elector, work, signal), loops]);
+    await Promise.race([runLeading(elector, work, signal), loops]);
   } finally {
     background.abort(signal.reason);
     const stopping = servers.map((server) => server.stop(HTTP_GRACE_MS));
@@ -61,11 +60,22 @@ async function runBackground(
   parts: Parts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, log, metrics, announcer, configuration, provider } = options;
-  const { nodes, source, events, lifecycle, recovery } = parts;
+  await Promise.all([
+    parts.cloud && runCloud(options, { ...parts, cloud: parts.cloud }, signal),
+    parts.events.run(signal),
+  ]);
+}
+
+async function runCloud(
+  { client, clock, log, metrics, announcer, configuration }: AppOptions,
+  { cloud, controllers, recovery }: Required<Pick<Parts, "cloud">> & Parts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { nodes, provider, source } = cloud;
   if (announcer) announceFirstFailure(source, announcer, provider.name);
   const success = createReloadMetric(metrics);
-  const shared = { provider, source, lifecycle, announcer, clock, log, success };
+  const running = controllers.map(({ controller }) => controller);
+  const shared = { provider, source, controllers: running, announcer, clock, log, success };
   await Promise.all([
     configuration && runReload({ ...shared, configuration }, signal),
     runWatcher(
@@ -81,29 +91,23 @@ async function runBackground(
       signal,
     ),
     source.run(signal),
-    events.run(signal),
   ]);
 }
 
 async function runControllers(
-  { controllers }: AppOptions,
-  { node, labels, lifecycle }: Parts,
+  controllers: Parts["controllers"],
   running: Gauge,
   signal: AbortSignal,
 ): Promise<void> {
-  const known = {
-    [NODE_NAME]: node,
-    [LABELS_NAME]: labels,
-    [LIFECYCLE_NAME]: lifecycle,
-  };
-  const chosen = Object.entries(known).filter(([name]) => controllers.has(name));
-  for (const [name] of chosen) running.set(1, { name, manager: "cloud-controller-manager" });
+  for (const { definition } of controllers) {
+    running.set(1, { name: definition.name, manager: "cloud-controller-manager" });
+  }
   // Without any, the pages are still served.
-  if (chosen.length === 0) return await untilAborted(signal);
+  if (controllers.length === 0) return await untilAborted(signal);
   const broken = new AbortController();
   const stop = AbortSignal.any([signal, broken.signal]);
   await Promise.all(
-    chosen.map(([, controller]) =>
+    controllers.map(({ controller }) =>
       controller.run(stop).catch((error: unknown) => broken.abort(error)),
     ),
   );

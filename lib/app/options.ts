@@ -7,6 +7,7 @@ import type { Configuration } from "./reload.ts";
 import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { FlagValues } from "../controllers/flags.ts";
+import type { LoadedController } from "../controllers/load.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Fence } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";
@@ -38,7 +39,8 @@ export interface SecureSettings {
 
 /** What the process is made of and how it runs. */
 export interface AppOptions {
-  readonly provider: Provider;
+  /** The cloud; absent: no controller that runs needs one. */
+  readonly provider?: Provider;
   readonly client: KubeClient;
   /** What `provider` asks before it changes the cloud; the controllers ask it, too. @default {one of their own} */
   readonly fence?: Fence;
@@ -49,8 +51,8 @@ export interface AppOptions {
   readonly metrics: MetricsRegistry;
   /** Name of this host, for Events. */
   readonly host: string;
-  /** Names of the controllers that run. */
-  readonly controllers: ReadonlySet<string>;
+  /** The controllers that run. */
+  readonly controllers: readonly LoadedController[];
   /** How many Nodes are worked on at once. */
   readonly concurrentNodeSyncs: number;
   /** Of the controllers' own flags. */

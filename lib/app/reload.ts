@@ -8,7 +8,7 @@ import type { Provider } from "../cloud/provider.ts";
 import type { Environment, ProviderDefinition } from "../cloud/provider_definition.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
-import type { NodeLifecycleController } from "../controllers/node_lifecycle/mod.ts";
+import type { RunningController } from "../controllers/definition.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, formatConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
@@ -32,7 +32,7 @@ export interface ReloadOptions {
   readonly configuration: Configuration;
   readonly provider: Provider;
   readonly source: Pick<InventorySource, "requestRefresh">;
-  readonly lifecycle: Pick<NodeLifecycleController, "reconfigure">;
+  readonly controllers: readonly Pick<RunningController, "reconfigure">[];
   readonly announcer?: Pick<Announcer, "announce"> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -55,10 +55,10 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
   success.set(1);
   let { deletion } = current;
   const apply = (config: ProviderConfig<unknown>): void => {
-    const { provider, source, lifecycle } = options;
+    const { provider, source, controllers } = options;
     const isOtherCloud = reconfigure(definition, provider, config.settings);
     if (isOtherCloud || !isDeepStrictEqual(config.deletion, deletion)) {
-      lifecycle.reconfigure(config.deletion, { isOtherCloud });
+      for (const one of controllers) one.reconfigure?.(config.deletion, { isOtherCloud });
     }
     deletion = config.deletion;
     source.requestRefresh(true);

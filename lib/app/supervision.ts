@@ -14,8 +14,8 @@ import type { Parts } from "./parts.ts";
 export interface ProcessState {
   /** Absent: nobody is elected, this process is the only one. */
   readonly role?: "leading" | "standby";
-  /** Nodes in the store. */
-  readonly nodes: number;
+  /** Nodes in the store; absent without a cloud. */
+  readonly nodes?: number;
   /** Milliseconds since the inventory in use was observed; absent before the first. */
   readonly inventoryAgeMs?: number;
   /** Whether the last inventory could not be taken. */
@@ -56,17 +56,18 @@ export function supervise(
   signal: AbortSignal,
 ): Supervised {
   if (notifier === undefined) return { ended: Promise.resolve(), notice: () => undefined };
-  const { nodes, source, elector } = parts;
+  const { cloud, elector } = parts;
+  const source = cloud?.source;
   const readState = (): ProcessState => ({
     ...(elector && { role: elector.isLeading ? "leading" : "standby" }),
-    nodes: nodes.size,
-    ...(source.ageMs !== undefined && { inventoryAgeMs: source.ageMs }),
-    isCloudFailing: source.lastError !== undefined,
+    ...(cloud && { nodes: cloud.nodes.size }),
+    ...(source?.ageMs !== undefined && { inventoryAgeMs: source.ageMs }),
+    isCloudFailing: source?.lastError !== undefined,
   });
   let listener = (): void => undefined;
   const subscribe = (added: () => void): (() => void) => {
     listener = added;
-    return source.subscribe(() => added());
+    return source?.subscribe(() => added()) ?? ((): void => undefined);
   };
   const checks = toChecks(parts);
   const ended = runSupervision({ notifier, clock, log, checks, readState, subscribe }, signal);
@@ -142,6 +143,7 @@ class Supervision {
     this.#kind = kind;
     this.#statusAtMs = nowMs;
     const { nodes, inventoryAgeMs } = readState();
+    if (nodes === undefined) return kind;
     // A time of day stays true until the next status; an age would not.
     const inventory =
       inventoryAgeMs === undefined

@@ -4,6 +4,9 @@
  */
 import type { EventWord } from "../controllers/words.ts";
 
+/** What speaks in Events about a process without a cloud; with one, the cloud's name does. */
+export const OWN_NAME = "landfall";
+
 /** The Events. `FailedToCheckClient` is the word of the Go controller. */
 export const PROCESS_EVENTS: Readonly<
   Record<"checkFailed" | "configApplied" | "configRefused" | "credentialExpires", EventWord>

@@ -5,9 +5,12 @@
 import { hostname } from "node:os";
 import { Announcer, toOwnObject } from "../app/announcer.ts";
 import { type AppOptions, runApp } from "../app/app.ts";
-import { PROCESS_EVENTS } from "../app/words.ts";
+import { OWN_NAME, PROCESS_EVENTS } from "../app/words.ts";
+import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import { loadProviderConfig, toConfigFile } from "../config/provider_config.ts";
+import { loadControllers, needsCloud } from "../controllers/load.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
 import { systemClock } from "../core/clock.ts";
 import { formatConfigIssue } from "../core/errors.ts";
 import { Fence } from "../core/fence.ts";
@@ -53,13 +56,19 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
     write: context.complain,
     now: () => clock.now(),
   });
-  const { env, logPipe, providers } = context;
+  const { env, logPipe, providers, controllers: registry = CONTROLLERS } = context;
   logPipe?.onLost((lines) => log.warn("Log lines were lost here: nobody read them", { lines }));
   for (const warning of warnings) log.warn("Flag", { warning });
-  log.info("Landfall starts", { version: VERSION, provider: settings.cloudProvider });
+  const chosen = registry.filter(({ name }) => settings.controllers.has(name));
+  const provider = needsCloud(chosen) ? settings.cloudProvider : undefined;
+  log.info("Landfall starts", { version: VERSION, provider });
   using stop = watchSignals();
-  const definition = await requireProvider(settings.cloudProvider, providers);
-  await serve({ ...settings, configz }, { log, logPipe, env, definition, signal: stop.signal });
+  const [controllers, definition] = await Promise.all([
+    loadControllers(chosen),
+    provider === undefined ? undefined : requireProvider(provider, providers),
+  ]);
+  const serving = { log, logPipe, env, signal: stop.signal, ...(definition && { definition }) };
+  await serve({ ...settings, configz, controllers }, serving);
   log.info("Landfall stopped");
   return 0;
 }
@@ -68,12 +77,16 @@ interface Serving {
   readonly log: Logger;
   readonly logPipe?: LogPipe | undefined;
   readonly env: CommandContext["env"];
-  readonly definition: ProviderDefinition;
+  /** The cloud's; absent: no controller that runs needs one. */
+  readonly definition?: ProviderDefinition;
   readonly signal: AbortSignal;
 }
 
 async function serve(
-  { election, ...settings }: Settings & Pick<AppOptions, "configz">,
+  {
+    election,
+    ...settings
+  }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz" | "controllers">,
   { log, logPipe, env, definition, signal }: Serving,
 ): Promise<void> {
   const clock = systemClock;
@@ -82,11 +95,10 @@ async function serve(
   exportLog(metrics, logPipe);
   // Controllers stop first and may still need the cloud then: the provider ends with the app.
   const ended = new AbortController();
-  const cloud = await createCloud(
-    settings,
-    { log, env, definition, signal: ended.signal },
-    metrics,
-  );
+  const serving = { log, env, signal: ended.signal };
+  const cloud = definition
+    ? await createCloud(settings, { ...serving, definition }, metrics)
+    : { announcer: new Announcer(toOwnObject(env, OWN_NAME)), deletion: DEFAULT_DELETION };
   const { kubeconfig, master } = settings;
   const credentials = await loadCredentials({
     ...(kubeconfig ? { kubeconfig } : {}),
@@ -130,8 +142,8 @@ type Cloud = Required<Pick<AppOptions, "provider" | "fence" | "deletion" | "anno
   Pick<AppOptions, "configuration">;
 
 async function createCloud(
-  { cloudConfig }: Settings,
-  { log, env, definition, signal }: Serving,
+  { cloudConfig }: Pick<Settings, "cloudConfig">,
+  { log, env, definition, signal }: Serving & Required<Pick<Serving, "definition">>,
   metrics: MetricsRegistry,
 ): Promise<Cloud> {
   const file = cloudConfig ? { path: cloudConfig } : undefined;

@@ -4,20 +4,10 @@
  */
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";
+import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
+import type { ControllerContext } from "./context.ts";
+import type { ControllerFlag } from "./flags.ts";
 import type { EventWord } from "./words.ts";
-
-/** A flag that a controller brings. */
-export interface ControllerFlag {
-  /** Long name without dashes, in kebab case. */
-  readonly name: string;
-  readonly type: "duration" | "int";
-  /** Default as it would be written after `=`. */
-  readonly default: string;
-  /** What it does, in one line without full stop. */
-  readonly help: string;
-  /** Both are allowed; of a duration in milliseconds. */
-  readonly range: readonly [least: number, most: number];
-}
 
 /** A taint, an annotation or another word on objects that a controller reads or writes, for the reference page. */
 export interface ObjectWord {
@@ -29,14 +19,46 @@ export interface ObjectWord {
 }
 
 /**
+ * A controller that works.
+ *
+ * @typeParam S What its settings in the configuration file become
+ */
+export interface RunningController<S = unknown> {
+  /** Runs until the signal aborts and what was under way has ended. Called once, when this process may act. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Called once, before {@linkcode run}: remembers what it must know by then, and writes nothing. */
+  standBy?(): void;
+  /**
+   * Uses other settings from now on.
+   *
+   * @param options.isOtherCloud Whether inventories are another cloud's from now on
+   */
+  reconfigure?(settings: S, options: { readonly isOtherCloud: boolean }): void;
+  /** What the debug pages show of an object of its kind, in memory. Put together with what other controllers say. */
+  describe?(object: KubeObject): object;
+}
+
+/** What a controller's {@linkcode ControllerDefinition.load} gives. */
+export interface ControllerModule<S = unknown> {
+  /** Creates the controller. Nothing runs yet, and nothing is asked. */
+  create(context: ControllerContext, settings: S): RunningController<S>;
+}
+
+/**
  * A controller that can be chosen. What stands here is cheap to import: flags, reference pages, manifests and
  * `landfall check` iterate over all definitions, and a controller that is not chosen is not loaded.
+ *
+ * @typeParam S What its settings become; only the controller itself looks into them
  */
-export interface ControllerDefinition {
+export interface ControllerDefinition<S = unknown> {
   /** Name for `--controllers`, in logs and metrics. */
   readonly name: string;
   /** What `--controllers` may call it, too: the name of the Go controller that does the same. */
   readonly aliases: readonly string[];
+  /** The kind that it works on, and that its {@linkcode RunningController.describe} is about. */
+  readonly kind: Resource<KubeObject>;
+  /** Whether it needs a cloud: then {@linkcode ControllerContext.cloud} is there, and Nodes are watched. */
+  readonly needsCloud: boolean;
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */
@@ -45,8 +67,10 @@ export interface ControllerDefinition {
   readonly words: readonly ObjectWord[];
   /** Flags that it reads; controllers that read the same one list the same one. */
   readonly flags: readonly ControllerFlag[];
-  /** What it may do in the cluster. */
+  /** What it may do in the cluster. To list and watch Nodes comes with the cloud. */
   readonly rights: readonly Right[];
   /** Registers its own metrics; for the reference page alone. Absent: it has none. */
   registerMetrics?(registry: MetricsRegistry): unknown;
+  /** Imports what runs. */
+  load(): Promise<ControllerModule<S>>;
 }

@@ -3,7 +3,19 @@
  * @module
  */
 import { parseDuration } from "../core/text/duration.ts";
-import type { ControllerFlag } from "./definition.ts";
+
+/** A flag that a controller brings. */
+export interface ControllerFlag {
+  /** Long name without dashes, in kebab case. */
+  readonly name: string;
+  readonly type: "duration" | "int";
+  /** Default as it would be written after `=`. */
+  readonly default: string;
+  /** What it does, in one line without full stop. */
+  readonly help: string;
+  /** Both are allowed; of a duration in milliseconds. */
+  readonly range: readonly [least: number, most: number];
+}
 
 /** Values of such flags by name, durations in milliseconds; a flag that is absent has its default. */
 export type FlagValues = Readonly<Record<string, number>>;

@@ -8,6 +8,8 @@ import {
 } from "../../lib/app/leadership.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { loadControllers } from "../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
@@ -71,7 +73,7 @@ async function toOptions(host: string, provider: FakeProvider): Promise<AppOptio
     log: silentLogger,
     metrics,
     host,
-    controllers: new Set(["cloud-node"]),
+    controllers: await loadControllers(CONTROLLERS.filter(({ name }) => name === "cloud-node")),
     deletion: DEFAULT_DELETION,
     concurrentNodeSyncs: 4,
     flags: {},

@@ -8,10 +8,10 @@ import { FakeProvider } from "../support/cloud/instances.ts";
 
 test("createParts() only puts the parts together: nothing is asked, nothing is known", () => {
   const provider = new FakeProvider();
-  const parts = createParts(toBareApp({ provider }));
-  expect(parts.nodes.synced).toBe(false);
-  expect(parts.source.current).toBeUndefined();
-  expect(parts.source.lastAttemptMs).toBeUndefined();
+  const { cloud } = createParts(toBareApp({ provider }));
+  expect(cloud?.nodes.synced).toBe(false);
+  expect(cloud?.source.current).toBeUndefined();
+  expect(cloud?.source.lastAttemptMs).toBeUndefined();
 });
 
 test("createParts() lets nobody write without leadership, or everybody when nobody is elected", () => {

@@ -69,7 +69,13 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
       configuration: { path, env, definition, current },
       provider,
       source: { requestRefresh: (isAnew) => void (counters.refreshes += isAnew ? 1 : 0) },
-      lifecycle: { reconfigure: (to, { isOtherCloud }) => void deletions.push([to, isOtherCloud]) },
+      controllers: [
+        {},
+        {
+          reconfigure: (to, { isOtherCloud }) =>
+            void deletions.push([to as DeletionSettings, isOtherCloud]),
+        },
+      ],
       announcer: { announce: ({ reason }, message) => void said.push(`${reason}: ${message}`) },
       clock,
       log,

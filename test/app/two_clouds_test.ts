@@ -5,6 +5,8 @@
 import { expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { loadControllers } from "../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
@@ -65,7 +67,7 @@ async function startLandfall(
       log,
       metrics,
       host: name,
-      controllers: new Set(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"]),
+      controllers: await loadControllers(CONTROLLERS),
       concurrentNodeSyncs: 4,
       flags: {},
       deletion: DEFAULT_DELETION,

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ControllerFlag } from "../../lib/controllers/definition.ts";
-import { readFlag } from "../../lib/controllers/flags.ts";
+import { type ControllerFlag, readFlag } from "../../lib/controllers/flags.ts";
 
 const PERIOD: ControllerFlag = {
   name: "period",

@@ -2,6 +2,7 @@
  * The node controller for the registry.
  * @module
  */
+import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";
 import { UNINITIALIZED_TAINT } from "../words.ts";
@@ -13,6 +14,8 @@ import { COMPONENT, EVENTS, NAME, PROVIDED_NODE_IP } from "./words.ts";
 export const nodeController: ControllerDefinition = {
   name: NAME,
   aliases: ["cloud-node-controller"],
+  kind: NODES,
+  needsCloud: true,
   component: COMPONENT,
   events: EVENTS,
   words: [
@@ -30,4 +33,5 @@ export const nodeController: ControllerDefinition = {
   flags: [FULL_PASS_FLAG],
   rights: RIGHTS,
   registerMetrics: createNodeMetrics,
+  load: () => import("./mod.ts"),
 };

@@ -3,35 +3,41 @@
  * @module
  */
 import type { ChangeHint } from "../../cloud/provider.ts";
+import { type ControllerContext, toNodeContext } from "../context.ts";
+import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
-import { isUninitialized, toIdentity } from "../identity.ts";
+import { isUninitialized } from "../identity.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import type { NodeMetrics } from "./metrics.ts";
+import { createNodeMetrics, type NodeMetrics } from "./metrics.ts";
 import { NodeReconciler } from "./reconcile.ts";
-import { describeNode, type NodeState } from "./view.ts";
 import { NAME } from "./words.ts";
-
-export { createNodeMetrics } from "./metrics.ts";
-export { COMPONENT as NODE_COMPONENT, NAME as NODE_NAME } from "./words.ts";
 
 /** What the node controller works with. */
 export interface NodeControllerOptions {
-  /** Its Events speak as {@linkcode NODE_COMPONENT}. */
   readonly context: NodeContext;
   readonly metrics: NodeMetrics;
   /** How often every Node is looked at, whatever happens, in milliseconds. */
   readonly fullPassIntervalMs: number;
 }
 
-/** What is known of one Node and of how it was last dealt with. */
-export interface NodeReport extends NodeState {
+/** How one Node was last dealt with. */
+export interface NodeReport {
   readonly lastReconcile: {
     readonly at: string;
     readonly outcome: string;
     readonly error?: string;
   } | null;
   readonly nextReconcileAt?: string;
+}
+
+/** Creates the controller for the registry. */
+export function create(context: ControllerContext): NodeController {
+  return new NodeController({
+    context: toNodeContext(context),
+    metrics: createNodeMetrics(context.metrics),
+    fullPassIntervalMs: readFlag(context.flags, FULL_PASS_FLAG),
+  });
 }
 
 /** The node controller. It works while {@linkcode run} runs. */
@@ -60,13 +66,10 @@ export class NodeController {
     return this.#loop.run(signal);
   }
 
-  /** Describes a Node for people. */
+  /** How a Node was last dealt with, for people. */
   describe(node: Node): NodeReport {
-    const { presences, resolver, provider } = this.#context;
     const last = this.#loop.outcomes.get(node.metadata.name);
-    const presence = resolver.explain(toIdentity(node), presences.find(node));
     return {
-      ...describeNode(node, presence, provider),
       lastReconcile: last
         ? {
             at: new Date(last.at).toISOString(),

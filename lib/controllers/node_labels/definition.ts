@@ -2,6 +2,7 @@
  * The label controller for the registry.
  * @module
  */
+import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";
 import { RIGHTS } from "./rights.ts";
@@ -12,9 +13,12 @@ export const nodeLabelController: ControllerDefinition = {
   name: NAME,
   // The Xen Orchestra manager's own.
   aliases: ["cloud-node-label-sync-controller"],
+  kind: NODES,
+  needsCloud: true,
   component: COMPONENT,
   events: EVENTS,
   words: [],
   flags: [FULL_PASS_FLAG],
   rights: RIGHTS,
+  load: () => import("./mod.ts"),
 };

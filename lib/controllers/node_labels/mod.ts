@@ -7,6 +7,8 @@ import type { EventOptions } from "../../kube/events/events.ts";
 import { NODES, type Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized } from "../identity.ts";
+import { type ControllerContext, toNodeContext } from "../context.ts";
+import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
@@ -14,11 +16,8 @@ import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS, NAME } from "./words.ts";
 
-export { COMPONENT as LABELS_COMPONENT, NAME as LABELS_NAME } from "./words.ts";
-
 /** What the label controller works with. */
 export interface NodeLabelControllerOptions {
-  /** Its Events speak as {@linkcode LABELS_COMPONENT}. */
   readonly context: NodeContext;
   /** How often every Node is looked at, whatever happens, in milliseconds. */
   readonly fullPassIntervalMs: number;
@@ -29,6 +28,12 @@ interface Memory {
   /** A Node that comes again under its name is another one, as its machine may be. */
   readonly uid: string | undefined;
   readonly told: Labels;
+}
+
+/** Creates the controller for the registry. */
+export function create(context: ControllerContext): NodeLabelController {
+  const fullPassIntervalMs = readFlag(context.flags, FULL_PASS_FLAG);
+  return new NodeLabelController({ context: toNodeContext(context), fullPassIntervalMs });
 }
 
 /** The label controller. It works while {@linkcode run} runs. */

@@ -2,25 +2,20 @@
  * The lifecycle controller for the registry.
  * @module
  */
-import type { ControllerDefinition, ControllerFlag } from "../definition.ts";
+import { NODES } from "../../kube/kinds/node.ts";
+import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
+import type { ControllerDefinition } from "../definition.ts";
+import { MONITOR_FLAG } from "./flags.ts";
 import { createLifecycleMetrics } from "./metrics.ts";
 import { RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENTS, NAME, SHUTDOWN_TAINT } from "./words.ts";
 
-/** How often the lifecycle of every Node is looked at. */
-export const MONITOR_FLAG: ControllerFlag = {
-  name: "node-monitor-period",
-  type: "duration",
-  default: "5s",
-  help: "How often Nodes that are not Ready are looked at: is the machine stopped or gone?",
-  // A pass reads memory only; still, without a pause there would be nothing else.
-  range: [100, 3_600_000],
-};
-
 /** Taints Nodes whose machines are off, deletes those whose machines are proven gone. */
-export const nodeLifecycleController: ControllerDefinition = {
+export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
   name: NAME,
   aliases: ["cloud-node-lifecycle-controller"],
+  kind: NODES,
+  needsCloud: true,
   component: COMPONENT,
   events: EVENTS,
   words: [
@@ -34,4 +29,5 @@ export const nodeLifecycleController: ControllerDefinition = {
   flags: [MONITOR_FLAG],
   rights: RIGHTS,
   registerMetrics: createLifecycleMetrics,
+  load: () => import("./mod.ts"),
 };

@@ -8,22 +8,21 @@ import { NODES, type Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { isReady, isUninitialized, readyStatus } from "../identity.ts";
+import { type ControllerContext, toNodeContext } from "../context.ts";
+import { readFlag } from "../flags.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
 import { Deleter } from "./deleter.ts";
 import { FleetWatch } from "./fleet_watch.ts";
-import type { LifecycleMetrics } from "./metrics.ts";
+import { MONITOR_FLAG } from "./flags.ts";
+import { createLifecycleMetrics, type LifecycleMetrics } from "./metrics.ts";
 import { LifecycleNarrator } from "./narrator.ts";
 import { type LifecyclePlan, planLifecycle } from "./plan.ts";
 import { RefreshPacer } from "./refresh_pacer.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS, NAME } from "./words.ts";
 
-export { createLifecycleMetrics } from "./metrics.ts";
-export { COMPONENT as LIFECYCLE_COMPONENT, NAME as LIFECYCLE_NAME } from "./words.ts";
-
 /** What the lifecycle controller works with. */
 export interface NodeLifecycleControllerOptions {
-  /** Its Events speak as {@linkcode LIFECYCLE_COMPONENT}. */
   readonly context: NodeContext;
   readonly deletion: DeletionSettings;
   readonly metrics: LifecycleMetrics;
@@ -48,6 +47,19 @@ interface Disagreement {
   /** A Node that comes again under its name is another one. */
   readonly uid: string | undefined;
   readonly message: string;
+}
+
+/** Creates the controller for the registry. */
+export function create(
+  context: ControllerContext,
+  deletion: DeletionSettings,
+): NodeLifecycleController {
+  return new NodeLifecycleController({
+    context: toNodeContext(context),
+    deletion,
+    metrics: createLifecycleMetrics(context.metrics),
+    monitorPeriodMs: readFlag(context.flags, MONITOR_FLAG),
+  });
 }
 
 /** The lifecycle controller. It works while {@linkcode run} runs. */

@@ -3,7 +3,7 @@ import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/dele
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { Deleter, type DeletionResult } from "../../../lib/controllers/node_lifecycle/deleter.ts";
 import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
-import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/mod.ts";
+import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { isKubeError } from "../../../lib/kube/api/errors.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes/nodes.ts";

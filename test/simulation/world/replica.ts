@@ -7,6 +7,8 @@ import { type AppOptions, runApp } from "../../../lib/app/app.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
@@ -33,6 +35,8 @@ import { createTraceLog } from "../trace_log.ts";
 // What is loaded when it is needed takes longer the first time, and a seed tells the same story each time.
 await Promise.all([import("../../../lib/config/yaml_places.ts"), import("yaml")]);
 
+const LOADED = await loadControllers(CONTROLLERS);
+
 /** The times of an election, in milliseconds. */
 export interface ElectionTimes {
   readonly leaseDurationMs: number;
@@ -50,7 +54,6 @@ export const ELECTION: ElectionTimes = {
 /** What a process says when it uses what its file says now, and when it does not. */
 const TAKEN = "The configuration file changed and is in use";
 const REFUSED = "Cannot use the changed configuration file, the old settings stay in use";
-const CONTROLLERS = ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"];
 
 /** What a {@linkcode Replica} is part of. */
 export interface ReplicaOptions {
@@ -231,7 +234,7 @@ export class Replica {
       log,
       metrics,
       host: name,
-      controllers: new Set(CONTROLLERS),
+      controllers: LOADED,
       concurrentNodeSyncs: 4,
       flags: { "node-status-update-frequency": 120_000 },
       deletion: current.deletion,

@@ -7,8 +7,8 @@ import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
 import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { InstanceState } from "../../../lib/cloud/provider.ts";
 import { createControllerMetrics } from "../../../lib/engine/controller.ts";
+import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import {
-  createLifecycleMetrics,
   type LifecycleReport,
   NodeLifecycleController,
 } from "../../../lib/controllers/node_lifecycle/mod.ts";

@@ -6,6 +6,8 @@ import { runApp } from "../../../lib/app/app.ts";
 import type { SecureSettings } from "../../../lib/app/options.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -61,7 +63,14 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
   const client = createKubeClient({ credentials, clock, metrics, version: "test" });
   const stopping = new AbortController();
-  const { provider, debugAddress, secure, configz, notifier } = options;
+  const {
+    controllers: chosen = ["cloud-node"],
+    provider,
+    debugAddress,
+    secure,
+    configz,
+    notifier,
+  } = options;
   const running = runApp(
     {
       provider,
@@ -70,7 +79,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       log: options.log ?? silentLogger,
       metrics,
       host: "test",
-      controllers: new Set(options.controllers ?? ["cloud-node"]),
+      controllers: await loadControllers(CONTROLLERS.filter(({ name }) => chosen.includes(name))),
       flags: {
         "node-monitor-period": options.monitorPeriodMs ?? 5_000,
         "node-status-update-frequency": options.fullPassIntervalMs ?? 300_000,

@@ -9,6 +9,8 @@ import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
@@ -24,6 +26,8 @@ import { toHost, toNetwork, toPool, toUuid } from "../../../lib/simulator/xenorc
 import { ManualClock } from "../manual_clock.ts";
 import { toRegistration } from "../nodes/nodes.ts";
 import { type Servers, Traffic } from "./traffic.ts";
+
+const LOADED = await loadControllers(CONTROLLERS);
 
 /** One of the two pools. */
 export type PoolName = "alpha" | "beta";
@@ -41,7 +45,6 @@ const EVENT_PERIOD_MS = 5_000;
 const START_MS = 35_000;
 /** Of the machines of a pool. */
 const SUFFIXES = ["1", "2", "3", "4", "5", "gone"];
-const CONTROLLERS = ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"];
 
 function toPlace(name: PoolName): PoolPlace {
   const hostIds = [toUuid(`host/${name}-1`), toUuid(`host/${name}-2`)] as const;
@@ -190,7 +193,7 @@ export class OutageRig implements AsyncDisposable {
       log: silentLogger,
       metrics,
       host: "test",
-      controllers: new Set(CONTROLLERS),
+      controllers: LOADED,
       concurrentNodeSyncs: 16,
       flags: {},
       deletion: this.#deletion,

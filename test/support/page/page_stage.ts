@@ -5,6 +5,8 @@
 import { runApp } from "../../../lib/app/app.ts";
 import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
@@ -65,7 +67,7 @@ export async function startPageStage(fleet?: number): Promise<PageStage> {
       log,
       metrics,
       host: "cp-1",
-      controllers: new Set(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"]),
+      controllers: await loadControllers(CONTROLLERS),
       concurrentNodeSyncs: 16,
       flags: { "node-monitor-period": 1_000 },
       deletion: DEFAULT_DELETION,

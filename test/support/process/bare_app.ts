@@ -20,7 +20,7 @@ export function toBareApp(changes: Partial<AppOptions> = {}): AppOptions {
     log: silentLogger,
     metrics: new MetricsRegistry(),
     host: "test",
-    controllers: new Set(),
+    controllers: [],
     concurrentNodeSyncs: 1,
     flags: { "node-status-update-frequency": 1_000, "node-monitor-period": 1_000 },
     deletion: DEFAULT_DELETION,

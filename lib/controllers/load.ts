@@ -1,0 +1,25 @@
+/**
+ * Loads the controllers that were chosen, and no others.
+ * @module
+ */
+import type { ControllerDefinition, ControllerModule } from "./definition.ts";
+
+/** A controller that was chosen, and what runs it. */
+export interface LoadedController {
+  readonly definition: ControllerDefinition;
+  readonly module: ControllerModule;
+}
+
+/** Loads controllers, in their order. */
+export function loadControllers(
+  chosen: readonly ControllerDefinition[],
+): Promise<LoadedController[]> {
+  return Promise.all(
+    chosen.map(async (definition) => ({ definition, module: await definition.load() })),
+  );
+}
+
+/** Whether a process has to know the cloud. One without any controller is there for its pages, which tell of Nodes. */
+export function needsCloud(chosen: readonly Pick<ControllerDefinition, "needsCloud">[]): boolean {
+  return chosen.length === 0 || chosen.some((one) => one.needsCloud);
+}

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { createParts, type Parts } from "../../../lib/app/parts.ts";
+import { toDebugOptions } from "../../../lib/app/serving/debug_views.ts";
+import type { RunningController } from "../../../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
+import { EVENTS } from "../../../lib/kube/kinds/event.ts";
+import { NODES } from "../../../lib/kube/kinds/node.ts";
+import type { NodeView } from "../../../lib/http/views.ts";
+import { FakeProvider } from "../../support/cloud/instances.ts";
+import { toNode } from "../../support/nodes/nodes.ts";
+import { toBareApp } from "../../support/process/bare_app.ts";
+
+/** What is shown of a Node when these controllers run, each of them for Nodes or for Events. */
+function show(...said: readonly (readonly ["Node" | "Event", object])[]): NodeView | undefined {
+  const options = toBareApp({ provider: new FakeProvider() });
+  const { cloud, ...parts } = createParts(options);
+  const [definition] = CONTROLLERS;
+  if (cloud === undefined || definition === undefined) throw new Error("there is no cloud");
+  const controllers: Parts["controllers"] = said.map(([kind, view]) => {
+    const controller: RunningController = { run: async () => {}, describe: () => view };
+    return { definition: { ...definition, kind: kind === "Node" ? NODES : EVENTS }, controller };
+  });
+  cloud.nodes.replace([toNode("n", { ready: "True" })], "1");
+  return toDebugOptions(options, { ...parts, cloud, controllers }).findNode("n");
+}
+
+test("toDebugOptions() shows a Node also when no controller of Nodes runs", () => {
+  expect(show()).toMatchObject({
+    name: "n",
+    ready: "True",
+    presence: { kind: "unknown" },
+    lastReconcile: null,
+  });
+  expect(show()).not.toHaveProperty("deletion");
+});
+
+test("toDebugOptions() adds to a Node what each controller of Nodes says of it", () => {
+  const lastReconcile = { at: "2026-01-01T00:00:00Z", outcome: "ok" };
+  const deletion = { state: "waiting" };
+  const view = show(["Node", { lastReconcile }], ["Event", { name: "e" }], ["Node", { deletion }]);
+  expect(view).toMatchObject({ name: "n", lastReconcile, deletion });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import type { ControllerDefinition, ControllerModule } from "../../lib/controllers/definition.ts";
+import { loadControllers, needsCloud } from "../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+
+test("loadControllers() loads those that were chosen, in their order", async () => {
+  const [first, second] = CONTROLLERS;
+  if (first === undefined || second === undefined) throw new Error("too few controllers");
+  const slow = Promise.withResolvers<ControllerModule>();
+  const late: ControllerDefinition = { ...first, load: () => slow.promise };
+  const loading = loadControllers([late, second]);
+  const module = await second.load();
+  slow.resolve(module);
+  expect(await loading).toEqual([
+    { definition: late, module },
+    { definition: second, module },
+  ]);
+});
+
+test("every controller can be loaded", async () => {
+  for (const { module } of await loadControllers(CONTROLLERS)) {
+    expect(module.create).toBeFunction();
+  }
+});
+
+test.each([
+  [true, []],
+  [true, [true, false]],
+  [false, [false, false]],
+])("needsCloud() is %j for controllers of which these need one: %j", (wanted, needs) => {
+  expect(needsCloud(needs.map((one) => ({ needsCloud: one })))).toBe(wanted);
+});
