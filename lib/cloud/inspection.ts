@@ -2,6 +2,7 @@
  * What one look at a cloud finds, in words for a person who sets it up.
  * @module
  */
+import { CloudError } from "./errors.ts";
 import type { Inventory } from "./inventory/inventory.ts";
 
 /** How grave a finding is: `failure` keeps Landfall from working, `warning` may be meant so. */
@@ -78,6 +79,38 @@ export function inspectInventory(
     ...listUndecodableFindings(undecodable, words),
   ];
   return { endpoint, counts, parts, findings, inventory };
+}
+
+/** How {@linkcode inspectPlainly} looks. */
+export interface PlainInspection {
+  /** See {@linkcode Inspection}. */
+  readonly endpoint: string;
+  /** Takes an inventory of all instances. */
+  readonly listInventory: (signal: AbortSignal) => Promise<Inventory>;
+  /** @default {words that fit any cloud} */
+  readonly words?: InspectionWords;
+  /** Stable word for a cloud that does not answer. @default {the kind of its error} */
+  readonly code?: string;
+}
+
+/**
+ * Looks at a cloud by taking an inventory, and nothing more.
+ *
+ * @throws the signal's reason, and whatever is no {@linkcode CloudError}
+ */
+export async function inspectPlainly(
+  { endpoint, listInventory, words, code }: PlainInspection,
+  signal: AbortSignal,
+): Promise<Inspection> {
+  try {
+    return inspectInventory(endpoint, await listInventory(signal), words);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof CloudError)) throw error;
+    const { kind, message } = error;
+    const finding = { level: "failure", code: code ?? kind, message } as const;
+    return { endpoint, counts: {}, parts: [], findings: [finding] };
+  }
 }
 
 /** Whether an inventory of all instances shows neither an instance nor a part: then Nodes compare with nothing. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { inspectInventory, isNothingSeen } from "../../lib/cloud/inspection.ts";
+import { CloudError } from "../../lib/cloud/errors.ts";
+import { inspectInventory, inspectPlainly, isNothingSeen } from "../../lib/cloud/inspection.ts";
 import { toInstance, toInventory } from "../support/cloud/instances.ts";
 
 const WORDS = {
@@ -76,5 +77,38 @@ describe("inspectInventory()", () => {
     const found = inspectInventory("here", inventory).findings.at(-1);
     expect(found).toMatchObject({ level: "warning", code: "undecodable" });
     expect(found?.message).toBe("1 of the instances cannot be read, such as x: $pool: wanted text");
+  });
+});
+
+describe("inspectPlainly()", () => {
+  const { signal } = new AbortController();
+
+  test("says what the inventory shows", async () => {
+    const inventory = toInventory([toInstance("a")]);
+    const look = { endpoint: "here", listInventory: () => Promise.resolve(inventory) };
+    expect(await inspectPlainly(look, signal)).toEqual(inspectInventory("here", inventory));
+    const found = await inspectPlainly({ ...look, words: WORDS }, signal);
+    expect(found).toEqual(inspectInventory("here", inventory, WORDS));
+  });
+
+  test.each([
+    [{}, "denied"],
+    [{ code: "unreadable" }, "unreadable"],
+  ])("makes a finding of a cloud that does not answer, with %j", async (over, code) => {
+    const listInventory = (): Promise<never> => Promise.reject(new CloudError("denied", "no"));
+    expect(await inspectPlainly({ endpoint: "here", listInventory, ...over }, signal)).toEqual({
+      endpoint: "here",
+      counts: {},
+      parts: [],
+      findings: [{ level: "failure", code, message: "no" }],
+    });
+  });
+
+  test("rejects with the reason of a signal that aborts, and with what is a bug", async () => {
+    const aborted = AbortSignal.abort(new Error("stop"));
+    const fail = (): Promise<never> => Promise.reject(new TypeError("bug"));
+    const look = { endpoint: "f", listInventory: fail };
+    await expect(inspectPlainly(look, aborted)).rejects.toThrow("stop");
+    await expect(inspectPlainly(look, signal)).rejects.toThrow("bug");
   });
 });

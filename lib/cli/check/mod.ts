@@ -3,8 +3,7 @@
  * @module
  */
 import type { Needs } from "../../app/rights.ts";
-import { CloudError } from "../../cloud/errors.ts";
-import { inspectInventory, type Inspection, isNothingSeen } from "../../cloud/inspection.ts";
+import { inspectPlainly, type Inspection, isNothingSeen } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
@@ -136,7 +135,7 @@ async function checkCloud(
     step: { status: "failure", findings: [finding] },
   });
   return await inTime<CheckedCloud>(signal, late, async (deadline) => {
-    const inspection = await (provider.inspect?.(deadline) ?? inspectPlainly(provider, deadline));
+    const inspection = await inspectCloud(provider, deadline);
     const { findings: found, inventory, ...facts } = inspection;
     const findings = found.map((finding) => hintAtProxy(finding, facts.endpoint, env));
     const step = { status: toStatus(findings), findings, ...facts };
@@ -144,17 +143,10 @@ async function checkCloud(
   });
 }
 
-/** For a cloud that has no inspection of its own. */
-async function inspectPlainly(provider: Provider, signal: AbortSignal): Promise<Inspection> {
-  const endpoint = provider.name;
-  try {
-    return inspectInventory(endpoint, await provider.listInventory([], signal));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof CloudError)) throw error;
-    const finding = { level: "failure", code: error.kind, message: error.message } as const;
-    return { endpoint, counts: {}, parts: [], findings: [finding] };
-  }
+function inspectCloud(provider: Provider, signal: AbortSignal): Promise<Inspection> {
+  if (provider.inspect) return provider.inspect(signal);
+  const listInventory = (both: AbortSignal): Promise<Inventory> => provider.listInventory([], both);
+  return inspectPlainly({ endpoint: provider.name, listInventory }, signal);
 }
 
 async function checkRights(

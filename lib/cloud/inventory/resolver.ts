@@ -2,11 +2,10 @@
  * Finds a Node's instance: in the inventory if it is there, else in a newer one, else by asking the cloud directly.
  * @module
  */
-import { CloudError } from "../errors.ts";
+import { toUnanswered } from "../presence.ts";
 import type { InventorySource } from "./source.ts";
 import type { NodeIdentity, Presence, Provider } from "../provider.ts";
 import type { Clock } from "../../core/clock.ts";
-import { describeError } from "../../core/errors.ts";
 
 /** What is known of a Node's instance, or that a newer inventory is on its way. */
 export type Resolution = Presence | { readonly kind: "waiting" };
@@ -90,7 +89,8 @@ export class InstanceResolver {
 
   async #ask(node: NodeIdentity, signal: AbortSignal): Promise<Presence> {
     const { current, lastError } = this.#source;
-    if (lastError || current === undefined) return toUnknown(lastError);
+    if (lastError) return toUnanswered(lastError);
+    if (current === undefined) return NO_INVENTORY;
     return await this.#provider.readInstance(current, node, signal);
   }
 }
@@ -98,13 +98,4 @@ export class InstanceResolver {
 /** Only an instance that is not listed may still be found; every other answer stands. */
 function needsMore(presence: Presence & { kind: "unknown" }): boolean {
   return presence.reason === "notListed" || presence.reason === "noInventory";
-}
-
-function toUnknown(error: Error | undefined): Presence {
-  if (error === undefined) return NO_INVENTORY;
-  return {
-    kind: "unknown",
-    reason: error instanceof CloudError ? error.kind : "unreachable",
-    message: describeError(error),
-  };
 }

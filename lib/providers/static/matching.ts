@@ -2,7 +2,8 @@
  * Finds the instance of a Node: by provider ID, else by system UUID, else by name.
  * @module
  */
-import type { Instance, NodeIdentity, Presence, UnknownReason } from "../../cloud/provider.ts";
+import { toUnknown } from "../../cloud/presence.ts";
+import type { Instance, NodeIdentity, Presence } from "../../cloud/provider.ts";
 import { quote } from "../../core/text/printable.ts";
 import { parseProviderId } from "./provider_id.ts";
 
@@ -72,9 +73,4 @@ function findByMachine(instances: ReadonlyMap<string, Instance>, node: NodeIdent
     );
   }
   return { kind: "present", instance, matchedBy: "name" };
-}
-
-/** An `unknown` presence. */
-export function toUnknown(reason: UnknownReason, message: string): Presence {
-  return { kind: "unknown", reason, message };
 }

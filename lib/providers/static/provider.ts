@@ -3,18 +3,18 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
-import type { Inspection } from "../../cloud/inspection.ts";
+import { inspectPlainly, type Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { toUnanswered, toUnknown } from "../../cloud/presence.ts";
 import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
 import type { ConfigFile, ConfigParser, ProviderDeps } from "../../cloud/provider_definition.ts";
 import { abortable } from "../../core/abortable.ts";
-import { ConfigError, describeError } from "../../core/errors.ts";
+import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import { readSmallText } from "../../core/small_file.ts";
 import type { StaticFile } from "./config_schema.ts";
-import { inspectStatic } from "./inspect.ts";
 import { toInstances } from "./inventory.ts";
-import { findInstance, toUnknown } from "./matching.ts";
+import { findInstance } from "./matching.ts";
 import { parseProviderId } from "./provider_id.ts";
 
 /** What {@linkcode StaticProvider} is made of. */
@@ -28,6 +28,13 @@ export interface StaticProviderOptions {
 
 /** The only part of this cloud: one file answers for everything. */
 const PART = "file";
+/** For a person who writes the file. */
+const WORDS = {
+  instances: "instances",
+  part: PART,
+  noneAdvice: "list the machines of the cluster under instances",
+  incompleteAdvice: "correct the file",
+} as const;
 
 /**
  * An inventory file as a cloud.
@@ -93,8 +100,10 @@ export class StaticProvider implements Provider {
   }
 
   inspect(signal: AbortSignal): Promise<Inspection> {
-    const path = this.#options.deps.configFile?.path ?? "inventory";
-    return inspectStatic(path, (both) => this.listInventory([], both), signal);
+    const endpoint = this.#options.deps.configFile?.path ?? "inventory";
+    const listInventory = (both: AbortSignal): Promise<Inventory> => this.listInventory([], both);
+    const code = "unreadable";
+    return inspectPlainly({ endpoint, listInventory, words: WORDS, code }, signal);
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
@@ -107,8 +116,7 @@ export class StaticProvider implements Provider {
       await abortable(this.#refresh(), signal);
     } catch (error) {
       signal.throwIfAborted();
-      const kind = error instanceof CloudError ? error.kind : "unreachable";
-      return toUnknown(kind, describeError(error));
+      return toUnanswered(error);
     }
     const found = findInstance(this.#scheme, this.#inventory, node);
     if (found.kind !== "unknown" || found.reason !== "notListed") return found;

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Changes } from "../../cloud/capabilities/changes.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { toUnknown } from "../../cloud/presence.ts";
 import type {
   ChangeHint,
   Instance,
@@ -21,7 +22,6 @@ import { inspectToken } from "./inspection/inspect_token.ts";
 import { Memory } from "./memory.ts";
 import type { XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
 import { ScopedProvider } from "./scope/scoped_provider.ts";
-import { toUnknown } from "./model/presence.ts";
 import type { Session } from "./session/session.ts";
 import type { TokenWatch } from "./session/token_watch.ts";
 

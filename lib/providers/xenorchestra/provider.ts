@@ -6,6 +6,7 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { Changes } from "../../cloud/capabilities/changes.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { toUnknown } from "../../cloud/presence.ts";
 import type {
   ChangeHint,
   Instance,
@@ -37,7 +38,7 @@ import type { Surroundings } from "./model/inventory.ts";
 import { Memory } from "./memory.ts";
 import { NamedPools } from "./scope/named_pools.ts";
 import { judgeUnlisted } from "./proof/observation.ts";
-import { toContradiction, toPresent, toUndecodable, toUnknown } from "./model/presence.ts";
+import { toContradiction, toPresent, toUndecodable } from "./model/presence.ts";
 import { PoolScope } from "./scope/pool_scope.ts";
 import { toPlaces } from "./model/places.ts";
 import { parseProviderId } from "./model/provider_id.ts";

@@ -2,6 +2,7 @@
  * Worlds for the simulated Xen Orchestra: the small one of the demo, and fleets of any size for measurements.
  * @module
  */
+import { swapUuid } from "../../core/text/uuid.ts";
 import {
   toController,
   toHost,
@@ -51,13 +52,6 @@ interface Guest extends VmOptions {
 }
 
 const GIB = 1024 ** 3;
-
-/** The system UUID as the kernel of a UEFI guest reads it: bytes of the first three groups reversed. */
-export function swapUuidBytes(uuid: string): string {
-  const [a = "", b = "", c = "", ...rest] = uuid.split("-");
-  const swap = (hex: string): string => (hex.match(/../g) ?? []).reverse().join("");
-  return [swap(a), swap(b), swap(c), ...rest].join("-");
-}
 
 /** Two pools, five hosts, a dozen virtual machines. The same UUIDs in every run. */
 export function createDemoWorld(): StoryWorld {
@@ -221,6 +215,6 @@ function toGuests(guests: readonly Guest[], pools: readonly XoRecord[]): Guests 
 function toMachine(options: VmOptions, nodeName: string): DemoMachine {
   const vmId = options.id ?? toUuid(`vm/${options.name}`);
   const address = options.addresses?.["0/ipv4/0"];
-  const systemUuid = options.firmware === "uefi" ? swapUuidBytes(vmId) : vmId;
+  const systemUuid = options.firmware === "uefi" ? swapUuid(vmId) : vmId;
   return { nodeName, vmId, systemUuid, ...(address === undefined ? {} : { address }) };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { NodeView } from "../../../lib/http/views.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { swapUuidBytes } from "../../../lib/simulator/xenorchestra/demo_world.ts";
+import { swapUuid } from "../../../lib/core/text/uuid.ts";
 import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
 import { readJson } from "../../support/kube/contract_client.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
@@ -76,7 +76,7 @@ describe.skipIf(isSkipped)("on a real API server", () => {
     test("finds the VM of a UEFI guest by its byte-swapped system UUID", async () => {
       const rig = useRig();
       const vmId = rig.addVm(name("uefi"), { firmware: "uefi" });
-      await rig.register(name("uefi"), { systemUuid: swapUuidBytes(vmId) });
+      await rig.register(name("uefi"), { systemUuid: swapUuid(vmId) });
       const node = await rig.waitForNode(name("uefi"));
       expect(node.spec?.providerID).toEndWith(`/${vmId}`);
     });
@@ -84,7 +84,7 @@ describe.skipIf(isSkipped)("on a real API server", () => {
     test("initialises both Nodes of two VMs whose UUIDs are each other's byte-swapped form", async () => {
       const rig = useRig();
       const id = rig.addVm(name("twin-a"));
-      const swapped = rig.addVm(name("twin-b"), { id: swapUuidBytes(id) });
+      const swapped = rig.addVm(name("twin-b"), { id: swapUuid(id) });
       await rig.register(name("twin-a"), { systemUuid: id });
       await rig.register(name("twin-b"), { systemUuid: swapped });
       expect((await rig.waitForNode(name("twin-a"))).spec?.providerID).toEndWith(`/${id}`);
@@ -96,7 +96,7 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       const id = rig.addVm(name("one-vm"));
       const nodes = [name("one-vm"), name("one-vm-too")] as const;
       await rig.register(nodes[0], { systemUuid: id });
-      await rig.register(nodes[1], { systemUuid: swapUuidBytes(id) });
+      await rig.register(nodes[1], { systemUuid: swapUuid(id) });
       const event = await rig.waitForEvent(nodes[1], "NodeInitializationFailed");
       expect(event.type).toBe("Warning");
       await waitUntil("a claim of the first", async () =>

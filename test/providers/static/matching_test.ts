@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { NodeIdentity } from "../../../lib/cloud/provider.ts";
-import { findInstance, toUnknown } from "../../../lib/providers/static/matching.ts";
+import { findInstance } from "../../../lib/providers/static/matching.ts";
 import { toInstance, toInventory } from "../../support/cloud/instances.ts";
 
 const UUID = "0b1d2e3f-0000-4000-8000-000000000001";
@@ -50,8 +50,4 @@ describe("findInstance()", () => {
     expect(presence).toMatchObject({ kind: "unknown", reason });
     expect(presence.kind === "unknown" && presence.message).toContain(words);
   });
-});
-
-test("toUnknown() is an unknown presence", () => {
-  expect(toUnknown("denied", "m")).toEqual({ kind: "unknown", reason: "denied", message: "m" });
 });

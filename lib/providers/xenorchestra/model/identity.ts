@@ -2,6 +2,7 @@
  * What a Node may be known by in Xen Orchestra.
  * @module
  */
+import { toUnknown } from "../../../cloud/presence.ts";
 import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { parseUuid, swapUuid } from "../../../core/text/uuid.ts";
@@ -37,8 +38,7 @@ export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentit
     const parsed = parseProviderId(providerId);
     if (parsed.kind === "foreign") return toOther({ kind: "foreign", providerId });
     if (parsed.kind === "malformed") {
-      const { message } = parsed;
-      return toOther({ kind: "unknown", reason: "malformedProviderId", message });
+      return toOther(toUnknown("malformedProviderId", parsed.message));
     }
     const labelledPoolId = parseUuid(region ?? "");
     const reported = toReported(direct, parsed.vmId);
@@ -55,7 +55,7 @@ export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentit
   const message =
     `Node "${name}" reports ${shown}, so its VM cannot be looked up; ` +
     "start its kubelet with --provider-id=xenorchestra://<pool UUID>/<VM UUID>";
-  return toOther({ kind: "unknown", reason: "noIdentity", message });
+  return toOther(toUnknown("noIdentity", message));
 }
 
 /** The IDs of every VM that may be one of these Nodes' own, each once. */

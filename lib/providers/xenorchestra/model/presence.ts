@@ -3,7 +3,8 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import type { Instance, MatchedBy, Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { toUnknown } from "../../../cloud/presence.ts";
+import type { Instance, MatchedBy, Presence } from "../../../cloud/provider.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
 
 /** What a UUID is whose first three groups are reversed; some firmware tells it so. */
@@ -15,11 +16,6 @@ export function toPresent(
   matchedBy: MatchedBy,
 ): Presence & { kind: "present" } {
   return { kind: "present", instance, matchedBy };
-}
-
-/** Nothing can be said. */
-export function toUnknown(reason: UnknownReason, message: string): Presence & { kind: "unknown" } {
-  return { kind: "unknown", reason, message };
 }
 
 /** The provider ID and the kubelet name different VMs. */

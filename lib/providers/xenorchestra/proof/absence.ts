@@ -7,6 +7,7 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import { toUnknown } from "../../../cloud/presence.ts";
 import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import { isWhole } from "./connection_history.ts";
@@ -79,9 +80,9 @@ export async function proveAbsence(
 ): Promise<Presence> {
   const { vmId, poolIds, inventory, isMoving, isSeen, removed } = question;
   if (poolIds.length === 0) {
-    return toUnknown("notCovered", vmId, "its provider ID names no pool to look at");
+    return toDoubt("notCovered", vmId, "its provider ID names no pool to look at");
   }
-  if (isMoving) return toUnknown("notCovered", vmId, MOVING);
+  if (isMoving) return toDoubt("notCovered", vmId, MOVING);
   for (const poolId of poolIds) {
     const doubt = await doubtPool(api, { poolId, vmId }, signal);
     if (doubt) return doubt;
@@ -100,20 +101,20 @@ export async function proveAbsence(
   }
   const template = await api.readVmTemplate(vmId, signal);
   if (template.kind === "found" || template.kind === "undecodable") {
-    return toUnknown("notListed", vmId, "there is a template with its ID");
+    return toDoubt("notListed", vmId, "there is a template with its ID");
   }
   const again = await api.readVm(vmId, signal);
-  if (again.kind !== "missing") return toUnknown("notListed", vmId, "it showed up a moment later");
+  if (again.kind !== "missing") return toDoubt("notListed", vmId, "it showed up a moment later");
   for (const poolId of [...poolIds, ...others]) {
     const pool = await api.readPool(poolId, signal);
-    if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));
+    if (pool.kind !== "found") return toDoubt("notCovered", vmId, describeLoss(poolId));
   }
   const names = new Map(removed.map(({ poolId, name }) => [poolId, name]));
   for (const poolId of [...names.keys(), ...lost]) {
     const pool = await api.readPool(poolId, signal);
     const name = names.get(poolId) ?? inventory.coverage.get(poolId)?.name ?? poolId;
     const why = `pool ${name}, which was not shown, is there again or still loads`;
-    if (pool.kind !== "missing") return toUnknown("notCovered", vmId, why);
+    if (pool.kind !== "missing") return toDoubt("notCovered", vmId, why);
   }
   const pools = poolIds.join(" and ");
   const loaded = `pool ${pools}, its master host and its VM records answer`;
@@ -145,11 +146,11 @@ async function doubtPool(
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
   const pool = await api.readPool(poolId, signal);
-  if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId));
+  if (pool.kind !== "found") return toDoubt("notCovered", vmId, describeLoss(poolId));
   const { master } = pool.value;
   const host = master ? await api.readHost(master, signal) : undefined;
   if (host?.kind !== "found" || host.value.$pool !== poolId) {
-    return toUnknown("notCovered", vmId, `the master host of pool ${poolId} is not shown`);
+    return toDoubt("notCovered", vmId, `the master host of pool ${poolId} is not shown`);
   }
   return await doubtVms(api, { poolId, vmId, mayHideVms, host: host.value }, signal);
 }
@@ -165,7 +166,7 @@ async function doubtVms(
   if (dom0?.kind === "found") {
     if (dom0.value.$pool === poolId) return undefined;
     const why = `the dom0 of its pool's master host is said to be outside of pool ${poolId}`;
-    return toUnknown("notCovered", vmId, why);
+    return toDoubt("notCovered", vmId, why);
   }
   // Users whose rights end at their own pools see others without their VMs, for ever.
   if (dom0?.kind === "hidden" && mayHideVms) return undefined;
@@ -173,7 +174,7 @@ async function doubtVms(
   if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;
   const why = `pool ${poolId} shows no VM at all, so they may not be loaded`;
   const advice = dom0 === undefined ? undefined : DOM0_ADVICE[dom0.kind];
-  return toUnknown("notCovered", vmId, advice === undefined ? why : `${why}; ${advice}`);
+  return toDoubt("notCovered", vmId, advice === undefined ? why : `${why}; ${advice}`);
 }
 
 /** What to do where neither the dom0 nor another VM of a pool is shown. */
@@ -186,15 +187,11 @@ const DOM0_ADVICE: Readonly<Record<string, string>> = {
 
 function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined {
   if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) {
-    return toUnknown("notListed", vmId, "the last list still shows it");
+    return toDoubt("notListed", vmId, "the last list still shows it");
   }
   const nameless = findNameless(inventory.undecodable);
   if (nameless !== undefined) {
-    return toUnknown(
-      "undecodable",
-      vmId,
-      `the last list shows one that cannot be read: ${nameless}`,
-    );
+    return toDoubt("undecodable", vmId, `the last list shows one that cannot be read: ${nameless}`);
   }
   return undefined;
 }
@@ -207,11 +204,11 @@ function doubtLost(question: AbsenceQuestion): Unknown | undefined {
     const where = `it may be in pool ${name}, of which too little is known: ${reason}`;
     const shownMs = findShownMs(id);
     // Never shown in full, and yet known: it is there, and something of it cannot be read.
-    if (shownMs === undefined) return toUnknown("notCovered", vmId, `${where}; ${REMOVED_ADVICE}`);
+    if (shownMs === undefined) return toDoubt("notCovered", vmId, `${where}; ${REMOVED_ADVICE}`);
     const doubt = doubtStay(stay, shownMs);
     if (mayPartsBeLost && doubt === undefined) continue;
     const why = mayPartsBeLost ? `${doubt}, so ${where}` : `${where}; ${REMOVED_ADVICE}`;
-    return toUnknown("partLost", vmId, why);
+    return toDoubt("partLost", vmId, why);
   }
   return undefined;
 }
@@ -222,7 +219,7 @@ function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undef
     const doubt = doubtStay(stay, goneMs);
     if (doubt === undefined) continue;
     const why = `${doubt}: it may be in pool ${name}, which was removed from Xen Orchestra`;
-    return toUnknown("notCovered", vmId, `${why}; if the VM is gone, delete the Node`);
+    return toDoubt("notCovered", vmId, `${why}; if the VM is gone, delete the Node`);
   }
   return undefined;
 }
@@ -247,7 +244,7 @@ async function doubtConnections(
   const servers = await api.listServers(signal);
   if (removed && !isWhole(servers, inventory.coverage)) {
     const why = `not every connection says which pool it leads to, so pool ${removed.name} may not be removed`;
-    return toUnknown("notCovered", vmId, why);
+    return toDoubt("notCovered", vmId, why);
   }
   const connections = judgeConnections(servers, inventory.coverage);
   if (connections.kind === "clear") return undefined;
@@ -260,10 +257,10 @@ async function doubtConnections(
     const where = `${why}; the VM may be in that pool; ${advice}`;
     const message =
       question.mayPartsBeLost && doubt !== undefined ? `${doubt}, and ${where}` : where;
-    return toUnknown(isLost ? "partLost" : "notCovered", vmId, message);
+    return toDoubt(isLost ? "partLost" : "notCovered", vmId, message);
   }
   if (isSeen) return undefined;
-  return toUnknown("notCovered", vmId, `${NEVER_SEEN}, and ${why}; ${advice}, or delete the Node`);
+  return toDoubt("notCovered", vmId, `${NEVER_SEEN}, and ${why}; ${advice}, or delete the Node`);
 }
 
 function describeLoss(poolId: string): string {
@@ -271,6 +268,6 @@ function describeLoss(poolId: string): string {
   return `pool ${poolId} is not shown: ${why} (if it was removed for good, delete the Node)`;
 }
 
-function toUnknown(reason: UnknownReason, vmId: string, why: string): Unknown {
-  return { kind: "unknown", reason, message: `VM ${vmId} is not shown, but ${why}` };
+function toDoubt(reason: UnknownReason, vmId: string, why: string): Unknown {
+  return toUnknown(reason, `VM ${vmId} is not shown, but ${why}`);
 }

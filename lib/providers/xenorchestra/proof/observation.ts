@@ -2,6 +2,7 @@
  * What it means when a list lacks a VM: rarely that it may be gone.
  * @module
  */
+import { toUnknown } from "../../../cloud/presence.ts";
 import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
 import { type AbsenceQuestion, MOVING } from "./absence.ts";
 import { NEVER_SHOWN } from "../scope/named_pools.ts";
@@ -17,9 +18,8 @@ const REMOVED = "the pool was removed from Xen Orchestra, which cannot tell any 
 export function judgeUnlisted(question: AbsenceQuestion): Presence {
   const { vmId, poolIds, inventory, isMoving, removed } = question;
   const { coverage, lookedFor, undecodable } = inventory;
-  const say = (reason: UnknownReason, why: string): Presence => {
-    return { kind: "unknown", reason, message: `VM ${vmId} is not listed, ${why}` };
-  };
+  const say = (reason: UnknownReason, why: string): Presence =>
+    toUnknown(reason, `VM ${vmId} is not listed, ${why}`);
   if (lookedFor?.has(vmId) === false) {
     return say("noInventory", "but the last list was not asked for it; the next one will tell");
   }

@@ -6,6 +6,7 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import { toUnknown } from "../../../cloud/presence.ts";
 import type { Instance, Presence } from "../../../cloud/provider.ts";
 import type { AbsenceQuestion } from "./absence.ts";
 import type { ConnectionHistory } from "./connection_history.ts";
@@ -13,7 +14,7 @@ import type { Identity, IdentityByProviderId } from "../model/identity.ts";
 import type { LastSeen } from "./last_seen.ts";
 import type { Memory } from "../memory.ts";
 import { NEVER_SHOWN } from "../scope/named_pools.ts";
-import { findGap, toHalted, toUnknown, toUnproven } from "../model/presence.ts";
+import { findGap, toHalted, toUnproven } from "../model/presence.ts";
 
 /** What is remembered of pools. */
 interface PoolMemory {

@@ -4,14 +4,12 @@ import {
   toNotFound,
   toPresent,
   toUndecodable,
-  toUnknown,
 } from "../../../../lib/providers/xenorchestra/model/presence.ts";
 import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
 
-test("toPresent() and toUnknown() say what they are given", () => {
+test("toPresent() says what it is given", () => {
   const instance = toInstance("a");
   expect(toPresent(instance, "name")).toEqual({ kind: "present", instance, matchedBy: "name" });
-  expect(toUnknown("denied", "why")).toEqual({ kind: "unknown", reason: "denied", message: "why" });
 });
 
 test("toContradiction() names both VMs, and what to do", () => {

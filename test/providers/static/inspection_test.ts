@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
-import { inspectStatic } from "../../../lib/providers/static/inspect.ts";
 import { startStaticCloud, type StaticCloud } from "../../support/cloud/static_cloud.ts";
 
 const signal = new AbortController().signal;
@@ -15,7 +14,7 @@ afterEach(async () => {
   for (const cloud of clouds.splice(0)) await cloud.stop();
 });
 
-describe("inspectStatic()", () => {
+describe("StaticProvider.inspect()", () => {
   test("names the file and counts its instances", async () => {
     const { provider, path } = await start("instances: [{ id: a, name: a }, { id: b, name: b }]\n");
     const found = await provider.inspect?.(signal);
@@ -40,12 +39,5 @@ describe("inspectStatic()", () => {
     const found = await cloud.provider.inspect?.(signal);
     expect(found?.findings[0]?.message).toContain("there is no such file");
     expect(found?.inventory).toBeUndefined();
-  });
-
-  test("rejects with the reason of a signal that aborts, and with what is a bug", async () => {
-    const aborted = AbortSignal.abort(new Error("stop"));
-    const fail = (): Promise<never> => Promise.reject(new TypeError("bug"));
-    await expect(inspectStatic("f", fail, aborted)).rejects.toThrow("stop");
-    await expect(inspectStatic("f", fail, signal)).rejects.toThrow("bug");
   });
 });

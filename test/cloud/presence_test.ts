@@ -1,0 +1,23 @@
+import { describe, expect, test } from "bun:test";
+import { CloudError } from "../../lib/cloud/errors.ts";
+import { toUnanswered, toUnknown } from "../../lib/cloud/presence.ts";
+
+test("toUnknown() keeps reason and message", () => {
+  const unknown = { kind: "unknown", reason: "notFound", message: "it is nowhere" } as const;
+  expect(toUnknown("notFound", "it is nowhere")).toEqual(unknown);
+});
+
+describe("toUnanswered()", () => {
+  test.each([
+    ["the kind of a cloud that does not answer", new CloudError("denied", "no"), "denied", "no"],
+    ["unreachable for any other error", new Error("what?"), "unreachable", "what?"],
+    [
+      "the causes, too",
+      new CloudError("protocol", "bad", { cause: new Error("why") }),
+      "protocol",
+      "bad: why",
+    ],
+  ] as const)("says %s", (_what, error, reason, message) => {
+    expect(toUnanswered(error)).toEqual({ kind: "unknown", reason, message });
+  });
+});
