@@ -8,24 +8,15 @@ import type { Node } from "../../kube/kinds/node.ts";
 import { hasAddresses, listTypeChanges, planAddresses } from "./addresses.ts";
 import { isUninitialized } from "../identity.ts";
 import { type EventWord, toEvent, UNINITIALIZED_TAINT } from "../words.ts";
+import type { NodePatch } from "../node_writer.ts";
 import { planLabels } from "./labels.ts";
 import { EVENTS } from "./words.ts";
-
-/** Merge patch of a Node without its resourceVersion. */
-export interface NodePatch {
-  readonly metadata: { readonly labels?: Readonly<Record<string, string>> };
-  readonly spec: {
-    /** All that stay; `null` for none. */
-    readonly taints: NonNullable<Node["spec"]>["taints"] | null;
-    readonly providerID?: string;
-  };
-}
 
 /** Everything that one reconcile of a Node does. Absent members need no call. */
 export interface NodePlan {
   /** Whether `patch` is the first write: it takes the taint away, and with it come provider ID and labels. */
   readonly initialises: boolean;
-  readonly patch?: NodePatch;
+  readonly patch?: Required<NodePatch>;
   /** The whole new list of addresses. */
   readonly addresses?: readonly InstanceAddress[];
   /** What a person should know. */

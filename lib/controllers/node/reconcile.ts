@@ -2,15 +2,16 @@
  * Brings one Node to what its instance says: reads memory, plans, applies.
  * @module
  */
-import type { InstanceAddress, Presence } from "../../cloud/provider.ts";
+import type { Presence } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
-import { NODES, type Node } from "../../kube/kinds/node.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../node_loop.ts";
+import { NodeWriter } from "../node_writer.ts";
 import type { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
-import { type NodePatch, planNode } from "./plan.ts";
+import { planNode } from "./plan.ts";
 import { Claims } from "./rivals.ts";
 import { toEvent } from "../words.ts";
 import { EVENTS } from "./words.ts";
@@ -32,9 +33,11 @@ export class NodeReconciler {
   /** Nodes whose taint is gone but whose addresses were not written yet: their end has still to be told. */
   readonly #unannounced = new Set<string>();
   readonly #claims: Claims;
+  readonly #writer: NodeWriter;
 
   constructor(options: NodeReconcilerOptions) {
     this.#options = options;
+    this.#writer = new NodeWriter(options);
     const { nodes, resolver, presences } = options;
     this.#claims = new Claims(options.provider, (name) => {
       const node = nodes.get(name);
@@ -78,12 +81,12 @@ export class NodeReconciler {
     const plan = planNode(node, presence, options.provider.providedNodeIps);
     this.#tell(node, plan.warnings, plan.blocked === undefined);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
-    const patched = plan.patch ? await patchNode(options, node, plan.patch, signal) : node;
+    const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;
     if (plan.initialises) {
       options.metrics.observeTaintRemoval(node, options.clock.now());
       this.#unannounced.add(node.metadata.name);
     }
-    if (plan.addresses) await patchAddresses(options, patched, plan.addresses, signal);
+    if (plan.addresses) await this.#writer.replaceAddresses(patched, plan.addresses, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
     else this.#tell(node, plan.news, true);
   }
@@ -100,36 +103,6 @@ export class NodeReconciler {
       log[level]("Event on a Node", { node: name, reason: one.reason, said: one.message });
     }
   }
-}
-
-async function patchNode(
-  { client, written }: NodeContext,
-  node: Node,
-  patch: NodePatch,
-  signal: AbortSignal,
-): Promise<Node> {
-  const metadata = { ...patch.metadata, resourceVersion: node.metadata.resourceVersion };
-  const body = { ...patch, metadata };
-  const path = { name: node.metadata.name };
-  const patched = await client.patch(NODES, path, { type: "merge", body }, signal);
-  written.note(node, patched);
-  return patched;
-}
-
-/** The list is replaced whole: its merge key is the type, which would lose one of two addresses of a type. */
-async function patchAddresses(
-  { client, written }: NodeContext,
-  node: Node,
-  addresses: readonly InstanceAddress[],
-  signal: AbortSignal,
-): Promise<void> {
-  const body = {
-    metadata: { resourceVersion: node.metadata.resourceVersion },
-    status: { addresses: [...addresses, { $patch: "replace" }] },
-  };
-  const path = { name: node.metadata.name, subresource: "status" };
-  const patched = await client.patch(NODES, path, { type: "strategic", body }, signal);
-  written.note(node, patched);
 }
 
 function announce(

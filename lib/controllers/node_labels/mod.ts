@@ -4,12 +4,13 @@
  */
 import type { ChangeHint } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
-import { NODES, type Node } from "../../kube/kinds/node.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized } from "../identity.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
+import { NodeWriter } from "../node_writer.ts";
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
@@ -41,6 +42,7 @@ export class NodeLabelController {
   readonly #context: NodeContext;
   readonly #loop: NodeLoop;
   readonly #contest: Contest;
+  readonly #writer: NodeWriter;
   readonly #throttle: WarningThrottle;
   /** By the Node's name. */
   readonly #memories = new Map<string, Memory>();
@@ -49,6 +51,7 @@ export class NodeLabelController {
 
   constructor({ context, fullPassIntervalMs }: NodeLabelControllerOptions) {
     this.#context = context;
+    this.#writer = new NodeWriter(context);
     this.#contest = new Contest(context.clock);
     this.#throttle = new WarningThrottle(context.clock);
     this.#loop = new NodeLoop({
@@ -99,13 +102,10 @@ export class NodeLabelController {
   }
 
   async #patch(node: Node, { set, isRepair }: LabelPlan, signal: AbortSignal): Promise<void> {
-    const { client, written, log } = this.#context;
-    const { name, resourceVersion } = node.metadata;
-    const body = { metadata: { labels: set, resourceVersion } };
-    const patched = await client.patch(NODES, { name }, { type: "merge", body }, signal);
-    written.note(node, patched);
+    const { name } = node.metadata;
+    await this.#writer.patch(node, { metadata: { labels: set } }, signal);
     if (isRepair) this.#contest.noteRound(name);
-    log.info("Node labels written", { node: name, labels: set });
+    this.#context.log.info("Node labels written", { node: name, labels: set });
   }
 
   #forget(name: string): void {

@@ -4,13 +4,14 @@
  */
 import type { DeletionSettings, Verdict } from "../../cloud/deletion/guard.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import { NODES, type Node } from "../../kube/kinds/node.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { isReady, isUninitialized, readyStatus } from "../identity.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { readFlag } from "../flags.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
+import { NodeWriter } from "../node_writer.ts";
 import { Deleter } from "./deleter.ts";
 import { FleetWatch } from "./fleet_watch.ts";
 import { MONITOR_FLAG } from "./flags.ts";
@@ -70,6 +71,7 @@ export class NodeLifecycleController {
   readonly #deleter: Deleter;
   readonly #narrator: LifecycleNarrator;
   readonly #contest: Contest;
+  readonly #writer: NodeWriter;
   readonly #pacer: RefreshPacer;
   /** Nodes that are known to be not Ready. */
   readonly #notReady = new Set<string>();
@@ -87,6 +89,7 @@ export class NodeLifecycleController {
     this.#fleet = new FleetWatch(context, deletion);
     this.#deleter = new Deleter({ ...context, fleet: this.#fleet, metrics });
     this.#narrator = new LifecycleNarrator(context);
+    this.#writer = new NodeWriter(context);
     this.#contest = new Contest(context.clock);
     this.#pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
     this.#loop = new NodeLoop({
@@ -250,19 +253,13 @@ export class NodeLifecycleController {
     { taints, isOff }: LifecyclePlan & { kind: "taint" },
     signal: AbortSignal,
   ): Promise<ReconcileResult> {
-    const { client, written, events } = this.#options.context;
-    const { name, resourceVersion } = node.metadata;
     const message = `The shutdown taint was written ${ROUNDS_MAX} times within a minute and is not as it should be`;
-    const held = this.#contest.hold(node, toEvent(EVENTS.taintContested, message), events);
+    const contested = toEvent(EVENTS.taintContested, message);
+    const held = this.#contest.hold(node, contested, this.#options.context.events);
     if (held) return held;
-    // The list is replaced whole, so nobody may have written it since.
-    const body = {
-      metadata: { resourceVersion },
-      spec: { taints: taints.length === 0 ? null : taints },
-    };
-    const patched = await client.patch(NODES, { name }, { type: "merge", body }, signal);
-    written.note(node, patched);
-    this.#contest.noteRound(name);
+    const spec = { taints: taints.length === 0 ? null : taints };
+    await this.#writer.patch(node, { spec }, signal);
+    this.#contest.noteRound(node.metadata.name);
     this.#narrator.tellTaint(node, isOff);
     return {};
   }

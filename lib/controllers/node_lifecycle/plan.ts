@@ -6,10 +6,8 @@ import type { FleetMember, Sighting, Verdict } from "../../cloud/deletion/guard.
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized } from "../identity.ts";
+import type { Taints } from "../node_writer.ts";
 import { SHUTDOWN_TAINT } from "./words.ts";
-
-/** Taints as they stand on the wire. */
-export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
 
 /** Why a Node that is not Ready is kept, although the cloud does not show its machine. */
 export type BlockReason = "disabled" | "neverSeen" | "fleetLimit" | UnknownReason;

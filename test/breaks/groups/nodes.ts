@@ -8,6 +8,7 @@ const PLAN = "lib/controllers/node/plan.ts";
 const LABELS_PLAN = "lib/controllers/node_labels/plan.ts";
 const XO_DIRECT_READS = "lib/providers/xenorchestra/proof/direct_reads.ts";
 const XO_PROVIDER = "lib/providers/xenorchestra/provider.ts";
+const WRITER = "lib/controllers/node_writer.ts";
 const LIFECYCLE_PLAN = "lib/controllers/node_lifecycle/plan.ts";
 
 export const NODE_BREAKS: readonly Break[] = [
@@ -120,20 +121,20 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "patch-without-version",
     invariant: "the patch that takes the taint away carries the resourceVersion",
     edits: edit(
-      "lib/controllers/node/reconcile.ts",
-      "{ ...patch.metadata, resourceVersion: node.metadata.resourceVersion };",
-      "{ ...patch.metadata };",
+      WRITER,
+      "{ metadata: { ...metadata, resourceVersion }, ...patch };",
+      "{ metadata, ...patch };",
     ),
-    tests: ["test/controllers/node/reconcile_test.ts"],
+    tests: ["test/controllers/node_writer_test.ts", "test/controllers/node/reconcile_test.ts"],
     simulated: true,
   },
   {
     id: "taint-without-version",
     invariant: "the patch that replaces the taints carries the resourceVersion",
     edits: edit(
-      "lib/controllers/node_lifecycle/mod.ts",
-      "metadata: { resourceVersion },",
-      "metadata: { ...(resourceVersion === undefined && { resourceVersion }) },",
+      WRITER,
+      "{ metadata: { ...metadata, resourceVersion }, ...patch };",
+      "{ metadata: metadata && { ...metadata, resourceVersion }, ...patch };",
     ),
     tests: ["test/controllers/node_lifecycle/shutdown_taint_test.ts"],
     simulated: true,
@@ -141,12 +142,8 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "merge-addresses",
     invariant: "the list of addresses is replaced whole",
-    edits: edit(
-      "lib/controllers/node/reconcile.ts",
-      '[...addresses, { $patch: "replace" }]',
-      "[...addresses]",
-    ),
-    tests: ["test/controllers/node/reconcile_test.ts"],
+    edits: edit(WRITER, '[...addresses, { $patch: "replace" }]', "[...addresses]"),
+    tests: ["test/controllers/node_writer_test.ts", "test/controllers/node/reconcile_test.ts"],
     simulated: true,
   },
   {

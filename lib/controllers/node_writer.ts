@@ -1,0 +1,75 @@
+/**
+ * Writes Nodes, each only as it was planned on: what somebody else wrote in between is never overwritten.
+ * @module
+ */
+import type { InstanceAddress } from "../cloud/provider.ts";
+import type { PatchType } from "../kube/api/client.ts";
+import { type Node, NODES } from "../kube/kinds/node.ts";
+import type { NodeContext } from "./node_loop.ts";
+
+/** Taints as they stand on the wire. */
+export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
+
+/** Merge patch of a Node without its resourceVersion. */
+export interface NodePatch {
+  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+  readonly spec?: {
+    /** All that stay; `null` for none. */
+    readonly taints: Taints | null;
+    readonly providerID?: string;
+  };
+}
+
+/**
+ * Patches Nodes with the resourceVersion that the plan was made on, and notes each write, so that no controller plans
+ * again on a Node as it was before.
+ */
+export class NodeWriter {
+  readonly #context: Pick<NodeContext, "client" | "written">;
+
+  constructor(context: Pick<NodeContext, "client" | "written">) {
+    this.#context = context;
+  }
+
+  /**
+   * Changes labels, taints or the provider ID in one write.
+   *
+   * @returns The Node as it is then
+   * @throws {KubeError} when Kubernetes refuses: `conflict` when the Node is another by now
+   */
+  patch(node: Node, { metadata, ...patch }: NodePatch, signal: AbortSignal): Promise<Node> {
+    const { resourceVersion } = node.metadata;
+    const body = { metadata: { ...metadata, resourceVersion }, ...patch };
+    return this.#send(node, { type: "merge", body }, signal);
+  }
+
+  /**
+   * Replaces all addresses. They are replaced whole because their merge key is the type, which would lose one of two
+   * addresses of a type.
+   *
+   * @returns The Node as it is then
+   * @throws {KubeError} when Kubernetes refuses: `conflict` when the Node is another by now
+   */
+  replaceAddresses(
+    node: Node,
+    addresses: readonly InstanceAddress[],
+    signal: AbortSignal,
+  ): Promise<Node> {
+    const { resourceVersion } = node.metadata;
+    const status = { addresses: [...addresses, { $patch: "replace" }] };
+    const body = { metadata: { resourceVersion }, status };
+    return this.#send(node, { type: "strategic", body, subresource: "status" }, signal);
+  }
+
+  async #send(
+    node: Node,
+    { subresource, ...patch }: { type: PatchType; body: object; subresource?: "status" },
+    signal: AbortSignal,
+  ): Promise<Node> {
+    const { client, written } = this.#context;
+    const path = { name: node.metadata.name, ...(subresource && { subresource }) };
+    const patched = await client.patch(NODES, path, patch, signal);
+    written.note(node, patched);
+    return patched;
+  }
+}
