@@ -16,6 +16,7 @@ import type {
   Provider,
   ReadOptions,
 } from "../../cloud/provider.ts";
+import { Generations } from "../../cloud_http/generations.ts";
 import type { XenOrchestraSettings } from "./settings/config.ts";
 import { ConnectionWatch } from "./proof/connection_watch.ts";
 import { inspectToken } from "./inspection/inspect_token.ts";
@@ -29,7 +30,7 @@ import type { TokenWatch } from "./session/token_watch.ts";
 export interface LiveProviderOptions extends Omit<XenOrchestraOptions, "memory"> {
   readonly session: Pick<
     Session,
-    "reconfigure" | "setRefreshInterval" | "get" | "exchange" | "readToken"
+    "reconfigure" | "setRefreshInterval" | "get" | "post" | "readToken"
   >;
   readonly tokenWatch: Pick<TokenWatch, "look">;
   /** Ends what goes on behind an inventory. */
@@ -42,16 +43,13 @@ interface Generation {
   readonly provider: XenOrchestraProvider;
   readonly memory: Memory;
   readonly connections: ConnectionWatch;
-  /** Aborts when requests go to another place, or as somebody else. */
-  readonly left: AbortController;
 }
 
 /**
  * Hands everything to a {@linkcode XenOrchestraProvider}, and puts another one in its place when the settings change.
  *
- * Guarantees: what is given back was asked with one set of settings from its beginning to its end, namely the one in
- * use when it is given; the memory that keeps Nodes safe stays as long as `url` does, and starts anew with another one;
- * no direct answer is given before the first inventory under new settings.
+ * Guarantees: those of {@linkcode Generations}, by which no direct answer is given before the first inventory under new
+ * settings; the memory that keeps Nodes safe stays as long as `url` does, and starts anew with another one.
  */
 export class LiveProvider implements Provider, Changes {
   readonly name = "xenorchestra";
@@ -60,13 +58,13 @@ export class LiveProvider implements Provider, Changes {
   readonly labelKeys: ReadonlySet<string>;
   readonly changes: Changes = this;
   readonly #options: LiveProviderOptions;
-  #now: Generation;
-  /** Whether there was an inventory since the settings changed. */
-  #isSettled = true;
+  readonly #generations: Generations<Generation>;
 
   constructor(options: LiveProviderOptions) {
     this.#options = options;
-    this.#now = this.#createGeneration(options.settings, new Memory(), new AbortController());
+    this.#generations = new Generations((left) =>
+      this.#createGeneration(options.settings, new Memory(), left),
+    );
     this.originLabels = this.#now.provider.originLabels;
     this.labelKeys = this.#now.provider.labelKeys;
   }
@@ -82,56 +80,48 @@ export class LiveProvider implements Provider, Changes {
    * @returns Whether `url` is what it was
    */
   reconfigure(settings: XenOrchestraSettings): "sameCloud" | "otherCloud" {
-    const { settings: old, memory, left } = this.#now;
+    const { settings: old, memory } = this.#now;
     const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
     const { session } = this.#options;
     if (isSame) session.setRefreshInterval(settings.refreshIntervalMs);
     else session.reconfigure(settings);
     const isSameCloud = settings.url === old.url;
     const nextMemory = isSameCloud ? memory : new Memory();
-    this.#now = this.#createGeneration(settings, nextMemory, isSame ? left : new AbortController());
-    this.#isSettled = false;
-    if (!isSame) left.abort(new Error("the settings changed"));
+    this.#generations.replace(
+      (left) => this.#createGeneration(settings, nextMemory, left),
+      !isSame,
+    );
     // Another user may see less: what is gone from a list counts from the start.
     if (!isSame) memory.connections.noteOtherReader();
     return isSameCloud ? "sameCloud" : "otherCloud";
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
-    for (;;) {
-      const asked = this.#now;
-      try {
-        // Who waits for a server that was left would wait in vain.
-        const both = AbortSignal.any([signal, asked.left.signal]);
-        const inventory = await asked.provider.listInventory(interest, both);
-        if (asked === this.#now) {
-          this.#isSettled = true;
-          void this.#options.tokenWatch.look(asked.settings.credentials, this.#options.signal);
-          void asked.connections.look(inventory.coverage);
-          return inventory;
-        }
-      } catch (error) {
-        if (asked === this.#now || signal.aborted) throw error;
-      }
-    }
+    const { answer: inventory, by } = await this.#generations.ask(
+      ({ provider }, both) => provider.listInventory(interest, both),
+      signal,
+    );
+    void this.#options.tokenWatch.look(by.settings.credentials, this.#options.signal);
+    void by.connections.look(inventory.coverage);
+    return inventory;
   }
 
   async readInstances(
     ids: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Instance>> {
-    const asked = this.#now;
-    if (!this.#isSettled) return new Map();
-    const both = AbortSignal.any([signal, asked.left.signal]);
-    const shown = await asked.provider.readInstances(ids, both);
-    return asked === this.#now ? shown : new Map();
+    const shown = await this.#generations.askOnce(
+      ({ provider }, both) => provider.readInstances(ids, both),
+      signal,
+    );
+    return shown ?? new Map();
   }
 
-  async watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const { provider, left } = this.#now;
-      await provider.watchChanges(onHint, AbortSignal.any([signal, left.signal]));
-    }
+  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
+    return this.#generations.follow(
+      ({ provider }, both) => provider.watchChanges(onHint, both),
+      signal,
+    );
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
@@ -144,12 +134,13 @@ export class LiveProvider implements Provider, Changes {
     signal: AbortSignal,
     options?: ReadOptions,
   ): Promise<Presence> {
-    const asked = this.#now;
-    if (this.#isSettled) {
-      const presence = await asked.provider.readInstance(inventory, node, signal, options);
-      if (asked === this.#now) return presence;
-    }
-    return toUnknown("noInventory", "No inventory was taken yet since the settings changed");
+    // It rejects only when the caller's own signal aborts.
+    const presence = await this.#generations.askOnce(
+      ({ provider }) => provider.readInstance(inventory, node, signal, options),
+      signal,
+    );
+    const message = "No inventory was taken yet since the settings changed";
+    return presence ?? toUnknown("noInventory", message);
   }
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
@@ -173,15 +164,15 @@ export class LiveProvider implements Provider, Changes {
     return this.#now.provider.toPlaces(instance, labels);
   }
 
-  #createGeneration(
-    settings: XenOrchestraSettings,
-    memory: Memory,
-    left: AbortController,
-  ): Generation {
+  get #now(): Generation {
+    return this.#generations.now;
+  }
+
+  #createGeneration(settings: XenOrchestraSettings, memory: Memory, left: AbortSignal): Generation {
     const provider = new ScopedProvider({ ...this.#options, settings, memory });
-    const signal = AbortSignal.any([this.#options.signal, left.signal]);
+    const signal = AbortSignal.any([this.#options.signal, left]);
     const connections = new ConnectionWatch({ ...this.#options, memory, signal });
-    return { settings, provider, memory, connections, left };
+    return { settings, provider, memory, connections };
   }
 }
 

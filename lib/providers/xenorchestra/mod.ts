@@ -7,7 +7,7 @@ import { assert } from "../../core/assert.ts";
 import { XenOrchestraApi } from "./wire/api.ts";
 import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./settings/config.ts";
 import { describeSettings } from "./settings/config_schema.ts";
-import { EventFeed } from "./wire/events.ts";
+import { createEventFeed } from "./wire/events.ts";
 import { XEN_ORCHESTRA_DOCS } from "./docs.ts";
 import { LiveProvider } from "./live_provider.ts";
 import { Session } from "./session/session.ts";
@@ -23,7 +23,7 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
     const { clock, log, metrics, notify, signal } = deps;
     const session = new Session(settings, deps);
     const api = new XenOrchestraApi(session, metrics);
-    const events = new EventFeed({ session, clock, log, metrics });
+    const events = createEventFeed({ session, clock, log, metrics });
     const tokenWatch = new TokenWatch({ session, clock, log, metrics, notify });
     return new LiveProvider({ api, events, session, tokenWatch, settings, clock, log, signal });
   },

@@ -16,6 +16,7 @@ import type {
   Provider,
   ReadOptions,
 } from "../../cloud/provider.ts";
+import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
 import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
@@ -23,7 +24,6 @@ import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
 import { Lister, type Listing } from "./wire/lister.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
 import type { XenOrchestraSettings } from "./settings/config.ts";
-import type { EventFeed } from "./wire/events.ts";
 import { DirectReads, withLosses } from "./proof/direct_reads.ts";
 import { toIdentity, toVmIds } from "./model/identity.ts";
 import { inspectXenOrchestra } from "./inspection/inspect.ts";
@@ -53,7 +53,7 @@ import {
 /** What a {@linkcode XenOrchestraProvider} is made of. */
 export interface XenOrchestraOptions {
   readonly api: XenOrchestraApi;
-  readonly events: Pick<EventFeed, "run">;
+  readonly events: Pick<ChangeFeed, "run">;
   readonly settings: XenOrchestraSettings;
   readonly clock: Clock;
   readonly log: Logger;

@@ -6,11 +6,12 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { ChangeHints } from "../../../lib/cloud/inventory/change_hints.ts";
+import type { Reply, StreamReply } from "../../../lib/cloud_http/http.ts";
+import { type ServerSentEvent, SseParser } from "../../../lib/cloud_http/sse.ts";
 import type { ChangeHint } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { parseUuid } from "../../../lib/core/text/uuid.ts";
-import { EventFeed } from "../../../lib/providers/xenorchestra/wire/events.ts";
-import { type ServerSentEvent, SseParser } from "../../../lib/providers/xenorchestra/wire/sse.ts";
+import { createEventFeed } from "../../../lib/providers/xenorchestra/wire/events.ts";
 import { toDeps, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
 import { tries } from "../../support/net/hostile.ts";
 import { checkWords } from "./stage.ts";
@@ -154,23 +155,20 @@ class Bench {
 
   constructor(streams: readonly (readonly Uint8Array[])[]) {
     const left = [...streams];
-    const exchange = async <T extends { readonly status: number }>(
-      { operation }: { operation: string },
-      _send: unknown,
-    ): Promise<T> => {
-      if (operation === "subscribe_events") {
-        this.posts += 1;
-        return { status: 201, contentType: "" } as unknown as T;
-      }
+    const post = async (): Promise<Reply> => {
+      this.posts += 1;
+      return { status: 201, contentType: "" };
+    };
+    const openStream = async (): Promise<StreamReply> => {
       const chunks = left.shift();
-      if (chunks === undefined) return { status: 503, contentType: "" } as unknown as T;
+      if (chunks === undefined) return { status: 503, contentType: "" };
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
           for (const chunk of chunks) controller.enqueue(chunk);
           controller.close();
         },
       });
-      return { status: 200, contentType: "text/event-stream", body } as unknown as T;
+      return { status: 200, contentType: "text/event-stream", body };
     };
     const log = createLogger({
       format: "json",
@@ -178,7 +176,8 @@ class Bench {
       write: (line) => this.#note(line),
       now: () => 0,
     });
-    const feed = new EventFeed({ ...this.deps, log, session: { exchange }, random: () => 0 });
+    const session = { post, openStream };
+    const feed = createEventFeed({ ...this.deps, log, session, random: () => 0 });
     this.#ended = feed.run((hint) => this.hints.push(hint), this.#stop.signal);
   }
 

@@ -57,11 +57,11 @@ export const BOUND_BREAKS: readonly Break[] = [
     id: "grow-an-event",
     invariant: "an event of Xen Orchestra has a bound",
     edits: edit(
-      "lib/providers/xenorchestra/wire/sse.ts",
+      "lib/cloud_http/sse.ts",
       "if (this.#kept + this.#pending <= CHARS_MAX) return;",
       "if (this.#kept + this.#pending <= Infinity) return;",
     ),
-    tests: ["test/providers/xenorchestra/wire/sse_test.ts"],
+    tests: ["test/cloud_http/sse_test.ts"],
   },
   {
     id: "remember-all-events",
@@ -97,11 +97,11 @@ export const BOUND_BREAKS: readonly Break[] = [
     id: "obey-any-retry-after-of-cloud",
     invariant: "no answer of Xen Orchestra silences its client for longer than five minutes",
     edits: edit(
-      "lib/providers/xenorchestra/session/http.ts",
+      "lib/cloud_http/http.ts",
       "Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX)",
       "Number(header) * 1_000",
     ),
-    tests: ["test/providers/xenorchestra/session/http_test.ts"],
+    tests: ["test/cloud_http/http_test.ts"],
   },
   {
     id: "no-limit-at-once",

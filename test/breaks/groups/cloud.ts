@@ -6,9 +6,11 @@ import { type Break, edit } from "../break.ts";
 
 const SOURCE = "lib/cloud/inventory/source.ts";
 const LIVE = "lib/providers/xenorchestra/live_provider.ts";
+const GENERATIONS = "lib/cloud_http/generations.ts";
+const CLIENT = "lib/cloud_http/client.ts";
 const SESSION = "lib/providers/xenorchestra/session/session.ts";
-const EVENTS = "lib/providers/xenorchestra/wire/events.ts";
-const HTTP = "lib/providers/xenorchestra/session/http.ts";
+const EVENTS = "lib/cloud_http/change_feed.ts";
+const HTTP = "lib/cloud_http/http.ts";
 const TOKENS = "lib/providers/xenorchestra/session/tokens.ts";
 
 export const CLOUD_BREAKS: readonly Break[] = [
@@ -105,19 +107,23 @@ export const CLOUD_BREAKS: readonly Break[] = [
     id: "accept-old-answer",
     invariant: "an answer that was asked for with old settings is thrown away",
     edits: edit(
-      LIVE,
-      "if (asked === this.#now) { this.#isSettled = true; " +
-        "void this.#options.tokenWatch.look(asked.settings",
-      "if (asked.settings) { this.#isSettled = true; " +
-        "void this.#options.tokenWatch.look(asked.settings",
+      GENERATIONS,
+      "if (by === this.#now) { this.#isSettled = true;",
+      "if (by !== undefined) { this.#isSettled = true;",
     ),
-    tests: ["test/providers/xenorchestra/live_provider_test.ts"],
+    tests: [
+      "test/cloud_http/generations_test.ts",
+      "test/providers/xenorchestra/live_provider_test.ts",
+    ],
   },
   {
     id: "settle-too-early",
     invariant: "no direct answer is given before the first inventory under new settings",
-    edits: edit(LIVE, "this.#isSettled = false;", "this.#isSettled = true;"),
-    tests: ["test/providers/xenorchestra/live_provider_test.ts"],
+    edits: edit(GENERATIONS, "this.#isSettled = false;", "this.#isSettled = true;"),
+    tests: [
+      "test/cloud_http/generations_test.ts",
+      "test/providers/xenorchestra/live_provider_test.ts",
+    ],
   },
   {
     id: "keep-memory-of-other-cloud",
@@ -153,13 +159,16 @@ export const CLOUD_BREAKS: readonly Break[] = [
     id: "cloud-without-deadline",
     invariant: "a request to Xen Orchestra has a deadline",
     edits: edit(
-      SESSION,
+      CLIENT,
       "using started = startDeadline(signal, timeoutMs, this.#deps.clock); " +
         "const deadline = started.signal;",
       "using started = startDeadline(signal, timeoutMs, this.#deps.clock); " +
         "const deadline = timeoutMs > 0 ? AbortSignal.any([signal]) : started.signal;",
     ),
-    tests: ["test/providers/xenorchestra/session/session_test.ts"],
+    tests: [
+      "test/cloud_http/client_test.ts",
+      "test/providers/xenorchestra/session/session_test.ts",
+    ],
     simulated: true,
   },
   {
@@ -172,27 +181,33 @@ export const CLOUD_BREAKS: readonly Break[] = [
     id: "cookie-to-other-origin",
     invariant: "a redirect to another origin does not get the token",
     edits: edit(
-      "lib/providers/xenorchestra/session/http.ts",
+      HTTP,
       "if (to === null || to.origin !== new URL(from).origin) {",
       "if (to === null) {",
     ),
-    tests: ["test/providers/xenorchestra/session/http_test.ts"],
+    tests: ["test/cloud_http/http_test.ts"],
   },
   {
     id: "silent-stream",
     invariant: "a stream of events that says nothing for too long is opened anew",
     edits: edit(
       EVENTS,
-      "guard.setLimit(SILENCE_MS); this.#connected.set(1);",
-      "guard.setLimit(SILENCE_MS * 100); this.#connected.set(1);",
+      "guard.setLimit(source.silenceMs); this.#connected.set(1);",
+      "guard.setLimit(source.silenceMs * 100); this.#connected.set(1);",
     ),
-    tests: ["test/providers/xenorchestra/wire/events_test.ts"],
+    tests: [
+      "test/cloud_http/change_feed_test.ts",
+      "test/providers/xenorchestra/wire/events_test.ts",
+    ],
   },
   {
     id: "gap-between-streams",
     invariant: "a new stream of events begins with a look at everything, for what it missed",
     edits: edit(EVENTS, 'onHint("everything");', ""),
-    tests: ["test/providers/xenorchestra/wire/events_test.ts"],
+    tests: [
+      "test/cloud_http/change_feed_test.ts",
+      "test/providers/xenorchestra/wire/events_test.ts",
+    ],
   },
   {
     id: "hurry-with-password",
@@ -232,21 +247,24 @@ export const CLOUD_BREAKS: readonly Break[] = [
     id: "use-broken-ca",
     invariant: "a caFile that is broken leaves the last good one in use",
     edits: edit(
-      "lib/providers/xenorchestra/session/ca_file.ts",
-      "const pem = toCertificates(this.#path, text);",
+      "lib/cloud_http/ca_file.ts",
+      "const pem = this.#toCertificates(text);",
       "const pem = text;",
     ),
-    tests: ["test/providers/xenorchestra/session/ca_file_test.ts"],
+    tests: ["test/cloud_http/ca_file_test.ts"],
   },
   {
     id: "begin-twice",
     invariant: "a stream of events that begins again and again costs no requests",
     edits: edit(
       EVENTS,
-      'if (event !== "init" || hasBegun) continue;',
-      'if (event !== "init") continue;',
+      "if (hasBegun || !(await source.begin(event, both))) continue;",
+      "if (!(await source.begin(event, both))) continue;",
     ),
-    tests: ["test/providers/xenorchestra/wire/events_test.ts"],
+    tests: [
+      "test/cloud_http/change_feed_test.ts",
+      "test/providers/xenorchestra/wire/events_test.ts",
+    ],
   },
   {
     id: "any-etag",
@@ -256,7 +274,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "header.length <= ETAG_LENGTH_MAX && ETAG.test(header)",
       "header.length <= ETAG_LENGTH_MAX",
     ),
-    tests: ["test/providers/xenorchestra/session/http_test.ts"],
+    tests: ["test/cloud_http/http_test.ts"],
   },
   {
     id: "password-after-redirect",
@@ -266,16 +284,16 @@ export const CLOUD_BREAKS: readonly Break[] = [
       'reply.redirectUrl === undefined || request.method !== "GET"',
       "reply.redirectUrl === undefined",
     ),
-    tests: ["test/providers/xenorchestra/session/http_test.ts"],
+    tests: ["test/cloud_http/http_test.ts"],
   },
   {
     id: "take-any-certificate",
     invariant: "no other certificate than the pinned one gets the token",
     edits: edit(
-      "lib/providers/xenorchestra/session/tls.ts",
-      "if (normalise(certificate.fingerprint256) !== pin) throw",
-      'if (normalise(certificate.fingerprint256) === "") throw',
+      "lib/cloud_http/trust.ts",
+      "if (normalise(certificate.fingerprint256) !== pin)\n      throw",
+      'if (normalise(certificate.fingerprint256) === "")\n      throw',
     ),
-    tests: ["test/providers/xenorchestra/session/tls_test.ts"],
+    tests: ["test/cloud_http/trust_test.ts"],
   },
 ];

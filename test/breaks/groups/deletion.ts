@@ -43,9 +43,9 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "trust-any-404-page",
     invariant: "a server has no collection only by its own page for that very path",
     edits: edit(
-      "lib/providers/xenorchestra/session/http.ts",
-      "...(isPage && saysUnknownRoute(text, url) ? { isUnknownRoute: true } : {}),",
-      "...(isPage && (saysUnknownRoute(text, url) || true) ? { isUnknownRoute: true } : {}),",
+      "lib/providers/xenorchestra/session/reply_error.ts",
+      "return page !== undefined && path !== undefined && new URL(page.url).pathname.endsWith(path);",
+      "return page !== undefined && (path === undefined || page.url.endsWith(path) || true);",
     ),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },

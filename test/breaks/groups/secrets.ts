@@ -33,11 +33,11 @@ export const SECRET_BREAKS: readonly Break[] = [
     id: "repeat-cookie",
     invariant: "an error does not show the token that Xen Orchestra repeats",
     edits: edit(
-      "lib/providers/xenorchestra/session/http.ts",
+      "lib/cloud_http/http.ts",
       "return redact(text, listSecrets(sent));",
       "return redact(text, listSecrets(sent).slice(0, 0));",
     ),
-    tests: ["test/providers/xenorchestra/session/http_test.ts"],
+    tests: ["test/cloud_http/http_test.ts"],
   },
   {
     id: "show-password-of-basic",

@@ -6,14 +6,15 @@ import type { X509Certificate } from "node:crypto";
 import { connect } from "node:net";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
+import { adviseOnDates } from "../../../cloud_http/connection_error.ts";
+import { normalise } from "../../../cloud_http/trust.ts";
 import { isTimeout, systemClock, withDeadline } from "../../../core/clock.ts";
 import { type ConnectionFault, findConnectionFault } from "../../../core/net/connection_fault.ts";
 import { formatHostPort, toHostPort } from "../../../core/net/connection_problem.ts";
 import { describeDates, readServerCertificate } from "../../../core/net/server_certificate.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
-import { DATES_ADVICE } from "../session/http.ts";
 import { RIGHTS_ADVICE } from "../rights.ts";
-import { normalise } from "../session/tls.ts";
+import { SERVER_NAMES } from "../session/session.ts";
 
 type Settings = Pick<XenOrchestraSettings, "url" | "credentials" | "certificateFingerprint">;
 
@@ -184,7 +185,7 @@ async function diagnoseTls(
       const words = isEarly ? "it is not valid yet" : "it has expired";
       const now = systemClock.now();
       const dates = certificate ? describeDates(certificate, isEarly, now) : words;
-      return toFailure(fault, `${cannot}: ${dates}`, DATES_ADVICE[fault]);
+      return toFailure(fault, `${cannot}: ${dates}`, adviseOnDates(fault, SERVER_NAMES));
     }
     case "tlsAuthority":
       return toFailure(

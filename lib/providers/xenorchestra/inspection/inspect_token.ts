@@ -16,7 +16,7 @@ import { describeTokenEnd } from "../session/token_watch.ts";
  * @throws the signal's reason
  */
 export async function inspectToken(
-  session: Pick<Session, "get" | "exchange" | "readToken">,
+  session: Pick<Session, "get" | "post" | "readToken">,
   { kind }: Pick<Credentials, "kind">,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<Finding[]> {

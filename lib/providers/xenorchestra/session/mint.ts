@@ -5,10 +5,12 @@
 import { createHash } from "node:crypto";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
+import type { CloudRequest } from "../../../cloud_http/client.ts";
+import type { Reply } from "../../../cloud_http/http.ts";
 import { withDeadline } from "../../../core/clock.ts";
 import type { Credentials, XenOrchestraSettings } from "../settings/config.ts";
 import type { Minted } from "./tokens.ts";
-import { toReplyError, type Reply } from "./http.ts";
+import { toReplyError } from "./reply_error.ts";
 import { decode, SCHEMAS } from "../wire/schema.ts";
 import { explainToken } from "../settings/text_forms.ts";
 
@@ -28,12 +30,7 @@ export interface MintOptions {
   readonly timeoutMs: number;
   /** Posts JSON with these headers. Redirects are handed back; rejects with a {@linkcode CloudError}. */
   readonly post: (
-    request: {
-      readonly operation: string;
-      readonly url: string;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly body: string;
-    },
+    request: Omit<CloudRequest, "method"> & { readonly body: string },
     signal: AbortSignal,
   ) => Promise<Reply>;
 }

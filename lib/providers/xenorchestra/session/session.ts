@@ -4,22 +4,15 @@
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
+import { CloudClient, type CloudRequest } from "../../../cloud_http/client.ts";
+import type { Reply, StreamReply } from "../../../cloud_http/http.ts";
+import { Meter } from "../../../cloud_http/meter.ts";
+import type { ServerNames } from "../../../cloud_http/server.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
-import { startDeadline } from "../../../core/clock.ts";
-import { formatHostPort, isReset } from "../../../core/net/connection_problem.ts";
 import { Limiter } from "../../../core/limiter.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
-import {
-  isUntrusted,
-  sendRequest,
-  toConnectionError,
-  toReplyError,
-  type Reply,
-  type Request,
-} from "./http.ts";
-import { Meter } from "./meter.ts";
 import { createMint, toBasic } from "./mint.ts";
-import { type FetchTls, Trust } from "./tls.ts";
+import { toReplyError } from "./reply_error.ts";
 import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./tokens.ts";
 
 /** What is asked for. `path` follows `/rest/v0`. */
@@ -34,12 +27,18 @@ export interface GetRequest {
   readonly isAside?: boolean;
 }
 
-/** How a request of the caller's own goes out: to what, as whom, and whom to trust. */
-export interface Way {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly tls: FetchTls;
-}
+/** What an answer to a request of another kind is asked for by. `path` follows `/rest/v0`. */
+type Asked = Pick<GetRequest, "operation" | "path">;
+
+type Headers = CloudRequest["headers"];
+
+/** What the server and its settings are called. */
+export const SERVER_NAMES: ServerNames = {
+  server: "Xen Orchestra",
+  url: "url",
+  caFile: "caFile",
+  certificateFingerprint: "certificateFingerprint",
+};
 
 /** Requests at a time: the server is one thread, and more only wait there. */
 const CONCURRENCY_MAX = 8;
@@ -60,21 +59,11 @@ const HEADERS = {
   "user-agent": "landfall",
 } as const;
 
-/** What is posted to an address. */
-interface Posted {
-  readonly operation: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-type Sent = Pick<Request, "method" | "headers"> & { url: string; body?: string; operation: string };
-
 /** Where requests go and as whom. A request keeps to one from its beginning to its end. */
 interface Route {
   readonly settings: XenOrchestraSettings;
   readonly base: string;
-  readonly trust: Trust;
+  readonly client: CloudClient;
   readonly tokens: TokenSource;
   /** Whether each request signs in by HTTP Basic. */
   readonly usesBasic: boolean;
@@ -93,9 +82,9 @@ export class Session {
   /** @throws {ConfigError} when a file that the settings name cannot be used */
   constructor(settings: XenOrchestraSettings, deps: ProviderDeps) {
     this.#deps = deps;
+    this.#meter = new Meter(deps.metrics, deps.clock, "xenorchestra");
     this.#route = this.#createRoute(settings);
     this.#refreshIntervalMs = settings.refreshIntervalMs;
-    this.#meter = new Meter(deps.metrics, deps.clock);
   }
 
   /**
@@ -129,48 +118,52 @@ export class Session {
     const { operation, path, isList, etag, isAside = false } = request;
     const route = this.#route;
     const timeoutMs = route.settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
-    using started = startDeadline(signal, timeoutMs, this.#deps.clock);
-    const deadline = started.signal;
-    try {
-      const send = (auth: Readonly<Record<string, string>>): Promise<Reply> => {
+    return await route.client.within(timeoutMs, signal, async (deadline) => {
+      const send = (auth: Headers): Promise<Reply> => {
         const headers = { ...HEADERS, ...toCondition(etag), ...auth };
         const sent = { operation, method: "GET", url: route.base + path, headers } as const;
-        return this.#sendTwice(route, sent, deadline);
+        return route.client.request(sent, deadline);
       };
       if (!isAside) return await this.#withToken(route, deadline, send);
       return await send(toAuthHeader(await route.tokens.read(deadline), route.usesBasic));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!deadline.aborted) throw error;
-      const where = formatHostPort(route.settings.url);
-      const message = `Xen Orchestra at ${where} did not answer within ${timeoutMs / 1_000} s`;
-      throw new CloudError("unreachable", message);
-    }
+    });
   }
 
   /**
-   * Sends what is no plain GET, such as what opens a stream, in the caller's own way: the deadline is the caller's too.
-   * A refused token is tried once more when another one is to be had.
+   * Posts JSON. A refused token is tried once more when another one is to be had.
    *
+   * @param signal Must carry the deadline
    * @returns Any reply but 401
    * @throws {CloudError} when there is none, or the token is refused
    */
-  async exchange<T extends { readonly status: number }>(
-    { operation, path }: Pick<GetRequest, "operation" | "path">,
-    send: (way: Way) => Promise<T>,
+  async post(
+    { operation, path, content }: Asked & { readonly content: object },
     signal: AbortSignal,
-  ): Promise<T> {
+  ): Promise<Reply> {
     const route = this.#route;
-    return await this.#withToken(route, signal, async (auth) => {
-      const way = { url: route.base + path, headers: { ...HEADERS, ...auth } };
-      const sendTo = (tls: FetchTls): Promise<T> =>
-        this.#meter.count(operation, signal, () => send({ ...way, tls }));
-      try {
-        return await trusting(route, sendTo, signal);
-      } catch (error) {
-        throw signal.aborted ? signal.reason : toConnectionError(error, route.settings.url);
-      }
-    });
+    const posted = { operation, url: route.base + path, body: JSON.stringify(content) };
+    return await this.#withToken(route, signal, (headers) =>
+      post(route.client, { ...posted, headers }, signal),
+    );
+  }
+
+  /**
+   * Opens a stream. A refused token is tried once more when another one is to be had.
+   *
+   * @param request.type The content type that is wanted
+   * @param signal Ends the stream, too
+   * @returns Any reply but 401
+   * @throws {CloudError} when there is none, or the token is refused
+   */
+  async openStream(
+    { path, ...asked }: Asked & { readonly type: string },
+    signal: AbortSignal,
+  ): Promise<StreamReply> {
+    const route = this.#route;
+    const opened = { ...asked, url: route.base + path };
+    return await this.#withToken(route, signal, (auth) =>
+      route.client.openStream({ ...opened, headers: { ...HEADERS, ...auth } }, signal),
+    );
   }
 
   /**
@@ -185,7 +178,7 @@ export class Session {
   async #withToken<T extends { readonly status: number }>(
     { tokens, usesBasic }: Route,
     signal: AbortSignal,
-    send: (auth: Readonly<Record<string, string>>) => Promise<T>,
+    send: (auth: Headers) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const token = await tokens.read(signal);
@@ -200,29 +193,6 @@ export class Session {
         throw toReplyError({ status: 401, contentType: "" }, "");
       }
     }
-  }
-
-  async #sendTwice(route: Route, sent: Sent, signal: AbortSignal): Promise<Reply> {
-    const { url } = route.settings;
-    try {
-      return await this.#send(route, sent, signal);
-    } catch (error) {
-      // Its keep-alive ends after five idle seconds.
-      if (signal.aborted || !isReset(error)) throw toConnectionError(error, url);
-    }
-    return await this.#send(route, sent, signal).catch((error: unknown) => {
-      throw toConnectionError(error, url);
-    });
-  }
-
-  #send(
-    trust: Pick<Route, "trust">,
-    { operation, ...sent }: Sent,
-    signal: AbortSignal,
-  ): Promise<Reply> {
-    const send = (tls: FetchTls): Promise<Reply> =>
-      this.#meter.count(operation, signal, () => sendRequest({ ...sent, tls, signal }));
-    return trusting(trust, send, signal);
   }
 
   #checkDenied(token: string): void {
@@ -244,54 +214,51 @@ export class Session {
   }
 
   #createRoute(settings: XenOrchestraSettings): Route {
-    const trust = new Trust(settings, this.#deps);
+    const { clock, log, isTransient } = this.#deps;
+    const client = new CloudClient(settings, {
+      names: SERVER_NAMES,
+      meter: this.#meter,
+      clock,
+      log,
+    });
     // Signing in with every request is dear, but leaves no token behind.
-    const usesBasic = this.#deps.isTransient === true && settings.credentials.kind === "password";
-    const tokens = this.#createTokens(settings, { trust });
-    return { settings, base: `${settings.url}/rest/v0`, trust, tokens, usesBasic };
+    const usesBasic = isTransient === true && settings.credentials.kind === "password";
+    const tokens = this.#createTokens(settings, client);
+    return { settings, base: `${settings.url}/rest/v0`, client, tokens, usesBasic };
   }
 
-  #createTokens(settings: XenOrchestraSettings, trust: Pick<Route, "trust">): TokenSource {
+  #createTokens(settings: XenOrchestraSettings, client: CloudClient): TokenSource {
     const { isTransient, ...deps } = this.#deps;
     const { credentials } = settings;
     if (credentials.kind === "token") return createFixedToken(credentials.token);
     if (credentials.kind === "tokenFile") return new FileToken(credentials.path, deps);
     if (isTransient) return createFixedToken(toBasic(credentials));
     const timeoutMs = settings.clientTimeoutMs ?? TIMEOUT_MS;
-    const post = ({ headers, ...posted }: Posted, signal: AbortSignal): Promise<Reply> => {
-      const all = { ...HEADERS, "content-type": "application/json", ...headers };
-      const sent = { ...posted, method: "POST", headers: all } as const;
-      return this.#send(trust, sent, signal).catch((error: unknown) => {
-        throw toConnectionError(error, settings.url);
-      });
-    };
-    const mint = createMint({ settings, deps, timeoutMs, post }, credentials);
-    return new MintedToken({ mint, clock: deps.clock, log: deps.log });
+    const minting = { settings, deps, timeoutMs, post: post.bind(undefined, client) };
+    return new MintedToken({
+      mint: createMint(minting, credentials),
+      clock: deps.clock,
+      log: deps.log,
+    });
   }
 }
 
-/** Sends something, and once more when the server was not believed although its authority is known by now. */
-async function trusting<T>(
-  { trust }: Pick<Route, "trust">,
-  send: (tls: FetchTls) => Promise<T>,
+/** Posts JSON. */
+function post(
+  client: CloudClient,
+  { headers, ...posted }: Omit<CloudRequest, "method">,
   signal: AbortSignal,
-): Promise<T> {
-  const tls = await trust.read(signal);
-  try {
-    return await send(tls);
-  } catch (error) {
-    if (signal.aborted || !isUntrusted(error)) throw error;
-    if (!(await trust.doubt(tls, signal))) throw error;
-  }
-  return await send(await trust.read(signal));
+): Promise<Reply> {
+  const all = { ...HEADERS, "content-type": "application/json", ...headers };
+  return client.request({ ...posted, method: "POST", headers: all }, signal);
 }
 
-function toAuthHeader(token: string, usesBasic: boolean): Readonly<Record<string, string>> {
+function toAuthHeader(token: string, usesBasic: boolean): Headers {
   return usesBasic
     ? { authorization: `Basic ${token}` }
     : { cookie: `authenticationToken=${token}` };
 }
 
-function toCondition(etag: string | undefined): Readonly<Record<string, string>> {
+function toCondition(etag: string | undefined): Headers {
   return etag === undefined ? {} : { "if-none-match": etag };
 }

@@ -4,8 +4,9 @@
  */
 import * as v from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
-import { sendRequest, toReplyError, type Reply } from "./http.ts";
+import type { Reply } from "../../../cloud_http/http.ts";
 import { isTime, OWN_CLIENT, toMinted } from "./mint.ts";
+import { toReplyError } from "./reply_error.ts";
 import type { Session } from "./session.ts";
 
 /** How long a token lives. */
@@ -22,7 +23,7 @@ export interface TokenRenewal {
   readonly clientId: string;
 }
 
-type Asker = Pick<Session, "get" | "exchange" | "readToken">;
+type Asker = Pick<Session, "get" | "post" | "readToken">;
 
 const LISTED = v.object({
   id: v.string(),
@@ -76,28 +77,13 @@ export async function renewToken(
   signal: AbortSignal,
 ): Promise<number> {
   const client = { id: clientId };
-  let reply = await post(session, userId, { client, expiresIn: RENEWED_LIFE }, signal);
+  const path = `/users/${encodeURIComponent(userId)}/authentication_tokens`;
+  const post = (content: object): Promise<Reply> =>
+    session.post({ operation: "renew_token", path, content }, signal);
+  let reply = await post({ client, expiresIn: RENEWED_LIFE });
   // That is how the server says that it is out of range.
-  if (reply.status === 500) reply = await post(session, userId, { client }, signal);
+  if (reply.status === 500) reply = await post({ client });
   const { token, expiresAtMs } = toMinted(reply);
   if (token === (await session.readToken(signal)) && expiresAtMs !== undefined) return expiresAtMs;
   throw new CloudError("protocol", "Xen Orchestra gave another token instead of renewing this one");
-}
-
-function post(
-  session: Asker,
-  userId: string,
-  content: object,
-  signal: AbortSignal,
-): Promise<Reply> {
-  const path = `/users/${encodeURIComponent(userId)}/authentication_tokens`;
-  const body = JSON.stringify(content);
-  return session.exchange(
-    { operation: "renew_token", path },
-    ({ headers, ...way }) => {
-      const sent = { ...headers, "content-type": "application/json" };
-      return sendRequest({ ...way, method: "POST", headers: sent, body, signal });
-    },
-    signal,
-  );
 }

@@ -13,7 +13,7 @@ import { readTokenLife, renewToken, type TokenLife } from "./token_life.ts";
 
 /** What a {@linkcode TokenWatch} works with. */
 export interface TokenWatchOptions {
-  readonly session: Pick<Session, "get" | "exchange" | "readToken">;
+  readonly session: Pick<Session, "get" | "post" | "readToken">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;

@@ -4,9 +4,10 @@
  */
 import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
+import type { Reply } from "../../../cloud_http/http.ts";
 import type { Counter, MetricsRegistry } from "../../../core/metrics.ts";
 import type { ServersReply } from "../proof/connections.ts";
-import { toReplyError, type Reply } from "../session/http.ts";
+import { isUnknownRoute, toReplyError } from "../session/reply_error.ts";
 import {
   decode,
   decodeList,
@@ -150,7 +151,7 @@ export class XenOrchestraApi {
     const path = toListPath("servers", { fields: SERVER_FIELDS });
     const reply = await this.#getList("servers", path, signal);
     if (reply.status === 403 && reply.json !== undefined) return "refused";
-    if (reply.isUnknownRoute) return "missing";
+    if (isUnknownRoute(reply)) return "missing";
     return this.#toList("servers", SCHEMAS.server, reply);
   }
 
@@ -183,7 +184,7 @@ export class XenOrchestraApi {
   ): Promise<ReadReply<PoolMember> | NoCollection | { readonly kind: "hidden" }> {
     const [reply, what] = await this.#getOne("vm-controllers", id, signal);
     if (reply.status === 403 && reply.json !== undefined) return { kind: "hidden" };
-    if (reply.isUnknownRoute) return { kind: "noCollection" };
+    if (isUnknownRoute(reply)) return { kind: "noCollection" };
     return this.#toOne(reply, { ...what, type: "VM-controller", schema: SCHEMAS.poolMember });
   }
 
@@ -193,7 +194,7 @@ export class XenOrchestraApi {
     signal: AbortSignal,
   ): Promise<ReadReply<PoolMember> | NoCollection> {
     const [reply, what] = await this.#getOne("vm-templates", id, signal);
-    if (reply.isUnknownRoute) return { kind: "noCollection" };
+    if (isUnknownRoute(reply)) return { kind: "noCollection" };
     return this.#toOne(reply, { ...what, type: "VM-template", schema: SCHEMAS.poolMember });
   }
 

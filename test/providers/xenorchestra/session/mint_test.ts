@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Reply } from "../../../../lib/providers/xenorchestra/session/http.ts";
+import type { Reply } from "../../../../lib/cloud_http/http.ts";
 import {
   createMint,
   OWN_CLIENT,

@@ -3,7 +3,8 @@
  * @module
  */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -202,6 +203,50 @@ describe("get()", () => {
   });
 });
 
+describe("a server whose certificate has no name", () => {
+  const read = (end: string): string =>
+    readFileSync(
+      new URL(`../../../fixtures/xenorchestra/nameless.${end}`, import.meta.url).pathname,
+      "utf8",
+    );
+  const [cert, key] = [read("crt"), read("key")];
+  const pin = new X509Certificate(cert).fingerprint256;
+  const other = pin.replace(/^../, (byte) => (byte === "00" ? "01" : "00"));
+
+  test.each<[string, object, string]>([
+    ["is trusted by its fingerprint", { certificateFingerprint: pin }, "200"],
+    ["is trusted when anybody is", { insecure: true }, "200"],
+    [
+      "is not trusted without one",
+      {},
+      "Cannot reach Xen Orchestra at HOST: certificate not trusted: it is self-signed; " +
+        "set caFile or certificateFingerprint",
+    ],
+    [
+      "gets no token when it has another one",
+      { certificateFingerprint: other },
+      `Cannot trust Xen Orchestra: its certificate has the SHA-256 fingerprint ${pin}, ` +
+        "not the one in certificateFingerprint; " +
+        "if the certificate was replaced on purpose, change the setting",
+    ],
+  ])("%s", async (_title, more, expected) => {
+    let asked = 0;
+    const fetch = (): Response => {
+      asked += 1;
+      return Response.json([]);
+    };
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls: { cert, key }, fetch });
+    const host = `127.0.0.1:${server.port}`;
+    const session = new Session(toSettings(`https://${host}`, more), deps);
+    const answer = await session
+      .get(GET, signal)
+      .then(({ status }) => String(status), describeError);
+    expect(answer).toBe(expected.replace("HOST", host));
+    expect(asked).toBe(expected === "200" ? 1 : 0);
+    await server.stop(true);
+  });
+});
+
 describe("reconfigure()", () => {
   test("lets requests go elsewhere, as somebody else, from then on", async () => {
     const other = new FakeXenOrchestra();
@@ -286,6 +331,7 @@ describe("tokenFile", () => {
     expect(() => open({ token: null, tokenFile: "/nowhere/token" })).toThrow(
       "tokenFile: /nowhere/token: cannot be read: there is no such file",
     );
+    deps = toDeps();
     expect(() => open({ token: null, tokenFile: "/" })).toThrow(
       "tokenFile: /: cannot be read: it is a folder",
     );

@@ -1,13 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChangeHint } from "../../../../lib/cloud/provider.ts";
+import { type ServerSentEvent, SseParser } from "../../../../lib/cloud_http/sse.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
 import type { Credentials } from "../../../../lib/providers/xenorchestra/settings/config.ts";
 import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
-import { EventFeed, SUBSCRIPTIONS } from "../../../../lib/providers/xenorchestra/wire/events.ts";
+import {
+  createEventFeed,
+  SUBSCRIPTIONS,
+} from "../../../../lib/providers/xenorchestra/wire/events.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
   createDemoWorld,
@@ -72,7 +77,7 @@ class Follower {
     this.deps = { ...toDeps(), log };
     const { credentials: _token, ...rest } = toSettings(url);
     const session = new Session({ ...rest, credentials }, this.deps);
-    const feed = new EventFeed({ ...this.deps, session, random: () => 0 });
+    const feed = createEventFeed({ ...this.deps, session, random: () => 0 });
     this.ended = feed.run((hint) => this.hints.push(hint), this.#stop.signal);
   }
 
@@ -98,6 +103,36 @@ class Follower {
     });
   }
 }
+
+const CAPTURE = readFileSync(
+  new URL("../../../fixtures/xenorchestra/sse-stream.txt", import.meta.url),
+  "utf8",
+).replaceAll(/^# .*\n/gm, "");
+
+test("a captured stream is read the same, however it is cut", () => {
+  const parse = (...pieces: readonly string[]): ServerSentEvent[] => {
+    const parser = new SseParser();
+    return pieces.flatMap((piece) => parser.push(piece));
+  };
+  const whole = parse(CAPTURE);
+  expect(whole.map(({ event }) => event)).toEqual([
+    "init",
+    ...Array.from({ length: 5 }, () => "update"),
+    "add",
+    "remove",
+    "update",
+    "update",
+    "ping",
+  ]);
+  for (const { data } of whole) expect(JSON.parse(data)).toBeObject();
+  fc.assert(
+    fc.property(fc.array(fc.nat(CAPTURE.length)), (cuts) => {
+      const places = [0, ...cuts.toSorted((one, other) => one - other), CAPTURE.length];
+      const pieces = places.slice(1).map((to, at) => CAPTURE.slice(places[at], to));
+      expect(parse(...pieces)).toEqual(whole);
+    }),
+  );
+});
 
 describe("EventFeed", () => {
   let cloud: XenOrchestraSimulator;

@@ -4,12 +4,13 @@
  */
 import type { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
-import { CloudError } from "../../../cloud/errors.ts";
-import { formatHostPort, toConnectionProblem } from "../../../core/net/connection_problem.ts";
-import { readServerCertificate } from "../../../core/net/server_certificate.ts";
-import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
+import { CloudError } from "../cloud/errors.ts";
+import { formatHostPort, toConnectionProblem } from "../core/net/connection_problem.ts";
+import { readServerCertificate } from "../core/net/server_certificate.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log.ts";
 import { CaFile } from "./ca_file.ts";
-import type { XenOrchestraSettings } from "../settings/config.ts";
+import type { Server, ServerNames } from "./server.ts";
 
 /** The `tls` option of `fetch`. */
 export interface FetchTls {
@@ -18,35 +19,42 @@ export interface FetchTls {
   checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
 }
 
-type TrustSettings = Pick<
-  XenOrchestraSettings,
-  "url" | "insecure" | "caFile" | "certificateFingerprint"
->;
+/** What a {@linkcode Trust} lives on. */
+export interface TrustDeps {
+  readonly names: ServerNames;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
 
 /** Settings of TLS towards one server, as fresh as the files they come from. */
 export class Trust {
-  readonly #settings: TrustSettings;
+  readonly #server: Server;
+  readonly #names: ServerNames;
   readonly #caFile: CaFile | undefined;
   /** What was made of the pin last, and the authorities beside it. */
   #pinned: { readonly ca: string | undefined; readonly tls: FetchTls } | undefined;
 
   /** @throws {ConfigError} when the file of authorities cannot be used */
-  constructor(settings: TrustSettings, deps: Pick<ProviderDeps, "clock" | "log">) {
-    this.#settings = settings;
-    this.#caFile = settings.caFile === undefined ? undefined : new CaFile(settings.caFile, deps);
+  constructor(server: Server, { names, ...deps }: TrustDeps) {
+    this.#server = server;
+    this.#names = names;
+    this.#caFile =
+      server.caFile === undefined
+        ? undefined
+        : new CaFile(server.caFile, { ...deps, setting: names.caFile });
   }
 
   /**
    * The `tls` option for the next request.
    *
-   * With a pin and no authorities, the server's certificate is fetched once and compared: a self-signed one (as Xen
-   * Orchestra makes for itself, without any name in it) then is its own authority. `fetch` asks `checkServerIdentity`
-   * only when it verifies, so a pin is never combined with `rejectUnauthorized: false`.
+   * With a pin and no authorities, the server's certificate is fetched once and compared: a self-signed one (as
+   * appliances make for themselves, without any name in it) then is its own authority. `fetch` asks
+   * `checkServerIdentity` only when it verifies, so a pin is never combined with `rejectUnauthorized: false`.
    *
    * @throws {CloudError} `protocol` for another certificate than the pinned one, `unreachable` when there is none
    */
   async read(signal: AbortSignal): Promise<FetchTls> {
-    const { insecure, certificateFingerprint: pin, url } = this.#settings;
+    const { insecure, certificateFingerprint: pin, url } = this.#server;
     if (!url.startsWith("https:")) return {};
     if (pin === undefined && insecure) return { rejectUnauthorized: false };
     const ca = await this.#caFile?.read();
@@ -73,37 +81,41 @@ export class Trust {
 
   async #pin(pin: string, ca: string | undefined, signal: AbortSignal): Promise<FetchTls> {
     const checkServerIdentity: FetchTls["checkServerIdentity"] = (_host, { fingerprint256 }) =>
-      normalise(fingerprint256) === pin ? undefined : toMismatch(fingerprint256);
+      normalise(fingerprint256) === pin ? undefined : this.#toMismatch(fingerprint256);
     if (ca !== undefined) return { ca, checkServerIdentity };
-    const certificate = await readCertificate(this.#settings.url, signal);
-    if (normalise(certificate.fingerprint256) !== pin) throw toMismatch(certificate.fingerprint256);
+    const certificate = await this.#readCertificate(signal);
+    if (normalise(certificate.fingerprint256) !== pin)
+      throw this.#toMismatch(certificate.fingerprint256);
     const selfSigned = certificate.checkIssued(certificate);
     return selfSigned
       ? { ca: certificate.toString(), checkServerIdentity }
       : { checkServerIdentity };
   }
+
+  #toMismatch(fingerprint: string): CloudError {
+    return new CloudError(
+      "protocol",
+      `Cannot trust ${this.#names.server}: its certificate has the SHA-256 fingerprint ${fingerprint}, ` +
+        `not the one in ${this.#names.certificateFingerprint}; ` +
+        "if the certificate was replaced on purpose, change the setting",
+    );
+  }
+
+  async #readCertificate(signal: AbortSignal): Promise<X509Certificate> {
+    const { url } = this.#server;
+    try {
+      return await readServerCertificate(url, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const cause = toConnectionProblem(error);
+      const what = `Cannot reach ${this.#names.server} at ${formatHostPort(url)} to see its certificate`;
+      const message = `${what}: ${cause.message}; check ${this.#names.url}`;
+      throw new CloudError("unreachable", message, { cause });
+    }
+  }
 }
 
-/** A fingerprint as `certificateFingerprint` holds it: hexadecimal digits in lower case. */
+/** A fingerprint as {@linkcode Server.certificateFingerprint} is: hexadecimal digits in lower case. */
 export function normalise(fingerprint: string): string {
   return fingerprint.replaceAll(":", "").toLowerCase();
-}
-
-function toMismatch(fingerprint: string): CloudError {
-  return new CloudError(
-    "protocol",
-    `Cannot trust Xen Orchestra: its certificate has the SHA-256 fingerprint ${fingerprint}, ` +
-      "not the one in certificateFingerprint; if the certificate was replaced on purpose, change the setting",
-  );
-}
-
-async function readCertificate(url: string, signal: AbortSignal): Promise<X509Certificate> {
-  try {
-    return await readServerCertificate(url, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    const cause = toConnectionProblem(error);
-    const what = `Cannot reach Xen Orchestra at ${formatHostPort(url)} to see its certificate`;
-    throw new CloudError("unreachable", `${what}: ${cause.message}; check url`, { cause });
-  }
 }

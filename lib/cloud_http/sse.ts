@@ -13,7 +13,7 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Most characters of one event, and of one line. An object of Xen Orchestra takes some thousands. */
+/** Most characters of one event, and of one line. An object of a cloud takes some thousands. */
 const CHARS_MAX = 1024 * 1024;
 
 /** Takes a stream apart. */

@@ -2,18 +2,21 @@
  * Counts requests and how long they took.
  * @module
  */
-import { type Clock, isTimeout } from "../../../core/clock.ts";
-import { findErrorCode } from "../../../core/net/connection_problem.ts";
-import type { Counter, Histogram, MetricsRegistry } from "../../../core/metrics.ts";
+import { type Clock, isTimeout } from "../core/clock.ts";
+import { findErrorCode } from "../core/net/connection_problem.ts";
+import type { Counter, Histogram, MetricsRegistry } from "../core/metrics.ts";
 
 /** The metrics of all requests to one cloud. */
 export class Meter {
   readonly #clock: Clock;
+  readonly #provider: string;
   readonly #requests: Counter;
   readonly #durations: Histogram;
 
-  constructor(metrics: MetricsRegistry, clock: Clock) {
+  /** @param provider The cloud, as in `--cloud-provider` */
+  constructor(metrics: MetricsRegistry, clock: Clock, provider: string) {
     this.#clock = clock;
+    this.#provider = provider;
     this.#requests = metrics.counter({
       name: "landfall_cloud_requests_total",
       help: "Requests to the cloud, by operation and code (a status, or why there was none).",
@@ -27,7 +30,7 @@ export class Meter {
   /**
    * Counts one request.
    *
-   * @param operation What was asked: `list_vms`
+   * @param operation What was asked: as `list_things`
    * @param signal What may have ended it
    * @param send Sends it; settles with its reply, or throws as `fetch` does
    */
@@ -38,7 +41,7 @@ export class Meter {
   ): Promise<T> {
     const startedMs = this.#clock.monotonic();
     const count = (code: string): void => {
-      const labels = { provider: "xenorchestra", operation };
+      const labels = { provider: this.#provider, operation };
       this.#requests.inc({ ...labels, code });
       this.#durations.observe((this.#clock.monotonic() - startedMs) / 1_000, labels);
     };

@@ -1,20 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { readFileSync } from "node:fs";
-import {
-  type ServerSentEvent,
-  SseParser,
-} from "../../../../lib/providers/xenorchestra/wire/sse.ts";
+import { type ServerSentEvent, SseParser } from "../../lib/cloud_http/sse.ts";
 
 function parse(...pieces: readonly string[]): ServerSentEvent[] {
   const parser = new SseParser();
   return pieces.flatMap((piece) => parser.push(piece));
 }
-
-const CAPTURE = readFileSync(
-  new URL("../../../fixtures/xenorchestra/sse-stream.txt", import.meta.url),
-  "utf8",
-).replaceAll(/^# .*\n/gm, "");
 
 describe("SseParser", () => {
   test.each<[string, string, readonly (readonly [string, string])[]]>([
@@ -53,27 +43,6 @@ describe("SseParser", () => {
     const events = wanted.map(([event, data]) => ({ event, data }));
     expect(parse(text)).toEqual(events);
     expect(parse(...text)).toEqual(events);
-  });
-
-  test("reads a captured stream, however it is cut", () => {
-    const whole = parse(CAPTURE);
-    expect(whole.map(({ event }) => event)).toEqual([
-      "init",
-      ...Array.from({ length: 5 }, () => "update"),
-      "add",
-      "remove",
-      "update",
-      "update",
-      "ping",
-    ]);
-    for (const { data } of whole) expect(JSON.parse(data)).toBeObject();
-    fc.assert(
-      fc.property(fc.array(fc.nat(CAPTURE.length)), (cuts) => {
-        const places = [0, ...cuts.toSorted((one, other) => one - other), CAPTURE.length];
-        const pieces = places.slice(1).map((to, at) => CAPTURE.slice(places[at], to));
-        expect(parse(...pieces)).toEqual(whole);
-      }),
-    );
   });
 
   test.each<[string, string]>([

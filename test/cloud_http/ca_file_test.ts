@@ -4,11 +4,11 @@
  */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { createLogger, silentLogger } from "../../../../lib/core/log.ts";
-import { CaFile } from "../../../../lib/providers/xenorchestra/session/ca_file.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
-import { SecretMount } from "../../../support/process/secret_mount.ts";
-import { readTls } from "../../../support/net/tls_fixtures.ts";
+import { createLogger, silentLogger } from "../../lib/core/log.ts";
+import { CaFile } from "../../lib/cloud_http/ca_file.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { SecretMount } from "../support/process/secret_mount.ts";
+import { readTls } from "../support/net/tls_fixtures.ts";
 
 const [old, next] = [readTls("ca.crt").trim(), readTls("other_ca.crt").trim()];
 const BROKEN = old.replace(/\n..../, "\nAAAA");
@@ -23,7 +23,7 @@ beforeEach(() => {
 function open(mount: SecretMount): CaFile {
   const write = (line: string): number => lines.push(line);
   const log = createLogger({ format: "json", now: () => 0, write });
-  return new CaFile(mount.path("ca.pem"), { clock, log });
+  return new CaFile(mount.path("ca.pem"), { clock, log, setting: "ca-file" });
 }
 
 describe("CaFile", () => {
@@ -33,15 +33,15 @@ describe("CaFile", () => {
     ["holds a broken one behind a good one", `${next}\n${BROKEN}`, "certificate 2 of 2"],
   ])("refuses a file that %s", (_title, text, message) => {
     using mount = new SecretMount({ "ca.pem": text });
-    expect(() => open(mount)).toThrow(`caFile: ${mount.path("ca.pem")}: ${message}`);
+    expect(() => open(mount)).toThrow(`ca-file: ${mount.path("ca.pem")}: ${message}`);
   });
 
   test("refuses a file that is not there, or is none", () => {
-    const deps = { clock, log: silentLogger };
+    const deps = { clock, log: silentLogger, setting: "ca-file" };
     expect(() => new CaFile("/nowhere", deps)).toThrow(
       "/nowhere: cannot be read: there is no such",
     );
-    expect(() => new CaFile("/", deps)).toThrow("caFile: /: cannot be read: it is a folder");
+    expect(() => new CaFile("/", deps)).toThrow("ca-file: /: cannot be read: it is a folder");
   });
 
   test("read() gives the certificates alone, and follows a change within a minute", async () => {
@@ -73,6 +73,7 @@ describe("CaFile", () => {
       expect(lines).toHaveLength(1);
       const [line = ""] = lines;
       expect(line).toContain("warn");
+      expect(line).toContain("Cannot use the changed ca-file, the last good one stays in use");
       expect(line).toContain(mount.path("ca.pem"));
       expect(line).toContain(problem);
       expect(line).not.toContain("canary");

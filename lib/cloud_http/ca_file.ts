@@ -1,0 +1,98 @@
+/**
+ * A file of certificate authorities that is replaced now and then.
+ * @module
+ */
+import { CertificateError, parseCertificates } from "../core/net/certificates.ts";
+import type { Clock } from "../core/clock.ts";
+import { ConfigError, describeError } from "../core/errors.ts";
+import { describeFileProblem } from "../core/file_problem.ts";
+import type { Logger } from "../core/log.ts";
+import { isPathLike } from "../core/text/redact.ts";
+import { readSmallText, readSmallTextSync } from "../core/small_file.ts";
+
+/** Half of the minute within which a change must be in use. */
+const PERIOD_MS = 30_000;
+
+/** What a {@linkcode CaFile} lives on. */
+export interface CaFileDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What the setting is called that names the file. */
+  readonly setting: string;
+}
+
+/**
+ * Authorities in a PEM file, read again at most twice a minute, and whenever somebody asks for it.
+ *
+ * Guarantees: what {@linkcode read} gives can be decoded; a file that is broken or away leaves the last good one in
+ * use, and is told of once.
+ */
+export class CaFile {
+  readonly #path: string;
+  readonly #deps: CaFileDeps;
+  #pem: string;
+  #readAtMs: number;
+  /** What was told last; empty when the file was good. */
+  #told = "";
+
+  /** @throws {ConfigError} when the file cannot be read, or one of its certificates is not valid */
+  constructor(path: string, deps: CaFileDeps) {
+    this.#path = path;
+    this.#deps = deps;
+    this.#readAtMs = deps.clock.monotonic();
+    try {
+      this.#pem = this.#toCertificates(readSmallTextSync(path));
+    } catch (error) {
+      throw error instanceof ConfigError ? error : this.#toUnreadable(error);
+    }
+  }
+
+  /** The certificates, PEM only. */
+  async read(): Promise<string> {
+    if (this.#deps.clock.monotonic() - this.#readAtMs >= PERIOD_MS) await this.reload();
+    return this.#pem;
+  }
+
+  /** Reads the file now. */
+  async reload(): Promise<void> {
+    const { clock, log, setting } = this.#deps;
+    const about = { path: this.#path };
+    this.#readAtMs = clock.monotonic();
+    try {
+      const text = await readSmallText(this.#path).catch((error: unknown) => {
+        throw this.#toUnreadable(error);
+      });
+      const pem = this.#toCertificates(text);
+      if (pem !== this.#pem) log.info("The certificate authorities changed", about);
+      this.#pem = pem;
+      this.#told = "";
+    } catch (error) {
+      const problem = describeError(error);
+      if (problem === this.#told) return;
+      this.#told = problem;
+      const message = `Cannot use the changed ${setting}, the last good one stays in use`;
+      log.warn(message, { ...about, problem });
+    }
+  }
+
+  /** The certificates alone. Bun reports a bad one as a wrong address, so they are looked at first. */
+  #toCertificates(text: string): string {
+    try {
+      return parseCertificates(text).join("").trimEnd();
+    } catch (error) {
+      if (error instanceof CertificateError) throw this.#toProblem(error.message);
+      throw error;
+    }
+  }
+
+  #toUnreadable(cause: unknown): ConfigError {
+    return this.#toProblem(`cannot be read: ${describeFileProblem(cause)}`, cause);
+  }
+
+  #toProblem(message: string, cause?: unknown): ConfigError {
+    const isPath = isPathLike(this.#path);
+    const shown = isPath ? `${this.#path}: ${message}` : `what it names ${message}`;
+    // The system repeats the path.
+    return new ConfigError([{ path: this.#deps.setting, message: shown }], isPath ? { cause } : {});
+  }
+}

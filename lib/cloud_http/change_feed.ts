@@ -1,0 +1,218 @@
+/**
+ * Follows what a cloud says of changes as they happen (server-sent events), through every trouble.
+ * @module
+ */
+import { CloudError } from "../cloud/errors.ts";
+import type { ChangeHint } from "../cloud/provider.ts";
+import { toBackoffMs } from "../core/backoff.ts";
+import { readPieces } from "../core/net/body.ts";
+import type { Clock } from "../core/clock.ts";
+import { findErrorCode, toConnectionProblem } from "../core/net/connection_problem.ts";
+import { formatDuration } from "../core/text/duration.ts";
+import type { Logger } from "../core/log.ts";
+import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
+import { type ServerSentEvent, SseParser } from "./sse.ts";
+
+/** The stream of one cloud. */
+export interface ChangeSource {
+  /** What people call the server, as at the beginning of a sentence. */
+  readonly server: string;
+  /** Milliseconds without a byte after which a stream is given up: more than its pings are apart. */
+  readonly silenceMs: number;
+  /**
+   * Opens a stream.
+   *
+   * @throws {Unsupported} when the server has none, or none for this user
+   * @throws {CloudError} when it cannot be opened now
+   */
+  open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /**
+   * Looks at an event of a stream that has not begun, and asks for what is still needed when it begins with that.
+   *
+   * @returns Whether the stream tells of every change from now on
+   * @throws as `open`
+   */
+  begin(event: ServerSentEvent, signal: AbortSignal): Promise<boolean>;
+  /** What some events hint at; nothing when none tells of a change. */
+  toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined;
+}
+
+/** What a {@linkcode ChangeFeed} lives on. */
+export interface ChangeFeedOptions {
+  readonly source: ChangeSource;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  /** Randomness of the back-off, in [0, 1). @default {Math.random} */
+  readonly random?: () => number;
+}
+
+/** Told of what may have changed. */
+type OnHint = (hint: ChangeHint) => void;
+
+/** Until a stream has begun. */
+const OPEN_TIMEOUT_MS = 10_000;
+/** A stream that lived so long was a good one: the next is opened soon. */
+const STEADY_MS = 60_000;
+const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.5 };
+/** How soon a refusal is tried again that follows a loss, once: a server that starts may refuse good credentials. */
+const REFUSED_ONCE_MS = 5_000;
+/** How often a server that has no events is asked again: it may have been upgraded. */
+const PROBE_INTERVAL_MS = 600_000;
+
+/** A server that has no events, or not for this user. No failure: refreshes do without. */
+export class Unsupported extends Error {
+  override readonly name = "Unsupported";
+}
+
+/** Opens one stream after another, and hints at everything as each begins. */
+export class ChangeFeed {
+  readonly #options: ChangeFeedOptions;
+  readonly #connected: Gauge;
+  /** What was last told in the log: once each. */
+  #told: "connected" | "unsupported" | "broken" | undefined;
+  /** Whether there was a stream: then what looks like a server without events is something in between, for a while. */
+  #hasWorked = false;
+
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
+    this.#connected = options.metrics.gauge({
+      name: "landfall_change_stream_connected",
+      help: "1 while the cloud tells of changes as they happen, else 0; absent when it never can.",
+    });
+  }
+
+  /** Follows until the signal aborts; then returns. See `Changes.watchChanges`. */
+  async run(onHint: OnHint, signal: AbortSignal): Promise<void> {
+    const { clock, log, random } = this.#options;
+    this.#connected.set(0);
+    let wasLost = false;
+    for (let failures = 0; !signal.aborted;) {
+      const startedMs = clock.monotonic();
+      const error = await this.#follow(onHint, signal);
+      this.#connected.set(0);
+      if (signal.aborted) break;
+      failures = clock.monotonic() - startedMs >= STEADY_MS ? 1 : failures + 1;
+      const isUnsupported = error instanceof Unsupported && !this.#hasWorked;
+      this.#tell(isUnsupported ? "unsupported" : "broken", error);
+      const backoffMs = toBackoffMs(failures, { ...BACKOFF, ...(random && { random }) });
+      const isRefused = error instanceof CloudError && error.kind === "denied";
+      const leastMs = isUnsupported ? PROBE_INTERVAL_MS : toLeastMs(error);
+      const waitMs =
+        isRefused && wasLost
+          ? Math.max(REFUSED_ONCE_MS, error.retryAfterMs ?? 0)
+          : Math.max(backoffMs, leastMs);
+      wasLost = !isRefused && !isUnsupported;
+      log.debug("Changes are followed again later", {
+        retryIn: formatDuration(Math.round(waitMs)),
+        error,
+      });
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** Follows one stream. Returns why it ended. */
+  async #follow(onHint: OnHint, signal: AbortSignal): Promise<unknown> {
+    const { clock, source } = this.#options;
+    const ending = new AbortController();
+    const both = AbortSignal.any([signal, ending.signal]);
+    const guard = new SilenceGuard(clock, source.server, ending, both);
+    try {
+      const body = await source.open(both);
+      let hasBegun = false;
+      for await (const events of readEvents(body)) {
+        guard.note();
+        for (const event of events) {
+          // A stream begins once; whatever says so again must not cost requests.
+          if (hasBegun || !(await source.begin(event, both))) continue;
+          hasBegun = true;
+          guard.setLimit(source.silenceMs);
+          this.#connected.set(1);
+          this.#hasWorked = true;
+          this.#tell("connected");
+          onHint("everything");
+        }
+        const hint = source.toHint(events);
+        if (hint !== undefined) onHint(hint);
+      }
+      return new CloudError("unreachable", `${source.server} ended the stream of events`);
+    } catch (error) {
+      // What broke off because it was ended here did so for that reason.
+      return both.aborted ? both.reason : error;
+    } finally {
+      ending.abort(new Error("the stream is over"));
+    }
+  }
+
+  #tell(what: "connected" | "unsupported" | "broken", error?: unknown): void {
+    const { log, source } = this.#options;
+    if (this.#told === what) return;
+    this.#told = what;
+    if (what === "connected") log.info(`${source.server} tells of changes as they happen`);
+    else if (what === "broken")
+      log.info("Changes are seen by asking, until events are back", { error });
+    else log.info(`Changes are seen by asking: ${source.server} has no events`, { error });
+  }
+}
+
+/** Ends a stream of which nothing was heard for too long. */
+class SilenceGuard {
+  readonly #clock: Clock;
+  readonly #server: string;
+  #heardMs: number;
+  #limitMs = OPEN_TIMEOUT_MS;
+
+  /** @param signal Aborts with `ending`, or before */
+  constructor(clock: Clock, server: string, ending: AbortController, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#server = server;
+    this.#heardMs = clock.monotonic();
+    this.#watch(ending, signal).catch(() => {});
+  }
+
+  /** Something was heard. */
+  note(): void {
+    this.#heardMs = this.#clock.monotonic();
+  }
+
+  /** Allows for a longer silence from now on. */
+  setLimit(ms: number): void {
+    this.#limitMs = ms;
+  }
+
+  async #watch(ending: AbortController, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const leftMs = this.#heardMs + this.#limitMs - this.#clock.monotonic();
+      if (leftMs <= 0) break;
+      await this.#clock.sleep(leftMs, signal);
+    }
+    const message = `${this.#server} sent no event for ${this.#limitMs / 1_000} s`;
+    ending.abort(new CloudError("unreachable", message));
+  }
+}
+
+/** Yields what each piece of a stream completes; nothing, too. Ending the iteration closes the connection. */
+async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<readonly ServerSentEvent[], void> {
+  const parser = new SseParser();
+  try {
+    for await (const text of readPieces({ body }, { bytesMax: Infinity, isCut: true })) {
+      yield parser.push(text);
+    }
+  } catch (error) {
+    // What has no code is ours.
+    if (findErrorCode(error) === "") throw error;
+    const cause = toConnectionProblem(error);
+    const message = `the stream of events broke: ${cause.message}`;
+    throw new CloudError("unreachable", message, { cause });
+  }
+}
+
+/** How long to wait at least after a failure. */
+function toLeastMs(error: unknown): number {
+  if (error instanceof Unsupported) return BACKOFF.capMs;
+  if (!(error instanceof CloudError)) return 0;
+  // Whether credentials are good is for refreshes to find out: each try here would hold up the next of theirs.
+  return error.kind === "denied" ? BACKOFF.capMs : (error.retryAfterMs ?? 0);
+}

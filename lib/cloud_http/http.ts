@@ -1,0 +1,198 @@
+/**
+ * One exchange with a server over HTTP, within bounds.
+ * @module
+ */
+import { CloudError } from "../cloud/errors.ts";
+import { ERROR_BYTES_MAX, readText } from "../core/net/body.ts";
+import { isLoopbackHost } from "../core/net/ip.ts";
+import { listSecrets, redact } from "../core/text/redact.ts";
+import { explainDates } from "../core/net/server_certificate.ts";
+import type { ServerNames } from "./server.ts";
+import type { FetchTls } from "./trust.ts";
+
+/** What is sent. */
+export interface Request {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly tls: FetchTls;
+  /** Must carry the deadline. */
+  readonly signal: AbortSignal;
+}
+
+/** What came back. `json` is there exactly when the content type says JSON and the body is JSON. */
+export interface Reply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly json?: { readonly value: unknown };
+  /** The HTML of a 404 and where it came from: it may tell whether the server knows the address at all. */
+  readonly page?: { readonly text: string; readonly url: string };
+  /** Where a redirect of the same origin leads. */
+  readonly redirectUrl?: string;
+  readonly retryAfterMs?: number;
+  /** Names this very answer. Absent when what is sent as one is none. */
+  readonly etag?: string;
+}
+
+const REDIRECTS_MAX = 3;
+/** RFC 9110, 8.8.3. Anything else may mean something in a condition: `*` would match every answer. */
+const ETAG = /^(?:W\/)?"[!#-~\u0080-\u00ff]*"$/;
+/** Most servers take 8 or 16 KiB of request head, of which the question may need most. */
+const ETAG_LENGTH_MAX = 128;
+const RETRY_AFTER_MS_MAX = 300_000;
+/** Longest answer, unpacked: some 80,000 machines. */
+const REPLY_BYTES_MAX = 64 * 1024 * 1024;
+const JSON_TYPE = /^application\/json\b/i;
+const HTML_TYPE = /^text\/html\b/i;
+
+/** Whether a content type promises JSON. */
+export function isJsonType(contentType: string): boolean {
+  return JSON_TYPE.test(contentType);
+}
+
+/**
+ * Sends a request. Redirects of a GET are followed within the origin, at most three; those of a POST are handed back,
+ * since following would turn it into a GET or send a password again unasked.
+ *
+ * @throws {CloudError} `protocol` for a redirect that leaves the origin or never ends
+ * @throws what `fetch` throws, or the signal's reason
+ */
+export async function sendRequest(request: Request, names: ServerNames): Promise<Reply> {
+  let { url } = request;
+  for (let hop = 0; ; hop += 1) {
+    const reply = await sendOnce({ ...request, url }, names);
+    if (reply.redirectUrl === undefined || request.method !== "GET") return reply;
+    if (hop === REDIRECTS_MAX) {
+      const message = `${names.server} redirects without end; check ${names.url}`;
+      throw new CloudError("protocol", message);
+    }
+    url = reply.redirectUrl;
+  }
+}
+
+/** The head of a reply that may go on for ever. */
+export interface StreamReply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly retryAfterMs?: number;
+  /** There exactly when the status is 200 and the type is the wanted one. Whoever takes it must cancel it. */
+  readonly body?: ReadableStream<Uint8Array>;
+}
+
+/**
+ * Opens a stream. Redirects are not followed.
+ *
+ * @param type The content type that is wanted, and asked for
+ * @throws what `fetch` throws, or the signal's reason
+ */
+export async function openStream(
+  { url, headers, tls, signal }: Omit<Request, "method" | "body">,
+  type: string,
+): Promise<StreamReply> {
+  const response = await send(url, {
+    // What compresses may hold back what is said.
+    headers: { ...headers, accept: type, "accept-encoding": "identity" },
+    tls,
+    signal,
+    redirect: "manual",
+    // Without this Bun ends a connection that is silent for some minutes.
+    timeout: false,
+  });
+  const { status } = response;
+  const contentType = response.headers.get("content-type") ?? "";
+  const body = response.body ?? undefined;
+  if (status === 200 && contentType.toLowerCase().startsWith(type) && body)
+    return { status, contentType, body };
+  await body?.cancel();
+  const retryAfterMs = toRetryAfterMs(response.headers.get("retry-after"));
+  return { status, contentType, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+/**
+ * `fetch`, which tells of a certificate out of its dates which they are. A proxy of the environment gets nothing that
+ * is for our own machine, such as the end of a tunnel.
+ */
+async function send(
+  url: string,
+  init: BunFetchRequestInit & Pick<Request, "signal">,
+): Promise<Response> {
+  const direct = isLoopbackHost(new URL(url).hostname) ? { proxy: false as const } : {};
+  try {
+    return await fetch(url, { ...init, ...direct });
+  } catch (error) {
+    throw await explainDates(error, url, init.signal);
+  }
+}
+
+async function sendOnce({ url, ...request }: Request, names: ServerNames): Promise<Reply> {
+  const response = await send(url, { ...request, redirect: "manual" });
+  const { status, headers } = response;
+  const contentType = headers.get("content-type") ?? "";
+  const redirectUrl = toRedirectUrl(response, url, names);
+  const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
+  const etag = toEtag(headers.get("etag") ?? "");
+  const isJson = isJsonType(contentType);
+  const isPage = status === 404 && HTML_TYPE.test(contentType);
+  // A body that nobody reads keeps its connection busy.
+  if (!isJson && !isPage) await response.body?.cancel();
+  const text = isJson || isPage ? await readReply(response, request.headers) : "";
+  const json = isJson ? parseJson(text) : undefined;
+  return {
+    status,
+    contentType,
+    ...(json === undefined ? {} : { json }),
+    ...(isPage ? { page: { text, url } } : {}),
+    ...(redirectUrl === undefined ? {} : { redirectUrl }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(etag === undefined ? {} : { etag }),
+  };
+}
+
+/** A refusal is only for people, and may repeat what it refuses. */
+async function readReply(response: Response, sent: Request["headers"]): Promise<string> {
+  if (response.status < 400) return await readText(response, { bytesMax: REPLY_BYTES_MAX });
+  const text = await readText(response, { bytesMax: ERROR_BYTES_MAX, isCut: true });
+  return redact(text, listSecrets(sent));
+}
+
+function toRedirectUrl(
+  { status, headers }: Response,
+  from: string,
+  names: ServerNames,
+): string | undefined {
+  const location = headers.get("location");
+  if (![301, 302, 303, 307, 308].includes(status) || location === null) return undefined;
+  const to = URL.parse(location, from);
+  // What proves who asks goes with every request, and nobody else may have it.
+  if (to === null || to.origin !== new URL(from).origin) {
+    // That of an address without a host, such as `file:`, is the text "null".
+    const where =
+      to === null || to.origin === "null" ? "an address that cannot be used" : to.origin;
+    throw new CloudError(
+      "protocol",
+      `${names.server} redirects to ${where}, which is not followed; ` +
+        `if that is where it is, change ${names.url}`,
+      { status },
+    );
+  }
+  return to.href;
+}
+
+function toRetryAfterMs(header: string | null): number | undefined {
+  if (header === null || !/^\d+$/.test(header)) return undefined;
+  return Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX);
+}
+
+function toEtag(header: string): string | undefined {
+  return header.length <= ETAG_LENGTH_MAX && ETAG.test(header) ? header : undefined;
+}
+
+function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

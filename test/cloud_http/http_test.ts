@@ -1,0 +1,224 @@
+/**
+ * What is taken of a reply, and what is not.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { toConnectionError } from "../../lib/cloud_http/connection_error.ts";
+import { openStream, type Reply, sendRequest } from "../../lib/cloud_http/http.ts";
+import { FakeServer, NAMES } from "./fake_server.ts";
+
+let fake: FakeServer;
+beforeEach(() => {
+  fake = new FakeServer();
+});
+afterEach(() => fake.stop());
+
+function send(path: string, method: "GET" | "POST" = "GET"): Promise<Reply> {
+  const { signal } = new AbortController();
+  const headers = { cookie: "session=geheim", "if-none-match": '"x"' };
+  return sendRequest({ method, url: `${fake.url}${path}`, headers, tls: {}, signal }, NAMES);
+}
+
+describe("sendRequest()", () => {
+  test("reads JSON only when the content type says so", async () => {
+    fake.answer = () => Response.json([1]);
+    expect((await send("/")).json).toEqual({ value: [1] });
+    fake.answer = () => new Response("[]", { headers: { "content-type": "text/html" } });
+    expect((await send("/")).json).toBeUndefined();
+    fake.answer = () => new Response("[", { headers: { "content-type": "application/json" } });
+    expect((await send("/")).json).toBeUndefined();
+  });
+
+  test("reads JSON of a refusal, whatever its status", async () => {
+    for (const status of [401, 431, 530, 537, 599]) {
+      fake.answer = () => Response.json({ code: status }, { status });
+      expect(await send("/")).toMatchObject({ status, json: { value: { code: status } } });
+    }
+  });
+
+  test("reads the page of a 404, and no other", async () => {
+    const html = { headers: { "content-type": "text/html; charset=utf-8" } };
+    fake.answer = ({ path }) =>
+      path === "/old"
+        ? new Response("", { status: 302, headers: { location: "/new" } })
+        : new Response("<p>none", { status: 404, ...html });
+    expect((await send("/old")).page).toEqual({ text: "<p>none", url: `${fake.url}/new` });
+    fake.answer = () => new Response("<p>none", { status: 403, ...html });
+    expect((await send("/")).page).toBeUndefined();
+    fake.answer = () => new Response("none", { status: 404 });
+    expect((await send("/")).page).toBeUndefined();
+  });
+
+  test("asks our own machine directly, whatever proxy the environment names", async () => {
+    const before = process.env["HTTP_PROXY"];
+    process.env["HTTP_PROXY"] = "http://127.0.0.1:1";
+    try {
+      expect((await send("/")).status).toBe(200);
+    } finally {
+      if (before === undefined) delete process.env["HTTP_PROXY"];
+      else process.env["HTTP_PROXY"] = before;
+    }
+  });
+
+  test("reads an endless answer to a bound only, and little of a refusal", async () => {
+    const endless = (status: number): Response => {
+      let sent = 0;
+      const body = new ReadableStream({
+        pull: (controller) => {
+          sent += 1;
+          // As much as nobody should read, so that a failure ends, too.
+          if (sent > 100) controller.close();
+          else controller.enqueue(new Uint8Array(1024 * 1024).fill(32));
+        },
+      });
+      return new Response(body, { status, headers: { "content-type": "application/json" } });
+    };
+    const { signal } = new AbortController();
+    using answered = spyOn(globalThis, "fetch");
+    const answer = (response: Response): void =>
+      void answered.mockImplementation(
+        Object.assign(() => Promise.resolve(response), { preconnect: () => {} }),
+      );
+    answer(endless(200));
+    const url = "https://cloud.example.org/api";
+    const request = { method: "GET", url, headers: {}, tls: {}, signal } as const;
+    const error = await sendRequest(request, NAMES).catch((caught: unknown) => caught);
+    expect(toConnectionError(error, url, NAMES)).toMatchObject({
+      kind: "protocol",
+      message:
+        "Cannot read what Example Cloud sent from cloud.example.org:443: " +
+        "the answer is longer than 64 MiB",
+    });
+    answer(endless(500));
+    expect(await sendRequest(request, NAMES)).toMatchObject({ status: 500 });
+  });
+
+  test("takes what is no UTF-8 for no answer", async () => {
+    const body = Buffer.from('[{"name":"Grüße"}]', "latin1");
+    fake.answer = () => new Response(body, { headers: { "content-type": "application/json" } });
+    await expect(send("/")).rejects.toThrow("the answer is not UTF-8");
+  });
+
+  test("keeps out of a refusal what a server repeats of the request", async () => {
+    fake.answer = ({ headers }) =>
+      Response.json({ text: `no such session: ${headers.get("cookie")}` }, { status: 500 });
+    expect((await send("/")).json).toEqual({
+      value: { text: "no such session: session=(secret)" },
+    });
+    fake.answer = ({ headers }) =>
+      new Response(`<p>${headers.get("cookie")}`, {
+        status: 404,
+        headers: { "content-type": "text/html" },
+      });
+    expect((await send("/")).page?.text).toBe("<p>session=(secret)");
+  });
+
+  test.each([
+    ['W/"3f2-abc"', true],
+    ['"abc"', true],
+    ['""', true],
+    ['"a,b"', true],
+    ["*", false],
+    ["", false],
+    ["abc", false],
+    ['w/"abc"', false],
+    ['"a b"', false],
+    ['"a", "b"', false],
+    [`"${"x".repeat(126)}"`, true],
+    [`"${"x".repeat(127)}"`, false],
+  ])("takes %p for an ETag: %p", async (etag, isOne) => {
+    fake.answer = () => Response.json([], { headers: { etag } });
+    expect((await send("/")).etag).toBe(isOne ? etag : undefined);
+  });
+
+  test.each([
+    ["7", 7_000],
+    ["301", 300_000],
+    ["9".repeat(400), 300_000],
+    ["-1", undefined],
+    ["soon", undefined],
+  ])("takes a Retry-After of %s for %p ms", async (header, ms) => {
+    fake.answer = () => new Response("", { status: 503, headers: { "retry-after": header } });
+    expect((await send("/")).retryAfterMs).toBe(ms);
+  });
+
+  test("follows redirects of a GET within the origin", async () => {
+    fake.answer = ({ path }) =>
+      path === "/old"
+        ? new Response("", { status: 302, headers: { location: "/new" } })
+        : Response.json([]);
+    expect((await send("/old")).status).toBe(200);
+    // Whatever the request says goes for where it leads to.
+    expect(fake.seen.map(({ headers }) => headers.get("if-none-match"))).toEqual(['"x"', '"x"']);
+  });
+
+  test("never follows a redirect to another origin, so the cookie stays", async () => {
+    const other = new FakeServer();
+    fake.answer = () => Response.redirect(`${other.url}/`, 302);
+    await expect(send("/")).rejects.toMatchObject({
+      kind: "protocol",
+      message:
+        `Example Cloud redirects to ${other.url}, which is not followed; ` +
+        "if that is where it is, change api-url",
+    });
+    expect(other.seen).toHaveLength(0);
+    await other.stop();
+  });
+
+  test.each(["file:///etc/passwd", "javascript:alert(1)", "http://["])(
+    "says of a redirect to %s that it leads nowhere",
+    async (location) => {
+      fake.answer = () => new Response("", { status: 302, headers: { location } });
+      await expect(send("/")).rejects.toHaveProperty(
+        "message",
+        "Example Cloud redirects to an address that cannot be used, which is not followed; " +
+          "if that is where it is, change api-url",
+      );
+    },
+  );
+
+  test("gives up after three redirects", async () => {
+    fake.answer = () => new Response("", { status: 307, headers: { location: "/" } });
+    await expect(send("/")).rejects.toMatchObject({
+      kind: "protocol",
+      message: "Example Cloud redirects without end; check api-url",
+    });
+    expect(fake.seen).toHaveLength(4);
+  });
+
+  test("hands the redirect of a POST back", async () => {
+    fake.answer = () => new Response("", { status: 307, headers: { location: "/x" } });
+    expect(await send("/", "POST")).toMatchObject({ status: 307, redirectUrl: `${fake.url}/x` });
+    expect(fake.seen).toHaveLength(1);
+  });
+});
+
+describe("openStream()", () => {
+  const TYPE = "text/event-stream";
+  const open = (): ReturnType<typeof openStream> => {
+    const { signal } = new AbortController();
+    return openStream({ url: `${fake.url}/events`, headers: {}, tls: {}, signal }, TYPE);
+  };
+
+  test("gives the body of what is wanted, and no other", async () => {
+    fake.answer = () => new Response("data: 1\n\n", { headers: { "content-type": TYPE } });
+    const { body, ...head } = await open();
+    expect(head).toEqual({ status: 200, contentType: TYPE });
+    expect(await new Response(body).text()).toBe("data: 1\n\n");
+    for (const init of [{}, { status: 404, headers: { "content-type": TYPE } }]) {
+      fake.answer = () => new Response("no", init);
+      expect((await open()).body).toBeUndefined();
+    }
+    fake.answer = () => new Response("", { status: 503, headers: { "retry-after": "7" } });
+    expect(await open()).toMatchObject({ status: 503, retryAfterMs: 7_000 });
+  });
+
+  test("lets no silence end it, nor follows a redirect, nor lets anything be held back", async () => {
+    using fetched = spyOn(globalThis, "fetch");
+    fake.answer = () => new Response("", { status: 302, headers: { location: "/x" } });
+    expect((await open()).status).toBe(302);
+    const [, init] = fetched.mock.calls[0] ?? [];
+    expect(init).toMatchObject({ timeout: false, redirect: "manual" });
+    expect(fake.seen.map(({ headers }) => headers.get("accept-encoding"))).toEqual(["identity"]);
+  });
+});
