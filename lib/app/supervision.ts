@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
+import { Sleeper } from "../core/sleeper.ts";
 import type { Notification, Notifier } from "../host/notify.ts";
 import { type Check, holds } from "../http/probes.ts";
 import { toChecks } from "./serving/listeners.ts";
@@ -99,10 +100,11 @@ class Supervision {
   #isAlive = true;
   #kind = "";
   #statusAtMs = -Infinity;
-  #wake: (() => void) | undefined;
+  readonly #sleeper: Sleeper;
 
   constructor(options: SupervisionOptions) {
     this.#options = options;
+    this.#sleeper = new Sleeper(options.clock);
     const watchdogMs = options.notifier.watchdogMs ?? Infinity;
     this.#intervalMs = Math.min(STATUS_INTERVAL_MS, watchdogMs / 2);
   }
@@ -114,7 +116,7 @@ class Supervision {
       while (!signal.aborted) {
         const notification = this.#next();
         if (Object.keys(notification).length > 0) await notifier.notify(notification);
-        await this.#wait(signal);
+        await this.#sleeper.sleep(this.#isReady ? this.#intervalMs : START_POLL_MS, signal);
       }
     } finally {
       unsubscribe?.();
@@ -176,15 +178,6 @@ class Supervision {
   }
 
   #noticeKind(): void {
-    if (this.#readKind() !== this.#kind) this.#wake?.();
-  }
-
-  async #wait(signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    const waitMs = this.#isReady ? this.#intervalMs : START_POLL_MS;
-    const either = AbortSignal.any([signal, woken.signal]);
-    await this.#options.clock.sleep(waitMs, either).catch(() => undefined);
-    this.#wake = undefined;
+    if (this.#readKind() !== this.#kind) this.#sleeper.wake();
   }
 }

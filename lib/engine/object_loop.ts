@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
+import { Sleeper } from "../core/sleeper.ts";
 import { isKubeError } from "../kube/api/errors.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 import type { Key, StoreReader } from "../kube/cache/store.ts";
@@ -90,14 +91,15 @@ export class ObjectLoop<T extends KubeObject> {
   /** Objects that were met as they stood before another write. The watch brings what they are waiting for. */
   readonly #deferred = new Set<Key>();
   #reconciles = 0;
-  /** Ends the rest. */
-  #wake: (() => void) | undefined;
+  /** Rests while all is well. */
+  readonly #sleeper: Sleeper;
 
   constructor(options: ObjectLoopOptions<T>) {
     const { name, noun, queueName, objects, workers, forgetsSuccesses = false } = options;
     const { reconcileTimeoutMs = 60_000, graceMs = 2_500 } = options;
     const { clock, log, queueMetrics, controllerMetrics } = options.context;
     this.#options = options;
+    this.#sleeper = new Sleeper(clock);
     this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics });
     this.#controller = createController({
       name,
@@ -203,7 +205,7 @@ export class ObjectLoop<T extends KubeObject> {
     const { context, tickIntervalMs, onTick, isAtRest } = this.#options;
     if (tickIntervalMs === undefined) return;
     while (!signal.aborted) {
-      if (isAtRest?.()) await this.#untilStirred(signal);
+      if (isAtRest?.()) await this.#sleeper.sleep(Infinity, signal);
       await context.clock.sleep(tickIntervalMs, signal).catch(() => undefined);
       if (signal.aborted) return;
       if (onTick) onTick();
@@ -211,18 +213,7 @@ export class ObjectLoop<T extends KubeObject> {
     }
   }
 
-  async #untilStirred(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const end = (): void => resolve();
-    this.#wake = end;
-    signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
-    await promise;
-    signal.removeEventListener("abort", end);
-    this.#wake = undefined;
-  }
-
   #stir(): void {
-    if (!this.#options.isAtRest?.()) this.#wake?.();
+    if (!this.#options.isAtRest?.()) this.#sleeper.wake();
   }
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
+import { Sleeper } from "../../core/sleeper.ts";
 import { ChangeHints } from "./change_hints.ts";
 import { CloudError } from "../errors.ts";
 import { diffInventories, type Inventory, mergeInstances } from "./inventory.ts";
@@ -67,7 +68,7 @@ export class InventorySource {
   #lastAttemptMs: number | undefined;
   #lastDurationMs: number | undefined;
   #failures = 0;
-  #wake: (() => void) | undefined;
+  readonly #sleeper: Sleeper;
   #requested = false;
   /** Whether what the cloud said of itself so far, such as that it is in trouble, counts no more. */
   #isAnew = false;
@@ -76,7 +77,8 @@ export class InventorySource {
 
   constructor(options: InventorySourceOptions) {
     this.#options = options;
-    const { metrics } = options;
+    const { clock, metrics } = options;
+    this.#sleeper = new Sleeper(clock);
     this.#refreshes = metrics.counter({
       name: "landfall_inventory_refreshes_total",
       help: "Inventories asked of the cloud, by result.",
@@ -125,7 +127,7 @@ export class InventorySource {
     if (this.#requested && (this.#isAnew || !isAnew)) return;
     this.#requested = true;
     this.#isAnew ||= isAnew;
-    this.#wake?.();
+    this.#sleeper.wake();
   }
 
   /** Another map, so that nobody takes what is known of its instances for what the new settings say of them. */
@@ -155,7 +157,7 @@ export class InventorySource {
       this.#hints.clear();
       const startedMs = clock.monotonic();
       await this.#refresh(signal);
-      await this.#wait(startedMs, signal).catch(() => undefined);
+      await this.#wait(startedMs, signal);
     }
   }
 
@@ -177,7 +179,7 @@ export class InventorySource {
     const kind = hint === "everything" ? "everything" : "instances";
     this.#hinted.inc({ provider: provider.name, kind });
     if (isFirst) this.#hintsReadyMs = clock.monotonic() + HINT_SETTLE_MS;
-    this.#wake?.();
+    this.#sleeper.wake();
   }
 
   async #refresh(signal: AbortSignal): Promise<void> {
@@ -224,13 +226,13 @@ export class InventorySource {
   async #wait(startedMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const latestMs = startedMs + this.#toPaceMs();
-    for (;;) {
+    while (!signal.aborted) {
       const refreshAtMs = Math.min(latestMs, this.#toWantedMs(startedMs));
       const nowMs = clock.monotonic();
       if (nowMs >= refreshAtMs) return;
       const readAtMs = this.#toReadMs();
       if (nowMs >= readAtMs) await this.#readFew(signal);
-      else await this.#sleepUntil(Math.min(refreshAtMs, readAtMs), signal);
+      else await this.#sleeper.sleep(Math.min(refreshAtMs, readAtMs) - nowMs, signal);
     }
   }
 
@@ -277,24 +279,9 @@ export class InventorySource {
       if (changed.size > 0) this.#tell(changed, false);
       if ([...due].every((id) => shown.has(id))) return;
     } catch (error) {
-      signal.throwIfAborted();
+      if (signal.aborted) return;
       log.debug("Cannot read instances", { error });
     }
     this.#hints.add("everything", () => true);
-  }
-
-  /** Sleeps until then, or until there is something to do sooner. */
-  async #sleepUntil(atMs: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    try {
-      const both = AbortSignal.any([signal, woken.signal]);
-      await clock.sleep(atMs - clock.monotonic(), both);
-    } catch {
-      signal.throwIfAborted();
-    } finally {
-      this.#wake = undefined;
-    }
   }
 }

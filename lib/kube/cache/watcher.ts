@@ -6,6 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
+import { Sleeper } from "../../core/sleeper.ts";
 import type { KubeClient, Selection, WatchEvent } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import { listAll } from "./list_all.ts";
@@ -211,14 +212,13 @@ async function pause<T extends KubeObject>(
   { pauseMs, isAsked }: { readonly pauseMs: number; readonly isAsked: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const woken = new AbortController();
-  const end = (): void => woken.abort();
+  const sleeper = new Sleeper(clock);
+  const wake = (): void => sleeper.wake();
   // Never more often than a watch may be opened.
-  const unsubscribe = pauseMs > WATCH_GAP_MS && !isAsked ? recovery?.subscribe(end) : undefined;
-  // Only the two signals can reject this.
-  await clock.sleep(pauseMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+  const unsubscribe = pauseMs > WATCH_GAP_MS && !isAsked ? recovery?.subscribe(wake) : undefined;
+  const isBack = await sleeper.sleep(pauseMs, signal);
   unsubscribe?.();
-  return woken.signal.aborted;
+  return isBack;
 }
 
 function report<T extends KubeObject>(
