@@ -53,7 +53,7 @@ interface Call {
 /** Answers one request. Refusals become Status bodies; it never throws but for a bug of its own. */
 export async function handle(context: HandlerContext, request: Request): Promise<Response> {
   const url = new URL(request.url);
-  const path = parseApiPath(url.pathname);
+  const path = parseApiPath(url.pathname, context.registry.kinds);
   const verb = verbOf(request.method, path, url.searchParams);
   const name = path?.name ?? "";
   const resource = path === undefined ? "" : resourceOf(path);
@@ -76,7 +76,7 @@ export async function handle(context: HandlerContext, request: Request): Promise
       const review = reviewAccess(context.faults, await readBody(request, BODY_TYPES));
       return reply(JSON.stringify(review), { status: 201 });
     }
-    if (path === undefined) return discover(url.pathname, request);
+    if (path === undefined) return discoverOrPass(context, url.pathname, request);
     if (context.faults.denies({ verb, resource, namespace: path.namespace })) {
       throw new ApiError(403, "Forbidden", `${resource} is forbidden: User cannot ${verb} it`);
     }
@@ -87,6 +87,19 @@ export async function handle(context: HandlerContext, request: Request): Promise
     if (error instanceof ApiError) return toRefusalReply(error);
     if (request.signal.aborted) return new Response(null, { status: 499 });
     throw error;
+  }
+}
+
+/** What is below a group that is not built in is passed on to a server that knows no Status. */
+function discoverOrPass({ registry }: HandlerContext, path: string, request: Request): Response {
+  try {
+    return discover(path, request, registry.kinds);
+  } catch (error) {
+    const [, root, group] = path.split("/");
+    const isBuiltIn = registry.kinds.some((kind) => kind.group === group && !kind.isCustom);
+    if (root !== "apis" || isBuiltIn) throw error;
+    const headers = { "content-type": "text/plain; charset=utf-8" };
+    return new Response("404 page not found\n", { status: 404, headers });
   }
 }
 
@@ -167,7 +180,7 @@ async function create(context: HandlerContext, call: Call): Promise<Response> {
   const { path } = call;
   if (path.name !== "") throw noSuchPath();
   if (path.kind.namespaced && path.namespace === "") throw noSuchPath();
-  const body = requireObject(await readBody(call.request, BODY_TYPES));
+  const body = await readWhole(call);
   const { options, headers } = writeOptionsOf(call);
   const stored = context.registry.create(path, body, options);
   return reply(encodeObject(path.kind, stored, call.form), { status: 201, headers });
@@ -175,7 +188,7 @@ async function create(context: HandlerContext, call: Call): Promise<Response> {
 
 async function update(context: HandlerContext, call: Call): Promise<Response> {
   const { path } = call;
-  const body = requireObject(await readBody(call.request, BODY_TYPES));
+  const body = await readWhole(call);
   const metadata = objectAt(body, "metadata");
   if (stringAt(metadata, "name") !== path.name) {
     throw badRequest("the name of the object does not match the name on the URL");
@@ -200,9 +213,21 @@ async function update(context: HandlerContext, call: Call): Promise<Response> {
   return reply(encodeObject(path.kind, stored, call.form), { headers });
 }
 
+/** A whole object. Of what kind it is must be said where the server has no type for it. */
+async function readWhole({ path, request }: Call): Promise<JsonObject> {
+  const body = requireObject(await readBody(request, BODY_TYPES));
+  for (const name of ["kind", "apiVersion"]) {
+    if (!path.kind.isCustom || stringAt(body, name) !== "") continue;
+    throw badRequest(`${path.kind.kind} cannot be read: '${name}' is missing`);
+  }
+  return body;
+}
+
 async function patch(context: HandlerContext, call: Call): Promise<Response> {
   const { path } = call;
-  const body = await readBody(call.request, PATCH_TYPES);
+  // Without a schema nobody knows how lists merge.
+  const types = path.kind.isCustom ? PATCH_TYPES.slice(0, 2) : PATCH_TYPES;
+  const body = await readBody(call.request, types);
   const type = mediaTypeOf(call.request);
   const { options, headers } = writeOptionsOf(call);
   const change = (before: ApiObject): JsonObject => {

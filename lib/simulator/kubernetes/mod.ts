@@ -8,11 +8,13 @@ import { handle } from "./handler.ts";
 import { ObjectAccess } from "./object_access.ts";
 import { Registry } from "./registry.ts";
 import { RequestLog } from "./requests/log.ts";
+import type { CustomKind } from "./schema/kinds.ts";
 import { Watches } from "./watches.ts";
 
 export type { Denial, FaultRule, Faults, GoneForm } from "./faults.ts";
 export type { ApiObject, Json, JsonObject, Metadata } from "./patches/json.ts";
 export type { ObjectAccess, ObjectInput, ObjectName } from "./object_access.ts";
+export type { CustomKind } from "./schema/kinds.ts";
 export type { RequestFacts, RequestFilter, RequestLog } from "./requests/log.ts";
 
 /** Settings of a simulated API server. */
@@ -37,6 +39,10 @@ export interface KubernetesSimulator {
   readonly requests: RequestLog;
   /** How many watches are open. */
   readonly openWatches: number;
+  /** Serves one more kind from now on, as a CustomResourceDefinition has it done. */
+  installKind(kind: CustomKind): void;
+  /** Removes an installed kind with all its objects, and ends its watches. @throws TypeError when there is none */
+  removeKind(plural: string): void;
   /** Ends all open watches cleanly. */
   dropWatches(): void;
   /** Sends `ERROR` 410 into all open watches and ends them. */
@@ -72,6 +78,8 @@ export function startKubernetesSimulator(options: KubernetesSimulatorOptions): K
     get openWatches(): number {
       return watches.count;
     },
+    installKind: (kind) => registry.install(kind),
+    removeKind: (plural) => watches.endOf(registry.uninstall(plural)),
     dropWatches: () => watches.drop(),
     expireWatches: () => watches.expire(),
     sendBookmarks: () => watches.bookmark(),

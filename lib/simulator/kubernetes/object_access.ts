@@ -3,7 +3,6 @@
  * @module
  */
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
-import { KINDS } from "./schema/kinds.ts";
 import { applyMergePatch } from "./patches/merge_patch.ts";
 import type { Registry } from "./registry.ts";
 import type { Target } from "./writes.ts";
@@ -34,13 +33,13 @@ export class ObjectAccess {
 
   /** The object as it stands, or `undefined`. */
   get(plural: string, name: ObjectName): ApiObject | undefined {
-    const target = toTarget(plural, name);
+    const target = this.#toTarget(plural, name);
     return this.#registry.has(target) ? this.#registry.read(target).object : undefined;
   }
 
   /** All objects of a kind, or those of one namespace, in the order of their names. */
   list(plural: string, namespace?: string): readonly ApiObject[] {
-    const { kind } = toTarget(plural, { name: "" });
+    const { kind } = this.#toTarget(plural, { name: "" });
     return this.#registry
       .collection(kind)
       .entries()
@@ -51,7 +50,7 @@ export class ObjectAccess {
   /** @throws ApiError as a POST would be refused */
   create(plural: string, object: ObjectInput): ApiObject {
     const { name, namespace } = object.metadata;
-    const target = toTarget(plural, {
+    const target = this.#toTarget(plural, {
       name: typeof name === "string" ? name : "",
       ...(typeof namespace === "string" ? { namespace } : {}),
     });
@@ -68,13 +67,13 @@ export class ObjectAccess {
     name: ObjectName & { readonly subresource?: string },
     patch: JsonObject,
   ): ApiObject {
-    const target = { ...toTarget(plural, name), subresource: name.subresource ?? "" };
+    const target = { ...this.#toTarget(plural, name), subresource: name.subresource ?? "" };
     return this.#registry.update(target, (before) => applyMergePatch(before, patch)).object;
   }
 
   /** Whether there was something to delete. An object with finalizers stays, marked. */
   delete(plural: string, name: ObjectName): boolean {
-    const target = toTarget(plural, name);
+    const target = this.#toTarget(plural, name);
     if (!this.#registry.has(target)) return false;
     this.#registry.delete(target);
     return true;
@@ -104,11 +103,11 @@ export class ObjectAccess {
   deleteNode(name: string): boolean {
     return this.delete("nodes", { name });
   }
-}
 
-function toTarget(plural: string, name: ObjectName): Target {
-  const kind = KINDS.find((one) => one.plural === plural);
-  if (kind === undefined) throw new TypeError(`Cannot find kind: ${plural}`);
-  const namespace = kind.namespaced ? (name.namespace ?? "default") : "";
-  return { kind, namespace, name: name.name, subresource: "" };
+  #toTarget(plural: string, name: ObjectName): Target {
+    const kind = this.#registry.kinds.find((one) => one.plural === plural);
+    if (kind === undefined) throw new TypeError(`Cannot find kind: ${plural}`);
+    const namespace = kind.namespaced ? (name.namespace ?? "default") : "";
+    return { kind, namespace, name: name.name, subresource: "" };
+  }
 }

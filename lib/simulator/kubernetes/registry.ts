@@ -6,7 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import { alreadyExists, ApiError, badRequest, invalid, notFound } from "./api_error.ts";
 import { isEqual, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, JsonObject } from "./patches/json.ts";
-import { KINDS, type Kind } from "./schema/kinds.ts";
+import { type CustomKind, defineCustomKind, KINDS, type Kind } from "./schema/kinds.ts";
 import { Collection, Stored, VersionCounter } from "./store.ts";
 import {
   carryOver,
@@ -17,6 +17,7 @@ import {
   keyOf,
   subjectOf,
   toKept,
+  toGeneration,
   toTime,
   withMetadata,
   type Deletion,
@@ -30,10 +31,12 @@ import { validate } from "./schema/validation.ts";
 export class Registry {
   readonly versions: VersionCounter = new VersionCounter();
   readonly #clock: Clock;
+  readonly #historyMax: number;
   readonly #collections = new Map<Kind, Collection>();
 
   constructor(clock: Clock, historyMax: number) {
     this.#clock = clock;
+    this.#historyMax = historyMax;
     for (const kind of KINDS)
       this.#collections.set(kind, new Collection(this.versions, historyMax));
     for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
@@ -43,6 +46,29 @@ export class Registry {
       const target = { kind: namespaces, namespace: "", name, subresource: "" };
       this.create(target, { metadata: { name }, status });
     }
+  }
+
+  /** What is served just now: what is built in, then what was installed. */
+  get kinds(): readonly Kind[] {
+    return [...this.#collections.keys()];
+  }
+
+  /** Serves one more kind from now on. */
+  install(custom: CustomKind): void {
+    this.#collections.set(
+      defineCustomKind(custom),
+      new Collection(this.versions, this.#historyMax),
+    );
+  }
+
+  /** Removes an installed kind and, whatever their finalizers, all its objects. @throws TypeError when there is none */
+  uninstall(plural: string): Kind {
+    const kind = this.kinds.find((one) => one.isCustom && one.plural === plural);
+    if (kind === undefined) throw new TypeError(`Cannot remove kind: ${plural}`);
+    const collection = this.collection(kind);
+    for (const [key] of collection.entries()) collection.remove(key);
+    this.#collections.delete(kind);
+    return kind;
   }
 
   collection(kind: Kind): Collection {
@@ -80,7 +106,7 @@ export class Registry {
     this.#requireNamespace(named);
     const uid = crypto.randomUUID();
     const creationTimestamp = toTime(this.#clock.now());
-    const own = { uid, creationTimestamp };
+    const own = { uid, creationTimestamp, ...(target.kind.isCustom && { generation: 1 }) };
     if (options.dryRun === true) return new Stored(withMetadata(object, own));
     return collection.put(key, (resourceVersion) =>
       withMetadata(object, { ...own, resourceVersion }),
@@ -110,8 +136,9 @@ export class Registry {
     if (isDeleting(after) && finalizersOf(after).length === 0) {
       return collection.remove(key) ?? stored;
     }
+    const generation = toGeneration(target, before, after);
     return collection.put(key, (resourceVersion) =>
-      withMetadata(after, { ...objectAt(after, "metadata"), resourceVersion }),
+      withMetadata(after, { ...objectAt(after, "metadata"), ...generation, resourceVersion }),
     );
   }
 
@@ -132,6 +159,7 @@ export class Registry {
     const marked = collection.put(keyOf(target), (version) =>
       withMetadata(stored.object, {
         ...stored.object.metadata,
+        ...toGeneration(target, stored.object, undefined),
         resourceVersion: version,
         deletionTimestamp,
         deletionGracePeriodSeconds: 0,

@@ -8,6 +8,7 @@ import { encodeBookmark, encodeEvent, encodeObject, type Form } from "./requests
 import type { Faults } from "./faults.ts";
 import { toSelector, toVersion, type Scope } from "./lists.ts";
 import type { Registry } from "./registry.ts";
+import type { Kind } from "./schema/kinds.ts";
 import type { Selector } from "./selectors.ts";
 import type { Change, Collection, Stored } from "./store.ts";
 
@@ -98,6 +99,11 @@ export class Watches {
     for (const watch of this.#open) watch.end();
   }
 
+  /** Ends the watches of a kind that is served no more. */
+  endOf(kind: Kind): void {
+    for (const watch of this.#open) if (watch.kind === kind) watch.end();
+  }
+
   /** Sends `ERROR` 410 into all open watches and ends them. */
   expire(): void {
     const { last } = this.#context.registry.versions;
@@ -133,6 +139,10 @@ class Watch {
   constructor(scope: Scope, parts: WatchParts) {
     this.#scope = scope;
     this.#parts = parts;
+  }
+
+  get kind(): Kind {
+    return this.#scope.kind;
   }
 
   /** Sends a change as this watch's selector sees it: an object may enter or leave what is selected. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { badRequest, conflict, invalid, type ErrorSubject } from "./api_error.ts";
-import { isArray, isObject, objectAt, stringAt, without } from "./patches/json.ts";
+import { isArray, isEqual, isObject, objectAt, stringAt, without } from "./patches/json.ts";
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
 import { apiVersionOf, type Kind } from "./schema/kinds.ts";
 import { normalize } from "./schema/schema.ts";
@@ -95,10 +95,12 @@ export function checkIdentity(target: Target, before: ApiObject, proposed: JsonO
 export function carryOver(target: Target, before: ApiObject, proposed: JsonObject): JsonObject {
   const { uid, creationTimestamp, resourceVersion } = before.metadata;
   const deletion = Object.fromEntries(
-    ["deletionTimestamp", "deletionGracePeriodSeconds", "generateName"].flatMap((key) => {
-      const value = before.metadata[key];
-      return value === undefined ? [] : [[key, value] as const];
-    }),
+    ["deletionTimestamp", "deletionGracePeriodSeconds", "generateName", "generation"].flatMap(
+      (key) => {
+        const value = before.metadata[key];
+        return value === undefined ? [] : [[key, value] as const];
+      },
+    ),
   );
   const own = { uid, creationTimestamp, resourceVersion, ...deletion };
   const metadata = { ...objectAt(proposed, "metadata"), ...own };
@@ -111,6 +113,24 @@ export function carryOver(target: Target, before: ApiObject, proposed: JsonObjec
     metadata,
     ...(kept === undefined ? {} : { [foreign]: kept }),
   };
+}
+
+/**
+ * The generation of an object of an installed kind after a write: one more when more than metadata and status changes.
+ *
+ * @param after Absent: it was marked as deleted, which counts
+ */
+export function toGeneration(
+  { kind }: Target,
+  before: ApiObject,
+  after: JsonObject | undefined,
+): { readonly generation?: number } {
+  const { generation } = before.metadata;
+  if (!kind.isCustom || typeof generation !== "number") return {};
+  const toWanted = (object: JsonObject): JsonObject =>
+    without(without(object, "metadata"), "status");
+  const isSame = after !== undefined && isEqual(toWanted(before), toWanted(after));
+  return { generation: isSame ? generation : generation + 1 };
 }
 
 /** The object with what the server sets in its metadata. */

@@ -8,6 +8,8 @@ describeKubernetesContract("startKubernetesSimulator()", async () => {
     baseUrl: simulator.url,
     fetch: (path, init) => fetch(`${simulator.url}${path}`, init),
     compact: async () => simulator.compact(),
+    installKind: async (kind) => simulator.installKind(kind),
+    removeKind: async ({ plural }) => simulator.removeKind(plural),
     stop: () => simulator.stop(),
   };
 });

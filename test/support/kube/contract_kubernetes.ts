@@ -3,21 +3,31 @@
  * @module
  */
 import { afterAll, beforeAll, describe } from "bun:test";
+import type { CustomKind } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ContractClient, type ContractTarget } from "./contract_client.ts";
+import { addKindCases } from "./contract_kinds.ts";
 import { addListCases } from "./contract_lists.ts";
 import { addWatchCases } from "./contract_watches.ts";
 import { addWriteCases } from "./contract_writes.ts";
 
+/** An API server that serves more kinds when it is told to. */
+export interface ContractServer extends ContractTarget {
+  /** Makes it serve one more kind, which may take a moment. */
+  installKind(kind: CustomKind): Promise<void>;
+  /** Makes it remove that kind and its objects, which may take a moment. */
+  removeKind(kind: CustomKind): Promise<void>;
+}
+
 /** What each group of cases works with; set before the first case runs. */
 export interface ContractContext {
   client: ContractClient;
-  target: ContractTarget;
+  target: ContractServer;
 }
 
 /** Runs the contract against the server that `start` gives. `skip` leaves it out. */
 export function describeKubernetesContract(
   name: string,
-  start: () => Promise<ContractTarget>,
+  start: () => Promise<ContractServer>,
   options: { readonly skip?: boolean; readonly startTimeoutMs?: number } = {},
 ): void {
   describe.skipIf(options.skip === true)(`${name} keeps the Kubernetes contract`, () => {
@@ -34,5 +44,6 @@ export function describeKubernetesContract(
     addWriteCases(use);
     addListCases(use);
     addWatchCases(use);
+    addKindCases(use);
   });
 }

@@ -19,7 +19,7 @@ export interface ApiPath {
 }
 
 /** Reads `/api/v1/…` and `/apis/<group>/<version>/…`; `undefined` for any other path or an unknown kind. */
-export function parseApiPath(pathname: string): ApiPath | undefined {
+export function parseApiPath(pathname: string, kinds?: readonly Kind[]): ApiPath | undefined {
   const parts = decodePath(pathname);
   const root = parts.shift();
   if (root !== "api" && root !== "apis") return undefined;
@@ -28,7 +28,7 @@ export function parseApiPath(pathname: string): ApiPath | undefined {
   const [first, namespace, plural] = parts;
   const isInNamespace = first === "namespaces" && plural !== undefined && plural !== "status";
   const [resource, name, subresource, excess] = isInNamespace ? parts.slice(2) : parts;
-  const kind = findKind(group, version, resource ?? "");
+  const kind = findKind(group, version, resource ?? "", kinds);
   if (kind === undefined || excess !== undefined) return undefined;
   if (isInNamespace && !kind.namespaced) return undefined;
   return {

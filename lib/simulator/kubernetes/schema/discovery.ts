@@ -13,15 +13,20 @@ const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 /**
  * Answers `/version`, the health checks and discovery, old and aggregated.
  *
+ * @param kinds What the server serves just now. @default {what is built in}
  * @throws ApiError 404 for any other path
  */
-export function discover(pathname: string, request: Request): Response {
+export function discover(
+  pathname: string,
+  request: Request,
+  kinds: readonly Kind[] = KINDS,
+): Response {
   if (["/healthz", "/livez", "/readyz"].includes(pathname)) return new Response("ok");
   const accept = (request.headers.get("accept") ?? "").replaceAll(" ", "");
   if ((pathname === "/api" || pathname === "/apis") && accept.includes(AGGREGATED)) {
-    return json(aggregated(pathname === "/api"), AGGREGATED);
+    return json(aggregated(kinds, pathname === "/api"), AGGREGATED);
   }
-  const body = openApiAt(pathname) ?? documentAt(pathname);
+  const body = openApiAt(pathname, kinds) ?? documentAt(kinds, pathname);
   if (body === undefined) throw noSuchPath();
   return json(body, "application/json");
 }
@@ -30,23 +35,27 @@ function json(body: Json, type: string): Response {
   return new Response(JSON.stringify(body), { headers: { "content-type": type } });
 }
 
-function documentAt(pathname: string): JsonObject | undefined {
+function documentAt(all: readonly Kind[], pathname: string): JsonObject | undefined {
   if (pathname === "/version") return VERSION;
   if (pathname === "/api") return { kind: "APIVersions", versions: ["v1"] };
   if (pathname === "/apis") {
-    return { kind: "APIGroupList", apiVersion: "v1", groups: groupsOf().map(groupInfo) };
+    return {
+      kind: "APIGroupList",
+      apiVersion: "v1",
+      groups: groupsOf(all).map((group) => groupInfo(all, group)),
+    };
   }
   const match = /^\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(pathname);
   const [, group = "", version = ""] = match ?? [];
-  const kinds = KINDS.filter((kind) => kind.group === group && kind.version === version);
+  const kinds = all.filter((kind) => kind.group === group && kind.version === version);
   const [first] = kinds;
   if (match !== null && first !== undefined) {
     const head = { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(first) };
     return { ...head, resources: kinds.flatMap(resourcesOf) };
   }
   const named = /^\/apis\/([^/]+)$/.exec(pathname)?.[1];
-  if (named === undefined || !groupsOf().includes(named)) return undefined;
-  return { kind: "APIGroup", apiVersion: "v1", ...groupInfo(named) };
+  if (named === undefined || !groupsOf(all).includes(named)) return undefined;
+  return { kind: "APIGroup", apiVersion: "v1", ...groupInfo(all, named) };
 }
 
 // The version that the behaviour was written after; clients compare their own with it.
@@ -62,12 +71,12 @@ const VERSION: JsonObject = {
   platform: "none",
 };
 
-function groupsOf(): readonly string[] {
-  return [...new Set(KINDS.map((kind) => kind.group))].filter((group) => group !== "");
+function groupsOf(all: readonly Kind[]): readonly string[] {
+  return [...new Set(all.map((kind) => kind.group))].filter((group) => group !== "");
 }
 
-function groupInfo(group: string): JsonObject {
-  const versions = [...new Set(KINDS.filter((kind) => kind.group === group).map(apiVersionOf))].map(
+function groupInfo(all: readonly Kind[], group: string): JsonObject {
+  const versions = [...new Set(all.filter((kind) => kind.group === group).map(apiVersionOf))].map(
     (groupVersion) => ({ groupVersion, version: groupVersion.split("/")[1] ?? "" }),
   );
   return { name: group, versions, preferredVersion: versions[0] ?? {} };
@@ -81,14 +90,14 @@ function resourcesOf(kind: Kind): readonly JsonObject[] {
   return [main, { ...base, name: `${kind.plural}/status`, singularName: "", verbs }];
 }
 
-function aggregated(isCore: boolean): JsonObject {
-  const groups = isCore ? [""] : groupsOf();
+function aggregated(all: readonly Kind[], isCore: boolean): JsonObject {
+  const groups = isCore ? [""] : groupsOf(all);
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
     metadata: {},
     items: groups.map((group) => {
-      const kinds = KINDS.filter((kind) => kind.group === group);
+      const kinds = all.filter((kind) => kind.group === group);
       const versions = [...new Set(kinds.map((kind) => kind.version))].map((version) => ({
         version,
         resources: kinds.filter((kind) => kind.version === version).map(discoveryOf),

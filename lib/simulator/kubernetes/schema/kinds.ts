@@ -14,6 +14,8 @@ export interface Kind {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly namespaced: boolean;
+  /** It came by a CustomResourceDefinition: generations are counted, and strategic merge patches refused. */
+  readonly isCustom: boolean;
   /** Main writes leave `status` alone, and `/status` writes leave all but `status` and metadata alone. */
   readonly hasStatus: boolean;
   /** Whether a PUT of an absent object creates it. */
@@ -62,6 +64,7 @@ function define(
     singular: names.kind.toLowerCase(),
     shortNames: [],
     namespaced: true,
+    isCustom: false,
     hasStatus: false,
     createsOnUpdate: false,
     needsVersionOnUpdate: false,
@@ -188,14 +191,34 @@ export const KINDS: readonly Kind[] = [
   ),
 ];
 
+/** A kind that a CustomResourceDefinition brings, with a status and without a schema. */
+export interface CustomKind {
+  /** `example.org/v1` */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+/** What the server makes of a {@linkcode CustomKind}. */
+export function defineCustomKind({ namespaced, ...names }: CustomKind): Kind {
+  const fields = { spec: "any", status: "any" } as const;
+  return define(names, { namespaced, isCustom: true, hasStatus: true, fields });
+}
+
 /** `v1` or `group/v1`. */
 export function apiVersionOf(kind: Kind): string {
   return kind.group === "" ? kind.version : `${kind.group}/${kind.version}`;
 }
 
 /** Finds a kind by its place in a path, or `undefined`. */
-export function findKind(group: string, version: string, plural: string): Kind | undefined {
-  return KINDS.find(
+export function findKind(
+  group: string,
+  version: string,
+  plural: string,
+  kinds: readonly Kind[] = KINDS,
+): Kind | undefined {
+  return kinds.find(
     (kind) => kind.group === group && kind.version === version && kind.plural === plural,
   );
 }

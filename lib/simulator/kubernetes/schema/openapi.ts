@@ -6,8 +6,8 @@ import type { JsonObject } from "../patches/json.ts";
 import { apiVersionOf, KINDS, type Kind } from "./kinds.ts";
 
 /** The document at `/openapi/v3` or `/openapi/v3/<api path>`; `undefined` for any other path. */
-export function openApiAt(pathname: string): JsonObject | undefined {
-  const roots = [...new Set(KINDS.map(rootOf))];
+export function openApiAt(pathname: string, all: readonly Kind[] = KINDS): JsonObject | undefined {
+  const roots = [...new Set(all.map(rootOf))];
   if (pathname === "/openapi/v3") {
     const paths = roots.map(
       (root) => [root, { serverRelativeURL: `/openapi/v3/${root}` }] as const,
@@ -16,7 +16,7 @@ export function openApiAt(pathname: string): JsonObject | undefined {
   }
   const root = pathname.slice("/openapi/v3/".length);
   if (!pathname.startsWith("/openapi/v3/") || !roots.includes(root)) return undefined;
-  const kinds = KINDS.filter((kind) => rootOf(kind) === root);
+  const kinds = all.filter((kind) => rootOf(kind) === root);
   return {
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: "v1.35.0" },

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   apiVersionOf,
+  defineCustomKind,
   findKind,
   KINDS,
 } from "../../../../lib/simulator/kubernetes/schema/kinds.ts";
@@ -40,4 +41,12 @@ test("KINDS has no two kinds at one path, and all have metadata", () => {
   const paths = KINDS.map((kind) => `${apiVersionOf(kind)}/${kind.plural}`);
   expect(new Set(paths).size).toBe(paths.length);
   for (const kind of KINDS) expect(kind.schema.fields).toHaveProperty("metadata");
+});
+
+test("defineCustomKind() gives a kind with a status, which takes any spec", () => {
+  const names = { apiVersion: "example.org/v1", kind: "Gallery", plural: "galleries" };
+  const kind = defineCustomKind({ ...names, namespaced: false });
+  expect(kind).toMatchObject({ group: "example.org", version: "v1", singular: "gallery" });
+  expect([kind.namespaced, kind.hasStatus, kind.isCustom]).toEqual([false, true, true]);
+  expect(kind.schema.fields).toMatchObject({ spec: "any", status: "any" });
 });
