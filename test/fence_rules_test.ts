@@ -7,7 +7,7 @@ const UNFENCED: Readonly<Record<string, string>> = {
   createEventSender: "Events tell of what is over: a standby writes them, too",
   LeaderElector: "the Lease says who leads",
   createDelegatedReviewer: "reviews change nothing",
-  runWatcher: "it only reads",
+  Caches: "they only read",
 };
 
 /** Files of providers that send more than reads, and why they ask no fence. Others ask it right before each request. */

@@ -3,8 +3,7 @@
  * stopped.
  * @module
  */
-import { NODES } from "../kube/kinds/node.ts";
-import { createWatcherMetrics, runWatcher } from "../kube/cache/watcher.ts";
+import type { NodeCloud } from "../controllers/context.ts";
 import { abortable } from "../core/abortable.ts";
 import type { Gauge } from "../core/metrics.ts";
 import { runLeading } from "./leadership.ts";
@@ -54,42 +53,32 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   }
 }
 
-/** Everything that controllers live on: the watch of Nodes, the inventory, Events. Ends by the signal alone. */
+/** Everything that controllers live on: the watches, the inventory, Events. Ends by the signal alone. */
 async function runBackground(
   options: AppOptions,
   parts: Parts,
   signal: AbortSignal,
 ): Promise<void> {
+  const { cloud, caches, events } = parts;
   await Promise.all([
-    parts.cloud && runCloud(options, { ...parts, cloud: parts.cloud }, signal),
-    parts.events.run(signal),
+    cloud && runCloud(cloud, parts.controllers, options, signal),
+    caches.run(signal),
+    events.run(signal),
   ]);
 }
 
 async function runCloud(
-  { client, clock, log, metrics, announcer, configuration }: AppOptions,
-  { cloud, controllers, recovery }: Required<Pick<Parts, "cloud">> & Parts,
+  { provider, source }: NodeCloud,
+  chosen: Parts["controllers"],
+  { clock, log, metrics, announcer, configuration }: AppOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { nodes, provider, source } = cloud;
   if (announcer) announceFirstFailure(source, announcer, provider.name);
   const success = createReloadMetric(metrics);
-  const running = controllers.map(({ controller }) => controller);
-  const shared = { provider, source, controllers: running, announcer, clock, log, success };
+  const controllers = chosen.map(({ controller }) => controller);
+  const shared = { provider, source, controllers, announcer, clock, log, success };
   await Promise.all([
     configuration && runReload({ ...shared, configuration }, signal),
-    runWatcher(
-      {
-        client,
-        resource: NODES,
-        store: nodes,
-        clock,
-        log,
-        recovery,
-        metrics: createWatcherMetrics(metrics),
-      },
-      signal,
-    ),
     source.run(signal),
   ]);
 }

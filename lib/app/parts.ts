@@ -15,10 +15,11 @@ import { createControllerMetrics } from "../engine/controller.ts";
 import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import { WrittenVersions } from "../engine/written_versions.ts";
 import { Recovery } from "../kube/api/recovery.ts";
-import { Store } from "../kube/cache/store.ts";
+import { Caches } from "../kube/cache/caches.ts";
+import { createWatcherMetrics } from "../kube/cache/watcher.ts";
 import type { LeaderElector } from "../kube/election/leader.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events/events.ts";
-import { type Node, NODES } from "../kube/kinds/node.ts";
+import { NODES } from "../kube/kinds/node.ts";
 import { createElector } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 import { OWN_NAME } from "./words.ts";
@@ -29,16 +30,13 @@ export interface ChosenController {
   readonly controller: RunningController;
 }
 
-/** The store of Nodes is for the watch to fill. */
-export type WatchedCloud = NodeCloud & { readonly nodes: Store<Node> };
-
 /** The long-lived parts of a process. Nothing runs yet. */
 export interface Parts {
   /** Absent without a cloud. */
-  readonly cloud?: WatchedCloud;
+  readonly cloud?: NodeCloud;
+  /** All that controllers asked for, and Nodes with a cloud. */
+  readonly caches: Caches;
   readonly events: EventSender;
-  /** What the election learns of the API server, for the watch. */
-  readonly recovery: Recovery;
   /** Absent: nobody is elected, the controllers run at once. */
   readonly elector?: LeaderElector;
   readonly controllers: readonly ChosenController[];
@@ -47,7 +45,11 @@ export interface Parts {
 /** Creates the parts and wires them to each other. */
 export function createParts(options: AppOptions): Parts {
   const { provider, client, clock, log, metrics, host, flags } = options;
-  const cloud = provider && createNodeCloud(provider, options);
+  // What the election learns of the API server, for the watches.
+  const { recovery = new Recovery(), fence = new Fence() } = options;
+  const watcherMetrics = createWatcherMetrics(metrics);
+  const caches = new Caches({ client, clock, log, recovery, metrics: watcherMetrics });
+  const cloud = provider && createNodeCloud(provider, caches, options);
   const events = createEventSender({
     client,
     host,
@@ -56,11 +58,11 @@ export function createParts(options: AppOptions): Parts {
     metrics: createEventMetrics(metrics),
   });
   options.announcer?.connect(events.speakAs(provider?.name ?? OWN_NAME));
-  const { recovery = new Recovery(), fence = new Fence() } = options;
   const elector = createElector(options, { events, recovery });
   fence.follow(elector ?? ALONE);
   const shared: Omit<ControllerContext, "events"> = {
     client: createFencedClient(client, fence),
+    caches,
     flags,
     clock,
     log,
@@ -73,14 +75,15 @@ export function createParts(options: AppOptions): Parts {
     const context = { ...shared, events: events.speakAs(definition.component) };
     return { definition, controller: module.create(context, options.deletion) };
   });
-  return { events, recovery, controllers, ...(cloud && { cloud }), ...(elector && { elector }) };
+  return { caches, events, controllers, ...(cloud && { cloud }), ...(elector && { elector }) };
 }
 
 function createNodeCloud(
   provider: Provider,
+  caches: Caches,
   { clock, log, metrics, concurrentNodeSyncs }: AppOptions,
-): WatchedCloud {
-  const nodes = new Store<Node>({ resource: NODES, log });
+): NodeCloud {
+  const nodes = caches.reader(NODES);
   const interest = (): NodeIdentity[] => [...nodes.values()].map(toIdentity);
   const source = new InventorySource({ provider, interest, clock, log, metrics });
   const resolver = new InstanceResolver(provider, source, clock);

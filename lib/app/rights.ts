@@ -3,8 +3,10 @@
  * @module
  */
 import type { ControllerDefinition } from "../controllers/definition.ts";
+import { needsCloud } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
-import { SHARED_RIGHTS } from "../controllers/rights.ts";
+import { NODES } from "../kube/kinds/node.ts";
+import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { LeaseName } from "../kube/election/lease.ts";
 import type { Access } from "../kube/access/review.ts";
 import {
@@ -47,16 +49,31 @@ export function needAll(
 export function listRights(needs: Needs): NeededRight[] {
   const ofControllers = needs.registry
     .filter(({ name }) => needs.controllers.has(name))
-    .flatMap(({ name, rights }) => rights.map((right) => ({ ...right, controllers: [name] })));
-  const { lease } = needs;
+    .flatMap(({ name, watches, rights }) =>
+      [...watches.flatMap(toWatchRights), ...rights].map((right) => ({
+        ...right,
+        controllers: [name],
+      })),
+    );
+  const { lease, registry, controllers } = needs;
+  const hasCloud = needsCloud(registry.filter(({ name }) => controllers.has(name)));
   const all: readonly NeededRight[] = [
-    ...SHARED_RIGHTS,
+    ...(hasCloud ? toWatchRights(NODES) : []),
     ...ofControllers.filter((right) => needs.isDeletionEnabled || right.isForDeletion !== true),
     ...EVENT_RIGHTS,
     ...(lease === undefined ? [] : listElectionRights(lease)),
     ...(needs.hasSecurePort ? REVIEW_RIGHTS : []),
   ];
   return mergeRights(all);
+}
+
+function toWatchRights({ apiVersion, kind, plural }: Resource<KubeObject>): Right[] {
+  const group = apiVersion.split("/").slice(0, -1).join("/");
+  const access = { group, resource: plural };
+  return [
+    { access: { ...access, verb: "list" }, purpose: `to know the ${kind}s`, mandatory: true },
+    { access: { ...access, verb: "watch" }, purpose: "to see them change", mandatory: true },
+  ];
 }
 
 /** Rights that several need become one, with all their purposes. */

@@ -3,12 +3,10 @@
  * @module
  */
 import { assert } from "../core/assert.ts";
-import type { Clock } from "../core/clock.ts";
-import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
-import type { ControllerMetrics } from "../engine/controller.ts";
-import type { WorkQueueMetrics } from "../engine/work_queue_metrics.ts";
+import type { LoopContext } from "../engine/object_loop.ts";
 import type { KubeClient } from "../kube/api/client.ts";
+import type { Caches } from "../kube/cache/caches.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
 import type { FlagValues } from "./flags.ts";
 import type { NodeContext } from "./node_loop.ts";
@@ -20,18 +18,16 @@ export type NodeCloud = Pick<
 >;
 
 /** What a controller lives on. */
-export interface ControllerContext {
+export interface ControllerContext extends LoopContext {
   /** Writes only while this process may act. */
   readonly client: KubeClient;
   /** Speaks as the controller's component. */
   readonly events: EventRecorder;
   readonly flags: FlagValues;
-  readonly clock: Clock;
-  readonly log: Logger;
+  /** Views of objects. Ask for them when the controller is created: whoever is not asked for is not watched. */
+  readonly caches: Pick<Caches, "reader">;
   /** For metrics of its own. */
   readonly metrics: MetricsRegistry;
-  readonly queueMetrics: WorkQueueMetrics;
-  readonly controllerMetrics: ControllerMetrics;
   /** There for a controller that needs a cloud. */
   readonly cloud?: NodeCloud;
 }

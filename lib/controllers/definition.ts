@@ -4,6 +4,7 @@
  */
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";
+import type { StoreReader } from "../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { ControllerContext } from "./context.ts";
 import type { ControllerFlag } from "./flags.ts";
@@ -34,6 +35,8 @@ export interface RunningController<S = unknown> {
    * @param options.isOtherCloud Whether inventories are another cloud's from now on
    */
   reconfigure?(settings: S, options: { readonly isOtherCloud: boolean }): void;
+  /** The objects of its kind that it works on, for the debug pages. Absent for Nodes, which all pages have. */
+  readonly objects?: Pick<StoreReader<KubeObject>, "get" | "keys">;
   /** What the debug pages show of an object of its kind, in memory. Put together with what other controllers say. */
   describe?(object: KubeObject): object;
 }
@@ -67,7 +70,9 @@ export interface ControllerDefinition<S = unknown> {
   readonly words: readonly ObjectWord[];
   /** Flags that it reads; controllers that read the same one list the same one. */
   readonly flags: readonly ControllerFlag[];
-  /** What it may do in the cluster. To list and watch Nodes comes with the cloud. */
+  /** Kinds that it asks for views of beside Nodes, which come with the cloud: the rights to watch them follow. */
+  readonly watches: readonly Resource<KubeObject>[];
+  /** What it may do in the cluster beyond that. */
   readonly rights: readonly Right[];
   /** Registers its own metrics; for the reference page alone. Absent: it has none. */
   registerMetrics?(registry: MetricsRegistry): unknown;

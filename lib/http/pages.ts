@@ -6,6 +6,7 @@ import { Hono } from "hono";
 import type { Logger } from "../core/log.ts";
 import { createDebugRoutes } from "./debug.ts";
 import type { DebugOptions } from "./debug.ts";
+import { createObjectRoutes, type ObjectPages } from "./object_pages.ts";
 import { createPageRoutes } from "./page/mod.ts";
 import { createProbeRoutes } from "./probes.ts";
 import type { ProbeOptions } from "./probes.ts";
@@ -15,13 +16,15 @@ export interface PagesOptions {
   readonly probes: ProbeOptions;
   /** Absent: probes and metrics only. */
   readonly debug?: DebugOptions;
+  /** Kinds of objects that have pages of their own. @default {none} */
+  readonly objects?: readonly ObjectPages[];
   /** Flags and their values for `/configz`; absent: there is no such page. */
   readonly configz?: Readonly<Record<string, string>>;
   readonly log: Logger;
 }
 
 /** The pages, with a list of them at `/`; a page that throws is logged and answers 500 without saying why. */
-export function createPages({ probes, debug, configz, log }: PagesOptions): Hono {
+export function createPages({ probes, debug, objects = [], configz, log }: PagesOptions): Hono {
   const pages = new Hono();
   pages.route("/", createProbeRoutes(probes));
   if (debug !== undefined) {
@@ -31,6 +34,10 @@ export function createPages({ probes, debug, configz, log }: PagesOptions): Hono
   }
   const paths = ["/healthz", "/livez", "/readyz", "/metrics"];
   if (debug !== undefined) paths.push("/debug/", "/debug/nodes", "/debug/inventory");
+  for (const kind of objects) {
+    paths.push(`/debug/${kind.plural}`);
+    pages.route("/", createObjectRoutes(kind));
+  }
   if (configz !== undefined) {
     paths.push("/configz");
     pages.get("/configz", (context) => context.json(toConfigz(configz)));

@@ -2,17 +2,20 @@ import { expect, test } from "bun:test";
 import { toNodeContext } from "../../lib/controllers/context.ts";
 import { AssertionError } from "../../lib/core/assert.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { Caches } from "../../lib/kube/cache/caches.ts";
 import { createLifecycleWorld } from "../support/nodes/lifecycle_rig.ts";
 
 test("toNodeContext() puts Nodes and their cloud beside what every controller has", () => {
   const { context, metrics } = createLifecycleWorld();
   const { nodes, provider, source, resolver, presences, written, workers, ...rest } = context;
   const cloud = { nodes, provider, source, resolver, presences, written, workers };
-  expect(toNodeContext({ ...rest, metrics, flags: {}, cloud })).toMatchObject(context);
+  const caches = new Caches(rest);
+  expect(toNodeContext({ ...rest, caches, metrics, flags: {}, cloud })).toMatchObject(context);
 });
 
 test("toNodeContext() refuses a controller that did not say that it needs a cloud", () => {
   const { context } = createLifecycleWorld();
-  const without = { ...context, metrics: new MetricsRegistry(), flags: {} };
+  const caches = new Caches(context);
+  const without = { ...context, caches, metrics: new MetricsRegistry(), flags: {} };
   expect(() => toNodeContext(without)).toThrow(AssertionError);
 });

@@ -1,10 +1,11 @@
 /**
- * What the debug pages show of Nodes and their cloud.
+ * What the debug pages show: Nodes and their cloud, and the objects of other controllers.
  * @module
  */
 import { readyStatus, toIdentity } from "../../controllers/identity.ts";
 import { describeNode } from "../../controllers/node/view.ts";
 import type { DebugOptions } from "../../http/debug.ts";
+import type { ObjectPages } from "../../http/object_pages.ts";
 import type { NodeView } from "../../http/views.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { toElectionView } from "../leadership.ts";
@@ -45,4 +46,19 @@ export function toDebugOptions(
     }),
     now: () => clock.now(),
   };
+}
+
+/** The objects of controllers that work on another kind than Nodes. */
+export function listObjectPages(chosen: Parts["controllers"]): ObjectPages[] {
+  return chosen.flatMap(({ definition, controller }): ObjectPages[] => {
+    const { objects } = controller;
+    if (objects === undefined) return [];
+    const find = (key: string): object | undefined => {
+      const object = objects.get(key);
+      if (object === undefined) return undefined;
+      const { name, namespace } = object.metadata;
+      return { name, ...(namespace && { namespace }), ...controller.describe?.(object) };
+    };
+    return [{ plural: definition.kind.plural, keys: () => objects.keys(), find }];
+  });
 }

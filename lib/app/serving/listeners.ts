@@ -2,14 +2,13 @@
  * The HTTP listeners of a process, and what their pages stand on.
  * @module
  */
-import type { NodeCloud } from "../../controllers/context.ts";
 import { createPages } from "../../http/pages.ts";
 import type { Check } from "../../http/probes.ts";
 import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
 import { toElectionChecks } from "../leadership.ts";
 import type { AppOptions } from "../options.ts";
 import type { Parts } from "../parts.ts";
-import { toDebugOptions } from "./debug_views.ts";
+import { listObjectPages, toDebugOptions } from "./debug_views.ts";
 import { startSecureListener } from "./secure_listener.ts";
 
 /**
@@ -27,7 +26,8 @@ export async function startListeners(
   const probes = { checks: toChecks(parts), renderMetrics: () => metrics.render() };
   const { cloud } = parts;
   const debug = cloud && { debug: toDebugOptions(options, { ...parts, cloud }) };
-  const pages = createPages({ probes, log, ...debug, ...(configz && { configz }) });
+  const objects = listObjectPages(parts.controllers);
+  const pages = createPages({ probes, log, objects, ...debug, ...(configz && { configz }) });
   const servers: HttpServer[] = [];
   try {
     if (debugAddress) {
@@ -47,13 +47,19 @@ export async function startListeners(
 }
 
 /** Ready once everything is in memory that a decision needs; not whether the cloud answers just now, or who leads. */
-export function toChecks({ cloud, elector }: Parts): Check[] {
-  return [...(cloud ? toCloudChecks(cloud) : []), ...toElectionChecks(elector)];
-}
-
-function toCloudChecks({ nodes, source }: NodeCloud): Check[] {
-  return [
-    { name: "nodes-synced", probes: ["readyz"], isOk: () => nodes.synced },
-    { name: "inventory-taken", probes: ["readyz"], isOk: () => source.current !== undefined },
-  ];
+export function toChecks({ caches, cloud, elector }: Parts): Check[] {
+  const kinds = new Set(caches.states.map(({ resource }) => resource));
+  const checks = [...kinds].map((kind): Check => {
+    // A kind that is not installed is waited for by its controller alone.
+    const isOk = (): boolean =>
+      caches.states.every(
+        ({ resource, synced, missing }) => resource !== kind || synced || missing,
+      );
+    return { name: `${kind}-synced`, probes: ["readyz"], isOk };
+  });
+  if (cloud) {
+    const isOk = (): boolean => cloud.source.current !== undefined;
+    checks.push({ name: "inventory-taken", probes: ["readyz"], isOk });
+  }
+  return [...checks, ...toElectionChecks(elector)];
 }

@@ -7,6 +7,7 @@ import { inspectPlainly, type Inspection, isNothingSeen } from "../../cloud/insp
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import { needsCloud } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { withDeadline } from "../../core/clock.ts";
 import { escapeInvisible } from "../../core/text/printable.ts";
@@ -74,7 +75,10 @@ async function inspect(
   { env, providers }: CommandContext,
   signal: AbortSignal,
 ): Promise<CheckReport> {
-  const definition = await requireProvider(settings.cloudProvider, providers);
+  const chosen = registry.filter(({ name }) => settings.controllers.has(name));
+  const definition = needsCloud(chosen)
+    ? await requireProvider(settings.cloudProvider, providers)
+    : undefined;
   const ended = new AbortController();
   const both = AbortSignal.any([signal, ended.signal]);
   const { step, provider, isDeletionEnabled } = await checkSettings({
@@ -87,14 +91,16 @@ async function inspect(
   let kubernetes: Awaited<ReturnType<typeof checkKubernetes>> | undefined;
   try {
     const [cloud, cluster] = await Promise.all([
-      checkCloud(provider, env, signal),
+      definition ? checkCloud(provider, env, signal) : { step: toSkipped(NO_CLOUD) },
       checkKubernetes(settings, env, signal).then(async (checked) => {
         kubernetes = checked;
         const needs = toNeeds(settings, { registry, isDeletionEnabled });
         return { ...checked, permissions: await checkRights(checked.client, needs, signal) };
       }),
     ]);
-    const nodes = await checkNodes(cluster.client, { definition, provider, ...cloud }, signal);
+    const nodes = definition
+      ? await checkNodes(cluster.client, { definition, provider, ...cloud }, signal)
+      : { ...toSkipped(NO_CLOUD), nodes: [] };
     return toReport(VERSION, {
       settings: step,
       cloud: cloud.step,
@@ -163,6 +169,7 @@ async function checkRights(
   return await inTime(signal, late, (deadline) => checkPermissions(client, needs, deadline));
 }
 
+const NO_CLOUD = "no controller that runs needs a cloud";
 const NO_KUBERNETES = "the API server cannot be used";
 
 interface NodeSources {

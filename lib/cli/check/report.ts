@@ -28,8 +28,8 @@ export interface CheckStep {
 
 /** The settings: flags, the file of the cloud, the environment. */
 export interface SettingsStep extends CheckStep {
-  /** As given by `--cloud-provider`. */
-  readonly provider: string;
+  /** As given by `--cloud-provider`; absent: no controller that runs needs a cloud. */
+  readonly provider?: string;
   /** As given by `--cloud-config`. */
   readonly file?: string;
 }

@@ -21,7 +21,8 @@ import type { Settings } from "../flags/mod.ts";
 
 /** Where settings come from. */
 export interface SettingsSources {
-  readonly definition: ProviderDefinition;
+  /** Absent: no controller that runs needs a cloud. */
+  readonly definition?: ProviderDefinition | undefined;
   readonly settings: Pick<Settings, "cloudProvider" | "cloudConfig">;
   /** What is odd about the flags. */
   readonly warnings: readonly string[];
@@ -44,6 +45,9 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
   const { definition, settings, env, signal } = sources;
   const { cloudConfig } = settings;
   const flags = sources.warnings.map((message) => toFinding("warning", { message }));
+  if (definition === undefined) {
+    return { step: toStep(sources, [toGood(sources), ...flags]), isDeletionEnabled: false };
+  }
   const file = cloudConfig ? { path: cloudConfig } : {};
   try {
     const config = await loadProviderConfig({ ...file, env, definition });
@@ -65,25 +69,28 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const issues = await placeAll(error.issues, sources);
+    const issues = await placeAll(error.issues, cloudConfig, definition);
     const found = issues.map((issue) => toFinding(issue.isWarning ? "warning" : "failure", issue));
     const findings = [...flags, ...found];
     return { step: toStep(sources, findings), isDeletionEnabled: true };
   }
 }
 
-function toStep({ settings }: SettingsSources, findings: readonly CheckFinding[]): SettingsStep {
+function toStep(
+  { definition, settings }: SettingsSources,
+  findings: readonly CheckFinding[],
+): SettingsStep {
   const { cloudProvider, cloudConfig } = settings;
   return {
     status: toStatus(findings),
-    provider: cloudProvider,
-    ...(cloudConfig ? { file: cloudConfig } : {}),
+    ...(definition ? { provider: cloudProvider } : {}),
+    ...(definition && cloudConfig ? { file: cloudConfig } : {}),
     findings,
   };
 }
 
-function toGood({ settings }: SettingsSources): CheckFinding {
-  const source = settings.cloudConfig ?? "the environment";
+function toGood({ definition, settings }: SettingsSources): CheckFinding {
+  const source = definition ? (settings.cloudConfig ?? "the environment") : "the command line";
   return { level: "ok", code: "settings", message: "can be used", source };
 }
 
@@ -97,7 +104,8 @@ function toFinding(
 /** A provider that cannot be made knows the paths of settings only; where they stand is to be looked up. */
 async function placeAll(
   issues: readonly ConfigIssue[],
-  { definition, settings: { cloudConfig: path } }: SettingsSources,
+  path: string | undefined,
+  definition: ProviderDefinition,
 ): Promise<readonly ConfigIssue[]> {
   if (!path || issues.every((issue) => issue.source !== undefined)) return issues;
   return await placeIssues(issues, { path, text: await readConfigText(path), definition });

@@ -28,7 +28,7 @@ const MARKS: Readonly<Record<FindingLevel, string>> = {
 export function formatReport(report: CheckReport): string {
   const { settings, cloud, kubernetes, permissions, nodes } = report;
   const sections = [
-    formatStep(`Settings of ${settings.provider}`, settings),
+    formatStep(settings.provider ? `Settings of ${settings.provider}` : "Settings", settings),
     formatStep(toTitle("Cloud", cloud.endpoint), cloud, formatHosts(cloud)),
     formatStep(toTitle("Kubernetes", kubernetes.server), kubernetes),
     formatStep("Permissions", permissions, formatPermissions(permissions)),

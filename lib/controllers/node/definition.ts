@@ -31,6 +31,7 @@ export const nodeController: ControllerDefinition = {
     },
   ],
   flags: [FULL_PASS_FLAG],
+  watches: [],
   rights: RIGHTS,
   registerMetrics: createNodeMetrics,
   load: () => import("./mod.ts"),

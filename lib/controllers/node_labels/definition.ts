@@ -19,6 +19,7 @@ export const nodeLabelController: ControllerDefinition = {
   events: EVENTS,
   words: [],
   flags: [FULL_PASS_FLAG],
+  watches: [],
   rights: RIGHTS,
   load: () => import("./mod.ts"),
 };

@@ -27,6 +27,7 @@ export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
     },
   ],
   flags: [MONITOR_FLAG],
+  watches: [],
   rights: RIGHTS,
   registerMetrics: createLifecycleMetrics,
   load: () => import("./mod.ts"),

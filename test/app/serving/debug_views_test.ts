@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { createParts, type Parts } from "../../../lib/app/parts.ts";
-import { toDebugOptions } from "../../../lib/app/serving/debug_views.ts";
+import { listObjectPages, toDebugOptions } from "../../../lib/app/serving/debug_views.ts";
 import type { RunningController } from "../../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
 import { EVENTS } from "../../../lib/kube/kinds/event.ts";
-import { NODES } from "../../../lib/kube/kinds/node.ts";
+import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import type { NodeView } from "../../../lib/http/views.ts";
 import { FakeProvider } from "../../support/cloud/instances.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
@@ -20,8 +22,10 @@ function show(...said: readonly (readonly ["Node" | "Event", object])[]): NodeVi
     const controller: RunningController = { run: async () => {}, describe: () => view };
     return { definition: { ...definition, kind: kind === "Node" ? NODES : EVENTS }, controller };
   });
-  cloud.nodes.replace([toNode("n", { ready: "True" })], "1");
-  return toDebugOptions(options, { ...parts, cloud, controllers }).findNode("n");
+  const nodes = new Store<Node>({ resource: NODES, log: silentLogger });
+  nodes.replace([toNode("n", { ready: "True" })], "1");
+  const world = { ...parts, cloud: { ...cloud, nodes }, controllers };
+  return toDebugOptions(options, world).findNode("n");
 }
 
 test("toDebugOptions() shows a Node also when no controller of Nodes runs", () => {
@@ -39,4 +43,21 @@ test("toDebugOptions() adds to a Node what each controller of Nodes says of it",
   const deletion = { state: "waiting" };
   const view = show(["Node", { lastReconcile }], ["Event", { name: "e" }], ["Node", { deletion }]);
   expect(view).toMatchObject({ name: "n", lastReconcile, deletion });
+});
+
+test("listObjectPages() shows the objects of a controller that works on another kind, by their keys", () => {
+  const [definition] = CONTROLLERS;
+  if (definition === undefined) throw new Error("there is no controller");
+  const objects = new Store({ resource: EVENTS, log: silentLogger });
+  const metadata = { name: "e", namespace: "ns", uid: "u" };
+  objects.replace([{ metadata, involvedObject: {} }], "1");
+  const run = async (): Promise<void> => {};
+  const describe = (): object => ({ size: 3 });
+  const pages = listObjectPages([
+    { definition, controller: { run } },
+    { definition: { ...definition, kind: EVENTS }, controller: { run, objects, describe } },
+  ]);
+  expect(pages.map(({ plural, keys }) => [plural, [...keys()]])).toEqual([["events", ["ns/e"]]]);
+  expect(pages[0]?.find("ns/e")).toEqual({ name: "e", namespace: "ns", size: 3 });
+  expect(pages[0]?.find("e")).toBeUndefined();
 });
