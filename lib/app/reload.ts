@@ -8,6 +8,7 @@ import type { Provider } from "../cloud/provider.ts";
 import type { Environment, ProviderDefinition } from "../cloud/provider_definition.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
+import type { SettingsFile } from "../config/settings_file.ts";
 import type { RunningController } from "../controllers/definition.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, formatConfigIssue } from "../core/errors.ts";
@@ -21,6 +22,8 @@ export interface Configuration {
   readonly path: string;
   /** Reads it, as that of {@linkcode followConfig}. */
   readonly read?: (path: string) => Promise<string>;
+  /** The same file, as the provider may read it. */
+  readonly file?: SettingsFile;
   readonly env: Environment;
   /** Made the provider that runs. */
   readonly definition: ProviderDefinition;
@@ -51,7 +54,7 @@ export function createReloadMetric(metrics: MetricsRegistry): Gauge {
 /** Follows the file until the signal aborts; then returns. */
 export async function runReload(options: ReloadOptions, signal: AbortSignal): Promise<void> {
   const { configuration, clock, success } = options;
-  const { definition, current, ...file } = configuration;
+  const { definition, current, ...where } = configuration;
   success.set(1);
   let { deletion } = current;
   const apply = (config: ProviderConfig<unknown>): void => {
@@ -65,7 +68,7 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
   };
   const onOutcome = (outcome: ConfigOutcome): void => tell(options, outcome);
   const parser = definition;
-  await followConfig({ ...file, parser, current, apply, onOutcome, clock }, signal);
+  await followConfig({ ...where, parser, current, apply, onOutcome, clock }, signal);
 }
 
 function reconfigure(

@@ -8,7 +8,8 @@ import { type AppOptions, runApp } from "../app/app.ts";
 import { OWN_NAME, PROCESS_EVENTS } from "../app/words.ts";
 import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
-import { loadProviderConfig, toConfigFile } from "../config/provider_config.ts";
+import { loadProviderConfig } from "../config/provider_config.ts";
+import { SettingsFile } from "../config/settings_file.ts";
 import { loadControllers, needsCloud } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { systemClock } from "../core/clock.ts";
@@ -146,8 +147,9 @@ async function createCloud(
   { log, env, definition, signal }: Serving & Required<Pick<Serving, "definition">>,
   metrics: MetricsRegistry,
 ): Promise<Cloud> {
-  const file = cloudConfig ? { path: cloudConfig } : undefined;
-  const config = await loadProviderConfig({ ...file, env, definition });
+  const file = cloudConfig ? new SettingsFile(cloudConfig, env) : undefined;
+  const where = file && { path: file.path };
+  const config = await loadProviderConfig({ ...where, env, definition });
   for (const warning of config.warnings) {
     log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
   }
@@ -160,9 +162,9 @@ async function createCloud(
     signal,
     fence,
     notify: ({ message }) => announcer.announce(PROCESS_EVENTS.credentialExpires, message),
-    ...(file && { configFile: toConfigFile(file.path, env) }),
+    ...(file && { configFile: file }),
   });
-  const configuration = file && { ...file, env, definition, current: config };
   const { deletion } = config;
+  const configuration = where && { ...where, file, env, definition, current: config };
   return { provider, fence, deletion, announcer, ...(configuration && { configuration }) };
 }

@@ -77,13 +77,15 @@ export type ConfigParser<S> = Pick<ProviderDefinition<S>, "parseConfig" | "setti
 /** A file of settings that may be read again. */
 export interface ConfigFile {
   readonly path: string;
+  /** Reads the file as it is now. @throws {UnfitFileError} as `readSmallFile()` does */
+  read(): Promise<Uint8Array>;
   /**
-   * Reads the file as it is now.
+   * Reads settings from what the file held.
    *
-   * @param parser Judges it; a definition passes itself
+   * @param parser Judges them; a definition passes itself
    * @throws {ConfigError} with everything that is wrong, each with its line
    */
-  reload<S>(parser: ConfigParser<S>): Promise<S>;
+  parse<S>(bytes: Uint8Array, parser: ConfigParser<S>): Promise<S>;
 }
 
 /** What the documents say of a cloud, as Markdown. */

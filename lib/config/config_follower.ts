@@ -7,12 +7,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConfigParser } from "../cloud/provider_definition.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
-import {
-  parseProviderConfig,
-  placeIssues,
-  type ProviderConfig,
-  readConfigText,
-} from "./provider_config.ts";
+import { readConfigText } from "./config_text.ts";
+import { parseProviderConfig, placeIssues, type ProviderConfig } from "./provider_config.ts";
+import type { SettingsFile } from "./settings_file.ts";
 
 /** What became of a change. */
 export type ConfigOutcome =
@@ -32,6 +29,8 @@ export interface ConfigFollowerOptions<S> {
    * @default {readConfigText}
    */
   readonly read?: (path: string) => Promise<string>;
+  /** The same file, if others read it: while what they read is nothing new, there is no need to look. */
+  readonly file?: Pick<SettingsFile, "subscribe">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly parser: ConfigParser<S>;
   /** What is in use: what the file said at the start. */
@@ -51,6 +50,8 @@ export interface ConfigFollowerOptions<S> {
 const LOOK_MS = 10_000;
 /** A change that is still going on is left to finish: two looks so far apart must agree. */
 const SETTLE_MS = 1_000;
+/** The same after others looked. Longer, so that those who look as often as this one always come first. */
+const LOOK_OF_OTHERS_MS = LOOK_MS + SETTLE_MS;
 /** A restart would fail by what is refused, so it is told again. */
 const REMIND_MS = 3_600_000;
 
@@ -59,15 +60,17 @@ export async function followConfig<S>(
   options: ConfigFollowerOptions<S>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock } = options;
   const follower = new ConfigFollower(options);
+  const leave = options.file?.subscribe((bytes) => follower.noteRead(bytes));
   try {
     for (;;) {
-      const isSettled = await follower.look();
-      await clock.sleep(isSettled ? LOOK_MS : SETTLE_MS, signal);
+      await follower.look();
+      await follower.untilDue(signal);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
+  } finally {
+    leave?.();
   }
 }
 
@@ -81,6 +84,8 @@ class ConfigFollower<S> {
   #seen: string | undefined;
   /** Of what was judged last. */
   #judged: string | undefined;
+  /** When the next look is due, in monotonic milliseconds. */
+  #dueMs = 0;
   /** What was refused last, in digest, and when it is told again, in monotonic milliseconds; absent when in use. */
   #refused: { readonly digest: string; readonly remindMs: number } | undefined;
 
@@ -90,18 +95,39 @@ class ConfigFollower<S> {
     this.#current = { settings, deletion };
   }
 
-  /** @returns False when the next look must come soon, because the content is not what it was */
-  async look(): Promise<boolean> {
+  /** Looks at the file, and judges it when that has sense. The next look comes soon if it is not what it was. */
+  async look(): Promise<void> {
     const sight = await see(this.#options);
-    const digest = toDigest(toContent(sight));
+    const digest = toSightDigest(sight);
     const isSame = digest === this.#seen;
     this.#seen = digest;
-    // What was refused is judged anew at each look: what the file names, such as caFile, may have come since.
-    if (digest === this.#judged && this.#refused === undefined) return true;
-    if (!isSame) return false;
-    this.#judged = digest;
-    await this.#judge(sight);
-    return true;
+    const isKnown = this.#isInUse(digest);
+    if (!isKnown && isSame) {
+      this.#judged = digest;
+      await this.#judge(sight);
+    }
+    this.#dueMs = this.#options.clock.monotonic() + (isKnown || isSame ? LOOK_MS : SETTLE_MS);
+  }
+
+  /** What others read of the file puts the next look off while it is nothing new. */
+  noteRead(bytes: Uint8Array): void {
+    if (this.#seen !== this.#judged || !this.#isInUse(toDigest("text", bytes))) return;
+    this.#dueMs = this.#options.clock.monotonic() + LOOK_OF_OTHERS_MS;
+  }
+
+  /** Returns when the next look is due. */
+  async untilDue(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      const leftMs = this.#dueMs - clock.monotonic();
+      if (leftMs <= 0) return;
+      await clock.sleep(leftMs, signal);
+    }
+  }
+
+  /** What was refused is judged anew at each look: what the file names, such as caFile, may have come since. */
+  #isInUse(digest: string): boolean {
+    return digest === this.#judged && this.#refused === undefined;
   }
 
   async #judge(sight: Sight): Promise<void> {
@@ -115,7 +141,7 @@ class ConfigFollower<S> {
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const nowMs = clock.monotonic();
-      const digest = toDigest(JSON.stringify([this.#judged, error.issues]));
+      const digest = toDigest("refusal", JSON.stringify([this.#judged, error.issues]));
       const isNews = digest !== before?.digest || nowMs >= before.remindMs;
       this.#refused = isNews ? { digest, remindMs: nowMs + REMIND_MS } : before;
       if (isNews) onOutcome({ kind: "refused", issues: error.issues });
@@ -153,10 +179,10 @@ async function see({
   }
 }
 
-function toContent(sight: Sight): string {
-  return "text" in sight ? `text ${sight.text}` : `error ${sight.error.message}`;
+function toSightDigest(sight: Sight): string {
+  return "text" in sight ? toDigest("text", sight.text) : toDigest("error", sight.error.message);
 }
 
-function toDigest(text: string): string {
-  return createHash("sha256").update(text).digest("base64");
+function toDigest(kind: "error" | "refusal" | "text", content: string | Uint8Array): string {
+  return createHash("sha256").update(`${kind} `).update(content).digest("base64");
 }

@@ -5,12 +5,11 @@
  */
 import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import type { DeletionSettings } from "../cloud/deletion/guard.ts";
-import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";
+import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import type { FindPosition } from "../cloud/settings/syntax.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
-import { describeFileProblem } from "../core/file_problem.ts";
-import { readSmallFile } from "../core/small_file.ts";
+import { readConfigText } from "./config_text.ts";
 import { DELETION_SETTINGS, splitConfig } from "./deletion_settings.ts";
 import { listUnknownKeys } from "./unknown_keys.ts";
 import { YAML_SYNTAX } from "./yaml_syntax.ts";
@@ -91,48 +90,6 @@ export async function placeIssues(
 ): Promise<ConfigIssue[]> {
   const find = await (await syntax.parse(text)).locate();
   return issues.map((issue) => toPlaced(issue, path, find));
-}
-
-/** The file of `--cloud-config` as a provider is given it, to read it again. */
-export function toConfigFile(path: string, env: Environment): ConfigFile {
-  const reload: ConfigFile["reload"] = async (parser) => {
-    const { settings } = await loadProviderConfig({ path, env, definition: parser });
-    return settings;
-  };
-  return { path, reload };
-}
-
-/**
- * Reads a file of settings.
- *
- * @throws {ConfigError} when it cannot be one: it is no file, too large, or no text
- */
-export async function readConfigText(path: string): Promise<string> {
-  try {
-    const text = decode(await readSmallFile(path));
-    if (text === undefined || text.includes("\0")) {
-      throw toReadError(path, "it is not text in UTF-8");
-    }
-    return text;
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw toReadError(path, describeFileProblem(error), error);
-  }
-}
-
-/** Never with replacement characters: a password that holds some would be refused, and nobody would see why. */
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function toReadError(path: string, problem: string, cause?: unknown): ConfigError {
-  return new ConfigError([{ source: path, message: `Cannot read the file: ${problem}` }], {
-    cause,
-  });
 }
 
 function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigIssue[] {

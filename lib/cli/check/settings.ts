@@ -4,12 +4,9 @@
  */
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
-import {
-  loadProviderConfig,
-  placeIssues,
-  readConfigText,
-  toConfigFile,
-} from "../../config/provider_config.ts";
+import { readConfigText } from "../../config/config_text.ts";
+import { loadProviderConfig, placeIssues } from "../../config/provider_config.ts";
+import { SettingsFile } from "../../config/settings_file.ts";
 import { systemClock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
 import { Fence } from "../../core/fence.ts";
@@ -58,7 +55,7 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
       signal,
       fence: new Fence(),
       isTransient: true,
-      ...(cloudConfig ? { configFile: toConfigFile(cloudConfig, env) } : {}),
+      ...(cloudConfig ? { configFile: new SettingsFile(cloudConfig, env) } : {}),
     });
     const odd = config.warnings.map((warning) => toFinding("warning", warning));
     const findings = [toGood(sources), ...flags, ...odd];

@@ -2,6 +2,7 @@
  * A cloud that is an inventory file, read again when it changes.
  * @module
  */
+import { Buffer } from "node:buffer";
 import { CloudError } from "../../cloud/errors.ts";
 import { inspectPlainly, type Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
@@ -11,7 +12,6 @@ import type { ConfigFile, ConfigParser, ProviderDeps } from "../../cloud/provide
 import { abortable } from "../../core/abortable.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
-import { readSmallText } from "../../core/small_file.ts";
 import type { StaticFile } from "./config_schema.ts";
 import { toInstances } from "./inventory.ts";
 import { findInstance } from "./matching.ts";
@@ -50,7 +50,8 @@ export class StaticProvider implements Provider {
   /** Frozen with the first file: provider IDs in the cluster carry it. */
   readonly #scheme: string;
   #file: StaticFile;
-  #text: string | undefined;
+  /** Of the file, as it was read last. */
+  #content: Uint8Array | undefined;
   #inventory: Inventory["instances"];
   /** Read off an inventory when somebody asks. */
   #labelKeys: { of: Inventory["instances"]; keys: ReadonlySet<string> } | undefined;
@@ -143,42 +144,43 @@ export class StaticProvider implements Provider {
     const { deps, parser } = this.#options;
     const { configFile, log } = deps;
     if (configFile === undefined) return;
-    // The text is the only sign of a change that cannot lie: a copy may keep time and size.
-    const text = await readText(configFile.path);
-    if (text === this.#text) return;
-    const file = await reload(configFile, parser);
+    // The content is the only sign of a change that cannot lie: a copy may keep time and size.
+    const content = await read(configFile);
+    if (this.#content && Buffer.compare(content, this.#content) === 0) return;
+    const file = await parse(configFile, { content, parser });
     if (file.scheme !== this.#scheme) {
       const change = `scheme changed from "${this.#scheme}" to "${file.scheme}"`;
       const message = `Cannot use the inventory file: ${change}, which needs a restart`;
       throw new CloudError("protocol", message);
     }
-    if (this.#text !== undefined) {
+    if (this.#content !== undefined) {
       log.info("Inventory file changed", {
         path: configFile.path,
         instances: file.instances.length,
       });
     }
-    this.#text = text;
+    this.#content = content;
     this.#file = file;
     this.#inventory = toInstances(file);
   }
 }
 
-async function readText(path: string): Promise<string> {
+async function read(configFile: ConfigFile): Promise<Uint8Array> {
   try {
-    return await readSmallText(path);
+    return await configFile.read();
   } catch (error) {
     const problem = describeFileProblem(error);
-    throw new CloudError("unreachable", `Cannot read the inventory file "${path}": ${problem}`);
+    const message = `Cannot read the inventory file "${configFile.path}": ${problem}`;
+    throw new CloudError("unreachable", message);
   }
 }
 
-async function reload(
+async function parse(
   configFile: ConfigFile,
-  parser: ConfigParser<StaticFile>,
+  { content, parser }: { content: Uint8Array; parser: ConfigParser<StaticFile> },
 ): Promise<StaticFile> {
   try {
-    return await configFile.reload(parser);
+    return await configFile.parse(content, parser);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const count = error.issues.length === 1 ? "1 problem" : `${error.issues.length} problems`;

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { loadProviderConfig } from "../../../lib/config/provider_config.ts";
+import { SettingsFile } from "../../../lib/config/settings_file.ts";
 import type { Clock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
@@ -49,11 +50,7 @@ export async function startStaticCloudOn<C extends Clock>(
     metrics: new MetricsRegistry(),
     signal: new AbortController().signal,
     fence: new Fence(),
-    configFile: {
-      path,
-      reload: async (definition) =>
-        (await loadProviderConfig({ path, env: {}, definition })).settings,
-    },
+    configFile: new SettingsFile(path, {}),
   });
   return {
     provider,

@@ -1,0 +1,45 @@
+/**
+ * The text of a settings file, or why it cannot be one.
+ * @module
+ */
+import { ConfigError } from "../core/errors.ts";
+import { describeFileProblem } from "../core/file_problem.ts";
+import { readSmallFile } from "../core/small_file.ts";
+
+/**
+ * Reads a file of settings.
+ *
+ * @throws {ConfigError} when it cannot be one: it is no file, too large, or no text
+ */
+export async function readConfigText(path: string): Promise<string> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readSmallFile(path);
+  } catch (error) {
+    throw toReadError(path, describeFileProblem(error), error);
+  }
+  return decodeConfigText(bytes, path);
+}
+
+/**
+ * What a file of settings holds as a text. Never with replacement characters: a password that holds some would be
+ * refused, and nobody would see why.
+ *
+ * @throws {ConfigError} when it is no text
+ */
+export function decodeConfigText(bytes: Uint8Array, path: string): string {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw toReadError(path, "it is not text in UTF-8");
+  }
+  if (text.includes("\0")) throw toReadError(path, "it is not text in UTF-8");
+  return text;
+}
+
+function toReadError(path: string, problem: string, cause?: unknown): ConfigError {
+  return new ConfigError([{ source: path, message: `Cannot read the file: ${problem}` }], {
+    cause,
+  });
+}

@@ -1,0 +1,41 @@
+/**
+ * The file of settings as a provider is given it that lives on it, such as an inventory.
+ * @module
+ */
+import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";
+import { readSmallFile } from "../core/small_file.ts";
+import { decodeConfigText } from "./config_text.ts";
+import { parseProviderConfig } from "./provider_config.ts";
+
+/** Told of what was read, each time. Never throws. */
+export type ReadListener = (bytes: Uint8Array) => void;
+
+/** See {@linkcode ConfigFile}. Whoever follows the file is told of each reading, and need not do it again. */
+export class SettingsFile implements ConfigFile {
+  readonly path: string;
+  readonly #env: Environment;
+  readonly #listeners = new Set<ReadListener>();
+
+  constructor(path: string, env: Environment) {
+    this.path = path;
+    this.#env = env;
+  }
+
+  async read(): Promise<Uint8Array> {
+    const bytes = await readSmallFile(this.path);
+    for (const listener of this.#listeners) listener(bytes);
+    return bytes;
+  }
+
+  async parse<S>(bytes: Uint8Array, definition: ConfigParser<S>): Promise<S> {
+    const { path } = this;
+    const text = decodeConfigText(bytes, path);
+    return (await parseProviderConfig(text, { path, env: this.#env, definition })).settings;
+  }
+
+  /** Calls `listener` after each reading that succeeds. Returns what ends that. */
+  subscribe(listener: ReadListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Files that may not be settings: what cannot be read is named with the reason, and never repeated.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { decodeConfigText, readConfigText } from "../../lib/config/config_text.ts";
+import { SecretMount } from "../support/process/secret_mount.ts";
+
+describe("readConfigText()", () => {
+  test("reads a file as it is, a byte order mark included", async () => {
+    using mount = new SecretMount({ "config.yaml": "\uFEFFurl: ü" });
+    expect(await readConfigText(mount.path("config.yaml"))).toBe("\uFEFFurl: ü");
+  });
+
+  test.each([
+    ["/nowhere/config.yaml", "there is no such file"],
+    ["/dev", "it is a folder"],
+  ])("says why it cannot read %s", async (path, problem) => {
+    await expect(readConfigText(path)).rejects.toThrow(`${path}: Cannot read the file: ${problem}`);
+  });
+});
+
+describe("decodeConfigText()", () => {
+  test.each([[[0x61, 0xff]], [[0x61, 0x00]]])("refuses the bytes %j", (bytes) => {
+    expect(() => decodeConfigText(Uint8Array.from(bytes), "x")).toThrow(
+      "x: Cannot read the file: it is not text in UTF-8",
+    );
+  });
+});

@@ -1,0 +1,141 @@
+/**
+ * A file of settings that a provider lives on, and that is followed as well: read once for both.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
+import { InventorySource } from "../../lib/cloud/inventory/source.ts";
+import { readConfigText } from "../../lib/config/config_text.ts";
+import { loadProviderConfig } from "../../lib/config/provider_config.ts";
+import { SettingsFile } from "../../lib/config/settings_file.ts";
+import { Fence } from "../../lib/core/fence.ts";
+import { ConfigError } from "../../lib/core/errors.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { staticProvider } from "../../lib/providers/static/mod.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { SecretMount } from "../support/process/secret_mount.ts";
+
+const toText = (name: string, more = ""): string =>
+  `instances: [{ id: a, name: ${name} }]\n${more}`;
+
+describe("SettingsFile", () => {
+  test("read() gives the bytes, and tells who subscribed until they leave", async () => {
+    using mount = new SecretMount({ "config.yaml": "one" });
+    const file = new SettingsFile(mount.path("config.yaml"), {});
+    const told: string[] = [];
+    const leave = file.subscribe((bytes) => told.push(new TextDecoder().decode(bytes)));
+    expect(new TextDecoder().decode(await file.read())).toBe("one");
+    leave();
+    await file.read();
+    expect(told).toEqual(["one"]);
+  });
+
+  test("parse() judges by the provider and by what every cloud has, with lines", async () => {
+    const file = new SettingsFile("FILE", {});
+    const parse = (text: string) => file.parse(new TextEncoder().encode(text), staticProvider);
+    expect((await parse(toText("x", "deletion: { enabled: false }"))).instances).toHaveLength(1);
+    const refused = parse(toText("5", "deletion: { x: 1 }"));
+    await expect(refused).rejects.toBeInstanceOf(ConfigError);
+    await expect(refused).rejects.toThrow("FILE:1:22: instances.0.name: wanted text");
+    await expect(refused).rejects.toThrow("FILE:2:13: deletion.x: unknown key");
+  });
+});
+
+/** An inventory file that is followed while the static provider refreshes, on a clock that a test moves. */
+class Stage implements AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly #mount: SecretMount;
+  readonly #stop = new AbortController();
+  /** Readings of the file by anybody. */
+  reads = 0;
+  readonly deletions: boolean[] = [];
+  #running: Promise<unknown> = Promise.resolve();
+  source: InventorySource | undefined;
+
+  constructor(text: string) {
+    this.#mount = new SecretMount({ "config.yaml": text });
+    this.clock = new ManualClock(0, async () => {
+      // Both sleep when nothing is read.
+      while (this.clock.pending < 2 && !this.#stop.signal.aborted) await Bun.sleep(0);
+    });
+  }
+
+  static async start(text: string): Promise<Stage> {
+    const stage = new Stage(text);
+    await stage.#run();
+    return stage;
+  }
+
+  write(text: string): void {
+    this.#mount.update({ "config.yaml": text });
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this;
+    const { signal } = this.#stop;
+    const path = this.#mount.path("config.yaml");
+    const common = { clock, log: silentLogger, metrics: new MetricsRegistry() };
+    const file = new SettingsFile(path, {});
+    file.subscribe(() => (this.reads += 1));
+    const read = (asked: string): Promise<string> => {
+      this.reads += 1;
+      return readConfigText(asked);
+    };
+    const current = await loadProviderConfig({ path, env: {}, definition: staticProvider });
+    const deps = { ...common, signal, fence: new Fence(), configFile: file };
+    const provider = staticProvider.create(current.settings, deps);
+    const source = new InventorySource({ ...common, provider, interest: () => [] });
+    this.source = source;
+    const configuration = { path, read, file, env: {}, definition: staticProvider, current };
+    const controllers = [
+      { reconfigure: ({ enabled }: { enabled: boolean }) => void this.deletions.push(enabled) },
+    ];
+    const success = createReloadMetric(common.metrics);
+    const reload = { ...common, configuration, provider, source, controllers, success };
+    this.#running = Promise.all([runReload(reload, signal), source.run(signal)]);
+    await clock.advance(1_000);
+  }
+
+  get name(): string | undefined {
+    return this.source?.current?.instances.get("a")?.name;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error("the test is over"));
+    await this.#running;
+    this.#mount[Symbol.dispose]();
+  }
+}
+
+describe("an inventory file that is followed", () => {
+  test.each([
+    ["10s", 6],
+    ["1s", 60],
+    // The provider's two, and in between those of the follower, which looks every ten or eleven seconds.
+    ["30s", 6],
+  ])(
+    "is read once for both at rest: with refreshInterval %s %p times a minute",
+    async (interval, reads) => {
+      await using stage = await Stage.start(toText("one", `refreshInterval: ${interval}`));
+      await stage.clock.advance(60_000);
+      stage.reads = 0;
+      await stage.clock.advance(600_000);
+      expect(stage.reads / 10).toBeLessThanOrEqual(reads);
+      expect(stage.reads / 10).toBeGreaterThan(reads - 1);
+    },
+  );
+
+  test.each(["1s", "10s", "30s"])(
+    "brings a change to both within 20 s, with refreshInterval %s",
+    async (interval) => {
+      for (const passedMs of [0, 400, 5_000, 9_900]) {
+        await using stage = await Stage.start(toText("one", `refreshInterval: ${interval}`));
+        await stage.clock.advance(60_000 + passedMs);
+        stage.write(toText("two", `refreshInterval: ${interval}\ndeletion: { enabled: false }`));
+        await stage.clock.advance(20_000);
+        expect([stage.deletions, stage.name]).toEqual([[false], "two"]);
+      }
+    },
+  );
+});
