@@ -7,6 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError, describeError } from "../core/errors.ts";
 import { describeFileProblem } from "../core/file_problem.ts";
 import type { Logger } from "../core/log.ts";
+import { News } from "../core/news.ts";
 import { isPathLike } from "../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../core/small_file.ts";
 
@@ -32,8 +33,7 @@ export class CaFile {
   readonly #deps: CaFileDeps;
   #pem: string;
   #readAtMs: number;
-  /** What was told last; empty when the file was good. */
-  #told = "";
+  readonly #news = new News();
 
   /** @throws {ConfigError} when the file cannot be read, or one of its certificates is not valid */
   constructor(path: string, deps: CaFileDeps) {
@@ -65,11 +65,10 @@ export class CaFile {
       const pem = this.#toCertificates(text);
       if (pem !== this.#pem) log.info("The certificate authorities changed", about);
       this.#pem = pem;
-      this.#told = "";
+      this.#news.end();
     } catch (error) {
       const problem = describeError(error);
-      if (problem === this.#told) return;
-      this.#told = problem;
+      if (!this.#news.isNew(problem)) return;
       const message = `Cannot use the changed ${setting}, the last good one stays in use`;
       log.warn(message, { ...about, problem });
     }

@@ -10,6 +10,7 @@ import type { Clock } from "../core/clock.ts";
 import { findErrorCode, toConnectionProblem } from "../core/net/connection_problem.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import type { Logger } from "../core/log.ts";
+import { News } from "../core/news.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 import { type ServerSentEvent, SseParser } from "./sse.ts";
 
@@ -70,7 +71,7 @@ export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   readonly #connected: Gauge;
   /** What was last told in the log: once each. */
-  #told: "connected" | "unsupported" | "broken" | undefined;
+  readonly #news = new News();
   /** Whether there was a stream: then what looks like a server without events is something in between, for a while. */
   #hasWorked = false;
 
@@ -146,8 +147,7 @@ export class ChangeFeed {
 
   #tell(what: "connected" | "unsupported" | "broken", error?: unknown): void {
     const { log, source } = this.#options;
-    if (this.#told === what) return;
-    this.#told = what;
+    if (!this.#news.isNew(what)) return;
     if (what === "connected") log.info(`${source.server} tells of changes as they happen`);
     else if (what === "broken")
       log.info("Changes are seen by asking, until events are back", { error });

@@ -8,6 +8,7 @@ import type { Clock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue, describeError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
+import { News } from "../../core/news.ts";
 import { readSmallText } from "../../core/small_file.ts";
 import type { KeyPair } from "../sockets/server.ts";
 
@@ -89,7 +90,7 @@ export async function watchKeyPair(
 ): Promise<void> {
   let used = current;
   let seen = current;
-  let problem = "";
+  const news = new News();
   for (;;) {
     await clock.sleep(LOOK_MS, signal).catch(() => {});
     if (signal.aborted) return;
@@ -98,17 +99,14 @@ export async function watchKeyPair(
       if (isSame(found, seen)) continue;
       seen = found;
       checkKeyPair(found, files);
-      problem = "";
+      news.end();
       if (isSame(found, used)) continue;
       use(found);
       used = found;
       log.info("The certificate of the HTTPS port changed", { ...describe(found.cert) });
     } catch (error) {
-      const words = describeError(error);
-      if (words !== problem) {
-        log.warn("The new certificate cannot be used, the old one stays", { error });
-      }
-      problem = words;
+      if (!news.isNew(describeError(error))) continue;
+      log.warn("The new certificate cannot be used, the old one stays", { error });
     }
   }
 }

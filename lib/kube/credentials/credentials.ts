@@ -6,6 +6,7 @@ import { abortable } from "../../core/abortable.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
+import { News } from "../../core/news.ts";
 
 /** How a connection is secured. All certificates and keys are PEM that has been checked. */
 export interface TlsSettings {
@@ -69,8 +70,6 @@ const REFRESH_MS = 30_000;
 const RETRY_MS = 10_000;
 /** What fails for long is told again so often. */
 const REMIND_MS = 600_000;
-/** Nothing is wrong that was told. */
-const NOTHING = { problem: "", againMs: -Infinity } as const;
 
 /** Reads a source of credentials rarely and once at a time; its last good answer outlives failures. */
 export function createCredentials(options: CredentialsOptions): Credentials {
@@ -84,11 +83,12 @@ class RefreshingCredentials implements Credentials {
   #dueMs = -Infinity;
   #fresh = false;
   #reading: Promise<Credential> | undefined;
-  #told: { readonly problem: string; readonly againMs: number } = NOTHING;
+  readonly #news: News;
 
   constructor(options: CredentialsOptions) {
     this.server = options.server;
     this.#options = options;
+    this.#news = new News({ clock: options.clock, afterMs: REMIND_MS });
   }
 
   current(signal: AbortSignal): Promise<Credential> {
@@ -118,16 +118,13 @@ class RefreshingCredentials implements Credentials {
       const credential = { ...loaded, version: this.#toVersion(loaded) };
       this.#last = { credential, expiresAtMs };
       this.#dueMs = clock.monotonic() + REFRESH_MS;
-      this.#told = NOTHING;
+      this.#news.end();
       return credential;
     } catch (error) {
       if (this.#last === undefined || !this.#isGood()) throw error;
       const fields = { error: describeError(error) };
-      const isNews = fields.error !== this.#told.problem || clock.monotonic() >= this.#told.againMs;
       const message = "Cannot renew Kubernetes credentials, going on with the last good ones";
-      if (isNews) log.warn(message, fields);
-      else log.debug(message, fields);
-      if (isNews) this.#told = { problem: fields.error, againMs: clock.monotonic() + REMIND_MS };
+      log[this.#news.isNew(fields.error) ? "warn" : "debug"](message, fields);
       this.#dueMs = clock.monotonic() + RETRY_MS;
       return this.#last.credential;
     }

@@ -10,6 +10,7 @@ import { formatDuration } from "../../../core/text/duration.ts";
 import { ConfigError } from "../../../core/errors.ts";
 import { describeFileProblem } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
+import { News } from "../../../core/news.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { explainToken } from "../settings/text_forms.ts";
@@ -50,8 +51,7 @@ export class FileToken implements TokenSource {
   readonly #log: Logger;
   #token: string;
   #readAtMs: number;
-  /** What was told last; empty when the file was good. */
-  #told = "";
+  readonly #news = new News();
   /** Since when the file is away or empty, in monotonic milliseconds; infinite when it is not. */
   #awaySinceMs = Infinity;
 
@@ -89,11 +89,11 @@ export class FileToken implements TokenSource {
     if (problem === "") this.#token = text;
     this.#awaySinceMs = text === "" ? Math.min(this.#awaySinceMs, nowMs) : Infinity;
     if (text === "" && nowMs - this.#awaySinceMs < AWAY_MS) return;
-    if (problem !== "" && problem !== this.#told) {
+    if (problem === "") this.#news.end();
+    else if (this.#news.isNew(problem)) {
       const fields = { path: this.#path, problem };
       this.#log.warn("Cannot use the changed tokenFile, the last good one stays in use", fields);
     }
-    this.#told = problem;
   }
 }
 
