@@ -4,7 +4,7 @@
  */
 import { isReady, isUninitialized } from "../../controllers/identity.ts";
 import {
-  EVENTS as LIFECYCLE_EVENTS,
+  EVENT_WORDS as LIFECYCLE_EVENTS,
   SHUTDOWN_TAINT,
 } from "../../controllers/node_lifecycle/words.ts";
 import { TOPOLOGY_LABELS } from "../../controllers/words.ts";

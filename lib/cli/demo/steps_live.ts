@@ -3,8 +3,8 @@
  * @module
  */
 import { isReady } from "../../controllers/identity.ts";
-import { EVENTS as LABELS_EVENTS } from "../../controllers/node_labels/words.ts";
-import { EVENTS as LIFECYCLE_EVENTS } from "../../controllers/node_lifecycle/words.ts";
+import { EVENT_WORDS as LABEL_EVENTS } from "../../controllers/node_labels/words.ts";
+import { EVENT_WORDS as LIFECYCLE_EVENTS } from "../../controllers/node_lifecycle/words.ts";
 import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import {
@@ -38,7 +38,7 @@ export const LIVE_STEPS: readonly Step[] = [
           isLabelled(node, stage, "xcp-par-3") &&
           node.metadata.labels?.[ORIGIN_LABELS[HOST_ID_LABEL] ?? ""] === from,
       );
-      const { reason } = LABELS_EVENTS.zoneChanged;
+      const { reason } = LABEL_EVENTS.zoneChanged;
       const isTold = await waitUntil(stage, signal, () => {
         const { message = "" } = stage.view.findEvent("worker-1", reason) ?? {};
         return message.includes(from) && message.includes(to);

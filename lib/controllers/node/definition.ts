@@ -8,7 +8,7 @@ import { FULL_PASS_FLAG } from "../flags.ts";
 import { UNINITIALIZED_TAINT } from "../words.ts";
 import { createNodeMetrics } from "./metrics.ts";
 import { RIGHTS } from "./rights.ts";
-import { COMPONENT, EVENTS, NAME, PROVIDED_NODE_IP } from "./words.ts";
+import { COMPONENT, EVENT_WORDS, NAME, PROVIDED_NODE_IP } from "./words.ts";
 
 /** Initialises Nodes and keeps their addresses true. */
 export const nodeController: ControllerDefinition = {
@@ -17,7 +17,7 @@ export const nodeController: ControllerDefinition = {
   kind: NODES,
   needsCloud: true,
   component: COMPONENT,
-  events: EVENTS,
+  events: EVENT_WORDS,
   words: [
     {
       word: UNINITIALIZED_TAINT,

@@ -10,7 +10,7 @@ import { isUninitialized } from "../identity.ts";
 import { type EventWord, toEvent, UNINITIALIZED_TAINT } from "../words.ts";
 import type { NodePatch } from "../node_writer.ts";
 import { planLabels } from "./labels.ts";
-import { EVENTS } from "./words.ts";
+import { EVENT_WORDS } from "./words.ts";
 
 /** Everything that one reconcile of a Node does. Absent members need no call. */
 export interface NodePlan {
@@ -31,8 +31,8 @@ const NOTHING: NodePlan = { initialises: false, warnings: [], news: [] };
 
 /** What is wrong with an initialised Node for as long as nobody puts it right; everything else may pass by itself. */
 const UNMATCHED: ReadonlyMap<UnknownReason, EventWord> = new Map([
-  ["malformedProviderId", EVENTS.malformedProviderId],
-  ["ambiguous", EVENTS.providerIdMismatch],
+  ["malformedProviderId", EVENT_WORDS.malformedProviderId],
+  ["ambiguous", EVENT_WORDS.providerIdMismatch],
 ]);
 
 /**
@@ -65,7 +65,11 @@ function planInitialisation(
   const addressPlan = planAddresses(node, instance, providedNodeIps);
   if (addressPlan.kind === "invalid") {
     const { message } = addressPlan;
-    return { ...NOTHING, blocked: message, warnings: [toEvent(EVENTS.invalidNodeIp, message)] };
+    return {
+      ...NOTHING,
+      blocked: message,
+      warnings: [toEvent(EVENT_WORDS.invalidNodeIp, message)],
+    };
   }
   const { set: labels, refused } = planLabels(node, instance);
   const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== UNINITIALIZED_TAINT);
@@ -81,7 +85,7 @@ function planInitialisation(
     },
     ...toAddresses(node, addressPlan),
     warnings: refused.map((what) =>
-      toEvent(EVENTS.invalidLabel, `Left out a label of instance "${instance.name}": ${what}`),
+      toEvent(EVENT_WORDS.invalidLabel, `Left out a label of instance "${instance.name}": ${what}`),
     ),
   };
 }
@@ -99,12 +103,13 @@ function planUpkeep(
   }
   if (presence.kind !== "present") return NOTHING;
   const plan = planAddresses(node, presence.instance, providedNodeIps);
-  const warnings = plan.kind === "invalid" ? [toEvent(EVENTS.invalidNodeIp, plan.message)] : [];
+  const warnings =
+    plan.kind === "invalid" ? [toEvent(EVENT_WORDS.invalidNodeIp, plan.message)] : [];
   const { addresses } = toAddresses(node, plan);
   if (addresses === undefined) return { ...NOTHING, warnings };
   const changes = listTypeChanges(node, addresses);
   const message = `Type of address changed: ${changes.join(", ")}`;
-  const news = changes.length === 0 ? [] : [toEvent(EVENTS.addressTypeChanged, message)];
+  const news = changes.length === 0 ? [] : [toEvent(EVENT_WORDS.addressTypeChanged, message)];
   return { ...NOTHING, addresses, warnings, news };
 }
 
@@ -115,7 +120,7 @@ function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }
       : presence.message;
   const malformed = presence.kind === "unknown" && presence.reason === "malformedProviderId";
   const word = malformed ? "malformedProviderId" : "initializationFailed";
-  return { ...NOTHING, blocked: message, warnings: [toEvent(EVENTS[word], message)] };
+  return { ...NOTHING, blocked: message, warnings: [toEvent(EVENT_WORDS[word], message)] };
 }
 
 function toAddresses(

@@ -14,7 +14,7 @@ import type { NodeMetrics } from "./metrics.ts";
 import { planNode } from "./plan.ts";
 import { Claims } from "./rivals.ts";
 import { toEvent } from "../words.ts";
-import { EVENTS } from "./words.ts";
+import { EVENT_WORDS } from "./words.ts";
 
 /** What a reconcile works with. */
 export interface NodeReconcilerOptions extends NodeContext {
@@ -110,7 +110,7 @@ function announce(
   node: Node,
   presence: Presence,
 ): void {
-  events.record(node, toEvent(EVENTS.synced, "Node synced successfully"));
+  events.record(node, toEvent(EVENT_WORDS.synced, "Node synced successfully"));
   metrics.observeInitialSync(node, clock.now());
   log.info("Node initialised", {
     node: node.metadata.name,

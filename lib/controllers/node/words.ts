@@ -14,7 +14,7 @@ export const NAME = "cloud-node";
 export const COMPONENT = "cloud-node-controller";
 
 /** The Events. `Synced` is upstream's word. */
-export const EVENTS: Readonly<
+export const EVENT_WORDS: Readonly<
   Record<
     | "synced"
     | "initializationFailed"

@@ -6,7 +6,7 @@ import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";
 import { RIGHTS } from "./rights.ts";
-import { COMPONENT, EVENTS, NAME } from "./words.ts";
+import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 
 /** Keeps region, zone, instance type and the cloud's own labels of initialised Nodes true. */
 export const nodeLabelController: ControllerDefinition = {
@@ -16,7 +16,7 @@ export const nodeLabelController: ControllerDefinition = {
   kind: NODES,
   needsCloud: true,
   component: COMPONENT,
-  events: EVENTS,
+  events: EVENT_WORDS,
   words: [],
   flags: [FULL_PASS_FLAG],
   watches: [],

@@ -9,7 +9,7 @@ import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { toEvent, TOPOLOGY_LABELS } from "../words.ts";
-import { EVENTS } from "./words.ts";
+import { EVENT_WORDS } from "./words.ts";
 
 /** Labels by key. */
 export type Labels = Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ export function planNodeLabels(
     isRepair: Object.keys(first).length === 0 && Object.keys(differing).every(isTold),
     events: listEvents(differing, findMove),
     ...(presence.kind === "present" &&
-      presence.caution && { caution: toEvent(EVENTS.outOfScope, presence.caution) }),
+      presence.caution && { caution: toEvent(EVENT_WORDS.outOfScope, presence.caution) }),
     told: { ...told, ...wanted },
   };
 }
@@ -149,9 +149,9 @@ function findTrusted(
 }
 
 const MOVE_EVENTS = [
-  { kind: "region", word: EVENTS.regionChanged, what: "region" },
-  { kind: "zone", word: EVENTS.zoneChanged, what: "zone" },
-  { kind: "instanceType", word: EVENTS.instanceTypeChanged, what: "instance type" },
+  { kind: "region", word: EVENT_WORDS.regionChanged, what: "region" },
+  { kind: "zone", word: EVENT_WORDS.zoneChanged, what: "zone" },
+  { kind: "instanceType", word: EVENT_WORDS.instanceTypeChanged, what: "instance type" },
 ] as const;
 
 /** A move whose labels somebody else has written already is no news. */

@@ -11,7 +11,7 @@ export const NAME = "cloud-node-label-sync";
 export const COMPONENT = "cloud-node-label-sync-controller";
 
 /** The Events. The first three are those of the Go controller for Xen Orchestra. */
-export const EVENTS: Readonly<
+export const EVENT_WORDS: Readonly<
   Record<
     "zoneChanged" | "regionChanged" | "instanceTypeChanged" | "contested" | "outOfScope",
     EventWord

@@ -8,7 +8,7 @@ import type { ControllerDefinition } from "../definition.ts";
 import { MONITOR_FLAG } from "./flags.ts";
 import { createLifecycleMetrics } from "./metrics.ts";
 import { RIGHTS } from "./rights.ts";
-import { COMPONENT, EVENTS, NAME, SHUTDOWN_TAINT } from "./words.ts";
+import { COMPONENT, EVENT_WORDS, NAME, SHUTDOWN_TAINT } from "./words.ts";
 
 /** Taints Nodes whose machines are off, deletes those whose machines are proven gone. */
 export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
@@ -17,7 +17,7 @@ export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
   kind: NODES,
   needsCloud: true,
   component: COMPONENT,
-  events: EVENTS,
+  events: EVENT_WORDS,
   words: [
     {
       word: `${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`,

@@ -11,7 +11,7 @@ import type { NodeContext } from "../node_loop.ts";
 import type { FleetWatch } from "./fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
 import { toEvent } from "../words.ts";
-import { EVENTS } from "./words.ts";
+import { EVENT_WORDS } from "./words.ts";
 
 const PART_LOST_ADVICE =
   "if its machine is gone, delete the Node by hand; deletion.whileOtherPoolsAreLost lets Landfall delete such Nodes";
@@ -91,7 +91,7 @@ export class Deleter {
     const { name, uid = "", resourceVersion = "" } = node.metadata;
     fleet.noteDeletion(node);
     const message = `Deleting node ${name} because its machine is gone: ${evidence}`;
-    events.record(node, toEvent(EVENTS.deleting, message));
+    events.record(node, toEvent(EVENT_WORDS.deleting, message));
     await this.#tellingOfFailure(node, signal, () =>
       client.delete(NODES, { name }, { uid, resourceVersion }, signal),
     );
@@ -118,7 +118,7 @@ export class Deleter {
     if (isKubeError(error, "notFound") || isKubeError(error, "conflict") || signal.aborted) return;
     metrics.countDeletion("failed");
     const message = `Failed deleting node ${node.metadata.name}: ${describeError(error)}`;
-    events.record(node, toEvent(EVENTS.deletingFailed, message));
+    events.record(node, toEvent(EVENT_WORDS.deletingFailed, message));
   }
 }
 

@@ -6,7 +6,7 @@ import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../node_loop.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import { toEvent } from "../words.ts";
-import { EVENTS, SHUTDOWN_TAINT } from "./words.ts";
+import { EVENT_WORDS, SHUTDOWN_TAINT } from "./words.ts";
 
 const TAINT = `${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`;
 const TAINT_SET = `Set the taint ${TAINT}: the machine is off and the Node is not Ready`;
@@ -25,7 +25,7 @@ export class LifecycleNarrator {
   /** The shutdown taint was written. @param isOff Whether it is there now */
   tellTaint(node: Node, isOff: boolean): void {
     const { events, log } = this.#context;
-    const { taintSet, taintRemoved } = EVENTS;
+    const { taintSet, taintRemoved } = EVENT_WORDS;
     events.record(
       node,
       isOff ? toEvent(taintSet, TAINT_SET) : toEvent(taintRemoved, TAINT_REMOVED),
@@ -41,7 +41,7 @@ export class LifecycleNarrator {
    */
   tellBlocked(node: Node, why: string, message: string): void {
     const { name } = node.metadata;
-    const { deletionBlocked } = EVENTS;
+    const { deletionBlocked } = EVENT_WORDS;
     if (!this.#throttle.passes(name, toEvent(deletionBlocked, why))) return;
     const { events, log } = this.#context;
     events.record(node, toEvent(deletionBlocked, message));

@@ -25,7 +25,7 @@ type EventName =
   | "taintContested";
 
 /** The Events. The first two are upstream's, which writes none about the taint. */
-export const EVENTS: Readonly<Record<EventName, EventWord>> = {
+export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
   deleting: {
     reason: "DeletingNode",
     type: "Normal",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   COMPONENT,
-  EVENTS,
+  EVENT_WORDS,
   SHUTDOWN_TAINT,
 } from "../../../lib/controllers/node_lifecycle/words.ts";
 
@@ -11,7 +11,7 @@ test("words of the lifecycle controller are what clusters and people rely on", (
     effect: "NoSchedule",
   });
   expect(COMPONENT).toBe("cloud-node-lifecycle-controller");
-  expect(Object.values(EVENTS).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+  expect(Object.values(EVENT_WORDS).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
     "Normal DeletingNode",
     "Warning DeletingNodeFailed",
     "Warning NodeDeletionBlocked",

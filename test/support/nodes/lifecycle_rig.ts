@@ -8,10 +8,8 @@ import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { InstanceState } from "../../../lib/cloud/provider.ts";
 import { createControllerMetrics } from "../../../lib/engine/controller.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
-import {
-  type LifecycleReport,
-  NodeLifecycleController,
-} from "../../../lib/controllers/node_lifecycle/mod.ts";
+import { NodeLifecycleController } from "../../../lib/controllers/node_lifecycle/mod.ts";
+import type { LifecycleReport } from "../../../lib/controllers/node_lifecycle/view.ts";
 import type { NodeContext } from "../../../lib/controllers/node_loop.ts";
 import { NodePresences } from "../../../lib/controllers/node_presences.ts";
 import { WrittenVersions } from "../../../lib/engine/written_versions.ts";

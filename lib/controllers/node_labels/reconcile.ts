@@ -1,0 +1,96 @@
+/**
+ * Keeps the labels of one Node true: reads memory, plans, writes, and remembers what the cloud told.
+ * @module
+ */
+import type { ReconcileResult } from "../../engine/controller.ts";
+import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
+import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import type { EventOptions } from "../../kube/events/events.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import type { NodeContext } from "../node_loop.ts";
+import { NodeWriter } from "../node_writer.ts";
+import { toEvent } from "../words.ts";
+import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
+import { EVENT_WORDS } from "./words.ts";
+
+/** What the cloud last told of one Node's machine. */
+interface Memory {
+  /** A Node that comes again under its name is another one, as its machine may be. */
+  readonly uid: string | undefined;
+  readonly told: Labels;
+}
+
+/** Reconciles one Node at a time. */
+export class LabelReconciler {
+  readonly #context: NodeContext;
+  readonly #writer: NodeWriter;
+  readonly #contest: Contest;
+  readonly #throttle: WarningThrottle;
+  /** By the Node's name. */
+  readonly #memories = new Map<string, Memory>();
+  readonly #early = new Set<string>();
+
+  constructor(context: NodeContext) {
+    this.#context = context;
+    this.#writer = new NodeWriter(context);
+    this.#contest = new Contest(context.clock);
+    this.#throttle = new WarningThrottle(context.clock);
+  }
+
+  /** Names of the Nodes that no inventory was asked for yet: nothing is decided about them before. */
+  get early(): ReadonlySet<string> {
+    return this.#early;
+  }
+
+  /** Drops what is remembered of a Node. */
+  forget(name: string): void {
+    this.#early.delete(name);
+    this.#memories.delete(name);
+    this.#contest.forget(name);
+    this.#throttle.forget(name);
+  }
+
+  /**
+   * Brings the labels of a Node to what its instance says.
+   *
+   * @throws {KubeError} when Kubernetes refuses
+   */
+  async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
+    const { presences, provider, events } = this.#context;
+    const { name, uid } = node.metadata;
+    const presence = presences.find(node);
+    if (isTooEarly(presence)) this.#early.add(name);
+    else this.#early.delete(name);
+    const memory = this.#memories.get(name);
+    const plan = planNodeLabels(node, presence, {
+      told: memory?.uid === uid ? (memory?.told ?? {}) : {},
+      origins: provider.originLabels ?? {},
+    });
+    if (Object.keys(plan.set).length > 0) {
+      const held = plan.isRepair && this.#contest.hold(node, toContested(plan), events);
+      if (held) return held;
+      await this.#write(node, plan, signal);
+    }
+    this.#memories.set(name, { uid, told: plan.told });
+    for (const event of plan.events) events.record(node, event);
+    if (plan.caution && this.#throttle.passes(name, plan.caution)) {
+      events.record(node, plan.caution);
+    }
+    return {};
+  }
+
+  async #write(node: Node, { set, isRepair }: LabelPlan, signal: AbortSignal): Promise<void> {
+    const { name } = node.metadata;
+    await this.#writer.patch(node, { metadata: { labels: set } }, signal);
+    if (isRepair) this.#contest.noteRound(name);
+    this.#context.log.info("Node labels written", { node: name, labels: set });
+  }
+}
+
+function toContested({ set }: LabelPlan): EventOptions {
+  const keys = Object.keys(set).toSorted().join(", ");
+  const message =
+    `Labels of this Node were put back ${ROUNDS_MAX} times within a minute and differ again, so somebody else ` +
+    `must be changing them too; they are put back at that pace only: ${keys}`;
+  return toEvent(EVENT_WORDS.contested, message);
+}

@@ -1,0 +1,126 @@
+/**
+ * Brings one Node to what the state of its machine means: reads memory, plans, writes the taint or deletes the Node.
+ * @module
+ */
+import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
+import type { ReconcileResult } from "../../engine/controller.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import { isReady, isUninitialized } from "../identity.ts";
+import type { NodeContext } from "../node_loop.ts";
+import { NodeWriter } from "../node_writer.ts";
+import { toEvent } from "../words.ts";
+import { Deleter } from "./deleter.ts";
+import type { Disagreements } from "./disagreements.ts";
+import type { FleetWatch } from "./fleet_watch.ts";
+import type { LifecycleMetrics } from "./metrics.ts";
+import { LifecycleNarrator } from "./narrator.ts";
+import { type LifecyclePlan, planLifecycle } from "./plan.ts";
+import type { RefreshPacer } from "./refresh_pacer.ts";
+import { EVENT_WORDS } from "./words.ts";
+
+/** What a reconcile works with. */
+export interface LifecycleReconcilerOptions extends NodeContext {
+  readonly fleet: FleetWatch;
+  readonly disagreements: Disagreements;
+  readonly pacer: RefreshPacer;
+  readonly metrics: LifecycleMetrics;
+}
+
+/** Reconciles one Node at a time. */
+export class LifecycleReconciler {
+  readonly #options: LifecycleReconcilerOptions;
+  readonly #writer: NodeWriter;
+  readonly #deleter: Deleter;
+  readonly #narrator: LifecycleNarrator;
+  readonly #contest: Contest;
+  /** Nodes that are known to be not Ready. */
+  readonly #notReady = new Set<string>();
+
+  constructor(options: LifecycleReconcilerOptions) {
+    this.#options = options;
+    this.#writer = new NodeWriter(options);
+    this.#deleter = new Deleter(options);
+    this.#narrator = new LifecycleNarrator(options);
+    this.#contest = new Contest(options.clock);
+  }
+
+  /** Whether every Node of ours is Ready, as far as they were reconciled. */
+  get areAllReady(): boolean {
+    return this.#notReady.size === 0;
+  }
+
+  /** Drops what is remembered of a Node. */
+  forget(name: string): void {
+    this.#notReady.delete(name);
+    this.#narrator.forget(name);
+    this.#contest.forget(name);
+  }
+
+  /**
+   * Taints a Node, deletes it, or says why it is kept.
+   *
+   * @throws {KubeError} when Kubernetes refuses
+   */
+  async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
+    const { presences, fleet } = this.#options;
+    this.#noteReadiness(node);
+    const presence = presences.find(node);
+    if (presence.kind === "present" && node.spec?.providerID) fleet.noteSeen(node);
+    const plan = planLifecycle(node, presence, fleet.judge(node));
+    switch (plan.kind) {
+      case "nothing":
+        break;
+      case "taint":
+        return await this.#writeTaints(node, plan, signal);
+      case "blocked":
+        this.#narrator.tellBlocked(node, plan.reason, plan.message);
+        break;
+      case "confirm":
+        await this.#delete(node, signal);
+    }
+    return {};
+  }
+
+  #noteReadiness(node: Node): void {
+    const { name } = node.metadata;
+    if (isReady(node)) {
+      this.#notReady.delete(name);
+      this.#options.fleet.startAnew(node);
+    } else if (!this.#notReady.has(name) && this.#isOurs(node)) {
+      this.#notReady.add(name);
+      this.#options.pacer.noteFall();
+    }
+  }
+
+  #isOurs(node: Node): boolean {
+    return !isUninitialized(node) && this.#options.presences.find(node).kind !== "foreign";
+  }
+
+  async #writeTaints(
+    node: Node,
+    { taints, isOff }: LifecyclePlan & { kind: "taint" },
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    const message = `The shutdown taint was written ${ROUNDS_MAX} times within a minute and is not as it should be`;
+    const contested = toEvent(EVENT_WORDS.taintContested, message);
+    const held = this.#contest.hold(node, contested, this.#options.events);
+    if (held) return held;
+    const spec = { taints: taints.length === 0 ? null : taints };
+    await this.#writer.patch(node, { spec }, signal);
+    this.#contest.noteRound(node.metadata.name);
+    this.#narrator.tellTaint(node, isOff);
+    return {};
+  }
+
+  async #delete(node: Node, signal: AbortSignal): Promise<void> {
+    const { disagreements } = this.#options;
+    const result = await this.#deleter.delete(node, signal);
+    if (result.kind !== "unconfirmed" && result.kind !== "prolonged") return;
+    const { kind, message } = result;
+    // What is waited for, the guard tells.
+    if (kind === "prolonged") disagreements.drop(node.metadata.name);
+    else disagreements.note(node, message);
+    const text = `The cloud did not confirm that its machine is gone: ${message}`;
+    this.#narrator.tellBlocked(node, kind, text);
+  }
+}

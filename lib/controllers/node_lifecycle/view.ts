@@ -1,0 +1,76 @@
+/**
+ * What people are shown of the lifecycle of Nodes: on the debug pages, and counted in metrics.
+ * @module
+ */
+import type { Verdict } from "../../cloud/deletion/guard.ts";
+import type { ReconcileOutcome } from "../../engine/controller.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import { readyStatus } from "../identity.ts";
+import type { NodeContext } from "../node_loop.ts";
+import type { Disagreements } from "./disagreements.ts";
+import type { FleetWatch } from "./fleet_watch.ts";
+import { planLifecycle } from "./plan.ts";
+
+/** What the debug pages show of one Node. */
+export interface LifecycleReport {
+  /** Status of the condition Ready. */
+  readonly ready: string;
+  /** Whether a deletion is on its way, and what stands before it. Absent when the machine is there. */
+  readonly deletion?: {
+    readonly state: Exclude<Verdict["kind"], "keep"> | "unconfirmed";
+    readonly reason?: string;
+    readonly message?: string;
+  };
+}
+
+/** What a {@linkcode LifecycleView} shows. */
+export interface LifecycleViewOptions extends Pick<NodeContext, "nodes" | "presences"> {
+  readonly fleet: FleetWatch;
+  readonly disagreements: Disagreements;
+  /** How a Node was last dealt with. */
+  readonly findOutcome: (name: string) => ReconcileOutcome | undefined;
+}
+
+/** Describes Nodes, from memory. */
+export class LifecycleView {
+  readonly #options: LifecycleViewOptions;
+
+  constructor(options: LifecycleViewOptions) {
+    this.#options = options;
+  }
+
+  /** Describes a Node for people. */
+  describe(node: Node): LifecycleReport {
+    const ready = readyStatus(node);
+    const deletion = this.#describeDeletion(node);
+    return deletion ? { ready, deletion } : { ready };
+  }
+
+  /** Why Nodes are kept though their machines are not shown: one reason for each such Node. */
+  *listBlocked(): Iterable<string> {
+    for (const node of this.#options.nodes.values()) {
+      const { state, reason = state } = this.#describeDeletion(node) ?? {};
+      if (reason !== undefined && (state === "blocked" || state === "unconfirmed")) yield reason;
+    }
+  }
+
+  #describeDeletion(node: Node): LifecycleReport["deletion"] {
+    const { presences, fleet, disagreements, findOutcome } = this.#options;
+    const { name } = node.metadata;
+    const presence = presences.find(node);
+    if (presence.kind === "present") return undefined;
+    const verdict = fleet.judge(node);
+    const plan = planLifecycle(node, presence, verdict);
+    if (plan.kind === "blocked") {
+      return { state: "blocked", reason: plan.reason, message: plan.message };
+    }
+    const disagreement = disagreements.find(name);
+    if (disagreement !== undefined) return { state: "unconfirmed", message: disagreement };
+    if (verdict.kind === "keep") return undefined;
+    if (verdict.kind === "confirm") {
+      const failure = findOutcome(name)?.error;
+      return { state: "confirm", message: failure ?? "The cloud is asked to confirm it" };
+    }
+    return { state: verdict.kind, reason: verdict.reason, message: verdict.message };
+  }
+}

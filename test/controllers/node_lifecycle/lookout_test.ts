@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import { Disagreements } from "../../../lib/controllers/node_lifecycle/disagreements.ts";
+import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
+import { Lookout } from "../../../lib/controllers/node_lifecycle/lookout.ts";
+import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
+
+interface Stage extends LifecycleWorld, AsyncDisposable {
+  readonly lookout: Lookout;
+  readonly reconciler: { areAllReady: boolean };
+  /** The Nodes that need something, and whether one that is not Ready misses its machine. */
+  look(): { readonly due: readonly string[]; readonly hasMissing: boolean };
+}
+
+/** Three Nodes that are well. */
+async function setStage(): Promise<Stage> {
+  const world = createLifecycleWorld();
+  const { clock, source, context } = world;
+  for (const name of ["a", "b", "c"]) world.add(name);
+  const fleet = new FleetWatch(context, DEFAULT_DELETION);
+  const reconciler = { areAllReady: true };
+  const disagreements = new Disagreements(context);
+  const lookout = new Lookout({ ...context, fleet, disagreements, reconciler });
+  const stop = new AbortController();
+  const refreshing = source.run(stop.signal);
+  await clock.advance(0);
+  return {
+    ...world,
+    lookout,
+    reconciler,
+    look: () => {
+      const due: string[] = [];
+      const hasMissing = lookout.look((name) => due.push(name));
+      return { due, hasMissing };
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error("the test is over"));
+      await clock.advance(0);
+      await refreshing;
+    },
+  };
+}
+
+test("Lookout finds the Nodes that need something", async () => {
+  await using stage = await setStage();
+  stage.add("off", { ready: "Unknown", state: "stopped" });
+  await stage.clock.advance(30_000);
+  expect(stage.look()).toEqual({ due: ["off"], hasMissing: false });
+  stage.server.setReady("a", "Unknown");
+  stage.loseMachines("a");
+  await stage.clock.advance(30_000);
+  expect(stage.look().hasMissing).toBe(true);
+});
+
+test("Lookout rests once it looked at Nodes that are all well", async () => {
+  await using stage = await setStage();
+  expect(stage.lookout.isAtRest).toBe(false);
+  expect(stage.look()).toEqual({ due: [], hasMissing: false });
+  expect(stage.lookout.isAtRest).toBe(true);
+});
+
+test.each<[string, (stage: Stage) => unknown]>([
+  ["a Node changed", ({ lookout }) => lookout.noteChange()],
+  ["a Node is not Ready", ({ reconciler }) => (reconciler.areAllReady = false)],
+  [
+    "the instances are others",
+    async ({ add, clock }) => {
+      add("d");
+      await clock.advance(30_000);
+    },
+  ],
+  [
+    "the cloud does not answer",
+    async ({ provider, clock }) => {
+      provider.failure = new Error("no answer");
+      await clock.advance(30_000);
+    },
+  ],
+])("Lookout looks again when %s", async (_when, change) => {
+  await using stage = await setStage();
+  stage.look();
+  await change(stage);
+  expect(stage.lookout.isAtRest).toBe(false);
+});
