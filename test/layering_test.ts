@@ -15,6 +15,7 @@ const PURE = /\/(plan|addresses|labels|identity|instance_labels|rivals|words)\.t
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
   cloud: { parts: ["core", "cloud"], packages: [] },
+  "cloud/settings/schema.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   cloud_http: { parts: ["core", "cloud", "cloud_http"], packages: [] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },
   engine: { parts: ["core", "kube", "engine"], packages: [] },

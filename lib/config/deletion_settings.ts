@@ -6,8 +6,7 @@ import * as v from "valibot";
 import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { SettingDescription } from "../cloud/provider_definition.ts";
-import { toSettingForm } from "../cloud/settings/form.ts";
-import { describeDurationRange, parseDurationWithin } from "../core/text/duration.ts";
+import { describeBlock, duration, setting } from "../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
 /** What a file says, parted into what every cloud has and what is the provider's own. */
@@ -59,7 +58,7 @@ const SCHEMA = v.object({
         "shows the machine starts anew.",
     },
   ),
-  holdOff: setting(duration(0, HOLD_OFF_MS_MAX), {
+  holdOff: setting(duration(0, HOLD_OFF_MS_MAX, "90s"), {
     type: "duration, `0s` to `24h`",
     default: "60s",
     description: "How long those observations must span at least.",
@@ -72,7 +71,7 @@ const SCHEMA = v.object({
       "included; one always may. If more are, none is deleted until fewer are or a person decides: it looks like " +
       "an outage.",
   }),
-  fleetWindow: setting(duration(FLEET_WINDOW_MS_MIN, FLEET_WINDOW_MS_MAX), {
+  fleetWindow: setting(duration(FLEET_WINDOW_MS_MIN, FLEET_WINDOW_MS_MAX, "90s"), {
     type: "duration, `1m` to `24h`",
     default: "10m",
     description: "For how long a deletion counts against `fleetShare`.",
@@ -88,17 +87,9 @@ const SCHEMA = v.object({
 });
 
 /** Every setting of this module, in the order of the reference page. */
-export const DELETION_SETTINGS: readonly SettingDescription[] = Object.entries(SCHEMA.entries).map(
-  ([key, { wrapped }]) => {
-    const { type, default: standard } = v.getMetadata(wrapped);
-    return {
-      path: `${KEY}.${key}`,
-      form: toSettingForm(wrapped.type),
-      type: String(type),
-      default: String(standard),
-      description: v.getDescription(wrapped) ?? "",
-    };
-  },
+export const DELETION_SETTINGS: readonly SettingDescription[] = describeBlock(
+  SCHEMA.entries,
+  `${KEY}.`,
 );
 
 /**
@@ -164,26 +155,6 @@ function listUnwise(settings: DeletionSettings): ConfigIssue[] {
     warnings.push(warn("fleetShare", `more than ${WISE.fleetShareMax} is unwise: ${risk}`));
   }
   return warnings;
-}
-
-function setting<T>(
-  schema: v.GenericSchema<unknown, T>,
-  { description, ...notes }: Omit<SettingDescription, "form" | "path">,
-) {
-  return v.optional(v.pipe(schema, v.description(description), v.metadata(notes)));
-}
-
-function duration(minMs: number, maxMs: number) {
-  const message = describeDurationRange(minMs, maxMs, "90s");
-  return v.pipe(
-    v.string(message),
-    v.rawTransform(({ dataset, addIssue, NEVER }): number => {
-      const ms = parseDurationWithin(dataset.value, minMs, maxMs);
-      if (ms !== undefined) return ms;
-      addIssue({ message });
-      return NEVER;
-    }),
-  );
 }
 
 function isEmpty(value: unknown): boolean {

@@ -5,9 +5,14 @@
 import * as v from "valibot";
 import type { InstanceAddress } from "../../cloud/provider.ts";
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
-import { toSettingForm } from "../../cloud/settings/form.ts";
+import {
+  describeBlock,
+  duration,
+  NO_TEXT,
+  required,
+  setting,
+} from "../../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import { isLabelKey, isLabelValue } from "../../core/text/label.ts";
 import { isInstanceId, isScheme } from "./provider_id.ts";
@@ -48,10 +53,9 @@ const ADDRESS_TYPES = [
   "ExternalDNS",
 ] as const;
 
-const text = v.pipe(
-  v.string("wanted text, in quotes if it looks like a number"),
-  v.nonEmpty("wanted text that is not empty"),
-);
+const STATES = ["running", "stopped", "deleted"] as const;
+
+const text = v.pipe(v.string(NO_TEXT), v.nonEmpty("wanted text that is not empty"));
 
 /** Becomes a label, so it must be one. */
 const labelled = v.pipe(
@@ -65,8 +69,11 @@ const labelled = v.pipe(
 const ADDRESS = v.pipe(
   v.object(
     {
-      type: v.picklist(ADDRESS_TYPES, `wanted one of ${ADDRESS_TYPES.join(", ")}`),
-      address: text,
+      type: required(v.picklist(ADDRESS_TYPES, `wanted one of ${ADDRESS_TYPES.join(", ")}`), {
+        type: ADDRESS_TYPES.map((one) => `\`${one}\``).join(", "),
+        description: "Required.",
+      }),
+      address: required(text, { type: "IP address or host name", description: "Required." }),
     },
     "wanted type and address",
   ),
@@ -101,18 +108,37 @@ const LABELS = v.pipe(
 
 const INSTANCE = v.object(
   {
-    id: v.pipe(text, v.check(isInstanceId, "wanted letters, digits, dots, dashes and underscores")),
-    name: text,
-    systemUUID: v.optional(v.pipe(text, v.trim(), v.toLowerCase())),
-    type: v.optional(labelled),
-    zone: v.optional(labelled),
-    region: v.optional(labelled),
+    id: required(
+      v.pipe(text, v.check(isInstanceId, "wanted letters, digits, dots, dashes and underscores")),
+      {
+        type: "text",
+        description: "Identifier; becomes part of the provider ID. Required, unique.",
+      },
+    ),
+    name: required(text, { type: "text", description: "Name, as the Node is called. Required." }),
+    systemUUID: setting(v.pipe(text, v.trim(), v.toLowerCase()), {
+      type: "text",
+      description: "System UUID as the kubelet reports it, any case. Unique.",
+    }),
+    type: setting(labelled, { type: "label value", description: "Instance type." }),
+    zone: setting(labelled, { type: "label value", description: "Zone." }),
+    region: setting(labelled, { type: "label value", description: "Region." }),
     state: v.optional(
-      v.picklist(["running", "stopped", "deleted"], "wanted running, stopped or deleted"),
+      required(v.picklist(STATES, "wanted running, stopped or deleted"), {
+        type: "`running`, `stopped` or `deleted`",
+        description: "`deleted` proves that the machine is gone.",
+        default: "running",
+      }),
       "running",
     ),
-    addresses: v.optional(v.array(ADDRESS, "wanted a list"), []),
-    labels: v.optional(LABELS, {}),
+    addresses: v.optional(
+      required(v.array(ADDRESS, "wanted a list"), {
+        type: "list",
+        description: "Addresses, in the order the Node gets them.",
+      }),
+      [],
+    ),
+    labels: v.optional(required(LABELS, { type: "map", description: "Additional labels." }), {}),
   },
   "wanted an instance (id, name, …)",
 );
@@ -120,13 +146,38 @@ const INSTANCE = v.object(
 const SCHEMA = v.object(
   {
     scheme: v.optional(
-      v.pipe(text, v.check(isScheme, "wanted lower-case letters, digits, + . -, a letter first")),
+      required(
+        v.pipe(text, v.check(isScheme, "wanted lower-case letters, digits, + . -, a letter first")),
+        {
+          type: "text",
+          description:
+            "What stands before `://` in provider IDs. Never change it in a living cluster; a running process " +
+            "refuses to.",
+          default: "static",
+        },
+      ),
       "static",
     ),
-    region: v.optional(labelled),
-    zone: v.optional(labelled),
-    refreshInterval: v.optional(duration(), "10s"),
-    instances: v.array(INSTANCE, "wanted a list of instances; an empty one is []"),
+    region: setting(labelled, {
+      type: "label value",
+      description: "Region of the instances that name none.",
+    }),
+    zone: setting(labelled, {
+      type: "label value",
+      description: "Zone of the instances that name none.",
+    }),
+    refreshInterval: v.optional(
+      required(duration(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s"), {
+        type: "duration",
+        description: "How often the file is looked at.",
+        default: "10s",
+      }),
+      "10s",
+    ),
+    instances: required(v.array(INSTANCE, "wanted a list of instances; an empty one is []"), {
+      type: "list",
+      description: "The machines; an empty list is `[]`. Required.",
+    }),
   },
   "wanted an inventory (instances: …)",
 );
@@ -148,85 +199,10 @@ export function parseFile(raw: unknown): { file?: StaticFile; issues: ConfigIssu
 
 /** Every setting, in the order of the reference page. */
 export const SETTINGS: readonly SettingDescription[] = [
-  ...describe("", SCHEMA.entries, {
-    scheme: {
-      type: "text",
-      description:
-        "What stands before `://` in provider IDs. Never change it in a living cluster; a running process refuses to.",
-      default: "static",
-    },
-    region: { type: "label value", description: "Region of the instances that name none." },
-    zone: { type: "label value", description: "Zone of the instances that name none." },
-    refreshInterval: {
-      type: "duration",
-      description: "How often the file is looked at.",
-      default: "10s",
-    },
-    instances: { type: "list", description: "The machines; an empty list is `[]`. Required." },
-  }),
-  ...describe("instances.", INSTANCE.entries, {
-    id: {
-      type: "text",
-      description: "Identifier; becomes part of the provider ID. Required, unique.",
-    },
-    name: { type: "text", description: "Name, as the Node is called. Required." },
-    systemUUID: {
-      type: "text",
-      description: "System UUID as the kubelet reports it, any case. Unique.",
-    },
-    type: { type: "label value", description: "Instance type." },
-    zone: { type: "label value", description: "Zone." },
-    region: { type: "label value", description: "Region." },
-    state: {
-      type: "`running`, `stopped` or `deleted`",
-      description: "`deleted` proves that the machine is gone.",
-      default: "running",
-    },
-    addresses: { type: "list", description: "Addresses, in the order the Node gets them." },
-    labels: { type: "map", description: "Additional labels." },
-  }),
-  ...describe("instances.addresses.", ADDRESS.entries, {
-    type: { type: ADDRESS_TYPES.map((one) => `\`${one}\``).join(", "), description: "Required." },
-    address: { type: "IP address or host name", description: "Required." },
-  }),
+  ...describeBlock(SCHEMA.entries),
+  ...describeBlock(INSTANCE.entries, "instances."),
+  ...describeBlock(ADDRESS.entries, "instances.addresses."),
 ];
-
-/** Every key of a block has its notes: what has none does not compile. */
-function describe<K extends string>(
-  above: string,
-  entries: Readonly<Record<K, Entry>>,
-  notes: Readonly<Record<NoInfer<K>, Notes>>,
-): SettingDescription[] {
-  const kinds = new Map(
-    Object.entries<Entry>(entries).map(([key, { type, wrapped }]) => [key, wrapped?.type ?? type]),
-  );
-  return Object.entries<Notes>(notes).map(([key, one]) => ({
-    path: above + key,
-    form: toSettingForm(kinds.get(key) ?? ""),
-    ...one,
-  }));
-}
-
-type Notes = Omit<SettingDescription, "form" | "path">;
-
-/** A schema, of which that of an optional key is wrapped. */
-interface Entry {
-  readonly type: string;
-  readonly wrapped?: { readonly type: string };
-}
-
-function duration() {
-  const message = describeDurationRange(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s");
-  return v.pipe(
-    v.string(message),
-    v.rawTransform(({ dataset, addIssue, NEVER }): number => {
-      const ms = parseDurationWithin(dataset.value, REFRESH_MS_MIN, REFRESH_MS_MAX);
-      if (ms !== undefined) return ms;
-      addIssue({ message });
-      return NEVER;
-    }),
-  );
-}
 
 /** Asked of the raw file, so that repetitions show together with everything else that is wrong. */
 function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {

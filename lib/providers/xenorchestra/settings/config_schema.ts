@@ -4,7 +4,13 @@
  */
 import * as v from "valibot";
 import type { SettingDescription } from "../../../cloud/provider_definition.ts";
-import { toSettingForm } from "../../../cloud/settings/form.ts";
+import {
+  describeBlock,
+  duration,
+  NO_TEXT,
+  parsed,
+  setting,
+} from "../../../cloud/settings/schema.ts";
 import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
 import { parseCidr, type Cidr } from "../../../core/net/ip.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
@@ -41,15 +47,13 @@ export interface FileAddresses {
   readonly network?: string | undefined;
 }
 
-type Notes = Omit<SettingDescription, "form" | "path">;
-
 const REFRESH_MS_MIN = 1_000;
 const REFRESH_MS_MAX = 3_600_000;
 const TIMEOUT_MS_MIN = 100;
 const TIMEOUT_MS_MAX = 600_000;
 
 // Messages never repeat what was written: it may be a secret on the wrong line.
-const text = v.string("wanted text, in quotes if it looks like a number");
+const text = v.string(NO_TEXT);
 const flag = v.boolean("wanted true or false");
 
 const SCHEMA = v.object(
@@ -115,7 +119,7 @@ const SCHEMA = v.object(
           "generates for itself safe to trust.",
       },
     ),
-    refreshInterval: setting(duration(REFRESH_MS_MIN, REFRESH_MS_MAX), {
+    refreshInterval: setting(duration(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s"), {
       type: "duration",
       default: "30s",
       description:
@@ -205,46 +209,7 @@ export function parseFileSettings(raw: unknown): {
 /** Every setting, in the order of the reference page. */
 export function describeSettings(): SettingDescription[] {
   const { addresses, ...plain } = SCHEMA.entries;
-  const list = (entries: Record<string, { wrapped: Described }>, prefix: string) =>
-    Object.entries(entries).map(([key, { wrapped }]) => describe(prefix + key, wrapped));
-  return [...list(plain, ""), ...list(addresses.wrapped.entries, "addresses.")];
-}
-
-type Described = v.GenericSchema<unknown>;
-
-function describe(path: string, schema: Described): SettingDescription {
-  const { type, default: standard, variable } = v.getMetadata(schema);
-  return {
-    path,
-    form: toSettingForm(schema.type),
-    type: String(type),
-    description: v.getDescription(schema) ?? "",
-    ...(standard === undefined ? {} : { default: String(standard) }),
-    ...(variable === undefined ? {} : { variable: String(variable) }),
-  };
-}
-
-function setting<T>(schema: v.GenericSchema<unknown, T>, { description, ...notes }: Notes) {
-  return v.optional(v.pipe(schema, v.description(description), v.metadata(notes)));
-}
-
-/** Text that a function turns into a value; `undefined` from it is an issue, which the other may put into words. */
-function parsed<T>(
-  parse: (text: string) => T | undefined,
-  problem: string | ((text: string) => string | undefined),
-) {
-  // A message that says what is wanted says it of what is no text, too: quotes alone would lead to the next problem.
-  const whole = typeof problem === "string" ? v.string(problem) : text;
-  return v.pipe(
-    whole,
-    v.rawTransform(({ dataset, addIssue, NEVER }): T => {
-      const value = parse(dataset.value);
-      if (value !== undefined) return value;
-      const message = typeof problem === "string" ? problem : problem(dataset.value);
-      addIssue({ message: message ?? "cannot be used" });
-      return NEVER;
-    }),
-  );
+  return [...describeBlock(plain), ...describeBlock(addresses.wrapped.entries, "addresses.")];
 }
 
 function cidrs() {
@@ -258,13 +223,6 @@ function names() {
   const problem = "wanted one at least; leave the key out for all";
   const name = v.pipe(text, v.trim(), v.nonEmpty("wanted a UUID or a name, found nothing"));
   return v.pipe(v.array(name, "wanted a list"), v.minLength(1, problem));
-}
-
-function duration(minMs: number, maxMs: number) {
-  return parsed(
-    (text) => parseDurationWithin(text, minMs, maxMs),
-    describeDurationRange(minMs, maxMs, "30s"),
-  );
 }
 
 /** 0 stands for the default, as in the Go controller; anything else must leave time for an answer. */
