@@ -1,0 +1,19 @@
+import { describeCaches } from "../support/kube/cache_story.ts";
+import { toContractServer } from "../support/kube/contract_cluster.ts";
+import { skipsCluster, startCluster } from "../support/process/cluster.ts";
+
+describeCaches(
+  "kube-apiserver",
+  async () => {
+    const cluster = await startCluster();
+    return {
+      ...toContractServer(cluster),
+      credentials: { kubeconfig: cluster.adminKubeconfigPath },
+      restart: async () => {
+        await cluster.stopApiServer("SIGKILL");
+        await cluster.startApiServer();
+      },
+    };
+  },
+  { skip: skipsCluster(), startTimeoutMs: 90_000, restarts: true },
+);
