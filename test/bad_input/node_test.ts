@@ -21,7 +21,7 @@ import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { findDamage } from "../../lib/kube/kinds/shape.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
-import { toIdentity as toXenIdentity } from "../../lib/providers/xenorchestra/model/identity.ts";
+import { parseIdentity } from "../../lib/providers/xenorchestra/model/identity.ts";
 import { toPlaces } from "../../lib/providers/xenorchestra/model/places.ts";
 import { anyText, HOSTILE_TEXTS, isPolluted, measureCpuMs, tries } from "../support/net/hostile.ts";
 import { FakeProvider, toInstance, toInventory } from "../support/cloud/instances.ts";
@@ -220,7 +220,7 @@ describe("plans of Nodes", () => {
 });
 
 function toXenPresence(node: Node): Presence | undefined {
-  const identity = toXenIdentity(toIdentity(node));
+  const identity = parseIdentity(toIdentity(node));
   return identity.kind === "other" ? identity.presence : undefined;
 }
 

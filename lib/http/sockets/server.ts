@@ -80,7 +80,7 @@ const TLS_VERSION_MIN = "TLSv1.2";
 /** Owner and group: the pages have no other access control. */
 const SOCKET_MODE = 0o660;
 
-type Place = Pick<HttpServerOptions, "address" | "flag" | "hostFlag">;
+type ListenTarget = Pick<HttpServerOptions, "address" | "flag" | "hostFlag">;
 
 /** What may pass by itself: it is worth to be started again, which wrong flags are not. */
 const PASSING: ReadonlySet<string> = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
@@ -240,24 +240,24 @@ async function clearPath(path: string, options: HttpServerOptions): Promise<void
   throw new ConfigError([toIssue("something else than a socket is there", options)]);
 }
 
-function toListenError(error: unknown, place: Place): Error {
+function toListenError(error: unknown, place: ListenTarget): Error {
   const code = findErrorCode(error) || "unknown error";
   if (PASSING.has(code)) return toPassingError(code, place);
   return new ConfigError([toIssue(findListenProblem(code, place), place)], { cause: error });
 }
 
-function toPassingError(code: string, place: Place): Error {
+function toPassingError(code: string, place: ListenTarget): Error {
   const { address, flag, hostFlag = flag } = place;
   const to = { address, flag: code === "EADDRINUSE" ? flag : hostFlag };
   return new Error(formatConfigIssue(toIssue(findListenProblem(code, to), to)));
 }
 
-function findListenProblem(code: string, { address, flag }: Place): string {
+function findListenProblem(code: string, { address, flag }: ListenTarget): string {
   if (code !== "EADDRINUSE") return LISTEN_PROBLEMS[code] ?? code;
   const what = address.kind === "unix" ? "path" : "port";
   return `it is in use by another process; stop that one, or give ${flag} another ${what}`;
 }
 
-function toIssue(problem: string, { address, flag }: Place): ConfigIssue {
+function toIssue(problem: string, { address, flag }: ListenTarget): ConfigIssue {
   return { source: flag, message: `Cannot listen at ${formatListenAddress(address)}: ${problem}` };
 }

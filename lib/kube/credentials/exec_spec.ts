@@ -7,7 +7,7 @@ import { dirname, resolve } from "node:path";
 import type { ConfigError } from "../../core/errors.ts";
 import { quote } from "../../core/text/printable.ts";
 import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
-import { type Place, toConfigError } from "./problem.ts";
+import { type SettingPlace, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 
 /** A command to run, checked. */
@@ -23,7 +23,7 @@ export interface ExecSpec {
   readonly installHint?: string;
   /** The cluster as the plugin is told of it, when it asks for that. */
   readonly cluster?: Readonly<Record<string, unknown>>;
-  readonly place: Place;
+  readonly place: SettingPlace;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface ExecSpec {
  */
 export function toCommandError(
   { command, installHint }: Pick<ExecSpec, "command" | "installHint">,
-  place: Place,
+  place: SettingPlace,
   problem: string,
 ): ConfigError {
   const hint = installHint === undefined ? "" : ` (${installHint.trim()})`;
@@ -101,7 +101,7 @@ export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
 }
 
 /** Aliases of YAML may make a value that holds itself, which the plugin cannot be told. */
-function checkJson(value: unknown, place: Place): void {
+function checkJson(value: unknown, place: SettingPlace): void {
   try {
     JSON.stringify(value);
   } catch {

@@ -9,7 +9,7 @@ import { trimSlashes } from "../../core/net/trim_slashes.ts";
 import type { LoadedCredential, TlsSettings } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
 import type { KubeconfigContext } from "./kubeconfig_file.ts";
-import { type Place, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
+import { type SettingPlace, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 import { checkCertificates, checkKeyPair, decodePem, type PlacedPem } from "./tls.ts";
 import { checkToken, readToken } from "./token.ts";
@@ -75,7 +75,7 @@ export async function resolveContext(
  * @returns The address without trailing slash
  * @throws {ConfigError} when it is no http or https URL
  */
-export function checkServer(server: string, place: Place): string {
+export function checkServer(server: string, place: SettingPlace): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
     // What stands before an @ may be a password, what is long a token on the wrong line.
@@ -141,7 +141,7 @@ async function readPem(
 }
 
 /** The field, with the file that it names: what is wrong is in the latter. */
-function withFile(place: Place, file: string): Place {
+function withFile(place: SettingPlace, file: string): SettingPlace {
   return { source: place.source, path: `${place.path ?? ""} (${file})` };
 }
 

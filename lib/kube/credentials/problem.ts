@@ -10,7 +10,7 @@ import { describeFileProblem } from "../../core/file_problem.ts";
 export type ReadFile = (path: string) => Promise<string>;
 
 /** Where a setting stands. */
-export interface Place {
+export interface SettingPlace {
   /** File, flag or environment variable. */
   readonly source: string;
   /** Path of the field in the source. Absent: the source as a whole. */
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** An error about one setting; the message never holds the setting's value if that may be secret. */
-export function toConfigError(place: Place, message: string): ConfigError {
+export function toConfigError(place: SettingPlace, message: string): ConfigError {
   return new ConfigError([{ ...place, message }]);
 }
 
@@ -32,7 +32,7 @@ export function toConfigError(place: Place, message: string): ConfigError {
 export async function readNamedFile(
   readFile: ReadFile,
   file: string,
-  place: Place,
+  place: SettingPlace,
 ): Promise<string> {
   try {
     return await readFile(file);

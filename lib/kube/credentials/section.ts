@@ -3,7 +3,7 @@
  * @module
  */
 import { isFields } from "../kinds/shape.ts";
-import { type Place, toConfigError } from "./problem.ts";
+import { type SettingPlace, toConfigError } from "./problem.ts";
 
 /** A mapping in a file. An absent or null mapping is an empty one. */
 export class Section {
@@ -26,7 +26,7 @@ export class Section {
   }
 
   /** Where a field stands, or the section itself. */
-  place(field?: string): Place {
+  place(field?: string): SettingPlace {
     const path = [this.#path, field].filter((part) => part).join(".");
     return path === "" ? { source: this.source } : { source: this.source, path };
   }

@@ -4,12 +4,12 @@
  */
 import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
 import { CertificateError, parseCertificates } from "../../core/net/certificates.ts";
-import { type Place, toConfigError } from "./problem.ts";
+import { type SettingPlace, toConfigError } from "./problem.ts";
 
 /** PEM and where it comes from. */
 export interface PlacedPem {
   readonly pem: string;
-  readonly place: Place;
+  readonly place: SettingPlace;
 }
 
 const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
@@ -55,7 +55,7 @@ export function checkKeyPair(cert: PlacedPem, key: PlacedPem): { cert: string; k
  *
  * @throws {ConfigError} when it is not base64
  */
-export function decodePem(base64: string, place: Place): PlacedPem {
+export function decodePem(base64: string, place: SettingPlace): PlacedPem {
   const compact = base64.replaceAll(/\s/g, "");
   if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) {
     throw toConfigError(place, "not base64");

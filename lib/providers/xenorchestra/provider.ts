@@ -25,7 +25,7 @@ import { Lister, type Listing } from "./wire/lister.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
 import type { XenOrchestraSettings } from "./settings/config.ts";
 import { DirectReads, withLosses } from "./proof/direct_reads.ts";
-import { toIdentity, toVmIds } from "./model/identity.ts";
+import { parseIdentity, toVmIds } from "./model/identity.ts";
 import { inspectXenOrchestra } from "./inspection/inspect.ts";
 import {
   isPlaceKnown,
@@ -99,7 +99,7 @@ export class XenOrchestraProvider implements Provider, Changes {
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
     const { clock } = this.#options;
     const observedAtMs = clock.monotonic();
-    const identities = interest.map(toIdentity);
+    const identities = interest.map(parseIdentity);
     const lookedFor = toVmIds(identities);
     const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
     // In one order, whatever that of the Nodes: the same question gets the same answer.
@@ -165,7 +165,7 @@ export class XenOrchestraProvider implements Provider, Changes {
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
-    const identity = toIdentity(node);
+    const identity = parseIdentity(node);
     if (identity.kind === "other") return identity.presence;
     const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
     const other =
@@ -196,7 +196,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     signal: AbortSignal,
     { mayPartsBeLost = false }: ReadOptions = {},
   ): Promise<Presence> {
-    const identity = toIdentity(node);
+    const identity = parseIdentity(node);
     if (identity.kind === "other") return identity.presence;
     try {
       const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };

@@ -23,7 +23,7 @@ export interface XoToken {
 }
 
 /** What a client sent to say who it is. */
-export interface Credentials {
+export interface AuthHeaders {
   readonly cookie: string | undefined;
   readonly authorization: string | undefined;
 }
@@ -76,7 +76,7 @@ export class Auth {
   }
 
   /** Who sent the credentials; `undefined` without any. @throws {AuthError} when they are not accepted */
-  identify({ cookie, authorization }: Credentials): XoUser | undefined {
+  identify({ cookie, authorization }: AuthHeaders): XoUser | undefined {
     const token = readCookie(cookie ?? "");
     if (token !== undefined && authorization !== undefined) {
       const message = "Having multiple authentication methods is not supported, please choose one";

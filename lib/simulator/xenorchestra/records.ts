@@ -92,7 +92,7 @@ export function toUuid(name: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), third, fourth, hex.slice(20, 32)].join("-");
 }
 
-function toIdentity(id: string, poolId: string): XoRecord {
+function toIdFields(id: string, poolId: string): XoRecord {
   const ref = `OpaqueRef:${toUuid(`ref/${id}`)}`;
   return { id, uuid: id, $pool: poolId, $poolId: poolId, _xapiRef: ref };
 }
@@ -114,7 +114,7 @@ export function toPool({ name, id = toUuid(`pool/${name}`), masterId }: PoolOpti
     cpus: { cores: 32, sockets: 2 },
     platform_version: "3.4.0",
     type: "pool",
-    ...toIdentity(id, id),
+    ...toIdFields(id, id),
   };
 }
 
@@ -165,7 +165,7 @@ export function toHost(options: HostOptions): XoRecord {
     $PBDs: [],
     certificates: [],
     type: "host",
-    ...toIdentity(id, poolId),
+    ...toIdFields(id, poolId),
   };
 }
 
@@ -197,7 +197,7 @@ export function toNetwork(name: string, poolId: string): XoRecord {
     nbd: false,
     isBonded: false,
     type: "network",
-    ...toIdentity(toUuid(`network/${poolId}/${name}`), poolId),
+    ...toIdFields(toUuid(`network/${poolId}/${name}`), poolId),
   };
 }
 
@@ -218,7 +218,7 @@ export function toVif(vmId: string, network: XoRecord, device: number): XoRecord
     txChecksumming: true,
     $network: network.id,
     $VM: vmId,
-    ...toIdentity(id, String(network["$pool"])),
+    ...toIdFields(id, String(network["$pool"])),
   };
 }
 
@@ -260,7 +260,7 @@ export function toVm(options: VmOptions): XoRecord {
     videoram: 8,
     coresPerSocket: 1,
     ...(placed ? toGuest(options.addresses ?? {}) : { os_version: null }),
-    ...toIdentity(id, poolId),
+    ...toIdFields(id, poolId),
   };
 }
 

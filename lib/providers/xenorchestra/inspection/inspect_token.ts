@@ -4,7 +4,7 @@
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
-import type { Credentials } from "../settings/config.ts";
+import type { SignIn } from "../settings/config.ts";
 import type { Session } from "../session/session.ts";
 import { readTokenLife } from "../session/token_life.ts";
 import { describeTokenEnd } from "../session/token_watch.ts";
@@ -17,7 +17,7 @@ import { describeTokenEnd } from "../session/token_watch.ts";
  */
 export async function inspectToken(
   session: Pick<Session, "get" | "post" | "readToken">,
-  { kind }: Pick<Credentials, "kind">,
+  { kind }: Pick<SignIn, "kind">,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<Finding[]> {
   if (kind === "password") return [];

@@ -32,7 +32,7 @@ export interface IdentityByProviderId {
 }
 
 /** Reads what a Node tells. A region that is no UUID is none of ours and tells nothing. */
-export function toIdentity({ name, providerId, systemUuid, region }: NodeIdentity): Identity {
+export function parseIdentity({ name, providerId, systemUuid, region }: NodeIdentity): Identity {
   const direct = parseUuid((systemUuid ?? "").trim());
   if (providerId !== undefined) {
     const parsed = parseProviderId(providerId);

@@ -23,8 +23,8 @@ export interface Listed extends Inventory {
   readonly answeredMs: number;
 }
 
-/** Where a VM is that was read by itself. */
-interface Place {
+/** A VM that was read by itself, and where it is. */
+interface ReadVm {
   readonly poolId: string;
   /** Whether it is being migrated. */
   readonly isMoving: boolean;
@@ -128,7 +128,7 @@ export class Stays {
   }
 
   /** Takes in that a VM was shown, where it may be on its way, or elsewhere, or not listed. */
-  noteRead(vmId: string, { poolId, isMoving, atMs }: Place): void {
+  noteRead(vmId: string, { poolId, isMoving, atMs }: ReadVm): void {
     this.forget(vmId);
     const isKnown = this.#last?.instances.get(vmId)?.region === poolId;
     if (!isKnown || isMoving) this.#restart(vmId, atMs);

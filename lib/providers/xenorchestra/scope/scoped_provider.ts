@@ -4,14 +4,14 @@
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence, ReadOptions } from "../../../cloud/provider.ts";
-import { toIdentity } from "../model/identity.ts";
+import { parseIdentity } from "../model/identity.ts";
 import { XenOrchestraProvider } from "../provider.ts";
 
 /** Leaves the Nodes of other pools alone. Without the setting `pools` it is a {@linkcode XenOrchestraProvider}. */
 export class ScopedProvider extends XenOrchestraProvider {
   override findInstance(inventory: Inventory, node: NodeIdentity): Presence {
     if (this.scope.isWhole) return super.findInstance(inventory, node);
-    const identity = toIdentity(node);
+    const identity = parseIdentity(node);
     const refusal = this.scope.refuse(identity, inventory);
     if (refusal) return refusal;
     return this.scope.place(identity, super.findInstance(inventory, node), inventory);
@@ -23,7 +23,7 @@ export class ScopedProvider extends XenOrchestraProvider {
     signal: AbortSignal,
     options?: ReadOptions,
   ): Promise<Presence> {
-    const identity = toIdentity(node);
+    const identity = parseIdentity(node);
     const refusal = this.scope.refuse(identity, inventory);
     if (refusal) return refusal;
     const presence = await super.readInstance(inventory, node, signal, options);

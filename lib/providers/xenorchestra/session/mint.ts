@@ -8,7 +8,7 @@ import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import type { CloudRequest } from "../../../cloud_http/client.ts";
 import type { Reply } from "../../../cloud_http/http.ts";
 import { withDeadline } from "../../../core/clock.ts";
-import type { Credentials, XenOrchestraSettings } from "../settings/config.ts";
+import type { SignIn, XenOrchestraSettings } from "../settings/config.ts";
 import type { Minted } from "./tokens.ts";
 import { toReplyError } from "./reply_error.ts";
 import { decode, SCHEMAS } from "../wire/schema.ts";
@@ -35,7 +35,7 @@ export interface MintOptions {
   ) => Promise<Reply>;
 }
 
-type Password = Credentials & { readonly kind: "password" };
+type Password = SignIn & { readonly kind: "password" };
 
 /**
  * Creates what gets a token, in one try. The same installation gets the same token each time, with a new end.

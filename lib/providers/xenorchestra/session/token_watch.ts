@@ -7,7 +7,7 @@ import { type Clock, withDeadline } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../../../core/metrics.ts";
-import type { Credentials } from "../settings/config.ts";
+import type { SignIn } from "../settings/config.ts";
 import type { Session } from "./session.ts";
 import { readTokenLife, renewToken, type TokenLife } from "./token_life.ts";
 
@@ -80,7 +80,7 @@ export class TokenWatch {
    *
    * @param kind Where the token comes from, now
    */
-  async look({ kind }: Pick<Credentials, "kind">, signal: AbortSignal): Promise<void> {
+  async look({ kind }: Pick<SignIn, "kind">, signal: AbortSignal): Promise<void> {
     if (this.#isLooking) return;
     if (kind === "password") return this.#endsAt.clear();
     const { clock, log, session } = this.#options;

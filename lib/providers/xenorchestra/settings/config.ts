@@ -17,7 +17,7 @@ import {
 import { explainOddToken } from "./text_forms.ts";
 
 /** How Landfall proves who it is. */
-export type Credentials =
+export type SignIn =
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "tokenFile"; readonly path: string }
   | { readonly kind: "password"; readonly username: string; readonly password: string };
@@ -27,7 +27,7 @@ export interface XenOrchestraSettings {
   /** Origin and path, without a slash at the end. */
   readonly url: string;
   readonly insecure: boolean;
-  readonly credentials: Credentials;
+  readonly credentials: SignIn;
   /** Deadline of every request; absent: 10 s, lists 30 s. */
   readonly clientTimeoutMs?: number;
   readonly caFile?: string;
@@ -184,7 +184,7 @@ function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
 }
 
 function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
-  const credentials = toCredentials(file);
+  const credentials = toSignIn(file);
   if (file.url === undefined || credentials === undefined) return undefined;
   const {
     exclude = [],
@@ -214,7 +214,7 @@ function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
   };
 }
 
-function toCredentials(file: FileSettings): Credentials | undefined {
+function toSignIn(file: FileSettings): SignIn | undefined {
   const { token, tokenFile, username, password } = file;
   if (token !== undefined) return { kind: "token", token };
   if (tokenFile !== undefined) return { kind: "tokenFile", path: tokenFile };

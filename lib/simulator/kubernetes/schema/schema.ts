@@ -67,7 +67,7 @@ export interface Findings {
   readonly unknown: string[];
 }
 
-interface Place {
+interface FieldPlace {
   readonly path: string;
   /** `v1.Node`-like name for messages. */
   readonly kind: string;
@@ -88,7 +88,7 @@ export function normalize(
   return normalizeRecord(schema, value, { ...options, path: "" });
 }
 
-function normalizeRecord(schema: RecordField, value: JsonObject, place: Place): JsonObject {
+function normalizeRecord(schema: RecordField, value: JsonObject, place: FieldPlace): JsonObject {
   const kept: Record<string, Json> = {};
   for (const key of Object.keys(value)) {
     const path = place.path === "" ? key : `${place.path}.${key}`;
@@ -105,7 +105,7 @@ function normalizeRecord(schema: RecordField, value: JsonObject, place: Place): 
   return kept;
 }
 
-function normalizeField(field: Field, value: Json, place: Place): Json | undefined {
+function normalizeField(field: Field, value: Json, place: FieldPlace): Json | undefined {
   if (typeof field === "string") return normalizeScalar(field, value, place);
   if ("fields" in field) {
     if (!isObject(value)) throw wrongType(value, place);
@@ -134,7 +134,7 @@ function normalizeField(field: Field, value: Json, place: Place): Json | undefin
 function normalizeScalar(
   field: Exclude<Field, object>,
   value: Json,
-  place: Place,
+  place: FieldPlace,
 ): Json | undefined {
   switch (field) {
     case "any":
@@ -160,7 +160,7 @@ function normalizeScalar(
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
 
-function checkTime(field: Exclude<Field, object>, value: string, place: Place): void {
+function checkTime(field: Exclude<Field, object>, value: string, place: FieldPlace): void {
   const pattern = field === "microTime" ? MICRO_TIME : field === "time" ? TIME : undefined;
   if (pattern === undefined || pattern.test(value)) return;
   const layout =
@@ -171,7 +171,7 @@ function checkTime(field: Exclude<Field, object>, value: string, place: Place): 
   );
 }
 
-function wrongType(value: Json, place: Place): Error {
+function wrongType(value: Json, place: FieldPlace): Error {
   const type = isArray(value) ? "array" : isObject(value) ? "object" : typeof value;
   return badRequest(
     `${place.kind} in version "v1" cannot be handled as a ${place.kind}: json: cannot unmarshal ` +

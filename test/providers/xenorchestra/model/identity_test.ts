@@ -4,14 +4,14 @@
  */
 import { describe, expect, test } from "bun:test";
 import { swapUuid } from "../../../../lib/core/text/uuid.ts";
-import { toIdentity, toVmIds } from "../../../../lib/providers/xenorchestra/model/identity.ts";
+import { parseIdentity, toVmIds } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "../fake_server.ts";
 
 const name = "w1";
 const providerId = `xenorchestra://${POOL_PARIS}/${WORKER_1}`;
 const OURS = { kind: "providerId", vmId: WORKER_1, poolId: POOL_PARIS } as const;
 
-describe("toIdentity()", () => {
+describe("parseIdentity()", () => {
   test.each([
     ["a provider ID", { name, providerId }, OURS],
     ["a provider ID whose VM reports itself", { name, providerId, systemUuid: WORKER_1 }, OURS],
@@ -43,7 +43,7 @@ describe("toIdentity()", () => {
       { kind: "other", presence: { kind: "foreign", providerId: "aws:///i-1" } },
     ],
   ])("reads %s", (_title, node, identity) => {
-    expect<object>(toIdentity(node)).toEqual(identity);
+    expect<object>(parseIdentity(node)).toEqual(identity);
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe("toIdentity()", () => {
     [{ name }, "noIdentity", 'Node "w1" reports no system UUID'],
     [{ name, systemUuid: "none" }, "noIdentity", '"none" as its system UUID'],
   ])("says of %j: %s", (node, reason, words) => {
-    expect(toIdentity(node)).toMatchObject({
+    expect(parseIdentity(node)).toMatchObject({
       kind: "other",
       presence: { kind: "unknown", reason, message: expect.stringContaining(words) },
     });
@@ -60,8 +60,8 @@ describe("toIdentity()", () => {
 
 test("toVmIds() gives every ID that a VM of these Nodes may have, each once", () => {
   const nodes = [{ name, providerId }, { name, systemUuid: WORKER_1 }, { name: "x" }];
-  const ids = toVmIds(nodes.map(toIdentity));
+  const ids = toVmIds(nodes.map(parseIdentity));
   expect([...ids]).toEqual([WORKER_1, WORKER_1_SWAPPED]);
-  const contradiction = toIdentity({ name, providerId, systemUuid: POOL_LYON });
+  const contradiction = parseIdentity({ name, providerId, systemUuid: POOL_LYON });
   expect([...toVmIds([contradiction])]).toEqual([WORKER_1, POOL_LYON, swapUuid(POOL_LYON)]);
 });

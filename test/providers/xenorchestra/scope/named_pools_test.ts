@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
-import { toIdentity } from "../../../../lib/providers/xenorchestra/model/identity.ts";
+import { parseIdentity } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
 import {
   NamedPools,
@@ -92,10 +92,10 @@ describe("a start while a pool is cut", () => {
 describe("withNamedPools()", () => {
   test("leaves the inventory as it is when every pool is known, or no Node needs one", async () => {
     const inventory = await provider.listInventory([PARIS], signal);
-    expect(withNamedPools(inventory, [toIdentity(PARIS)], ALL)).toBe(inventory);
+    expect(withNamedPools(inventory, [parseIdentity(PARIS)], ALL)).toBe(inventory);
     // Its VM moved: the pool of its provider ID may be gone for good.
     const moved = { name: "w1", providerId: `xenorchestra://${toUuid("gone")}/${WORKER_1}` };
-    expect(withNamedPools(inventory, [toIdentity(moved)], ALL)).toBe(inventory);
+    expect(withNamedPools(inventory, [parseIdentity(moved)], ALL)).toBe(inventory);
     expect([...inventory.coverage.keys()].sort()).toEqual([POOL_LYON, POOL_PARIS].sort());
   });
 
@@ -105,7 +105,7 @@ describe("withNamedPools()", () => {
       { name: "b", providerId: `xenorchestra:///${WORKER_1}`, region: POOL_PARIS },
       { name: "c", providerId: "aws:///zone/i-1", region: POOL_PARIS },
     ];
-    expect(withNamedPools(NO_LISTS, nodes.map(toIdentity), ALL)).toBe(NO_LISTS);
+    expect(withNamedPools(NO_LISTS, nodes.map(parseIdentity), ALL)).toBe(NO_LISTS);
   });
 
   test("names a bounded number of pools, however many are made up", () => {
@@ -113,7 +113,7 @@ describe("withNamedPools()", () => {
       name: `n${at}`,
       providerId: `xenorchestra://${toUuid(`pool/${at}`)}/${toUuid(`vm/${at}`)}`,
     }));
-    expect(withNamedPools(NO_LISTS, nodes.map(toIdentity), ALL).coverage.size).toBe(64);
+    expect(withNamedPools(NO_LISTS, nodes.map(parseIdentity), ALL).coverage.size).toBe(64);
   });
 });
 
@@ -122,7 +122,7 @@ describe("NamedPools", () => {
     const told: string[] = [];
     const log = createLogger({ format: "json", write: (line) => told.push(line), now: () => 0 });
     const pools = new NamedPools(ALL, log);
-    const paris = toIdentity(PARIS);
+    const paris = parseIdentity(PARIS);
     for (const named of [[paris], [paris], [], [paris]]) pools.addTo(NO_LISTS, named);
     expect(told.filter((line) => line.includes(POOL_PARIS))).toHaveLength(2);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence } from "../../../../lib/cloud/provider.ts";
-import { toIdentity } from "../../../../lib/providers/xenorchestra/model/identity.ts";
+import { parseIdentity } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { PoolScope } from "../../../../lib/providers/xenorchestra/scope/pool_scope.ts";
 import { toInstance } from "../../../support/cloud/instances.ts";
 import { POOL_LYON, POOL_PARIS, WORKER_1 } from "../fake_server.ts";
@@ -62,9 +62,9 @@ describe("PoolScope.refuse()", () => {
     ["without a provider ID", { name: "n", systemUuid: WORKER_1 }, false],
     ["of another cloud, which is refused elsewhere", toNode("aws:///i-1"), false],
   ])("refuses a Node %s: %p", (_title, node, isRefused) => {
-    const refusal = toScope(["Paris"]).refuse(toIdentity(node), KNOWN);
+    const refusal = toScope(["Paris"]).refuse(parseIdentity(node), KNOWN);
     expect(refusal?.kind).toBe(isRefused ? "foreign" : undefined);
-    expect(toScope(undefined).refuse(toIdentity(node), KNOWN)).toBeUndefined();
+    expect(toScope(undefined).refuse(parseIdentity(node), KNOWN)).toBeUndefined();
   });
 });
 
@@ -74,19 +74,19 @@ describe("PoolScope.place()", () => {
   const scope = toScope(["Paris"]);
 
   test("keeps a Node of ours whose VM is in another pool, with a caution", () => {
-    const identity = toIdentity(toNode(`xenorchestra://${POOL_PARIS}/${WORKER_1}`));
+    const identity = parseIdentity(toNode(`xenorchestra://${POOL_PARIS}/${WORKER_1}`));
     const placed = scope.place(identity, present, KNOWN);
     expect(placed).toMatchObject({ kind: "present", instance });
     expect(placed).toHaveProperty("caution", expect.stringContaining("pool Lyon"));
   });
 
   test("leaves a Node without a provider ID to others when its VM is in another pool", () => {
-    const identity = toIdentity({ name: "n", systemUuid: WORKER_1 });
+    const identity = parseIdentity({ name: "n", systemUuid: WORKER_1 });
     expect(scope.place(identity, present, KNOWN).kind).toBe("foreign");
   });
 
   test("says nothing more of a VM in a pool of ours, nor of one that is not there", () => {
-    const identity = toIdentity({ name: "n", systemUuid: WORKER_1 });
+    const identity = parseIdentity({ name: "n", systemUuid: WORKER_1 });
     const here: Presence = { ...present, instance: toInstance(WORKER_1, { region: POOL_PARIS }) };
     expect(scope.place(identity, here, KNOWN)).toBe(here);
     const unknown: Presence = { kind: "unknown", reason: "notFound", message: "no" };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { ChangeHint } from "../../../../lib/cloud/provider.ts";
 import { type ServerSentEvent, SseParser } from "../../../../lib/cloud_http/sse.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
-import type { Credentials } from "../../../../lib/providers/xenorchestra/settings/config.ts";
+import type { SignIn } from "../../../../lib/providers/xenorchestra/settings/config.ts";
 import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
 import {
   createEventFeed,
@@ -64,7 +64,7 @@ class Follower {
   waits = 0;
   readonly ended: Promise<void>;
 
-  constructor(url: string, credentials: Credentials = { kind: "token", token: "t0ken" }) {
+  constructor(url: string, credentials: SignIn = { kind: "token", token: "t0ken" }) {
     const log = createLogger({
       format: "text",
       level: "debug",
@@ -138,7 +138,7 @@ describe("EventFeed", () => {
   let cloud: XenOrchestraSimulator;
   let follower: Follower;
   const deps = toDeps();
-  const start = (credentials?: Credentials): Follower => {
+  const start = (credentials?: SignIn): Follower => {
     follower = new Follower(cloud.url, credentials ?? { kind: "token", token: cloud.token });
     return follower;
   };
