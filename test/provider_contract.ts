@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CloudError } from "../lib/cloud/errors.ts";
-import type { Inventory } from "../lib/cloud/inventory/inventory.ts";
+import { type Inventory, mergeInstances } from "../lib/cloud/inventory/inventory.ts";
 import type {
   Instance,
   MatchedBy,
@@ -137,6 +137,20 @@ export function describeProviderContract(
       await harness.breakCloud();
       const broken = changes.readInstances(new Set([first.id]), signal);
       expect(await broken.catch((error: unknown) => error)).toBeInstanceOf(CloudError);
+    });
+
+    test("findInstance() says the same of a Node when another's instance was read by itself", async () => {
+      const { provider, machines } = harness;
+      const inventory = await list();
+      const find = (machine: HarnessMachine, among: Inventory): Instance =>
+        expectPresent(provider.findInstance(among, toJoining(machine)));
+      const other = find(machines[0], inventory);
+      const own = find(machines[1], inventory);
+      expect(inventory.instances.get(own.id) === own).toBe(true);
+      if (provider.changes?.readInstances === undefined) return;
+      const changed: Instance = { ...other, state: "stopped", zone: "elsewhere", addresses: [] };
+      const merged = mergeInstances(inventory, new Map([[other.id, changed]])).inventory;
+      expect(find(machines[1], merged)).toBe(own);
     });
 
     test("watchChanges() goes on through a broken cloud, and returns when its signal aborts", async () => {

@@ -117,7 +117,8 @@ export interface Provider {
   listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory>;
   /**
    * Finds a Node's instance in an inventory: memory only, never `absent`. What it means when there is none, see
-   * {@linkcode UnknownReason}.
+   * {@linkcode UnknownReason}. `present` stands until the next list as long as the Node and the instance are the same
+   * and no other instance appears.
    */
   findInstance(inventory: Inventory, node: NodeIdentity): Presence;
   /**

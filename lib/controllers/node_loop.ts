@@ -4,7 +4,7 @@
  */
 import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import type { InventoryListener, InventorySource } from "../cloud/inventory/source.ts";
-import type { ChangeHint, Presence, Provider } from "../cloud/provider.ts";
+import type { ChangeHint, Provider } from "../cloud/provider.ts";
 import type { KeySource } from "../engine/key_sources.ts";
 import { type LoopContext, ObjectLoop, type ObjectLoopOptions } from "../engine/object_loop.ts";
 import type { WrittenVersions } from "../engine/written_versions.ts";
@@ -12,7 +12,6 @@ import type { KubeClient } from "../kube/api/client.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
-import { isUninitialized } from "./identity.ts";
 import type { NodePresences } from "./node_presences.ts";
 
 /** What every controller of Nodes works with. */
@@ -58,17 +57,7 @@ export class NodeLoop extends ObjectLoop<Node> {
   /** Works on the Nodes whose instances are among `changed`, and on those that name one and report another. */
   enqueueTouched(changed: ChangeHint): void {
     if (changed === "everything") return this.enqueueAll();
-    if (changed.size === 0) return;
     const { nodes, presences } = this.#context;
-    for (const node of nodes.values()) {
-      const presence = presences.find(node);
-      const isTouched = presence.kind === "present" && changed.has(presence.instance.id);
-      if (isTouched || isMismatched(node, presence)) this.enqueue(node.metadata.name);
-    }
+    for (const name of presences.listTouched(changed, nodes.values())) this.enqueue(name);
   }
-}
-
-/** Which of the two instances may have changed is not known. */
-function isMismatched(node: Node, presence: Presence): boolean {
-  return presence.kind === "unknown" && presence.reason === "ambiguous" && !isUninitialized(node);
 }

@@ -4,15 +4,15 @@ import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import { NodePresences } from "../../lib/controllers/node_presences.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
+import { HintingProvider, toInstance } from "../support/cloud/instances.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { toNode } from "../support/nodes/nodes.ts";
 
-class CountingProvider extends FakeProvider {
+class CountingProvider extends HintingProvider {
   looks = 0;
   override findInstance(
-    ...args: Parameters<FakeProvider["findInstance"]>
-  ): ReturnType<FakeProvider["findInstance"]> {
+    ...args: Parameters<HintingProvider["findInstance"]>
+  ): ReturnType<HintingProvider["findInstance"]> {
     this.looks += 1;
     return super.findInstance(...args);
   }
@@ -23,6 +23,8 @@ async function setUp(): Promise<{
   presences: NodePresences;
   source: InventorySource;
   refresh(): Promise<void>;
+  /** Has an instance read by itself, as it is from now on. */
+  readAlone(id: string): Promise<void>;
   stop(): Promise<void>;
 }> {
   const clock = new ManualClock();
@@ -45,6 +47,11 @@ async function setUp(): Promise<{
     source,
     presences: new NodePresences(new InstanceResolver(provider, source, clock), source),
     refresh: () => clock.advance(10_000),
+    readAlone: async (id) => {
+      provider.instances.set(id, toInstance(id, { zone: "of its own" }));
+      provider.hint(new Set([id]));
+      await clock.advance(1_000);
+    },
     stop: async () => {
       stopping.abort();
       await running;
@@ -86,5 +93,57 @@ test("NodePresences looks again for a Node that was not found", async () => {
   provider.instances.set("b", toInstance("b"));
   await refresh();
   expect(presences.find(node).kind).toBe("present");
+  await stop();
+});
+
+test("NodePresences looks again for no Node but its own when an instance was read by itself", async () => {
+  const { provider, presences, refresh, readAlone, stop } = await setUp();
+  for (const id of ["b", "c"]) provider.instances.set(id, toInstance(id));
+  await refresh();
+  const nodes = ["a", "b", "c"].map((name) => toNode(name));
+  for (const node of nodes) presences.find(node);
+  provider.looks = 0;
+  await readAlone("b");
+  const found = nodes.map((node) => presences.find(node));
+  expect(found.map((one) => one.kind === "present" && one.instance.zone)).toEqual([
+    undefined,
+    "of its own",
+    undefined,
+  ]);
+  expect(provider.looks).toBe(1);
+  await stop();
+});
+
+test("NodePresences looks again for every Node when an instance appears by itself", async () => {
+  const { provider, presences, readAlone, stop } = await setUp();
+  const node = toNode("a");
+  expect(presences.find(node).kind).toBe("present");
+  const find = provider.findInstance.bind(provider);
+  provider.findInstance = (inventory, identity) =>
+    inventory.instances.has("twin")
+      ? { kind: "unknown", reason: "ambiguous", message: "two fit" }
+      : find(inventory, identity);
+  await readAlone("twin");
+  expect(presences.find(node).kind).toBe("unknown");
+  await stop();
+});
+
+test("listTouched() names the Nodes of what changed, by one pass for all who ask at once", async () => {
+  const { provider, presences, refresh, stop } = await setUp();
+  provider.instances.set("b", toInstance("b"));
+  await refresh();
+  let passes = 0;
+  const nodes = {
+    *[Symbol.iterator]() {
+      passes += 1;
+      yield* ["a", "b", "none"].map((name) => toNode(name));
+    },
+  };
+  const changed = new Set(["b"]);
+  expect(presences.listTouched(changed, nodes)).toEqual(["b"]);
+  expect(presences.listTouched(changed, nodes)).toEqual(["b"]);
+  expect(passes).toBe(1);
+  expect(presences.listTouched(new Set(["a"]), nodes)).toEqual(["a"]);
+  expect(presences.listTouched(new Set(), nodes)).toEqual([]);
   await stop();
 });

@@ -74,6 +74,7 @@ export class InventorySource {
   #isAnew = false;
   /** Whether settings changed since the start of the last refresh that succeeded. */
   #hasNewSettings = false;
+  #revision = 0;
 
   constructor(options: InventorySourceOptions) {
     this.#options = options;
@@ -93,6 +94,11 @@ export class InventorySource {
   /** The last complete answer of the cloud; absent until there was one. */
   get current(): Inventory | undefined {
     return this.#current;
+  }
+
+  /** Goes up when any instance may be another: by a list that differs, by new settings; not by a few read alone. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** Why the last refresh failed; absent when it succeeded. */
@@ -122,19 +128,13 @@ export class InventorySource {
    * @param isAnew Settings changed: failures of before count no more, nor does what was concluded from the instances
    */
   requestRefresh(isAnew: boolean = false): void {
-    if (isAnew) this.#startAnew();
+    this.#hasNewSettings ||= isAnew;
+    if (isAnew) this.#revision += 1;
     // Who sleeps knows already.
     if (this.#requested && (this.#isAnew || !isAnew)) return;
     this.#requested = true;
     this.#isAnew ||= isAnew;
     this.#sleeper.wake();
-  }
-
-  /** Another map, so that nobody takes what is known of its instances for what the new settings say of them. */
-  #startAnew(): void {
-    this.#hasNewSettings = true;
-    if (this.#current === undefined) return;
-    this.#current = { ...this.#current, instances: new Map(this.#current.instances) };
   }
 
   /** Calls `listener` after each refresh. Returns what ends that. */
@@ -190,6 +190,7 @@ export class InventorySource {
     try {
       const next = await provider.listInventory(interest(), signal);
       const changed = hadNewSettings ? "everything" : diffInventories(this.#current, next);
+      if (hadNewSettings || next.instances !== this.#current?.instances) this.#revision += 1;
       this.#current = next;
       this.#lastDurationMs = clock.monotonic() - startedMs;
       this.#lastAttemptMs = startedMs;

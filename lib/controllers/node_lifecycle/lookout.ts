@@ -2,7 +2,7 @@
  * Looks at every Node in memory, and at none while nothing can have changed.
  * @module
  */
-import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import type { ChangeHint } from "../../cloud/provider.ts";
 import { isReady } from "../identity.ts";
 import type { NodeContext } from "../node_loop.ts";
 import type { Disagreements } from "./disagreements.ts";
@@ -22,8 +22,8 @@ export class Lookout {
   readonly #options: LookoutOptions;
   /** Whether a Node changed since the last look. */
   #isStale = true;
-  /** The instances that the last look saw. */
-  #seen: Inventory["instances"] | undefined;
+  /** The revision of the inventory that the last look saw. */
+  #seen: number | undefined;
 
   constructor(options: LookoutOptions) {
     this.#options = options;
@@ -37,9 +37,19 @@ export class Lookout {
   /** Whether a look would see what the last one saw: all Nodes Ready, all machines there, and nothing changed. */
   get isAtRest(): boolean {
     const { source, fleet, reconciler } = this.#options;
-    const { current, lastError } = source;
-    if (this.#isStale || lastError || current?.instances !== this.#seen) return false;
+    const { revision, lastError } = source;
+    if (this.#isStale || lastError || revision !== this.#seen) return false;
     return reconciler.areAllReady && fleet.isWell;
+  }
+
+  /** Instances that were read by themselves need no look at every Node while all is well; but they were seen. */
+  noteSeen(changed: ChangeHint): void {
+    const { nodes, presences, fleet } = this.#options;
+    if (changed === "everything") return;
+    for (const name of presences.listTouched(changed, nodes.values())) {
+      const node = nodes.get(name);
+      if (node && presences.find(node).kind === "present") fleet.noteSeen(node);
+    }
   }
 
   /**
@@ -52,7 +62,7 @@ export class Lookout {
     if (this.isAtRest) return false;
     const { nodes, presences, source, fleet, disagreements } = this.#options;
     this.#isStale = false;
-    this.#seen = source.current?.instances;
+    this.#seen = source.revision;
     const hasMissing = fleet.look();
     disagreements.dropSettled();
     for (const node of nodes.values()) {

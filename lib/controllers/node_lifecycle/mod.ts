@@ -70,7 +70,10 @@ export class NodeLifecycleController {
         lookout.noteChange();
         reconciler.forget(name);
       },
-      onRefresh: () => void this.#look(),
+      onRefresh: (changed) => {
+        if (lookout.isAtRest) lookout.noteSeen(changed);
+        else this.#look();
+      },
       onTick: () => pacer.tick(this.#look()),
       tickIntervalMs: monitorPeriodMs,
       forgetsSuccesses: true,

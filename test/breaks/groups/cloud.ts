@@ -19,8 +19,8 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "a failed refresh changes nothing but the age",
     edits: edit(
       SOURCE,
-      "this.#failures += 1;",
-      "this.#failures += 1; this.#current = undefined;",
+      "this.#lastAttemptMs = startedMs; this.#failures += 1;",
+      "this.#lastAttemptMs = startedMs; this.#failures += 1; this.#current = undefined;",
       'if (due === "everything" || this.#current === undefined) return;',
     ),
     tests: ["test/cloud/inventory/source_test.ts"],
@@ -37,7 +37,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
         "const { inventory, changed } = mergeInstances(this.#current, shown); " +
         "const _left = [...inventory.instances].filter(([_id]) => !due.has(_id) || shown.has(_id)); " +
         "this.#current = { ...inventory, instances: new Map(_left) };",
-      "instances: new Map(this.#current.instances)",
+      "if (hadNewSettings || next.instances !== this.#current?.instances)",
     ),
     tests: ["test/cloud/inventory/hints_test.ts"],
   },
@@ -66,11 +66,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   {
     id: "keep-old-judgements",
     invariant: "what was found under old settings is written on no Node under new ones",
-    edits: edit(
-      SOURCE,
-      "this.#current = { ...this.#current, instances: new Map(this.#current.instances) };",
-      "",
-    ),
+    edits: edit(SOURCE, "if (isAnew) this.#revision += 1;", ""),
     tests: ["test/controllers/node_presences_test.ts"],
   },
   {

@@ -242,9 +242,9 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant:
       "a machine that shows up and is what a Node of another one reports is noticed at once",
     edits: edit(
-      "lib/controllers/node_loop.ts",
-      "if (isTouched || isMismatched(node, presence))",
-      "if (isTouched)",
+      "lib/controllers/node_presences.ts",
+      "return isMismatched && !isUninitialized(node);",
+      "return isMismatched && isUninitialized(node);",
     ),
     tests: ["test/controllers/node_loop_test.ts"],
   },

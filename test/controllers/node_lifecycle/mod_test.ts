@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { lose, startFleet } from "../../support/nodes/lifecycle_rig.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { isGone, lose, startFleet } from "../../support/nodes/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
 
 /** Time after which everything that would be deleted is. */
 const LONG_MS = 300_000;
+const REFRESH_MS = 30_000;
 
 describe("NodeLifecycleController", () => {
   test("L-13 every Node is looked at once in a period", async () => {
@@ -40,6 +42,44 @@ describe("NodeLifecycleController", () => {
     rig.server.setReady("n0", "False");
     await rig.clock.advance(10_000);
     expect(looks).toBeGreaterThan(0);
+  });
+
+  test("while all is well an instance that was read by itself makes it look for no Node but its own", async () => {
+    await using rig = await startFleet(3);
+    rig.provider.refreshIntervalMs = 3_600_000;
+    await rig.clock.advance(60_000);
+    const names: string[] = [];
+    const find = rig.provider.findInstance.bind(rig.provider);
+    rig.provider.findInstance = (inventory, node) => {
+      names.push(node.name);
+      return find(inventory, node);
+    };
+    rig.provider.instances.set("n1", toInstance("n1", { zone: "other" }));
+    rig.provider.hint(new Set(["n1"]));
+    await rig.clock.advance(10_000);
+    expect(names).toEqual(["n1"]);
+  });
+
+  test("an instance that was read by itself was seen: its Node is deleted when it goes", async () => {
+    await using rig = await startFleet(9);
+    const find = rig.provider.findInstance.bind(rig.provider);
+    rig.provider.findInstance = (inventory, node) =>
+      inventory.instances.get("late")?.zone === undefined && node.name === "late"
+        ? { kind: "unknown", reason: "notCovered", message: "it may be a copy" }
+        : find(inventory, node);
+    rig.add("late");
+    await rig.clock.advance(REFRESH_MS);
+    rig.provider.instances.set("late", toInstance("late", { zone: "here" }));
+    rig.provider.hint(new Set(["late"]));
+    await rig.clock.advance(1_000);
+    // It goes before anybody looks at every Node again.
+    rig.loseMachines("late");
+    const place = { kind: "unknown", reason: "notListed", message: "not listed" } as const;
+    rig.provider.findInstance = (inventory, node) =>
+      node.name === "late" ? place : find(inventory, node);
+    await rig.clock.advance(REFRESH_MS);
+    rig.server.setReady("late", "Unknown");
+    expect(await rig.advanceUntil(() => isGone(rig, "late"), LONG_MS)).toBeLessThan(LONG_MS);
   });
 
   test("a Node that falls asks for a newer inventory at once", async () => {

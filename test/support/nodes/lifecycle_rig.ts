@@ -19,7 +19,7 @@ import { createWorkQueueMetrics } from "../../../lib/engine/work_queue_metrics.t
 import type { EventOptions } from "../../../lib/kube/events/events.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
-import { FakeProvider, toInstance } from "../cloud/instances.ts";
+import { HintingProvider, toInstance } from "../cloud/instances.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { NodeServer } from "../kube/node_server.ts";
 import { type NodeOptions, toNode } from "./nodes.ts";
@@ -32,7 +32,7 @@ export interface SaidEvent extends EventOptions {
 /** Everything that a controller of Nodes lives on; nothing runs yet. */
 export interface LifecycleWorld {
   readonly clock: ManualClock;
-  readonly provider: FakeProvider;
+  readonly provider: HintingProvider;
   readonly server: NodeServer;
   readonly nodes: Store<Node>;
   readonly source: InventorySource;
@@ -50,7 +50,7 @@ export interface LifecycleWorld {
 /** Creates a world with nothing in it. */
 export function createLifecycleWorld(): LifecycleWorld {
   const clock = new ManualClock();
-  const provider = new FakeProvider();
+  const provider = new HintingProvider();
   provider.clock = () => clock.monotonic();
   const lines: string[] = [];
   const log = createLogger({
