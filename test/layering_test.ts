@@ -10,7 +10,7 @@ interface Rule {
 }
 
 const CLIENT_NODE = "@kubernetes/client-node";
-const PURE = /\/(plan|addresses|labels|identity|instance_labels|rivals|words)\.ts$/;
+const PURE = /\/(plan|addresses|identity|instance_labels|rivals|words)\.ts$/;
 
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },

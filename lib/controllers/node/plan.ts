@@ -2,14 +2,14 @@
  * Decides what a Node needs: pure and total, and nothing once it was applied.
  * @module
  */
-import type { InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
+import type { Instance, InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { hasAddresses, listTypeChanges, planAddresses } from "./addresses.ts";
 import { isUninitialized } from "../identity.ts";
+import { toInstanceLabels } from "../instance_labels.ts";
 import { type EventWord, toEvent, UNINITIALIZED_TAINT } from "../words.ts";
 import type { NodePatch } from "../node_writer.ts";
-import { planLabels } from "./labels.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** Everything that one reconcile of a Node does. Absent members need no call. */
@@ -129,4 +129,26 @@ function toAddresses(
 ): { addresses?: readonly InstanceAddress[] } {
   if (plan.kind !== "wanted" || hasAddresses(node, plan.addresses)) return {};
   return { addresses: plan.addresses };
+}
+
+/** Labels to set, and what was left out. */
+export interface LabelPlan {
+  readonly set: Readonly<Record<string, string>>;
+  /** One sentence for each label that was refused. */
+  readonly refused: readonly string[];
+}
+
+/**
+ * Plans the labels of a Node's first write: topology labels replace what is there, additional ones never do.
+ * Only differences are set.
+ */
+export function planLabels(node: Node, instance: Instance): LabelPlan {
+  const actual = node.metadata.labels ?? {};
+  const { topology, additional, refused } = toInstanceLabels(instance);
+  const set: Record<string, string> = {};
+  for (const [key, value] of Object.entries(topology)) if (actual[key] !== value) set[key] = value;
+  for (const [key, value] of Object.entries(additional)) {
+    if (!Object.hasOwn(actual, key)) set[key] = value;
+  }
+  return { set, refused };
 }

@@ -5,7 +5,6 @@
 import { type Clock, isTimeout, startDeadline } from "../../core/clock.ts";
 import { Limiter } from "../../core/limiter.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
-import { type Call, GET, toCollection, toRequest, toWhat } from "./call.ts";
 import type {
   DeleteOptions,
   KubeClient,
@@ -41,6 +40,11 @@ import {
   toUserAgent,
   toWatchSearch,
   PATCH_CONTENT_TYPES,
+  type Call,
+  GET,
+  toCollection,
+  toRequest,
+  toWhat,
 } from "./wire.ts";
 
 /** Settings of {@linkcode createKubeClient}. */

@@ -150,7 +150,7 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "overwrite-labels-of-others",
     invariant: "additional labels never replace what is there when a Node is initialised",
     edits: edit(
-      "lib/controllers/node/labels.ts",
+      "lib/controllers/node/plan.ts",
       "if (!Object.hasOwn(actual, key)) set[key] = value;",
       "if (actual[key] !== value) set[key] = value;",
     ),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { planLabels } from "../../../lib/controllers/node/labels.ts";
+import { planLabels } from "../../../lib/controllers/node/plan.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
 

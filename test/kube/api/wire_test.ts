@@ -6,15 +6,20 @@ import { describe, expect, test } from "bun:test";
 import { LEASES } from "../../../lib/kube/kinds/lease.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import {
+  type Call,
   checkDeleted,
+  GET,
   hasPrecondition,
   readBody,
+  toCollection,
   toDeletion,
   toListSearch,
   toObject,
   toPage,
+  toRequest,
   toUserAgent,
   toWatchSearch,
+  toWhat,
 } from "../../../lib/kube/api/wire.ts";
 
 describe("toListSearch()", () => {
@@ -197,4 +202,43 @@ test("readBody() reads to a bound", async () => {
   await expect(readBody(create(17), 'read "/x"')).rejects.toThrow(
     'Cannot read "/x": the answer is longer than 16 MiB',
   );
+});
+
+const CONTEXT = { userAgent: "landfall", deadlineMs: 30_000 } as const;
+
+test("toRequest() names the request without its query, and sends no body where there is none", () => {
+  const call: Call = { ...GET, path: "/api/v1/nodes?limit=1" };
+  expect(toRequest(call, CONTEXT)).toEqual({
+    method: "GET",
+    path: "/api/v1/nodes?limit=1",
+    headers: { accept: "application/json", "user-agent": "landfall" },
+    what: 'read "/api/v1/nodes"',
+    repeatable: true,
+    beforeSend: undefined,
+    deadlineMs: 30_000,
+  });
+});
+
+test("toRequest() sends a body as JSON, with its type", () => {
+  const call: Call = {
+    method: "PATCH",
+    verb: "patch",
+    path: "/api/v1/nodes/a",
+    body: { spec: {} },
+    contentType: "application/merge-patch+json",
+    repeatable: false,
+  };
+  expect(toRequest(call, CONTEXT)).toMatchObject({
+    headers: { "content-type": "application/merge-patch+json" },
+    body: '{"spec":{}}',
+    repeatable: false,
+  });
+});
+
+test("toWhat() names verb and path for errors", () => {
+  expect(toWhat({ verb: "list", path: "/api/v1/nodes?limit=1" })).toBe('list "/api/v1/nodes"');
+});
+
+test("toCollection() has a namespace only when there is one", () => {
+  expect([toCollection(undefined), toCollection("a")]).toEqual([{}, { namespace: "a" }]);
 });
