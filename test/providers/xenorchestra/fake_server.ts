@@ -2,10 +2,12 @@
  * A small Xen Orchestra that answers from captures of a real one; tests bend it.
  * @module
  */
+import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
   parseXenOrchestraConfig,
   type XenOrchestraSettings,
@@ -41,6 +43,11 @@ export const HOST_PARIS_1 = "542f1cb1-a19f-4d16-a9da-6d7d791ca664";
 export const HOST_PARIS_2 = "70216d65-1402-423b-a1a2-ee716aac2135";
 /** k8s-worker-1, running on {@linkcode HOST_PARIS_2}. */
 export const WORKER_1 = "cf910379-9c51-46ef-af3f-4a51129ecb9e";
+/** Its Node, by the provider ID. */
+export const NODE: NodeIdentity = {
+  name: "w1",
+  providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}`,
+};
 /** The same as a UEFI guest's kernel shows it. */
 export const WORKER_1_SWAPPED = "790391cf-519c-ef46-af3f-4a51129ecb9e";
 
@@ -185,4 +192,13 @@ export function toDeps(
     clock: new ManualClock(),
     metrics: new MetricsRegistry(),
   };
+}
+
+/** A provider as the registry makes it, on a server in memory. */
+export function createProvider(
+  { url }: Pick<FakeXenOrchestra, "url">,
+  settings: object = {},
+  deps: ProviderDeps = toDeps(),
+): Provider {
+  return xenOrchestra.create(toSettings(url, settings), deps);
 }

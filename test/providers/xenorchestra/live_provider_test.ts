@@ -4,13 +4,14 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
-import type { ChangeHint, NodeIdentity } from "../../../lib/cloud/provider.ts";
+import type { ChangeHint } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { LiveProvider } from "../../../lib/providers/xenorchestra/live_provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import type { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
 import {
+  createProvider,
   FakeXenOrchestra,
   HOST_PARIS_2,
   POOL_LYON,
@@ -18,13 +19,10 @@ import {
   toDeps,
   toSettings,
   WORKER_1,
+  NODE,
 } from "./fake_server.ts";
 
 const signal = new AbortController().signal;
-const NODE: NodeIdentity = {
-  name: "k8s-worker-1",
-  providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}`,
-};
 
 let here: FakeXenOrchestra;
 let there: FakeXenOrchestra;
@@ -36,7 +34,7 @@ beforeEach(() => {
   there = new FakeXenOrchestra();
   const deps = toDeps();
   ({ clock } = deps);
-  const made = xenOrchestra.create(toSettings(here.url), deps);
+  const made = createProvider(here, {}, deps);
   if (!(made instanceof LiveProvider)) throw new Error("Cannot test another provider");
   provider = made;
 });
@@ -122,7 +120,7 @@ describe("reconfigure()", () => {
     const lines: string[] = [];
     const write = (line: string): number => lines.push(line);
     const log = createLogger({ format: "text", write, now: () => 0 });
-    const made = xenOrchestra.create(toSettings(here.url), toDeps({ log }));
+    const made = createProvider(here, {}, toDeps({ log }));
     await made.listInventory([NODE], signal);
     lines.length = 0;
     here.dropPool(POOL_LYON);

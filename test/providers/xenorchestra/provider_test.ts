@@ -5,22 +5,20 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
-import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
+  createProvider,
   FakeXenOrchestra,
   HOST_PARIS_2,
   loadCapture,
   POOL_LYON,
   POOL_PARIS,
-  toDeps,
   toResponse,
-  toSettings,
   WORKER_1,
   WORKER_1_SWAPPED,
+  NODE as OURS,
 } from "./fake_server.ts";
 
 const signal = new AbortController().signal;
-const OURS: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
 const BY_UUID: NodeIdentity = { name: "w1", systemUuid: WORKER_1.toUpperCase() };
 const UEFI: NodeIdentity = { name: "w1", systemUuid: WORKER_1_SWAPPED };
 
@@ -28,7 +26,7 @@ let fake: FakeXenOrchestra;
 let provider: Provider;
 
 function create(more: object = {}): Provider {
-  return xenOrchestra.create(toSettings(fake.url, more), toDeps());
+  return createProvider(fake, more);
 }
 
 async function look(node: NodeIdentity, interest = [node]): Promise<[Inventory, Presence]> {

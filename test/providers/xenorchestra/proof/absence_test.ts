@@ -14,11 +14,11 @@ import {
 import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
 import { ConnectionWatch } from "../../../../lib/providers/xenorchestra/proof/connection_watch.ts";
 import { Memory } from "../../../../lib/providers/xenorchestra/memory.ts";
-import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
 import { XenOrchestraProvider } from "../../../../lib/providers/xenorchestra/provider.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import type { Stay } from "../../../../lib/providers/xenorchestra/proof/stays.ts";
 import {
+  createProvider,
   FakeXenOrchestra,
   HOST_PARIS_1,
   loadCapture,
@@ -28,11 +28,11 @@ import {
   toResponse,
   toSettings,
   WORKER_1,
+  NODE,
 } from "../fake_server.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;
-const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
 
 /** The master of the other pool, and its dom0. */
 const HOST_LYON = "18cca4d2-25b0-4d84-aaf0-804c7783f024";
@@ -54,7 +54,7 @@ async function read(node: NodeIdentity = NODE): Promise<string> {
 
 beforeEach(async () => {
   fake = new FakeXenOrchestra();
-  provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+  provider = createProvider(fake);
   // Seen once, then deleted for good.
   inventory = await provider.listInventory([NODE], signal);
   fake.remove("vms", WORKER_1);
@@ -331,7 +331,7 @@ describe("proveAbsence()", () => {
   test("is unsure after a start while a connection is not up", async () => {
     fake.dropPool(POOL_LYON);
     fake.collections["servers"] = servers("pooldown-servers");
-    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    provider = createProvider(fake);
     inventory = await provider.listInventory([NODE], signal);
     expect(inventory.coverage.has(POOL_LYON)).toBe(false);
     expect(await read()).toBe("unknown partLost");
@@ -433,7 +433,7 @@ describe("proveAbsence()", () => {
     fake.collections["servers"] = fake
       .list("servers")
       .filter(({ poolId }) => poolId === POOL_PARIS);
-    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    provider = createProvider(fake);
     inventory = await provider.listInventory([NODE], signal);
     expect(await read({ ...NODE, region: POOL_LYON })).toBe("unknown notCovered");
     expect(await read()).toBe("absent");
@@ -485,7 +485,7 @@ describe("proveAbsence()", () => {
 describe("proveAbsence() of a VM that this process never saw", () => {
   /** Landfall starts after the VM has left. */
   async function startAnew(): Promise<void> {
-    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    provider = createProvider(fake);
     inventory = await provider.listInventory([NODE], signal);
   }
 
@@ -680,7 +680,7 @@ describe("proveAbsence() while another pool is lost", () => {
   });
 
   test("does so after a start, too, when the connection alone tells that a pool is lost", async () => {
-    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    provider = createProvider(fake);
     inventory = await provider.listInventory([NODE], signal);
     expect(inventory.coverage.has(POOL_LYON)).toBe(false);
     expect((await ask()).kind).toBe("absent");

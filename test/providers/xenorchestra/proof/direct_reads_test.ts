@@ -7,19 +7,17 @@ import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity, Provider } from "../../../../lib/cloud/provider.ts";
 import { swapUuid } from "../../../../lib/core/text/uuid.ts";
 import { withLosses } from "../../../../lib/providers/xenorchestra/proof/direct_reads.ts";
-import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
 import {
+  createProvider,
   FakeXenOrchestra,
   POOL_LYON,
   POOL_PARIS,
   type Shown,
-  toDeps,
-  toSettings,
   WORKER_1,
+  NODE,
 } from "../fake_server.ts";
 
 const signal = new AbortController().signal;
-const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
 /** Its machine moved to Lyon long ago. */
 const MOVED: NodeIdentity = { ...NODE, region: POOL_LYON };
 const UNMATCHED: NodeIdentity = { name: "w1", systemUuid: WORKER_1 };
@@ -30,7 +28,7 @@ let machine: Shown;
 
 beforeEach(() => {
   fake = new FakeXenOrchestra();
-  provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+  provider = createProvider(fake);
   machine = { ...fake.list("vms").find(({ id }) => id === WORKER_1), id: WORKER_1 };
 });
 afterEach(() => fake.stop());
@@ -188,7 +186,7 @@ describe("a Node that was never matched", () => {
   });
 
   test('by "pools" it is not taken from another Landfall by a halted copy', async () => {
-    provider = xenOrchestra.create(toSettings(fake.url, { pools: [POOL_LYON] }), toDeps());
+    provider = createProvider(fake, { pools: [POOL_LYON] });
     await provider.listInventory([], signal);
     showCopy();
     expect(await readAll(UNMATCHED)).toEqual(UNKNOWN);

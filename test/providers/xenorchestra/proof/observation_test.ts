@@ -8,20 +8,19 @@ import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import { InventorySource } from "../../../../lib/cloud/inventory/source.ts";
 import type { NodeIdentity, Provider, UnknownReason } from "../../../../lib/cloud/provider.ts";
 import type { AbsenceQuestion } from "../../../../lib/providers/xenorchestra/proof/absence.ts";
-import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
 import { judgeUnlisted } from "../../../../lib/providers/xenorchestra/proof/observation.ts";
 import {
+  createProvider,
   FakeXenOrchestra,
   HOST_PARIS_1,
   POOL_LYON,
   POOL_PARIS,
   toDeps,
-  toSettings,
   WORKER_1,
+  NODE,
 } from "../fake_server.ts";
 
 const signal = new AbortController().signal;
-const NODE: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
 const POOLLESS: NodeIdentity = { name: "w1", providerId: `xenorchestra:///${WORKER_1}` };
 
 describe("judgeUnlisted()", () => {
@@ -134,7 +133,7 @@ describe("findInstance() of a Node with a provider ID", () => {
 
   beforeEach(() => {
     fake = new FakeXenOrchestra();
-    provider = xenOrchestra.create(toSettings(fake.url), toDeps());
+    provider = createProvider(fake);
   });
   afterEach(() => fake.stop());
 
@@ -226,7 +225,7 @@ describe("a new Node that has a provider ID already", () => {
   /** What the first look at a new Node ends with, the refresh that it asks for included. */
   async function register(node: NodeIdentity): Promise<string> {
     const { clock, ...deps } = toDeps();
-    const provider = xenOrchestra.create(toSettings(fake.url), { ...deps, clock });
+    const provider = createProvider(fake, {}, { ...deps, clock });
     const interest: NodeIdentity[] = [{ name: "older", systemUuid: POOL_LYON }];
     const { log, metrics } = deps;
     const source = new InventorySource({ provider, interest: () => interest, clock, log, metrics });

@@ -3,7 +3,6 @@ import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
 import { parseIdentity } from "../../../../lib/providers/xenorchestra/model/identity.ts";
-import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
 import {
   NamedPools,
   withNamedPools,
@@ -11,16 +10,16 @@ import {
 import { PoolScope } from "../../../../lib/providers/xenorchestra/scope/pool_scope.ts";
 import { toUuid } from "../../../../lib/simulator/xenorchestra/records.ts";
 import {
+  createProvider,
   FakeXenOrchestra,
   POOL_LYON,
   POOL_PARIS,
   toDeps,
-  toSettings,
   WORKER_1,
+  NODE as PARIS,
 } from "../fake_server.ts";
 
 const signal = new AbortController().signal;
-const PARIS: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
 const ALL = new PoolScope(undefined, new Map());
 const NO_LISTS: Inventory = {
   observedAtMs: 0,
@@ -36,7 +35,7 @@ beforeEach(() => {
   fake = new FakeXenOrchestra();
   lines = [];
   const log = createLogger({ format: "json", write: (line) => lines.push(line), now: () => 0 });
-  provider = xenOrchestra.create(toSettings(fake.url), toDeps({ log }));
+  provider = createProvider(fake, {}, toDeps({ log }));
 });
 afterEach(() => fake.stop());
 
