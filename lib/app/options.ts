@@ -57,8 +57,8 @@ export interface AppOptions {
   readonly concurrentNodeSyncs: number;
   /** Of the controllers' own flags. */
   readonly flags: FlagValues;
-  /** When a Node whose machine is gone may be deleted. */
-  readonly deletion: DeletionSettings;
+  /** When a Node whose machine is gone may be deleted. @default {DEFAULT_DELETION} */
+  readonly deletion?: DeletionSettings;
   /** The file that `provider` and `deletion` came from, to be followed; absent: there is none. */
   readonly configuration?: Configuration;
   /** Speaks of the process itself; absent: the log must do. */

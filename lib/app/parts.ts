@@ -4,6 +4,7 @@
  */
 import { ALONE, Fence } from "../core/fence.ts";
 import { createFencedClient } from "../kube/election/fenced_client.ts";
+import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
 import type { NodeIdentity, Provider } from "../cloud/provider.ts";
@@ -73,7 +74,7 @@ export function createParts(options: AppOptions): Parts {
   };
   const controllers = options.controllers.map(({ definition, module }) => {
     const context = { ...shared, events: events.speakAs(definition.component) };
-    return { definition, controller: module.create(context, options.deletion) };
+    return { definition, controller: module.create(context) };
   });
   return { caches, events, controllers, ...(cloud && { cloud }), ...(elector && { elector }) };
 }
@@ -81,7 +82,7 @@ export function createParts(options: AppOptions): Parts {
 function createNodeCloud(
   provider: Provider,
   caches: Caches,
-  { clock, log, metrics, concurrentNodeSyncs }: AppOptions,
+  { clock, log, metrics, concurrentNodeSyncs: workers, deletion = DEFAULT_DELETION }: AppOptions,
 ): NodeCloud {
   const nodes = caches.reader(NODES);
   const interest = (): NodeIdentity[] => [...nodes.values()].map(toIdentity);
@@ -89,5 +90,5 @@ function createNodeCloud(
   const resolver = new InstanceResolver(provider, source, clock);
   const presences = new NodePresences(resolver, source);
   const written = new WrittenVersions();
-  return { nodes, provider, source, resolver, presences, written, workers: concurrentNodeSyncs };
+  return { nodes, provider, source, resolver, presences, written, workers, deletion };
 }

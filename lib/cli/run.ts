@@ -6,7 +6,6 @@ import { hostname } from "node:os";
 import { Announcer, toOwnObject } from "../app/announcer.ts";
 import { type AppOptions, runApp } from "../app/app.ts";
 import { OWN_NAME, PROCESS_EVENTS } from "../app/words.ts";
-import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import { loadProviderConfig } from "../config/provider_config.ts";
 import { SettingsFile } from "../config/settings_file.ts";
@@ -99,7 +98,7 @@ async function serve(
   const serving = { log, env, signal: ended.signal };
   const cloud = definition
     ? await createCloud(settings, { ...serving, definition }, metrics)
-    : { announcer: new Announcer(toOwnObject(env, OWN_NAME)), deletion: DEFAULT_DELETION };
+    : { announcer: new Announcer(toOwnObject(env, OWN_NAME)) };
   const { kubeconfig, master } = settings;
   const credentials = await loadCredentials({
     ...(kubeconfig ? { kubeconfig } : {}),

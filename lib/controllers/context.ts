@@ -2,6 +2,7 @@
  * What a controller is given to live on.
  * @module
  */
+import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import { assert } from "../core/assert.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { LoopContext } from "../engine/object_loop.ts";
@@ -12,10 +13,13 @@ import type { FlagValues } from "./flags.ts";
 import type { NodeContext } from "./node_loop.ts";
 
 /** Nodes and the cloud that their machines are in. All controllers of a process share it. */
-export type NodeCloud = Pick<
+export interface NodeCloud extends Pick<
   NodeContext,
   "nodes" | "provider" | "source" | "resolver" | "presences" | "written" | "workers"
->;
+> {
+  /** As the process starts; `reconfigure` of a running controller tells of changes. */
+  readonly deletion: DeletionSettings;
+}
 
 /** What a controller lives on. */
 export interface ControllerContext extends LoopContext {
@@ -33,7 +37,12 @@ export interface ControllerContext extends LoopContext {
 }
 
 /** What a controller of Nodes lives on. */
-export function toNodeContext({ cloud, ...context }: ControllerContext): NodeContext {
-  assert(cloud !== undefined, "a controller of Nodes says that it needs a cloud");
-  return { ...context, ...cloud };
+export function toNodeContext(context: ControllerContext): NodeContext {
+  return { ...context, ...requireCloud(context) };
+}
+
+/** The cloud of a controller whose definition says that it needs one. */
+export function requireCloud({ cloud }: ControllerContext): NodeCloud {
+  assert(cloud !== undefined, "a controller that asks for a cloud says that it needs one");
+  return cloud;
 }

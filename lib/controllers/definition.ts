@@ -2,6 +2,7 @@
  * How a controller is added: its name and words, what it needs, and how it is loaded.
  * @module
  */
+import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
@@ -19,22 +20,18 @@ export interface ObjectWord {
   readonly meaning: string;
 }
 
-/**
- * A controller that works.
- *
- * @typeParam S What its settings in the configuration file become
- */
-export interface RunningController<S = unknown> {
+/** A controller that works. */
+export interface RunningController {
   /** Runs until the signal aborts and what was under way has ended. Called once, when this process may act. */
   run(signal: AbortSignal): Promise<void>;
   /** Called once, before {@linkcode run}: remembers what it must know by then, and writes nothing. */
   standBy?(): void;
   /**
-   * Uses other settings from now on.
+   * Uses other settings of every cloud from now on.
    *
    * @param options.isOtherCloud Whether inventories are another cloud's from now on
    */
-  reconfigure?(settings: S, options: { readonly isOtherCloud: boolean }): void;
+  reconfigure?(deletion: DeletionSettings, options: { readonly isOtherCloud: boolean }): void;
   /** The objects of its kind that it works on, for the debug pages. Absent for Nodes, which all pages have. */
   readonly objects?: Pick<StoreReader<KubeObject>, "get" | "keys">;
   /** What the debug pages show of an object of its kind, in memory. Put together with what other controllers say. */
@@ -42,18 +39,16 @@ export interface RunningController<S = unknown> {
 }
 
 /** What a controller's {@linkcode ControllerDefinition.load} gives. */
-export interface ControllerModule<S = unknown> {
+export interface ControllerModule {
   /** Creates the controller. Nothing runs yet, and nothing is asked. */
-  create(context: ControllerContext, settings: S): RunningController<S>;
+  create(context: ControllerContext): RunningController;
 }
 
 /**
  * A controller that can be chosen. What stands here is cheap to import: flags, reference pages, manifests and
  * `landfall check` iterate over all definitions, and a controller that is not chosen is not loaded.
- *
- * @typeParam S What its settings become; only the controller itself looks into them
  */
-export interface ControllerDefinition<S = unknown> {
+export interface ControllerDefinition {
   /** Name for `--controllers`, in logs and metrics. */
   readonly name: string;
   /** What `--controllers` may call it, too: the name of the Go controller that does the same. */
@@ -77,5 +72,5 @@ export interface ControllerDefinition<S = unknown> {
   /** Registers its own metrics; for the reference page alone. Absent: it has none. */
   registerMetrics?(registry: MetricsRegistry): unknown;
   /** Imports what runs. */
-  load(): Promise<ControllerModule<S>>;
+  load(): Promise<ControllerModule>;
 }

@@ -71,10 +71,7 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
       source: { requestRefresh: (isAnew) => void (counters.refreshes += isAnew ? 1 : 0) },
       controllers: [
         {},
-        {
-          reconfigure: (to, { isOtherCloud }) =>
-            void deletions.push([to as DeletionSettings, isOtherCloud]),
-        },
+        { reconfigure: (to, { isOtherCloud }) => void deletions.push([to, isOtherCloud]) },
       ],
       announcer: { announce: ({ reason }, message) => void said.push(`${reason}: ${message}`) },
       clock,

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { toNodeContext } from "../../lib/controllers/context.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { requireCloud, toNodeContext } from "../../lib/controllers/context.ts";
 import { AssertionError } from "../../lib/core/assert.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { Caches } from "../../lib/kube/cache/caches.ts";
@@ -8,14 +9,16 @@ import { createLifecycleWorld } from "../support/nodes/lifecycle_rig.ts";
 test("toNodeContext() puts Nodes and their cloud beside what every controller has", () => {
   const { context, metrics } = createLifecycleWorld();
   const { nodes, provider, source, resolver, presences, written, workers, ...rest } = context;
-  const cloud = { nodes, provider, source, resolver, presences, written, workers };
+  const deletion = DEFAULT_DELETION;
+  const cloud = { deletion, nodes, provider, source, resolver, presences, written, workers };
   const caches = new Caches(rest);
   expect(toNodeContext({ ...rest, caches, metrics, flags: {}, cloud })).toMatchObject(context);
 });
 
-test("toNodeContext() refuses a controller that did not say that it needs a cloud", () => {
+test("toNodeContext() and requireCloud() refuse a controller that did not say that it needs a cloud", () => {
   const { context } = createLifecycleWorld();
   const caches = new Caches(context);
   const without = { ...context, caches, metrics: new MetricsRegistry(), flags: {} };
   expect(() => toNodeContext(without)).toThrow(AssertionError);
+  expect(() => requireCloud(without)).toThrow(AssertionError);
 });

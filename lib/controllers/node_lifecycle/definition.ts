@@ -3,7 +3,6 @@
  * @module
  */
 import { NODES } from "../../kube/kinds/node.ts";
-import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { MONITOR_FLAG } from "./flags.ts";
 import { createLifecycleMetrics } from "./metrics.ts";
@@ -11,7 +10,7 @@ import { RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME, SHUTDOWN_TAINT } from "./words.ts";
 
 /** Taints Nodes whose machines are off, deletes those whose machines are proven gone. */
-export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
+export const nodeLifecycleController: ControllerDefinition = {
   name: NAME,
   aliases: ["cloud-node-lifecycle-controller"],
   kind: NODES,

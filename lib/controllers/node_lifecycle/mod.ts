@@ -4,7 +4,7 @@
  */
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { type ControllerContext, toNodeContext } from "../context.ts";
+import { type ControllerContext, requireCloud, toNodeContext } from "../context.ts";
 import { readFlag } from "../flags.ts";
 import { isReady } from "../identity.ts";
 import { type NodeContext, NodeLoop } from "../node_loop.ts";
@@ -28,13 +28,10 @@ export interface NodeLifecycleControllerOptions {
 }
 
 /** Creates the controller for the registry. */
-export function create(
-  context: ControllerContext,
-  deletion: DeletionSettings,
-): NodeLifecycleController {
+export function create(context: ControllerContext): NodeLifecycleController {
   return new NodeLifecycleController({
     context: toNodeContext(context),
-    deletion,
+    deletion: requireCloud(context).deletion,
     metrics: createLifecycleMetrics(context.metrics),
     monitorPeriodMs: readFlag(context.flags, MONITOR_FLAG),
   });
