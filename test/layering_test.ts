@@ -97,12 +97,26 @@ test("no file of lib imports what its layer may not know", async () => {
   expect(problems).toEqual([]);
 });
 
-test("documents and manifests know no provider but by the registry", async () => {
+test("documents and manifests know no provider and no controller but by the registries", async () => {
   const makers = [...(await listSources("docs")), ...(await listSources("deploy"))];
   const problems: string[] = [];
   for (const file of makers) {
     for (const { target } of await listImports(file)) {
-      if (/^lib\/providers\/(?!mod\.ts$)/.test(target)) problems.push(`${file}: ${target}`);
+      const isByName = /^lib\/(providers\/(?!mod\.ts$)|controllers\/\w+\/)/.test(target);
+      if (isByName) problems.push(`${file}: ${target}`);
+    }
+  }
+  expect(problems).toEqual([]);
+});
+
+test("a process knows no controller but by the registry", async () => {
+  // What the cloud says of a Node is shown whichever controllers run.
+  const allowed = "lib/controllers/node/view.ts";
+  const problems: string[] = [];
+  for (const file of [...(await listSources("lib/app")), "lib/cli/run.ts"]) {
+    for (const { target } of await listImports(file)) {
+      const isRoom = /^lib\/controllers\/\w+\//.test(target);
+      if (isRoom && target !== allowed) problems.push(`${file}: ${target}`);
     }
   }
   expect(problems).toEqual([]);

@@ -1,0 +1,180 @@
+/**
+ * A controller and a cloud that are added by a line each to a registry: described, checked, run, and without a trace
+ * when they are not chosen.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { renderPages } from "../../docs/generator/pages.ts";
+import { ALL } from "../../docs/generator/registries.ts";
+import { listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
+import type { CheckReport } from "../../lib/cli/check/report.ts";
+import { main } from "../../lib/cli/main.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+import { systemClock } from "../../lib/core/clock.ts";
+import {
+  type KubernetesSimulator,
+  startKubernetesSimulator,
+} from "../../lib/simulator/kubernetes/mod.ts";
+import { galleryController } from "../support/galleries/definition.ts";
+import { GALLERIES } from "../support/galleries/kinds.ts";
+import { describeGalleries, PROGRAM } from "../support/galleries/scenario.ts";
+import { NAME } from "../support/galleries/words.ts";
+import { toRegistration } from "../support/nodes/nodes.ts";
+import { until } from "../support/nodes/rig.ts";
+import { startLandfall } from "../support/process/landfall_process.ts";
+import { findFreePort } from "../support/process/server_process.ts";
+import { ROOT } from "../support/sources.ts";
+
+const REGISTRY = [...CONTROLLERS, galleryController];
+
+/** An API server in memory, and a file that leads to it. */
+async function startServer(): Promise<{
+  readonly kubernetes: KubernetesSimulator;
+  readonly folder: string;
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+}> {
+  const kubernetes = startKubernetesSimulator({ clock: systemClock });
+  const folder = await mkdtemp(join(tmpdir(), "landfall-added-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  const config = {
+    clusters: [{ name: "c", cluster: { server: kubernetes.url } }],
+    users: [{ name: "u", user: {} }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+  const stop = async (): Promise<void> => {
+    await kubernetes.stop();
+    await rm(folder, { recursive: true });
+  };
+  return { kubernetes, folder, kubeconfig, stop };
+}
+
+describeGalleries("a simulated API server", async () => {
+  const { kubernetes, kubeconfig, stop } = await startServer();
+  return {
+    kubeconfig,
+    fetch: (path, init) => fetch(kubernetes.url + path, init),
+    install: async () => kubernetes.installKind(GALLERIES),
+    stop: async () => {
+      // Nothing of Nodes, not even a watch.
+      expect(kubernetes.requests.entries.filter(({ resource }) => resource === "nodes")).toEqual(
+        [],
+      );
+      await stop();
+    },
+  };
+});
+
+test("one that is not chosen leaves no trace, whatever cloud is chosen", async () => {
+  const { kubernetes, folder, kubeconfig, stop } = await startServer();
+  kubernetes.installKind(GALLERIES);
+  kubernetes.objects.createNode(toRegistration("one"));
+  const cloudConfig = join(folder, "cloud.yaml");
+  await writeFile(cloudConfig, "machines: [one]\n");
+  const port = await findFreePort();
+  const landfall = startLandfall(PROGRAM, [
+    `--controllers=*,-${NAME}`,
+    "--cloud-provider=example",
+    `--cloud-config=${cloudConfig}`,
+    `--kubeconfig=${kubeconfig}`,
+    `--debug-address=127.0.0.1:${port}`,
+    "--secure-port=0",
+  ]);
+  const spec = (): string => JSON.stringify(kubernetes.objects.getNode("one")?.["spec"]);
+  await until("the Node is initialised", () => spec().includes("example://one"), 15_000);
+  const read = async (path: string): Promise<string> =>
+    await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  expect(await read("/metrics")).not.toContain("galler");
+  expect(await read("/metrics")).not.toContain("example_catalogues");
+  expect(await read("/")).not.toContain("galleries");
+  expect(await read("/readyz?verbose")).not.toContain("galleries");
+  const asked = kubernetes.requests.entries.map(({ resource }) => resource);
+  expect(asked).not.toContain("galleries");
+  expect(asked).not.toContain("configmaps");
+  expect((await landfall.stop()).code).toBe(0);
+  await stop();
+}, 30_000);
+
+test.each(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle", NAME])(
+  "a run with %s loads no other controller",
+  async (name) => {
+    const code = `
+      await import("${ROOT}/lib/cli/run.ts");
+      const { CONTROLLERS } = await import("${ROOT}/lib/controllers/mod.ts");
+      const { galleryController } = await import("${ROOT}/test/support/galleries/definition.ts");
+      const { loadControllers } = await import("${ROOT}/lib/controllers/load.ts");
+      const registry = [...CONTROLLERS, galleryController];
+      await loadControllers(registry.filter((one) => one.name === "${name}"));
+      console.log(Object.keys(require.cache).join("\\n"));`;
+    await using child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
+    const loaded = (await child.stdout.text()).split("\n");
+    const modules = loaded
+      .map((path) => /(?:lib\/controllers|test\/support)\/(\w+)\/mod\.ts$/.exec(path)?.[1])
+      .filter((room) => room !== undefined);
+    const rooms: Readonly<Record<string, string>> = {
+      "cloud-node": "node",
+      "cloud-node-label-sync": "node_labels",
+      "cloud-node-lifecycle": "node_lifecycle",
+      [NAME]: "galleries",
+    };
+    expect(modules).toEqual([rooms[name] ?? ""]);
+  },
+);
+
+test("the reference pages tell of it: Events, flags, words, metrics and rights", () => {
+  const pages = renderPages({ ...ALL, controllers: REGISTRY });
+  expect(pages.get("events.md")).toContain("## `example-gallery`");
+  expect(pages.get("events.md")).toContain("| `GalleryCatalogued` ");
+  expect(pages.get("flags.md")).toContain("| `--concurrent-gallery-syncs` ");
+  expect(pages.get("flags.md")).toContain("| `example-gallery-controller` ");
+  expect(pages.get("labels.md")).toContain("| `example.org/catalogue` ");
+  expect(pages.get("metrics.md")).toContain("| `example_catalogues_written_total` ");
+  expect(pages.get("permissions.md")).toContain("`galleries.example.org`");
+  for (const text of renderPages().values()) expect(text).not.toMatch(/galler|catalogue/i);
+});
+
+test("its rights are in the roles of a registry that has it, and in no others", () => {
+  const lease = { namespace: "kube-system", name: "l" };
+  const { clusterRules } = toPolicy(listRights(needAll(lease, REGISTRY)));
+  expect(clusterRules).toContainEqual({
+    apiGroups: ["example.org"],
+    resources: ["galleries"],
+    verbs: ["list", "watch", "patch"],
+  });
+  expect(JSON.stringify(toPolicy(listRights(needAll(lease))))).not.toContain("galleries");
+});
+
+test("landfall check asks for its rights, and for no cloud and no Node when it is chosen alone", async () => {
+  const { kubeconfig, kubernetes, stop } = await startServer();
+  const printed: string[] = [];
+  const print = (text: string): unknown => printed.push(text);
+  const flags = [`--controllers=${NAME}`, `--kubeconfig=${kubeconfig}`, "--output=json"];
+  const code = await main(["check", ...flags], {
+    env: {},
+    print,
+    complain: print,
+    controllers: REGISTRY,
+  });
+  const report: CheckReport = JSON.parse(printed.join(""));
+  expect([code, report.status]).toEqual([0, "ok"]);
+  expect(report.settings).not.toHaveProperty("provider");
+  expect([report.cloud.status, report.nodes.status]).toEqual(["skipped", "skipped"]);
+  const asked = report.permissions.permissions.map(({ verb, resource }) => `${verb} ${resource}`);
+  expect(asked.filter((right) => !/events|leases|reviews/.test(right))).toEqual([
+    "list galleries",
+    "watch galleries",
+    "list configmaps",
+    "watch configmaps",
+    "patch galleries",
+    "create configmaps",
+    "patch configmaps",
+    "delete configmaps",
+  ]);
+  expect(kubernetes.requests.entries.some(({ resource }) => resource === "nodes")).toBe(false);
+  await stop();
+});

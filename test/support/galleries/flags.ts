@@ -1,0 +1,14 @@
+/**
+ * Flags of the example controller.
+ * @module
+ */
+import type { ControllerFlag } from "../../../lib/controllers/flags.ts";
+
+/** How many galleries are worked on at once. */
+export const SYNCS_FLAG: ControllerFlag = {
+  name: "concurrent-gallery-syncs",
+  type: "int",
+  default: "2",
+  help: "How many galleries are worked on at once",
+  range: [1, 100],
+};

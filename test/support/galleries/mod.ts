@@ -1,0 +1,154 @@
+/**
+ * The example controller: what hangs in a gallery is said by ConfigMaps with its label, and kept in a ConfigMap that
+ * the gallery owns.
+ * @module
+ */
+import type { ControllerContext } from "../../../lib/controllers/context.ts";
+import type { RunningController } from "../../../lib/controllers/definition.ts";
+import { readFlag } from "../../../lib/controllers/flags.ts";
+import { toEvent } from "../../../lib/controllers/words.ts";
+import type { Counter } from "../../../lib/core/metrics.ts";
+import type { ReconcileResult } from "../../../lib/engine/controller.ts";
+import { fromSecondary } from "../../../lib/engine/key_sources.ts";
+import { ObjectLoop } from "../../../lib/engine/object_loop.ts";
+import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
+import { isKubeError } from "../../../lib/kube/api/errors.ts";
+import { type StoreReader, toKey } from "../../../lib/kube/cache/store.ts";
+import { SYNCS_FLAG } from "./flags.ts";
+import { CONFIG_MAPS, type ConfigMap, GALLERIES, type Gallery } from "./kinds.ts";
+import { createGalleryMetrics } from "./metrics.ts";
+import { EVENT_WORDS, FINALIZER, GALLERY_LABEL, NAME } from "./words.ts";
+
+/** Creates the controller for the registry. */
+export function create(context: ControllerContext): GalleryController {
+  return new GalleryController(context);
+}
+
+class GalleryController implements RunningController {
+  readonly objects: StoreReader<Gallery>;
+  readonly #context: ControllerContext;
+  readonly #maps: StoreReader<ConfigMap>;
+  readonly #written = new WrittenVersions();
+  readonly #loop: ObjectLoop<Gallery>;
+  readonly #cataloguesWritten: Counter;
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+    this.objects = context.caches.reader(GALLERIES);
+    this.#maps = context.caches.reader(CONFIG_MAPS, { labelSelector: GALLERY_LABEL });
+    this.#cataloguesWritten = createGalleryMetrics(context.metrics).written;
+    this.#loop = new ObjectLoop({
+      context,
+      name: NAME,
+      queueName: "galleries",
+      noun: "gallery",
+      objects: this.objects,
+      written: this.#written,
+      workers: readFlag(context.flags, SYNCS_FLAG),
+      inputs: ({ metadata }) => [
+        metadata.generation,
+        metadata.finalizers,
+        metadata.deletionTimestamp,
+      ],
+      reconcile: (gallery, signal) => this.#reconcile(gallery, signal),
+      forget: () => undefined,
+      sources: [fromSecondary(this.#maps, (map) => [toGalleryKey(map)])],
+    });
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#loop.run(signal);
+  }
+
+  describe(gallery: Gallery): object {
+    const outcome = this.#loop.outcomes.get(toKey(gallery))?.outcome ?? null;
+    return { paintings: this.#listPaintings(gallery), outcome };
+  }
+
+  async #reconcile(gallery: Gallery, signal: AbortSignal): Promise<ReconcileResult> {
+    const { finalizers = [], deletionTimestamp } = gallery.metadata;
+    const isKept = finalizers.includes(FINALIZER);
+    if (deletionTimestamp === undefined) {
+      if (!isKept) await this.#setFinalizers(gallery, [...finalizers, FINALIZER], signal);
+      await this.#writeCatalogue(gallery, signal);
+    } else if (isKept) {
+      await this.#deleteCatalogue(gallery, signal);
+      this.#context.events.record(gallery, toEvent(EVENT_WORDS.closed, "The catalogue is gone"));
+      const others = finalizers.filter((one) => one !== FINALIZER);
+      await this.#setFinalizers(gallery, others, signal);
+    }
+    return {};
+  }
+
+  /** The list is replaced whole, so nobody may have written it since. */
+  async #setFinalizers(
+    gallery: Gallery,
+    finalizers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name, namespace = "", resourceVersion } = gallery.metadata;
+    const body = { metadata: { finalizers, resourceVersion } };
+    const { client } = this.#context;
+    const patch = { type: "merge", body } as const;
+    const patched = await client.patch(GALLERIES, { namespace, name }, patch, signal);
+    this.#written.note(gallery, patched);
+  }
+
+  async #writeCatalogue(gallery: Gallery, signal: AbortSignal): Promise<void> {
+    const { name, namespace = "", uid } = gallery.metadata;
+    const paintings = this.#listPaintings(gallery).join(",");
+    const path = { namespace, name: toCatalogueName(name) };
+    if (this.#maps.get(toKey({ metadata: path }))?.data?.["paintings"] === paintings) return;
+    const { apiVersion, kind } = GALLERIES;
+    const body = {
+      apiVersion: CONFIG_MAPS.apiVersion,
+      kind: CONFIG_MAPS.kind,
+      metadata: {
+        ...path,
+        labels: { [GALLERY_LABEL]: name },
+        ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+      },
+      data: { paintings },
+    };
+    const { client } = this.#context;
+    await client.create(CONFIG_MAPS, { namespace }, body, signal).catch(async (error: unknown) => {
+      if (!isKubeError(error, "alreadyExists")) throw error;
+      await client.patch(CONFIG_MAPS, path, { type: "merge", body }, signal);
+    });
+    this.#cataloguesWritten.inc();
+    const said = toEvent(EVENT_WORDS.catalogued, `There are: ${paintings || "none"}`);
+    this.#context.events.record(gallery, said);
+  }
+
+  async #deleteCatalogue(gallery: Gallery, signal: AbortSignal): Promise<void> {
+    const { name, namespace = "" } = gallery.metadata;
+    const path = { namespace, name: toCatalogueName(name) };
+    const { uid } = this.#maps.get(toKey({ metadata: path }))?.metadata ?? {};
+    if (uid === undefined) return;
+    try {
+      await this.#context.client.delete(CONFIG_MAPS, path, { uid }, signal);
+    } catch (error) {
+      if (!isKubeError(error, "notFound")) throw error;
+    }
+  }
+
+  /** Names of the ConfigMaps that name the gallery; its own catalogue is none of them. */
+  #listPaintings({ metadata: { name, namespace } }: Gallery): string[] {
+    const maps = [...this.#maps.values()].filter(
+      ({ metadata }) =>
+        metadata.namespace === namespace &&
+        metadata.labels?.[GALLERY_LABEL] === name &&
+        metadata.ownerReferences === undefined,
+    );
+    return maps.map(({ metadata }) => metadata.name).toSorted();
+  }
+}
+
+function toCatalogueName(gallery: string): string {
+  return `${gallery}-catalogue`;
+}
+
+/** A catalogue has the label, too: one that somebody changes or deletes is written again. */
+function toGalleryKey({ metadata: { namespace, labels } }: ConfigMap): string {
+  return `${namespace}/${labels?.[GALLERY_LABEL]}`;
+}
