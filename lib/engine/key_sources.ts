@@ -12,8 +12,8 @@ export interface KeySource {
    * whether something is due. Returns what ends that.
    */
   subscribe(listener: (keys: Iterable<Key>) => void): () => void;
-  /** Resolves once a reconcile can rely on it: no object is worked on before. Absent: always. */
-  untilSynced?(signal: AbortSignal): Promise<void>;
+  /** What a reconcile reads: no object is worked on while it is not there. @default {nothing that may be missing} */
+  readonly reader?: Pick<StoreReader<KubeObject>, "synced" | "untilSynced">;
 }
 
 /**
@@ -31,7 +31,7 @@ export function fromSecondary<T extends KubeObject>(
       secondaries.subscribe((_key, before, after) =>
         listener(new Set([...(before ? toKeys(before) : []), ...(after ? toKeys(after) : [])])),
       ),
-    untilSynced: (signal) => secondaries.untilSynced(signal),
+    reader: secondaries,
   };
 }
 

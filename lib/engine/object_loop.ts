@@ -90,7 +90,11 @@ export class ObjectLoop<T extends KubeObject> {
   readonly #controller: Controller;
   /** Objects that were met as they stood before another write. The watch brings what they are waiting for. */
   readonly #deferred = new Set<Key>();
+  /** Objects that wait for what a reconcile reads. */
+  readonly #held = new Set<Key>();
   #reconciles = 0;
+  /** Ends the run; nothing runs before. */
+  #stop: AbortSignal = AbortSignal.abort();
   /** Rests while all is well. */
   readonly #sleeper: Sleeper;
 
@@ -140,6 +144,7 @@ export class ObjectLoop<T extends KubeObject> {
   /** Runs until the signal aborts and what was under way has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { objects, sources = [] } = this.#options;
+    this.#stop = signal;
     const unsubscribe = [
       objects.subscribe((key, before, after) => {
         if (this.#deferred.delete(key) || this.#isRelevant(before, after)) this.#queue.add(key);
@@ -152,22 +157,14 @@ export class ObjectLoop<T extends KubeObject> {
       ),
     ];
     try {
-      await Promise.all([this.#work(signal), this.#tick(signal)]);
+      await Promise.all([this.#controller.run(signal), this.#tick(signal)]);
     } finally {
       for (const end of unsubscribe) end();
     }
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    const { sources = [] } = this.#options;
-    // Who does not see what it created creates it again.
-    const synced = Promise.all(sources.map((source) => source.untilSynced?.(signal)));
-    await synced.catch(() => undefined); // only the stop can reject this
-    await this.#controller.run(signal);
-  }
-
   async #reconcile(key: Key, signal: AbortSignal): Promise<ReconcileResult> {
-    const { objects, written, reconcile, forget } = this.#options;
+    const { objects, sources = [], written, reconcile, forget } = this.#options;
     this.#reconciles += 1;
     if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();
     const object = objects.get(key);
@@ -177,6 +174,8 @@ export class ObjectLoop<T extends KubeObject> {
       forget(key);
       return {};
     }
+    const missing = sources.find(({ reader }) => reader?.synced === false)?.reader;
+    if (missing !== undefined) return this.#hold(key, missing);
     if (written.isStale(object)) {
       this.#deferred.add(key);
       return { isPending: true };
@@ -187,6 +186,22 @@ export class ObjectLoop<T extends KubeObject> {
       if (isKubeError(error, "conflict")) this.#expectNewer(key, object);
       throw error;
     }
+  }
+
+  /** Who does not see what it created creates it again: works on an object once the kind that is missing is there. */
+  #hold(key: Key, missing: NonNullable<KeySource["reader"]>): ReconcileResult {
+    this.#held.add(key);
+    if (this.#held.size === 1)
+      missing.untilSynced(this.#stop).then(
+        () => this.#release(),
+        () => undefined,
+      );
+    return { isPending: true };
+  }
+
+  #release(): void {
+    for (const key of this.#held) this.#queue.add(key);
+    this.#held.clear();
   }
 
   /** Somebody else wrote first: works on what the watch brings, sooner than the back-off ends. */

@@ -58,16 +58,13 @@ test("fromSecondary() tells nothing once it was ended", () => {
   expect(take()).toEqual([]);
 });
 
-test("fromSecondary() is synced with the first list, even an empty one", async () => {
+test("fromSecondary() is read with the first list, even an empty one, and not while the kind is gone", () => {
   const { gadgets, source } = follow();
-  const stop = new AbortController();
-  let isSynced = false;
-  const waiting = source.untilSynced?.(stop.signal).then(() => (isSynced = true));
-  await Promise.resolve();
-  expect(isSynced).toBe(false);
+  expect(source.reader?.synced).toBe(false);
   gadgets.replace([], "1");
-  await waiting;
-  expect(isSynced).toBe(true);
+  expect(source.reader?.synced).toBe(true);
+  gadgets.clear();
+  expect(source.reader?.synced).toBe(false);
 });
 
 const OWNER = { apiVersion: "example.org/v1", kind: "Widget", name: "w", uid: "u" };

@@ -164,6 +164,28 @@ test("ObjectLoop works on nothing before all that it reads is there, and then on
   expect(rig.worked).toEqual(["ns/w"]);
 });
 
+test("ObjectLoop works on nothing while a kind that it reads is gone, and then on what it was asked to", async () => {
+  await using rig = startWidgets({ over: BY_NAME });
+  for (const name of ["a", "b", "c", "d"]) rig.widgets.apply(toWidget(name, "1"));
+  rig.gadgets.apply(toGadget("g", "1", { widgets: ["a"] }));
+  const lose = () => {
+    rig.gadgets.clear();
+    rig.widgets.apply(toWidget("b", "2", { spec: "other" }));
+    rig.loop.enqueue("ns/c");
+  };
+  expect(await workedAfter(rig, lose)).toEqual([]);
+  await rig.clock.advance(600_000);
+  rig.loop.enqueue("ns/b");
+  expect(await workedAfter(rig, () => rig.gadgets.replace([], "3"))).toEqual([
+    "ns/a",
+    "ns/b",
+    "ns/c",
+  ]);
+  rig.gadgets.clear();
+  expect(await workedAfter(rig, () => rig.loop.enqueue("ns/d"))).toEqual([]);
+  expect(await workedAfter(rig, () => rig.gadgets.replace([], "4"))).toEqual(["ns/d"]);
+});
+
 test("ObjectLoop ends when it is stopped while it waits for what it reads", async () => {
   const rig = startWidgets({ over: BY_NAME, lacksGadgets: true });
   rig.widgets.apply(toWidget("w", "1"));
