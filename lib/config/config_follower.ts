@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConfigParser } from "../cloud/provider_definition.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
+import { News } from "../core/news.ts";
 import { readConfigText } from "./config_text.ts";
 import { parseProviderConfig, placeIssues, type ProviderConfig } from "./provider_config.ts";
 import type { SettingsFile } from "./settings_file.ts";
@@ -86,13 +87,15 @@ class ConfigFollower<S> {
   #judged: string | undefined;
   /** When the next look is due, in monotonic milliseconds. */
   #dueMs = 0;
-  /** What was refused last, in digest, and when it is told again, in monotonic milliseconds; absent when in use. */
-  #refused: { readonly digest: string; readonly remindMs: number } | undefined;
+  /** Whether what was judged last was refused. */
+  #isRefused = false;
+  readonly #refusals: News;
 
   constructor(options: ConfigFollowerOptions<S>) {
     this.#options = options;
     const { settings, deletion } = options.current;
     this.#current = { settings, deletion };
+    this.#refusals = new News({ clock: options.clock, afterMs: REMIND_MS });
   }
 
   /** Looks at the file, and judges it when that has sense. The next look comes soon if it is not what it was. */
@@ -127,24 +130,24 @@ class ConfigFollower<S> {
 
   /** What was refused is judged anew at each look: what the file names, such as caFile, may have come since. */
   #isInUse(digest: string): boolean {
-    return digest === this.#judged && this.#refused === undefined;
+    return digest === this.#judged && !this.#isRefused;
   }
 
   async #judge(sight: Sight): Promise<void> {
-    const { onOutcome, clock } = this.#options;
-    const before = this.#refused;
-    this.#refused = undefined;
+    const { onOutcome } = this.#options;
+    const wasRefused = this.#isRefused;
     try {
       const config = await this.#use(sight);
+      this.#isRefused = false;
+      this.#refusals.end();
       if (config) onOutcome({ kind: "applied", warnings: config.warnings });
-      else if (before) onOutcome({ kind: "withdrawn" });
+      else if (wasRefused) onOutcome({ kind: "withdrawn" });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      const nowMs = clock.monotonic();
-      const digest = toDigest("refusal", JSON.stringify([this.#judged, error.issues]));
-      const isNews = digest !== before?.digest || nowMs >= before.remindMs;
-      this.#refused = isNews ? { digest, remindMs: nowMs + REMIND_MS } : before;
-      if (isNews) onOutcome({ kind: "refused", issues: error.issues });
+      const { issues } = error;
+      this.#isRefused = true;
+      const isNew = this.#refusals.isNew(JSON.stringify([this.#judged, issues]));
+      if (isNew) onOutcome({ kind: "refused", issues });
     }
   }
 
@@ -183,6 +186,6 @@ function toSightDigest(sight: Sight): string {
   return "text" in sight ? toDigest("text", sight.text) : toDigest("error", sight.error.message);
 }
 
-function toDigest(kind: "error" | "refusal" | "text", content: string | Uint8Array): string {
+function toDigest(kind: "error" | "text", content: string | Uint8Array): string {
   return createHash("sha256").update(`${kind} `).update(content).digest("base64");
 }
