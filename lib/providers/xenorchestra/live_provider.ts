@@ -21,8 +21,7 @@ import type { XenOrchestraSettings } from "./settings/config.ts";
 import { ConnectionWatch } from "./proof/connection_watch.ts";
 import { inspectToken } from "./inspection/inspect_token.ts";
 import { Memory } from "./memory.ts";
-import type { XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
-import { ScopedProvider } from "./scope/scoped_provider.ts";
+import { type XenOrchestraOptions, XenOrchestraProvider } from "./provider.ts";
 import type { Session } from "./session/session.ts";
 import type { TokenWatch } from "./session/token_watch.ts";
 
@@ -169,7 +168,7 @@ export class LiveProvider implements Provider, Changes {
   }
 
   #createGeneration(settings: XenOrchestraSettings, memory: Memory, left: AbortSignal): Generation {
-    const provider = new ScopedProvider({ ...this.#options, settings, memory });
+    const provider = new XenOrchestraProvider({ ...this.#options, settings, memory });
     const signal = AbortSignal.any([this.#options.signal, left]);
     const connections = new ConnectionWatch({ ...this.#options, memory, signal });
     return { settings, provider, memory, connections };

@@ -25,7 +25,7 @@ import { Lister, type Listing } from "./wire/lister.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
 import type { XenOrchestraSettings } from "./settings/config.ts";
 import { DirectReads, withLosses } from "./proof/direct_reads.ts";
-import { parseIdentity, toVmIds } from "./model/identity.ts";
+import { type Identity, parseIdentity, toVmIds } from "./model/identity.ts";
 import { inspectXenOrchestra } from "./inspection/inspect.ts";
 import {
   isPlaceKnown,
@@ -73,7 +73,7 @@ export class XenOrchestraProvider implements Provider, Changes {
   readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
   readonly refreshIntervalMs: number;
   /** The pools whose Nodes are ours. */
-  protected readonly scope: PoolScope;
+  readonly #scope: PoolScope;
   readonly #options: XenOrchestraOptions;
   readonly #lister: Lister;
   readonly #namedPools: NamedPools;
@@ -90,8 +90,8 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.#memory = options.memory ?? new Memory();
     this.#reads = new DirectReads({ api, settings, memory: this.#memory });
     this.#shownPools = new Set(this.#memory.knownPools.keys());
-    this.scope = new PoolScope(settings.pools, this.#memory.knownPools);
-    this.#namedPools = new NamedPools(this.scope, options.log);
+    this.#scope = new PoolScope(settings.pools, this.#memory.knownPools);
+    this.#namedPools = new NamedPools(this.#scope, options.log);
     this.#lister = new Lister(api, clock, settings.addresses.network);
     this.refreshIntervalMs = options.settings.refreshIntervalMs;
   }
@@ -166,6 +166,45 @@ export class XenOrchestraProvider implements Provider, Changes {
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
     const identity = parseIdentity(node);
+    const refusal = this.#scope.refuse(identity, inventory);
+    return refusal ?? this.#scope.place(identity, this.#find(inventory, identity), inventory);
+  }
+
+  async readInstance(
+    inventory: Inventory,
+    node: NodeIdentity,
+    signal: AbortSignal,
+    { mayPartsBeLost = false }: ReadOptions = {},
+  ): Promise<Presence> {
+    const identity = parseIdentity(node);
+    const refusal = this.#scope.refuse(identity, inventory);
+    if (refusal) return refusal;
+    if (identity.kind === "other") return identity.presence;
+    try {
+      const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };
+      const presence = await this.#reads.read(identity, known, signal);
+      return this.#scope.place(identity, presence, inventory);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
+      throw error;
+    }
+  }
+
+  toInstanceId(providerId: string): string | undefined {
+    const parsed = parseProviderId(providerId);
+    return parsed.kind === "ours" ? parsed.vmId : undefined;
+  }
+
+  toPlaces(
+    instance: Instance | undefined,
+    labels: Readonly<Record<string, string>>,
+  ): readonly Place[] {
+    return toPlaces(instance, labels);
+  }
+
+  /** Finds the VM, whosever the Node is. */
+  #find(inventory: Inventory, identity: Identity): Presence {
     if (identity.kind === "other") return identity.presence;
     const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
     const other =
@@ -188,36 +227,6 @@ export class XenOrchestraProvider implements Provider, Changes {
       ? `No VM ${id} is listed, but one with the bytes of a UEFI guest is (${identity.swapped}); still to be confirmed`
       : `No VM with the system UUID ${id} is listed`;
     return toUnknown("notListed", message);
-  }
-
-  async readInstance(
-    inventory: Inventory,
-    node: NodeIdentity,
-    signal: AbortSignal,
-    { mayPartsBeLost = false }: ReadOptions = {},
-  ): Promise<Presence> {
-    const identity = parseIdentity(node);
-    if (identity.kind === "other") return identity.presence;
-    try {
-      const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };
-      return await this.#reads.read(identity, known, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
-      throw error;
-    }
-  }
-
-  toInstanceId(providerId: string): string | undefined {
-    const parsed = parseProviderId(providerId);
-    return parsed.kind === "ours" ? parsed.vmId : undefined;
-  }
-
-  toPlaces(
-    instance: Instance | undefined,
-    labels: Readonly<Record<string, string>>,
-  ): readonly Place[] {
-    return toPlaces(instance, labels);
   }
 
   async #list(ids: readonly string[] | undefined, signal: AbortSignal) {

@@ -461,7 +461,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
       "if (poolId !== undefined) return undefined;",
     ),
-    tests: ["test/providers/xenorchestra/scope/scoped_provider_test.ts"],
+    tests: ["test/providers/xenorchestra/provider_pools_test.ts"],
   },
   {
     id: "own-unnamed-pools",
@@ -481,7 +481,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "this.scope = new PoolScope(settings.pools, this.#memory.knownPools);",
       "this.scope = new PoolScope(settings.pools, new Map());",
     ),
-    tests: ["test/providers/xenorchestra/scope/scoped_provider_test.ts"],
+    tests: ["test/providers/xenorchestra/provider_pools_test.ts"],
   },
   {
     id: "leave-strays",
@@ -491,7 +491,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       'if (identity.kind !== "providerId") return toForeign(where);',
       "if (where) return toForeign(where);",
     ),
-    tests: ["test/providers/xenorchestra/scope/scoped_provider_test.ts"],
+    tests: ["test/providers/xenorchestra/provider_pools_test.ts"],
   },
   {
     id: "count-part-of-fleet",

@@ -26,11 +26,6 @@ export class PoolScope {
     this.#lastNames = lastNames;
   }
 
-  /** Whether every pool is ours. */
-  get isWhole(): boolean {
-    return this.#wanted === undefined;
-  }
-
   /** Whether a pool is ours. By its name it is only if it was shown since the start: else nobody knows the name. */
   owns(poolId: string, known: Pick<Known, "coverage">): boolean {
     if (this.#wanted === undefined || this.#wanted.has(poolId)) return true;
@@ -50,7 +45,7 @@ export class PoolScope {
    * ours.
    */
   refuse(identity: Identity, known: Known): Presence | undefined {
-    if (this.isWhole || identity.kind !== "providerId") return undefined;
+    if (this.#wanted === undefined || identity.kind !== "providerId") return undefined;
     const { vmId, poolId = known.instances.get(vmId)?.region } = identity;
     if (poolId !== undefined && this.owns(poolId, known)) return undefined;
     const pool =

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { NodeIdentity, Provider } from "../../../../lib/cloud/provider.ts";
-import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
-import { until } from "../../../support/nodes/rig.ts";
+import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { until } from "../../support/nodes/rig.ts";
 import {
   FakeXenOrchestra,
   POOL_LYON,
@@ -9,7 +9,7 @@ import {
   toDeps,
   toSettings,
   WORKER_1,
-} from "../fake_server.ts";
+} from "./fake_server.ts";
 
 const signal = new AbortController().signal;
 const PARIS: NodeIdentity = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${WORKER_1}` };
@@ -32,7 +32,7 @@ async function ask(provider: Provider, node: NodeIdentity): Promise<string[]> {
   return [found.kind, read.kind];
 }
 
-describe("ScopedProvider", () => {
+describe("XenOrchestraProvider with the setting pools", () => {
   test("has every Node without the setting, and those of its pools with it", async () => {
     expect(await ask(create(), PARIS)).toEqual(["present", "present"]);
     expect(await ask(create([POOL_PARIS]), PARIS)).toEqual(["present", "present"]);
