@@ -19,6 +19,8 @@ export interface Server {
 export interface ServerNames {
   /** The server itself, as at the beginning of a sentence. */
   readonly server: string;
+  /** The process that answers there, of which somebody may read the log. */
+  readonly process: string;
   /** The setting {@linkcode Server.url}. */
   readonly url: string;
   /** The setting {@linkcode Server.caFile}. */

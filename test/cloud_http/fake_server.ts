@@ -12,6 +12,7 @@ import { ManualClock } from "../support/manual_clock.ts";
 /** What the server and its settings are called here; unlike the fields that hold them. */
 export const NAMES: ServerNames = {
   server: "Example Cloud",
+  process: "example-server",
   url: "api-url",
   caFile: "ca-file",
   certificateFingerprint: "pin",

@@ -35,6 +35,7 @@ type Headers = CloudRequest["headers"];
 /** What the server and its settings are called. */
 export const SERVER_NAMES: ServerNames = {
   server: "Xen Orchestra",
+  process: "xo-server",
   url: "url",
   caFile: "caFile",
   certificateFingerprint: "certificateFingerprint",

@@ -1,0 +1,194 @@
+/**
+ * Says what keeps Landfall from a server, and what a person can do about it, where it is the connection.
+ * @module
+ */
+import type { X509Certificate } from "node:crypto";
+import { connect } from "node:net";
+import type { Finding } from "../cloud/inspection.ts";
+import { systemClock, withDeadline } from "../core/clock.ts";
+import { type ConnectionFault, findConnectionFault } from "../core/net/connection_fault.ts";
+import { formatHostPort, toHostPort } from "../core/net/connection_problem.ts";
+import { describeDates, readServerCertificate } from "../core/net/server_certificate.ts";
+import { adviseOnDates } from "./connection_error.ts";
+import type { Server, ServerNames } from "./server.ts";
+import { normalise } from "./trust.ts";
+
+/** Which server was asked, and until when a person waits. */
+interface Asked {
+  readonly server: Pick<Server, "url" | "certificateFingerprint">;
+  readonly names: ServerNames;
+  readonly signal: AbortSignal;
+}
+
+/** Longest time for a second look at a server that did not do as it should, in milliseconds. */
+const LOOK_MS = 5_000;
+
+/**
+ * Finds out what was wrong with the connection: by the error, and where that does not tell, by a look at the server's
+ * certificate.
+ *
+ * @returns Nothing when the connection is not to blame, or the error does not tell
+ * @throws the signal's reason
+ */
+export async function diagnoseConnection(
+  error: unknown,
+  asked: Asked,
+): Promise<Finding | undefined> {
+  const fault = findConnectionFault(error);
+  if (fault !== undefined && fault !== "timeout" && fault !== "tls" && fault !== "closed") {
+    return await diagnoseFault(fault, asked);
+  }
+  if (asked.server.url.startsWith("https:")) {
+    const pinned = await diagnosePin(asked);
+    if (pinned !== undefined) return pinned;
+  }
+  return fault === "tls" || fault === "closed" ? await diagnoseFault(fault, asked) : undefined;
+}
+
+/** Finds out why there was no answer in time: whether a connection can be opened at all. */
+export async function diagnoseSilence(asked: Asked): Promise<Finding> {
+  const { names, server, signal } = asked;
+  const { url } = server;
+  if (!(await canConnect(url, signal))) return await diagnoseFault("timeout", asked);
+  return toFailure(
+    "noAnswer",
+    `${names.server} at ${formatHostPort(url)} takes the connection but does not answer in time`,
+    `${names.process} may be starting: try again; ` +
+      `check that the port speaks what ${names.url} says, http or https`,
+  );
+}
+
+async function diagnoseFault(fault: ConnectionFault, asked: Asked): Promise<Finding> {
+  const { url } = asked.server;
+  const { names } = asked;
+  const where = formatHostPort(url);
+  const { hostname } = new URL(url);
+  const cannot = `Cannot reach ${names.server} at ${where}`;
+  switch (fault) {
+    case "dns":
+      return toFailure(
+        "dns",
+        `${cannot}: the name "${hostname}" has no address here`,
+        `check ${names.url}; in a pod with hostNetwork use dnsPolicy: Default, or give an IP address`,
+      );
+    case "refused":
+      return toFailure(
+        "refused",
+        `${cannot}: connection refused`,
+        `nothing listens there: check host and port in ${names.url}, and that ${names.process} runs`,
+      );
+    case "noRoute":
+      return toFailure(
+        "noRoute",
+        `${cannot}: there is no route to it`,
+        `check host in ${names.url}, and the network between this machine and it`,
+      );
+    case "timeout":
+      return toFailure(
+        "timeout",
+        `${cannot}: no answer to the connection`,
+        `check host and port in ${names.url}; a firewall in between may drop packets`,
+      );
+    case "closed":
+      return toFailure(
+        "closed",
+        `${cannot}: the connection was closed before the answer`,
+        `check that the port speaks what ${names.url} says, http or https, ` +
+          `and the log of ${names.process} or of a proxy`,
+      );
+    case "proxy":
+      return toFailure(
+        "proxy",
+        `${cannot}: the proxy of the environment did not connect`,
+        "check HTTP_PROXY and HTTPS_PROXY, or name the host in NO_PROXY",
+      );
+    case "notTls":
+      return toFailure(
+        "notTls",
+        `${cannot}: it does not speak TLS on this port`,
+        `write http:// in ${names.url}, or give the port that speaks https`,
+      );
+    default:
+      return await diagnoseTls(fault, asked);
+  }
+}
+
+async function diagnoseTls(fault: ConnectionFault, asked: Asked): Promise<Finding> {
+  const { names, server } = asked;
+  const certificate = await lookAtCertificate(asked);
+  const shown = certificate === undefined ? "" : ` (SHA-256 ${certificate.fingerprint256})`;
+  const cannot = `Cannot trust the certificate of ${formatHostPort(server.url)}${shown}`;
+  const pin = `after comparing it with the server's own, set ${names.certificateFingerprint} to it`;
+  switch (fault) {
+    case "tlsName": {
+      const shownNames = certificate?.subjectAltName ?? "no name at all";
+      return toFailure(
+        "tlsName",
+        `${cannot}: it is for another name: ${shownNames}`,
+        `use a name of the certificate in ${names.url}, or ${pin}`,
+      );
+    }
+    case "tlsExpired":
+    case "tlsNotYetValid": {
+      const isEarly = fault === "tlsNotYetValid";
+      const words = isEarly ? "it is not valid yet" : "it has expired";
+      const now = systemClock.now();
+      const dates = certificate ? describeDates(certificate, isEarly, now) : words;
+      return toFailure(fault, `${cannot}: ${dates}`, adviseOnDates(fault, names));
+    }
+    case "tlsAuthority":
+      return toFailure(
+        "tlsAuthority",
+        `${cannot}: its authority is not known`,
+        `give the file of its authority in ${names.caFile}; if it is self-signed: ${pin}`,
+      );
+    default:
+      return toFailure("tls", cannot, `set ${names.caFile}, or ${pin}`);
+  }
+}
+
+/** Only a look at the certificate tells whether a pin is what stands in the way. */
+async function diagnosePin(asked: Asked): Promise<Finding | undefined> {
+  const { names, server } = asked;
+  const { url, certificateFingerprint: pin } = server;
+  const certificate = pin === undefined ? undefined : await lookAtCertificate(asked);
+  if (certificate === undefined || normalise(certificate.fingerprint256) === pin) return undefined;
+  return toFailure(
+    "tlsFingerprint",
+    `The certificate of ${formatHostPort(url)} is not the one in ${names.certificateFingerprint}: ` +
+      `its SHA-256 is ${certificate.fingerprint256}`,
+    "if it was replaced on purpose, change the setting; if not, somebody may stand in between",
+  );
+}
+
+async function lookAtCertificate({ server, signal }: Asked): Promise<X509Certificate | undefined> {
+  try {
+    return await readServerCertificate(server.url, withDeadline(signal, LOOK_MS));
+  } catch {
+    // It was only to say more than is known already.
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** Whether a TCP connection can be opened. Nothing is sent. */
+function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
+  const deadline = withDeadline(signal, LOOK_MS);
+  return new Promise((resolve) => {
+    const socket = connect(toHostPort(url));
+    const end = (isOpen: boolean): void => {
+      deadline.removeEventListener("abort", abort);
+      socket.destroy();
+      resolve(isOpen);
+    };
+    const abort = (): void => end(false);
+    deadline.addEventListener("abort", abort, { once: true });
+    socket.once("connect", () => end(true));
+    socket.once("error", abort);
+  });
+}
+
+/** What stands in the way. */
+export function toFailure(code: string, message: string, advice: string): Finding {
+  return { level: "failure", code, message, advice };
+}

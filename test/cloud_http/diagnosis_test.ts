@@ -1,0 +1,96 @@
+/**
+ * What is said of each way to miss a server, on real sockets.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
+import { createServer, type Server as TcpServer, type Socket } from "node:net";
+import { CloudError } from "../../lib/cloud/errors.ts";
+import { diagnoseConnection, diagnoseSilence } from "../../lib/cloud_http/diagnosis.ts";
+import { normalise } from "../../lib/cloud_http/trust.ts";
+import { ConnectionProblem } from "../../lib/core/net/connection_problem.ts";
+import { readTls } from "../support/net/tls_fixtures.ts";
+import { FakeServer, NAMES } from "./fake_server.ts";
+
+const { signal } = new AbortController();
+const FINGERPRINT = normalise(new X509Certificate(readTls("server.crt")).fingerprint256);
+
+let server: FakeServer;
+let silent: TcpServer;
+let silentUrl: string;
+const sockets = new Set<Socket>();
+beforeAll(async () => {
+  server = new FakeServer({ cert: readTls("server.crt"), key: readTls("server.key") });
+  silent = createServer((socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const address = silent.address();
+  silentUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : undefined}`;
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+  await server.stop();
+});
+
+/** An error of a request whose connection failed with this code. */
+function toError(code?: string): CloudError {
+  const options = code === undefined ? {} : { cause: new ConnectionProblem(code, "words") };
+  return new CloudError("unreachable", "Cannot reach", options);
+}
+
+describe("diagnoseConnection()", () => {
+  test.each([
+    ["ENOTFOUND", "dns", "check api-url; in a pod"],
+    ["ECONNREFUSED", "refused", "host and port in api-url, and that example-server runs"],
+    ["EHOSTUNREACH", "noRoute", "check host in api-url"],
+    ["ECONNRESET", "closed", "what api-url says, http or https, and the log of example-server"],
+    ["ERR_PROXY_TUNNEL", "proxy", "check HTTP_PROXY"],
+    ["EPROTO", "notTls", "write http:// in api-url"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "tlsName", "use a name of the certificate in api-url"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "tlsAuthority", "in ca-file; if it is self-signed: after"],
+    ["CERT_HAS_EXPIRED", "tlsExpired", "new one into ca-file"],
+    ["CERT_NOT_YET_VALID", "tlsNotYetValid", "check this machine's clock"],
+    [
+      "CERT_REVOKED",
+      "tls",
+      "set ca-file, or after comparing it with the server's own, set pin to it",
+    ],
+  ])("names %s as %s, with advice", async (code, wanted, advice) => {
+    const asked = { server: { url: server.url }, names: NAMES, signal };
+    const found = await diagnoseConnection(toError(code), asked);
+    expect(found).toMatchObject({ level: "failure", code: wanted });
+    expect(found?.advice).toContain(advice);
+    const shown = wanted.startsWith("tls") ? "certificate of 127.0.0.1" : "reach Example Cloud at";
+    expect(found?.message).toContain(shown);
+  });
+
+  test("looks whether another certificate than the pinned one is to blame", async () => {
+    const toAsked = (certificateFingerprint: string) => ({
+      server: { url: server.url, certificateFingerprint },
+      names: NAMES,
+      signal,
+    });
+    for (const error of [toError(), toError("ECONNRESET"), toError("CERT_REVOKED")]) {
+      const found = await diagnoseConnection(error, toAsked("ab".repeat(32)));
+      expect(found).toMatchObject({ code: "tlsFingerprint" });
+      expect(found?.message).toContain("is not the one in pin: its SHA-256 is");
+    }
+    expect(await diagnoseConnection(toError(), toAsked(FINGERPRINT))).toBeUndefined();
+  });
+
+  test("says nothing where the error tells of no connection", async () => {
+    const asked = { server: { url: "http://127.0.0.1:1" }, names: NAMES, signal };
+    expect(await diagnoseConnection(new CloudError("protocol", "no JSON"), asked)).toBeUndefined();
+  });
+});
+
+describe("diagnoseSilence()", () => {
+  test("tells a server that says nothing from one that takes no connection", async () => {
+    const open = await diagnoseSilence({ server: { url: silentUrl }, names: NAMES, signal });
+    expect(open).toMatchObject({ code: "noAnswer" });
+    expect(open.message).toStartWith("Example Cloud at 127.0.0.1:");
+    expect(open.advice).toContain("example-server may be starting");
+    const nobody = { server: { url: "http://127.0.0.1:1" }, names: NAMES, signal };
+    expect(await diagnoseSilence(nobody)).toMatchObject({ code: "timeout" });
+  });
+});
