@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { ChangeHint } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
+import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { LiveProvider } from "../../../lib/providers/xenorchestra/live_provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import type { ManualClock } from "../../support/manual_clock.ts";
@@ -28,12 +29,13 @@ let here: FakeXenOrchestra;
 let there: FakeXenOrchestra;
 let provider: LiveProvider;
 let clock: ManualClock;
+let metrics: MetricsRegistry;
 
 beforeEach(() => {
   here = new FakeXenOrchestra();
   there = new FakeXenOrchestra();
   const deps = toDeps();
-  ({ clock } = deps);
+  ({ clock, metrics } = deps);
   const made = createProvider(here, {}, deps);
   if (!(made instanceof LiveProvider)) throw new Error("Cannot test another provider");
   provider = made;
@@ -90,7 +92,7 @@ describe("reconfigure()", () => {
     };
     await list();
     await until("connections were read", () =>
-      here.paths.some((one) => one.startsWith("/servers")),
+      metrics.render().includes('code="200",operation="list_servers"'),
     );
     here.dropPool(POOL_LYON);
     here.collections["servers"] = here.list("servers").filter((one) => one["poolId"] !== null);
