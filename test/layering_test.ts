@@ -18,7 +18,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   "cloud/settings/schema.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   cloud_http: { parts: ["core", "cloud", "cloud_http"], packages: [] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },
-  engine: { parts: ["core", "kube", "engine"], packages: [] },
+  // It knows objects, and no kind of them.
+  engine: {
+    parts: ["core", "kube/api", "kube/cache", "kube/events", "kube/kinds/resource.ts", "engine"],
+    packages: [],
+  },
   config: { parts: ["core", "cloud", "config", "providers/mod.ts"], packages: ["valibot", "yaml"] },
   http: {
     parts: ["core", "http"],
@@ -126,6 +130,7 @@ test("the rules refuse what they should", () => {
   expect(checkImport("core/log.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("engine/x.ts", "lib/cloud/provider.ts", true)).toBeDefined();
   expect(checkImport("engine/x.ts", "lib/controllers/words.ts", true)).toBeDefined();
+  expect(checkImport("engine/x.ts", "lib/kube/kinds/node.ts", true)).toBeDefined();
   expect(checkImport("engine/x.ts", "lib/kube/cache/store.ts", false)).toBeUndefined();
   expect(checkImport("kube/x.ts", CLIENT_NODE, false)).toBeDefined();
   expect(checkImport("kube/x.ts", CLIENT_NODE, true)).toBeUndefined();

@@ -64,8 +64,6 @@ export interface ControllerOptions {
 export interface Controller {
   /** The last reconcile of each key, for the debug pages. */
   readonly outcomes: ReadonlyMap<string, ReconcileOutcome>;
-  /** Drops what is known of a key: its last outcome and its failures. */
-  forgetKey(key: string): void;
   /**
    * Works until the signal aborts. Then it takes nothing new, lets what runs finish, and aborts that after the grace:
    * at once when the reason is a {@linkcode LeadershipLostError}. Rejects only with an {@linkcode AssertionError}.
@@ -138,11 +136,6 @@ class QueueController implements Controller {
 
   get outcomes(): ReadonlyMap<string, ReconcileOutcome> {
     return this.#outcomes;
-  }
-
-  forgetKey(key: string): void {
-    this.#outcomes.delete(key);
-    this.#options.queue.forget(key);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -252,7 +245,10 @@ class QueueController implements Controller {
       this.#log[level](MESSAGES[outcome], fields);
     }
     const isNoNews = outcome === "notFound" || (outcome === "ok" && forgetsSuccesses);
-    if (isNoNews || exists?.(key) === false) return this.forgetKey(key);
+    if (isNoNews || exists?.(key) === false) {
+      this.#outcomes.delete(key);
+      return queue.forget(key);
+    }
     const at = clock.now();
     this.#outcomes.set(key, {
       at,
