@@ -149,19 +149,24 @@ test("its rights are in the roles of a registry that has it, and in no others", 
   expect(JSON.stringify(toPolicy(listRights(needAll(lease))))).not.toContain("galleries");
 });
 
-test("landfall check asks for its rights, and for no cloud and no Node when it is chosen alone", async () => {
-  const { kubeconfig, kubernetes, stop } = await startServer();
+/** What `landfall check` of the example controller alone reports. */
+async function check(kubeconfig: string): Promise<CheckReport> {
   const printed: string[] = [];
   const print = (text: string): unknown => printed.push(text);
   const flags = [`--controllers=${NAME}`, `--kubeconfig=${kubeconfig}`, "--output=json"];
-  const code = await main(["check", ...flags], {
-    env: {},
-    print,
-    complain: print,
-    controllers: REGISTRY,
-  });
-  const report: CheckReport = JSON.parse(printed.join(""));
-  expect([code, report.status]).toEqual([0, "ok"]);
+  const context = { env: {}, print, complain: print, controllers: REGISTRY };
+  expect(await main(["check", ...flags], context)).toBe(0);
+  return JSON.parse(printed.join(""));
+}
+
+test("landfall check of it alone asks for its rights and its kind, and for no cloud and no Node", async () => {
+  const { kubeconfig, kubernetes, stop } = await startServer();
+  expect((await check(kubeconfig)).kubernetes.findings).toContainEqual(
+    expect.objectContaining({ level: "warning", code: "missingKind" }),
+  );
+  kubernetes.installKind(GALLERIES);
+  const report = await check(kubeconfig);
+  expect(report.status).toBe("ok");
   expect(report.settings).not.toHaveProperty("provider");
   expect([report.cloud.status, report.nodes.status]).toEqual(["skipped", "skipped"]);
   const asked = report.permissions.permissions.map(({ verb, resource }) => `${verb} ${resource}`);

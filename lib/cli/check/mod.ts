@@ -7,6 +7,7 @@ import { inspectPlainly, type Inspection, isNothingSeen } from "../../cloud/insp
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { needsCloud } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { withDeadline } from "../../core/clock.ts";
@@ -18,7 +19,8 @@ import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
 import { formatCheckHelp, parseCheckFlags } from "./flags.ts";
-import { checkKubernetes } from "./kubernetes.ts";
+import { listMissingKinds } from "./kinds.ts";
+import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { listNodePlans } from "./nodes.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
@@ -26,6 +28,7 @@ import {
   type CheckFinding,
   type CheckReport,
   type CloudStep,
+  type KubernetesStep,
   type NodesStep,
   type PermissionsStep,
   toReport,
@@ -95,7 +98,11 @@ async function inspect(
       checkKubernetes(settings, env, signal).then(async (checked) => {
         kubernetes = checked;
         const needs = toNeeds(settings, { registry, isDeletionEnabled });
-        return { ...checked, permissions: await checkRights(checked.client, needs, signal) };
+        const [step, permissions] = await Promise.all([
+          checkKinds(checked, chosen, signal),
+          checkRights(checked.client, needs, signal),
+        ]);
+        return { ...checked, step, permissions };
       }),
     ]);
     const nodes = definition
@@ -153,6 +160,22 @@ function inspectCloud(provider: Provider, signal: AbortSignal): Promise<Inspecti
   if (provider.inspect) return provider.inspect(signal);
   const listInventory = (both: AbortSignal): Promise<Inventory> => provider.listInventory([], both);
   return inspectPlainly({ endpoint: provider.name, listInventory }, signal);
+}
+
+/** Adds what is missing of the kinds that controllers watch. */
+async function checkKinds(
+  { client, step }: CheckedKubernetes,
+  chosen: readonly ControllerDefinition[],
+  signal: AbortSignal,
+): Promise<KubernetesStep> {
+  const kinds = new Set(chosen.flatMap(({ watches }) => watches));
+  if (client === undefined || kinds.size === 0) return step;
+  const late = (finding: CheckFinding): CheckFinding[] => [finding];
+  const missing = await inTime(signal, late, (deadline) =>
+    listMissingKinds(client, [...kinds], deadline),
+  );
+  const findings = [...step.findings, ...missing];
+  return { ...step, status: toStatus(findings), findings };
 }
 
 async function checkRights(

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { listMissingKinds } from "../../../lib/cli/check/kinds.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
+import { NODES } from "../../../lib/kube/kinds/node.ts";
+import { GALLERIES, toDiscovery } from "../../support/kube/galleries.ts";
+import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+
+const { signal } = new AbortController();
+const CRD = "the CustomResourceDefinition galleries.example.org";
+
+/** What is said of Nodes and galleries by a server that answers like that. */
+async function ask(answer: (path: string) => unknown): Promise<string[]> {
+  const client = new ScriptedKubeClient(new ManualClock());
+  client.onGet = answer;
+  const findings = await listMissingKinds(client, [NODES, GALLERIES], signal);
+  return findings.map(({ level, code, message }) => `${level} ${code} ${message}`);
+}
+
+test.each<[string, Parameters<typeof toDiscovery>[0], readonly string[]]>([
+  ["nothing of kinds that are served", { "example.org": { v1: ["galleries"] } }, []],
+  ["a kind that is missing", {}, [`warning missingKind ${CRD} is missing`]],
+  [
+    "a kind in another version",
+    { "example.org": { v1alpha1: ["galleries"] } },
+    [`warning missingKind ${CRD} is there, but not in version v1`],
+  ],
+])("listMissingKinds() tells of %s", async (_what, served, wanted) => {
+  const documents = toDiscovery(served);
+  expect(await ask((path) => documents[path])).toEqual([...wanted]);
+});
+
+test("listMissingKinds() says why it cannot know", async () => {
+  const refused = new KubeError("forbidden", "no");
+  const refuse = (): never => {
+    throw refused;
+  };
+  expect(await ask(refuse)).toEqual(["warning forbidden no"]);
+  const bug = (): never => {
+    throw new TypeError("a bug");
+  };
+  await expect(ask(bug)).rejects.toThrow("a bug");
+});
