@@ -61,7 +61,7 @@ export function createParts(options: AppOptions): Parts {
   options.announcer?.connect(events.speakAs(provider?.name ?? OWN_NAME));
   const elector = createElector(options, { events, recovery });
   fence.follow(elector ?? ALONE);
-  const shared: Omit<ControllerContext, "events"> = {
+  const shared: Omit<ControllerContext, "events" | "cloud"> = {
     client: createFencedClient(client, fence),
     caches,
     flags,
@@ -70,10 +70,10 @@ export function createParts(options: AppOptions): Parts {
     metrics,
     queueMetrics: createWorkQueueMetrics(metrics),
     controllerMetrics: createControllerMetrics(metrics),
-    ...(cloud && { cloud }),
   };
   const controllers = options.controllers.map(({ definition, module }) => {
-    const context = { ...shared, events: events.speakAs(definition.component) };
+    const own = { ...shared, events: events.speakAs(definition.component) };
+    const context = cloud && definition.needsCloud ? { ...own, cloud } : own;
     return { definition, controller: module.create(context) };
   });
   return { caches, events, controllers, ...(cloud && { cloud }), ...(elector && { elector }) };

@@ -32,9 +32,12 @@ export interface RunningController {
    * @param options.isOtherCloud Whether inventories are another cloud's from now on
    */
   reconfigure?(deletion: DeletionSettings, options: { readonly isOtherCloud: boolean }): void;
-  /** The objects of its kind that it works on, for the debug pages. Absent for Nodes, which all pages have. */
+  /**
+   * The objects of its kind that it works on, for `/debug/<kind>`; of several controllers of a kind one gives them.
+   * Absent for Nodes, which have pages of their own.
+   */
   readonly objects?: Pick<StoreReader<KubeObject>, "get" | "keys">;
-  /** What the debug pages show of an object of its kind, in memory. Put together with what other controllers say. */
+  /** What the debug pages show of an object of its kind, in memory. That of a Node is put together from all. */
   describe?(object: KubeObject): object;
 }
 
