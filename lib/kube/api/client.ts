@@ -5,8 +5,27 @@
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 
-/** How a patch body is to be read. */
+/** How a patch body is to be read that says what changes. */
 export type PatchType = "merge" | "strategic";
+
+/**
+ * A patch.
+ *
+ * With `apply` the body is all that one manager wants of an object, which is created when it is not there: what the
+ * manager wanted before and does not name any more goes, and what others manage stays. Source:
+ * https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ */
+export type Patch =
+  | { readonly type: PatchType; readonly body: object }
+  | {
+      readonly type: "apply";
+      /** With `apiVersion`, `kind` and the name. */
+      readonly body: object;
+      /** Who wants it: a word that must not change. */
+      readonly fieldManager: string;
+      /** Takes over fields that others manage; else they are a conflict. @default {false} */
+      readonly force?: boolean;
+    };
 
 /** One page of a list. */
 export interface ListPage<T> {
@@ -102,7 +121,7 @@ export interface KubeClient {
   patch<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
-    patch: { readonly type: PatchType; readonly body: object },
+    patch: Patch,
     signal: AbortSignal,
     options?: WriteOptions,
   ): Promise<T>;

@@ -10,7 +10,7 @@ import type {
   KubeClient,
   ListPage,
   ListQuery,
-  PatchType,
+  Patch,
   WatchEvent,
   WatchQuery,
   WriteOptions,
@@ -36,6 +36,7 @@ import {
   toDeletion,
   toListSearch,
   toObject,
+  toPatchSearch,
   toPage,
   toUserAgent,
   toWatchSearch,
@@ -193,17 +194,17 @@ class HttpKubeClient implements KubeClient {
   async patch<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
-    { type, body }: { readonly type: PatchType; readonly body: object },
+    patch: Patch,
     signal: AbortSignal,
     options?: WriteOptions,
   ): Promise<T> {
     const call: Call = {
       method: "PATCH",
       verb: "patch",
-      path: toPath(resource, path),
-      body,
-      contentType: PATCH_CONTENT_TYPES[type],
-      repeatable: hasPrecondition(body),
+      path: `${toPath(resource, path)}${toPatchSearch(patch)}`,
+      body: patch.body,
+      contentType: PATCH_CONTENT_TYPES[patch.type],
+      repeatable: hasPrecondition(patch.body),
       beforeSend: options?.beforeSend,
     };
     return await this.#callFor(resource, call, signal, path.name);

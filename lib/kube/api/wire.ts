@@ -8,7 +8,7 @@ import type {
   DeleteOptions,
   ListPage,
   ListQuery,
-  PatchType,
+  Patch,
   WatchQuery,
   WriteOptions,
 } from "./client.ts";
@@ -22,7 +22,9 @@ import { findDamage, isFields } from "../kinds/shape.ts";
 const OBJECT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** How each kind of patch is announced. */
-export const PATCH_CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
+export const PATCH_CONTENT_TYPES: Readonly<Record<Patch["type"], string>> = {
+  // JSON is YAML, too.
+  apply: "application/apply-patch+yaml",
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",
 };
@@ -208,6 +210,13 @@ export function toListSearch(query: ListQuery): string {
     labelSelector,
     fieldSelector,
   });
+}
+
+/** Query string of a patch, with its question mark when there is anything to say. */
+export function toPatchSearch(patch: Patch): string {
+  if (patch.type !== "apply") return "";
+  const { fieldManager, force = false } = patch;
+  return toSearch({ fieldManager, ...(force && { force: "true" }) });
 }
 
 /** Query string of a watch, with its question mark. Bookmarks are always asked for. */

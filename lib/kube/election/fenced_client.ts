@@ -8,7 +8,7 @@ import type {
   KubeClient,
   ListPage,
   ListQuery,
-  PatchType,
+  Patch,
   WatchEvent,
   WatchQuery,
   WriteOptions,
@@ -88,7 +88,7 @@ class FencedKubeClient implements KubeClient {
   async patch<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
-    patch: { readonly type: PatchType; readonly body: object },
+    patch: Patch,
     signal: AbortSignal,
   ): Promise<T> {
     if (!isFenced(resource)) return this.#client.patch(resource, path, patch, signal);

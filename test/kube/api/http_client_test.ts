@@ -151,6 +151,19 @@ describe("createKubeClient()", () => {
     expect(asked[0]?.headers.get("content-type")).toBe(contentType);
   });
 
+  test.each([
+    [{}, "?fieldManager=landfall"],
+    [{ force: true }, "?fieldManager=landfall&force=true"],
+    [{ force: false }, "?fieldManager=landfall"],
+  ])("applies all that a manager wants, with %j", async (options, search) => {
+    const { client, asked } = await startBench(() => Response.json(NODE_A, { status: 201 }));
+    const body = { apiVersion: "v1", kind: "Node", metadata: { name: "a" } };
+    const patch = { type: "apply", body, fieldManager: "landfall", ...options } as const;
+    expect((await client.patch(NODES, { name: "a" }, patch, never)).metadata.name).toBe("a");
+    expect(asked).toMatchObject([{ method: "PATCH", path: `/api/v1/nodes/a${search}`, body }]);
+    expect(asked[0]?.headers.get("content-type")).toBe("application/apply-patch+yaml");
+  });
+
   test("deletes with preconditions", async () => {
     const { client, asked } = await startBench(() =>
       Response.json({ kind: "Status", status: "Success" }),

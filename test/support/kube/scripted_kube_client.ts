@@ -8,7 +8,7 @@ import type {
   KubeClient,
   ListPage,
   ListQuery,
-  PatchType,
+  Patch,
   Selection,
   WatchEvent,
   WatchQuery,
@@ -28,7 +28,7 @@ export type ScriptStep =
 export interface Write {
   readonly verb: "create" | "replace" | "patch" | "delete";
   readonly path: ObjectPath;
-  readonly type?: PatchType;
+  readonly type?: Patch["type"];
   readonly body: Readonly<Record<string, unknown>>;
   readonly atMs: number;
 }
@@ -114,7 +114,7 @@ export class ScriptedKubeClient implements KubeClient {
   async patch<T extends KubeObject>(
     _resource: Resource<T>,
     path: ObjectPath,
-    { type, body }: { readonly type: PatchType; readonly body: object },
+    { type, body }: Patch,
     signal: AbortSignal,
   ): Promise<T> {
     const write: Write = { verb: "patch", path, type, body: { ...body }, atMs: this.#now() };
