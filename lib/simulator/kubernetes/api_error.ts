@@ -2,6 +2,7 @@
  * Refusals of the API server: an HTTP status and a Status object that says why.
  * @module
  */
+import type { FaultRule } from "./faults.ts";
 import type { JsonObject } from "./patches/json.ts";
 
 /** What a Status object may carry beyond code, reason and message. */
@@ -96,6 +97,17 @@ export function conflict(subject: ErrorSubject, cause: string = STALE): ApiError
   return new ApiError(409, "Conflict", message, { details: detailsOf(subject) });
 }
 
+/** 409: others manage these fields, and what is applied sets them to something else. */
+export function applyConflict(fields: readonly string[]): ApiError {
+  const causes = fields.map((field) => ({
+    reason: "FieldManagerConflict",
+    message: "conflict with another manager",
+    field,
+  }));
+  const message = `Apply failed with ${fields.length} conflict(s): ${fields.join(", ")}`;
+  return new ApiError(409, "Conflict", message, { details: { causes } });
+}
+
 /** One field that breaks a rule. */
 export interface FieldProblem {
   readonly field: string;
@@ -125,4 +137,27 @@ export function badRequest(message: string): ApiError {
 export function expired(message: string, continueToken?: string): ApiError {
   const options = continueToken === undefined ? {} : { continue: continueToken };
   return new ApiError(410, "Expired", message, options);
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+/** The answer of a rule that refuses a request. */
+export function toRefusal(rule: FaultRule): ApiError {
+  const reason = rule.reason ?? REASONS[rule.status] ?? "";
+  const message = rule.message ?? `the simulator refuses this request: ${rule.status} ${reason}`;
+  const { retryAfterSeconds } = rule;
+  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new ApiError(rule.status, reason, message, options);
 }

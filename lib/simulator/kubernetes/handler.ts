@@ -4,10 +4,10 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { ACCESS_REVIEW_PATH, reviewAccess } from "./access_reviews.ts";
-import { ApiError, badRequest, invalid, noSuchPath } from "./api_error.ts";
+import { ApiError, badRequest, invalid, noSuchPath, toRefusal } from "./api_error.ts";
 import { discover } from "./schema/discovery.ts";
 import { encodeList, encodeObject, type Form } from "./requests/encoding.ts";
-import type { FaultRule, Faults } from "./faults.ts";
+import type { Faults } from "./faults.ts";
 import { applyJsonPatch } from "./patches/json_patch.ts";
 import { objectAt, stringAt, type ApiObject, type JsonObject } from "./patches/json.ts";
 import { apiVersionOf } from "./schema/kinds.ts";
@@ -33,6 +33,7 @@ const PATCH_TYPES = [
   "application/merge-patch+json",
   "application/strategic-merge-patch+json",
 ];
+const APPLY_TYPE = "application/apply-patch+yaml";
 
 /** What the handler works on. */
 export interface HandlerContext {
@@ -106,28 +107,6 @@ function discoverOrPass({ registry }: HandlerContext, path: string, request: Req
 function resourceOf(path: ApiPath): string {
   const { plural } = path.kind;
   return path.subresource === "" ? plural : `${plural}/${path.subresource}`;
-}
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: "BadRequest",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "NotFound",
-  409: "Conflict",
-  410: "Expired",
-  422: "Invalid",
-  429: "TooManyRequests",
-  500: "InternalError",
-  503: "ServiceUnavailable",
-  504: "Timeout",
-};
-
-function toRefusal(rule: FaultRule): ApiError {
-  const reason = rule.reason ?? REASONS[rule.status] ?? "";
-  const message = rule.message ?? `the simulator refuses this request: ${rule.status} ${reason}`;
-  const { retryAfterSeconds } = rule;
-  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  return new ApiError(rule.status, reason, message, options);
 }
 
 function toRefusalReply(error: ApiError): Response {
@@ -216,19 +195,22 @@ async function update(context: HandlerContext, call: Call): Promise<Response> {
 /** A whole object. Of what kind it is must be said where the server has no type for it. */
 async function readWhole({ path, request }: Call): Promise<JsonObject> {
   const body = requireObject(await readBody(request, BODY_TYPES));
-  for (const name of ["kind", "apiVersion"]) {
-    if (!path.kind.isCustom || stringAt(body, name) !== "") continue;
-    throw badRequest(`${path.kind.kind} cannot be read: '${name}' is missing`);
-  }
-  return body;
+  return path.kind.isCustom ? requireTyped(path, body) : body;
+}
+
+function requireTyped({ kind }: ApiPath, body: JsonObject): JsonObject {
+  const missing = ["kind", "apiVersion"].find((name) => stringAt(body, name) === "");
+  if (missing === undefined) return body;
+  throw badRequest(`${kind.kind} cannot be read: '${missing}' is missing`);
 }
 
 async function patch(context: HandlerContext, call: Call): Promise<Response> {
   const { path } = call;
   // Without a schema nobody knows how lists merge.
   const types = path.kind.isCustom ? PATCH_TYPES.slice(0, 2) : PATCH_TYPES;
-  const body = await readBody(call.request, types);
   const type = mediaTypeOf(call.request);
+  if (type === APPLY_TYPE) return apply(context, call);
+  const body = await readBody(call.request, types);
   const { options, headers } = writeOptionsOf(call);
   const change = (before: ApiObject): JsonObject => {
     const typed = { kind: path.kind.kind, apiVersion: apiVersionOf(path.kind), ...before };
@@ -239,6 +221,22 @@ async function patch(context: HandlerContext, call: Call): Promise<Response> {
   };
   const stored = context.registry.update(path, change, options);
   return reply(encodeObject(path.kind, stored, call.form), { headers });
+}
+
+async function apply(context: HandlerContext, call: Call): Promise<Response> {
+  const { path, query } = call;
+  const body = requireTyped(path, requireObject(await readBody(call.request, [APPLY_TYPE])));
+  const manager = query.get("fieldManager") ?? "";
+  if (manager === "") {
+    const message = "Required value: is required for apply patch";
+    const subject = { group: "meta.k8s.io", resource: "", kind: "PatchOptions", name: "" };
+    throw invalid(subject, [{ field: "fieldManager", reason: "FieldValueRequired", message }]);
+  }
+  const { options, headers } = writeOptionsOf(call);
+  const force = query.get("force") === "true";
+  const { stored, isNew } = context.registry.apply(path, body, { ...options, manager, force });
+  const status = isNew ? 201 : 200;
+  return reply(encodeObject(path.kind, stored, call.form), { status, headers });
 }
 
 async function remove(context: HandlerContext, call: Call): Promise<Response> {

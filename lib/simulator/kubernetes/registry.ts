@@ -3,7 +3,15 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
-import { alreadyExists, ApiError, badRequest, invalid, notFound } from "./api_error.ts";
+import { applyWish, listConflicts } from "./patches/apply_patch.ts";
+import {
+  alreadyExists,
+  ApiError,
+  applyConflict,
+  badRequest,
+  invalid,
+  notFound,
+} from "./api_error.ts";
 import { isEqual, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, JsonObject } from "./patches/json.ts";
 import { type CustomKind, defineCustomKind, KINDS, type Kind } from "./schema/kinds.ts";
@@ -27,11 +35,20 @@ import {
 } from "./writes.ts";
 import { validate } from "./schema/validation.ts";
 
+/** Who applies. */
+export interface ApplyOptions {
+  readonly manager: string;
+  /** Takes over what others manage. */
+  readonly force: boolean;
+}
+
 /** All objects, and the rules by which they change. */
 export class Registry {
   readonly versions: VersionCounter = new VersionCounter();
   readonly #clock: Clock;
   readonly #historyMax: number;
+  /** What each manager applied last, by UID and manager. */
+  readonly #applied = new Map<string, JsonObject>();
   readonly #collections = new Map<Kind, Collection>();
 
   constructor(clock: Clock, historyMax: number) {
@@ -140,6 +157,31 @@ export class Registry {
     return collection.put(key, (resourceVersion) =>
       withMetadata(after, { ...objectAt(after, "metadata"), ...generation, resourceVersion }),
     );
+  }
+
+  /**
+   * Makes the object what one manager wants of it, and creates it when it is not there.
+   *
+   * @throws ApiError as {@linkcode create} and {@linkcode update} do; 409 where others changed a field, without `force`
+   */
+  apply(
+    target: Target,
+    wanted: JsonObject,
+    { manager, force, ...options }: WriteOptions & ApplyOptions,
+  ): { readonly stored: Stored; readonly isNew: boolean } {
+    const isNew = !this.has(target);
+    const before = isNew ? undefined : this.read(target).object;
+    const wish = { last: this.#applied.get(`${before?.metadata.uid}/${manager}`) ?? {}, wanted };
+    const { schema } = target.kind;
+    const conflicts = before === undefined || force ? [] : listConflicts(schema, before, wish);
+    if (conflicts.length > 0) throw applyConflict(conflicts);
+    const stored = isNew
+      ? this.create(target, wanted, options)
+      : this.update(target, (object) => applyWish(schema, object, wish), options);
+    if (options.dryRun !== true) {
+      this.#applied.set(`${stored.object.metadata.uid}/${manager}`, wanted);
+    }
+    return { stored, isNew };
   }
 
   /** @throws ApiError 404, 409 when a precondition fails */

@@ -2,12 +2,14 @@ import { describe, expect, test } from "bun:test";
 import {
   alreadyExists,
   ApiError,
+  applyConflict,
   badRequest,
   conflict,
   expired,
   invalid,
   noSuchPath,
   notFound,
+  toRefusal,
   type ErrorSubject,
 } from "../../../lib/simulator/kubernetes/api_error.ts";
 
@@ -103,4 +105,22 @@ test("conflict() blames an old version when no cause is given", () => {
 test("expired() hands out a token to go on with, if there is one", () => {
   expect(expired("old", "token").toStatus()["metadata"]).toEqual({ continue: "token" });
   expect(expired("old").toStatus()["metadata"]).toEqual({});
+});
+
+test.each([
+  [{ status: 409 }, [409, "Conflict"]],
+  [{ status: 409, reason: "AlreadyExists" }, [409, "AlreadyExists"]],
+  [{ status: 418 }, [418, undefined]],
+])("toRefusal() of the rule %j is %j", (rule, expected) => {
+  const { code, reason } = toRefusal(rule).toStatus();
+  expect([code, reason]).toEqual(expected);
+});
+
+test("applyConflict() names each field", () => {
+  expect(applyConflict([".spec.a", ".spec.b"]).toStatus()).toMatchObject({
+    code: 409,
+    reason: "Conflict",
+    message: "Apply failed with 2 conflict(s): .spec.a, .spec.b",
+    details: { causes: [{ field: ".spec.a" }, { field: ".spec.b" }] },
+  });
 });

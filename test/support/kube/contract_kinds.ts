@@ -108,6 +108,22 @@ export function addKindCases(use: () => ContractContext): void {
       expect((await use().client.patch(`${HERE}/plain`, "strategic", {})).status).toBe(415);
     });
 
+    test("takes what is applied, which leaves the status alone and counts like a patch", async () => {
+      const { client } = use();
+      const path = `${HERE}/applied`;
+      const apply = (spec: object): Promise<Answer> => {
+        const body = { ...TYPE, metadata: { name: "applied" }, spec };
+        return client.patch(`${path}?fieldManager=a&force=true`, "apply", body);
+      };
+      const made = await apply({ rooms: 1, floors: 2 });
+      expect([made.status, made.body.metadata["generation"]]).toEqual([201, 1]);
+      await client.patch(`${path}/status`, "merge", { status: { open: true } });
+      const changed = await apply({ rooms: 1, towers: [{ high: 1 }] });
+      expect(changed.body.metadata["generation"]).toBe(2);
+      expect(changed.body.spec).toEqual({ rooms: 1, towers: [{ high: 1 }] });
+      expect(changed.body.status).toEqual({ open: true });
+    });
+
     test("is watched by a label, which an object may lose", async () => {
       const { client } = use();
       const { metadata } = (await client.get(ALL)).body;

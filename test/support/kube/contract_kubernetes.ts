@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import type { CustomKind } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ContractClient, type ContractTarget } from "./contract_client.ts";
+import { addApplyCases } from "./contract_apply.ts";
 import { addKindCases } from "./contract_kinds.ts";
 import { addListCases } from "./contract_lists.ts";
 import { addWatchCases } from "./contract_watches.ts";
@@ -45,5 +46,6 @@ export function describeKubernetesContract(
     addListCases(use);
     addWatchCases(use);
     addKindCases(use);
+    addApplyCases(use);
   });
 }

@@ -4,7 +4,7 @@
  */
 import { badRequest } from "../api_error.ts";
 import { isArray, isEqual, isObject, type Json, type JsonObject } from "./json.ts";
-import type { Field, ListField } from "../schema/schema.ts";
+import { type Field, fieldOf, type ListField } from "../schema/schema.ts";
 
 const DELETE_FROM = "$deleteFromPrimitiveList/";
 const ORDER = "$setElementOrder/";
@@ -42,12 +42,6 @@ export function applyStrategicPatch(
 
 function badDirective(directive: Json): Error {
   return badRequest(`invalid value for directive "$patch": ${JSON.stringify(directive)}`);
-}
-
-function fieldOf(schema: Field | undefined, key: string): Field | undefined {
-  if (typeof schema !== "object") return undefined;
-  if ("fields" in schema) return schema.fields[key];
-  return "values" in schema ? schema.values : undefined;
 }
 
 function stripDirectives(value: JsonObject): JsonObject {

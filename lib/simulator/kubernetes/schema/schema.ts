@@ -61,6 +61,13 @@ export function mapOf(values: Field): MapField {
   return { values };
 }
 
+/** The type of what stands under a key, as far as it is known. */
+export function fieldOf(schema: Field | undefined, key: string): Field | undefined {
+  if (typeof schema !== "object") return undefined;
+  if ("fields" in schema) return schema.fields[key];
+  return "values" in schema ? schema.values : undefined;
+}
+
 /** What {@linkcode normalize} found beside the value. */
 export interface Findings {
   /** Paths of fields the server does not know, `spec.foo`. They are dropped. */

@@ -1,0 +1,92 @@
+/**
+ * Server-side apply, as far as one manager applies and others write: what it wants, what it wants no more, conflicts.
+ * @module
+ */
+import { isArray, isEqual, isObject, type Json, type JsonObject } from "./json.ts";
+import { type Field, fieldOf, type ListField } from "../schema/schema.ts";
+import { applyStrategicPatch } from "./strategic_patch.ts";
+
+/** One manager's wish. */
+export interface Application {
+  /** What the manager applied before; empty the first time. */
+  readonly last: JsonObject;
+  readonly wanted: JsonObject;
+}
+
+/** What says which object is meant: nobody manages that. */
+const IDENTITY: ReadonlySet<string> = new Set([
+  ".apiVersion",
+  ".kind",
+  ".metadata.name",
+  ".metadata.namespace",
+  ".metadata.resourceVersion",
+  ".metadata.uid",
+]);
+
+/** The object with all that is wanted, and without what only this manager wanted before. */
+export function applyWish(
+  schema: Field,
+  before: JsonObject,
+  { last, wanted }: Application,
+): JsonObject {
+  const kept = applyStrategicPatch(schema, before, toRemovals(schema, before, { last, wanted }));
+  return applyStrategicPatch(schema, kept, wanted);
+}
+
+/** Paths of fields, as `.spec.a`, that somebody else set to something else. Merged lists have many owners. */
+export function listConflicts(
+  schema: Field | undefined,
+  before: JsonObject,
+  { last, wanted, path = "" }: Application & { readonly path?: string },
+): string[] {
+  return Object.entries(wanted).flatMap(([key, value]) => {
+    const [current, mine, at] = [before[key], last[key], `${path}.${key}`];
+    const field = fieldOf(schema, key);
+    if (current === undefined || IDENTITY.has(at) || isMerged(field)) return [];
+    if (isObject(value) && isObject(current)) {
+      const inner = { last: isObject(mine) ? mine : {}, wanted: value, path: at };
+      return listConflicts(field, current, inner);
+    }
+    return isEqual(current, value) || isEqual(current, mine) ? [] : [at];
+  });
+}
+
+/** A strategic merge patch that takes away what is wanted no more, unless somebody else has changed it. */
+function toRemovals(
+  schema: Field | undefined,
+  before: JsonObject,
+  { last, wanted }: Application,
+): JsonObject {
+  const patch: Record<string, Json> = {};
+  for (const [key, mine] of Object.entries(last)) {
+    const [current, value, field] = [before[key], wanted[key], fieldOf(schema, key)];
+    if (isObject(mine) && isObject(current)) {
+      const inner = { last: mine, wanted: isObject(value) ? value : {} };
+      patch[key] = toRemovals(field, current, inner);
+    } else if (isArray(mine) && isMerged(field)) {
+      const dropped = mine.filter(
+        (item) => !isArray(value) || !hasItem(value, item, field.mergeKey),
+      );
+      if (field.set) patch[`$deleteFromPrimitiveList/${key}`] = dropped;
+      else patch[key] = dropped.flatMap((item) => toDeletion(item, field.mergeKey ?? ""));
+    } else if (value === undefined && isEqual(current, mine)) patch[key] = null;
+  }
+  return patch;
+}
+
+/** Whether items of a list have owners, each by itself. */
+function isMerged(field: Field | undefined): field is ListField {
+  if (typeof field !== "object" || !("items" in field)) return false;
+  return field.set === true || field.mergeKey !== undefined;
+}
+
+function hasItem(list: readonly Json[], item: Json, mergeKey: string | undefined): boolean {
+  const identityOf = (one: Json): Json | undefined =>
+    mergeKey !== undefined && isObject(one) ? one[mergeKey] : one;
+  return list.some((one) => isEqual(identityOf(one), identityOf(item)));
+}
+
+function toDeletion(item: Json, mergeKey: string): JsonObject[] {
+  if (!isObject(item)) return [];
+  return [{ [mergeKey]: item[mergeKey] ?? null, $patch: "delete" }];
+}
