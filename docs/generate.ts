@@ -7,7 +7,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readResults } from "../bench/results.ts";
 import { renderPages, renderParts } from "./generator/pages.ts";
-import { renderPerformance } from "./generator/performance_page.ts";
+import { renderPerformance } from "./generator/performance/page.ts";
 
 const FOLDER = import.meta.dirname;
 /** What stands around a generated part of a page that people write. */

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { listSources, readSource, ROOT } from "./support/sources.ts";
 
 const LINE_LENGTH_MAX = 120;
 const FILE_LINES_MAX = 300;
 const ARCHITECTURE_LINES_MAX = 199;
+const FOLDER_FILES_MAX = 15;
 
 /** A call that only some files may make, and why not elsewhere. */
 const BANNED: readonly { call: RegExp; allowed: RegExp; why: string }[] = [
@@ -68,6 +70,19 @@ test("every file that ARCHITECTURE.md names is there", async () => {
 
 test("every file of lib says in its first comment what it is", () => {
   expect(findFiles((text) => !/^\/\*\*[^]*?\S[^]*?@module\s+\*\//.test(text), lib)).toEqual([]);
+});
+
+test("no folder has more than 15 loose files", async () => {
+  const counts = new Map<string, number>();
+  for (const top of ["lib", "test", "bench", "docs", "deploy", "release"]) {
+    const entries = await readdir(join(ROOT, top), { recursive: true, withFileTypes: true });
+    for (const entry of entries.filter((one) => one.isFile())) {
+      const folder = relative(ROOT, entry.parentPath);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+  }
+  expect(counts.size).toBeGreaterThan(50);
+  expect([...counts].filter(([, count]) => count > FOLDER_FILES_MAX)).toEqual([]);
 });
 
 test("no test stands outside test/", () => {

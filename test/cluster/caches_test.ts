@@ -1,4 +1,4 @@
-import { describeCaches } from "../support/kube/cache_story.ts";
+import { describeCaches } from "../support/kube/cache/story.ts";
 import { toContractServer } from "../support/kube/contract_cluster.ts";
 import { skipsCluster, startCluster } from "../support/process/cluster.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ALONE, Fence, type Leadership, LeadershipLostError } from "../../lib/core/fence.ts";
-import { ElectionServer, LEASE, Replica } from "../support/kube/election_rig.ts";
+import { ElectionServer, LEASE, Replica } from "../support/kube/election/rig.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type Chart, renderChart, toScale, toTicks } from "../../docs/generator/chart.ts";
+import {
+  type Chart,
+  renderChart,
+  toScale,
+  toTicks,
+} from "../../docs/generator/performance/chart.ts";
 
 const CHART: Chart = {
   title: "Cost & N",

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { BUDGETS } from "../../bench/budgets.ts";
-import { renderPerformance } from "../../docs/generator/performance_page.ts";
+import { renderPerformance } from "../../docs/generator/performance/page.ts";
 
 const figures = Object.fromEntries(Object.keys(BUDGETS).map((name) => [name, 1]));
 const results = { date: "2026-01-01", machine: "2 processors", figures, curve: [] };

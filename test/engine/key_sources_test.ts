@@ -3,7 +3,13 @@ import { fromSecondary, type KeySource, toOwnerKeys } from "../../lib/engine/key
 import { silentLogger } from "../../lib/core/log.ts";
 import type { ObjectMeta, Resource } from "../../lib/kube/kinds/resource.ts";
 import { type Key, Store } from "../../lib/kube/cache/store.ts";
-import { type Gadget, GADGETS, toGadget, type Widget, WIDGETS } from "../support/kube/widgets.ts";
+import {
+  type Gadget,
+  GADGETS,
+  toGadget,
+  type Widget,
+  WIDGETS,
+} from "../support/kube/kinds/widgets.ts";
 
 interface SetUp {
   readonly gadgets: Store<Gadget>;

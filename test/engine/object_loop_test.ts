@@ -13,7 +13,7 @@ import {
   WIDGETS,
   type WidgetRig,
   type WidgetRigOptions,
-} from "../support/kube/widgets.ts";
+} from "../support/kube/kinds/widgets.ts";
 
 function start(over: Partial<ObjectLoopOptions<Widget>> = {}): WidgetRig {
   return startWidgets({ over: () => over });

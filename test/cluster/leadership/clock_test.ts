@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { createFakeTime, type FakeTime, skipsFakeTime } from "../../support/fake_time.ts";
 import { type LogRecord, listPrograms } from "../../support/process/landfall_process.ts";
-import { findForeignWrites } from "../../support/kube/lease_history.ts";
+import { findForeignWrites } from "../../support/kube/election/lease_history.ts";
 import { usePlacedFleet } from "../../support/nodes/placed_fleet.ts";
 import type { PlacedLandfall } from "../../support/process/placed_landfall.ts";
 

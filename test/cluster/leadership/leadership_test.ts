@@ -24,7 +24,7 @@ import {
   findForeignWrites,
   listNodeWrites,
   toMs,
-} from "../../support/kube/lease_history.ts";
+} from "../../support/kube/election/lease_history.ts";
 
 const HAND_OVERS = 50;
 const NODES = 24;

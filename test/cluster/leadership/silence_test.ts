@@ -7,7 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig, isInitialised } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
-import { findForeignWrites, listRenewals, toMs } from "../../support/kube/lease_history.ts";
+import {
+  findForeignWrites,
+  listRenewals,
+  toMs,
+} from "../../support/kube/election/lease_history.ts";
 import { createNetwork, skipsNetworks } from "../../support/net/network.ts";
 import { placeLandfall } from "../../support/process/placed_landfall.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";

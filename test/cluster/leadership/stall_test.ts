@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
-import { listNodeWrites } from "../../support/kube/lease_history.ts";
+import { listNodeWrites } from "../../support/kube/election/lease_history.ts";
 import { placeLandfall, type PlacedLandfall } from "../../support/process/placed_landfall.ts";
 import { type StallingFront, startStallingFront } from "../../support/net/stalling_front.ts";
 import { WatchedFleet } from "../../support/nodes/watched_fleet.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract_client.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
-import { OtherHolder } from "../../support/kube/other_holder.ts";
+import { OtherHolder } from "../../support/kube/election/other_holder.ts";
 
 const LEASE_S = 3;
 const RETRY_MS = 500;

@@ -11,7 +11,11 @@ import {
   type LandfallProcess,
   listPrograms,
 } from "../../support/process/landfall_process.ts";
-import { findForeignWrites, listNodeWrites, toMs } from "../../support/kube/lease_history.ts";
+import {
+  findForeignWrites,
+  listNodeWrites,
+  toMs,
+} from "../../support/kube/election/lease_history.ts";
 import {
   createNetwork,
   type NetworkHost,

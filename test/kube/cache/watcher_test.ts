@@ -11,7 +11,7 @@ import {
   toEvent,
   toNode,
   watch,
-} from "../../support/kube/watcher_rig.ts";
+} from "../../support/kube/cache/watcher_rig.ts";
 
 test("I-01: runWatcher() follows the trace of a stream that expires and a list that is refused", async () => {
   const { client, clock, store, told, stop } = startWatcher([

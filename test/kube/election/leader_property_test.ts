@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Random } from "../../support/random.ts";
-import { ElectionServer, Replica, TIMES, type Trip } from "../../support/kube/election_rig.ts";
+import { ElectionServer, Replica, TIMES, type Trip } from "../../support/kube/election/rig.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
 
 const RUNS = 40;

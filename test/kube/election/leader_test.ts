@@ -13,7 +13,7 @@ import {
   Replica,
   type ReplicaOptions,
   TIMES,
-} from "../../support/kube/election_rig.ts";
+} from "../../support/kube/election/rig.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const LEASES = "leases";

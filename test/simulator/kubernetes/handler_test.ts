@@ -6,7 +6,7 @@ import { Registry } from "../../../lib/simulator/kubernetes/registry.ts";
 import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
 import { Watches } from "../../../lib/simulator/kubernetes/watches.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { kindOf } from "../../support/kube/simulator_kinds.ts";
+import { kindOf } from "../../support/kube/kinds/simulator_kinds.ts";
 
 const NODES = { kind: kindOf("nodes"), namespace: "", name: "", subresource: "" };
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";

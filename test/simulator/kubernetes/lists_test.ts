@@ -4,7 +4,7 @@ import { listObjects, toSelector, toVersion } from "../../../lib/simulator/kuber
 import type { List } from "../../../lib/simulator/kubernetes/lists.ts";
 import { Registry } from "../../../lib/simulator/kubernetes/registry.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { kindOf } from "../../support/kube/simulator_kinds.ts";
+import { kindOf } from "../../support/kube/kinds/simulator_kinds.ts";
 
 const NODES = { kind: kindOf("nodes"), namespace: "", name: "" };
 

@@ -14,7 +14,7 @@ import {
   withMetadata,
   type Target,
 } from "../../../lib/simulator/kubernetes/writes.ts";
-import { kindOf } from "../../support/kube/simulator_kinds.ts";
+import { kindOf } from "../../support/kube/kinds/simulator_kinds.ts";
 
 const NODE: Target = { kind: kindOf("nodes"), namespace: "", name: "n", subresource: "" };
 const LEASE: Target = { kind: kindOf("leases"), namespace: "ns", name: "l", subresource: "" };

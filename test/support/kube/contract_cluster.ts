@@ -4,7 +4,7 @@
  */
 import type { Cluster } from "../process/cluster.ts";
 import type { ContractServer } from "./contract_kubernetes.ts";
-import { CRDS_PATH, toCrd, toCrdPath } from "./crd.ts";
+import { CRDS_PATH, toCrd, toCrdPath } from "./kinds/crd.ts";
 
 /** The cluster as an API server under contract; ending that ends the cluster. */
 export function toContractServer(cluster: Cluster): ContractServer {

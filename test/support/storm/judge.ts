@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { type AuditedRequest, type AuditEvent, toAuditedRequest } from "../process/cluster.ts";
-import { findForeignWrites, findHolder, toMs } from "../kube/lease_history.ts";
+import { findForeignWrites, findHolder, toMs } from "../kube/election/lease_history.ts";
 import type { Span } from "./calm.ts";
 import type { Member } from "./world.ts";
 

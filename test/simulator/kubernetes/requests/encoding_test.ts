@@ -7,7 +7,7 @@ import {
   type Form,
 } from "../../../../lib/simulator/kubernetes/requests/encoding.ts";
 import { Stored } from "../../../../lib/simulator/kubernetes/store.ts";
-import { kindOf } from "../../../support/kube/simulator_kinds.ts";
+import { kindOf } from "../../../support/kube/kinds/simulator_kinds.ts";
 
 const METADATA = { name: "n", uid: "u", resourceVersion: "7", creationTimestamp: "" };
 const NODE = new Stored({ metadata: METADATA, spec: { providerID: "p" } });

@@ -5,7 +5,7 @@ import {
   findKind,
   KINDS,
 } from "../../../../lib/simulator/kubernetes/schema/kinds.ts";
-import { kindOf } from "../../../support/kube/simulator_kinds.ts";
+import { kindOf } from "../../../support/kube/kinds/simulator_kinds.ts";
 
 test.each([
   ["", "v1", "nodes", "Node"],

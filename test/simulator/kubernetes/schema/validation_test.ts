@@ -4,7 +4,7 @@ import {
   isQualifiedName,
   validate,
 } from "../../../../lib/simulator/kubernetes/schema/validation.ts";
-import { kindOf } from "../../../support/kube/simulator_kinds.ts";
+import { kindOf } from "../../../support/kube/kinds/simulator_kinds.ts";
 
 function find(plural: string, object: JsonObject, before?: JsonObject): readonly string[] {
   const whole = { metadata: { name: "a" }, ...object };

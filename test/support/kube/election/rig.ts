@@ -3,30 +3,30 @@
  * network that may be slow or broken, and the power to stand still.
  * @module
  */
-import type { Clock } from "../../../lib/core/clock.ts";
-import { silentLogger, type Logger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { KubeClient } from "../../../lib/kube/api/client.ts";
-import { createLeaderMetrics } from "../../../lib/kube/election/narrator.ts";
-import { KubeError } from "../../../lib/kube/api/errors.ts";
-import type { EventOptions } from "../../../lib/kube/events/events.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
+import type { Clock } from "../../../../lib/core/clock.ts";
+import { silentLogger, type Logger } from "../../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
+import type { KubeClient } from "../../../../lib/kube/api/client.ts";
+import { createLeaderMetrics } from "../../../../lib/kube/election/narrator.ts";
+import { KubeError } from "../../../../lib/kube/api/errors.ts";
+import type { EventOptions } from "../../../../lib/kube/events/events.ts";
+import { createKubeClient } from "../../../../lib/kube/api/http_client.ts";
 import {
   type ElectionTimes,
   LeaderElector,
   toElectionDeadlineMs,
-} from "../../../lib/kube/election/leader.ts";
-import { findHolder } from "../../../lib/kube/election/lease.ts";
-import type { Lease } from "../../../lib/kube/kinds/lease.ts";
-import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
-import type { Transport } from "../../../lib/kube/api/transport.ts";
-import { Faults } from "../../../lib/simulator/kubernetes/faults.ts";
-import { handle, type HandlerContext } from "../../../lib/simulator/kubernetes/handler.ts";
-import { ObjectAccess } from "../../../lib/simulator/kubernetes/object_access.ts";
-import { Registry } from "../../../lib/simulator/kubernetes/registry.ts";
-import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
-import { Watches } from "../../../lib/simulator/kubernetes/watches.ts";
-import type { ManualClock } from "../manual_clock.ts";
+} from "../../../../lib/kube/election/leader.ts";
+import { findHolder } from "../../../../lib/kube/election/lease.ts";
+import type { Lease } from "../../../../lib/kube/kinds/lease.ts";
+import type { KubeObject } from "../../../../lib/kube/kinds/resource.ts";
+import type { Transport } from "../../../../lib/kube/api/transport.ts";
+import { Faults } from "../../../../lib/simulator/kubernetes/faults.ts";
+import { handle, type HandlerContext } from "../../../../lib/simulator/kubernetes/handler.ts";
+import { ObjectAccess } from "../../../../lib/simulator/kubernetes/object_access.ts";
+import { Registry } from "../../../../lib/simulator/kubernetes/registry.ts";
+import { RequestLog } from "../../../../lib/simulator/kubernetes/requests/log.ts";
+import { Watches } from "../../../../lib/simulator/kubernetes/watches.ts";
+import type { ManualClock } from "../../manual_clock.ts";
 
 export const TIMES: ElectionTimes = {
   leaseDurationMs: 15_000,

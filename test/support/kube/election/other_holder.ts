@@ -2,9 +2,9 @@
  * Another controller, as far as a Lease shows it: holds it, renews it, stops or gives it back, as client-go does.
  * @module
  */
-import { toMicroTime } from "../../../lib/kube/election/lease.ts";
-import type { Cluster } from "../process/cluster.ts";
-import { readJson } from "./contract_client.ts";
+import { toMicroTime } from "../../../../lib/kube/election/lease.ts";
+import type { Cluster } from "../../process/cluster.ts";
+import { readJson } from "../contract_client.ts";
 
 const RENEW_MS = 400;
 

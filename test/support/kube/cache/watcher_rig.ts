@@ -2,20 +2,20 @@
  * A watcher on a scripted API server, and short ways to write the script.
  * @module
  */
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { WatchEvent } from "../../../lib/kube/api/client.ts";
-import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { Recovery } from "../../../lib/kube/api/recovery.ts";
-import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
-import { Store } from "../../../lib/kube/cache/store.ts";
+import { silentLogger } from "../../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
+import type { WatchEvent } from "../../../../lib/kube/api/client.ts";
+import { KubeError } from "../../../../lib/kube/api/errors.ts";
+import { Recovery } from "../../../../lib/kube/api/recovery.ts";
+import { NODES, type Node } from "../../../../lib/kube/kinds/node.ts";
+import { Store } from "../../../../lib/kube/cache/store.ts";
 import {
   createWatcherMetrics,
   runWatcher,
   type WatcherMetrics,
-} from "../../../lib/kube/cache/watcher.ts";
-import { ManualClock } from "../manual_clock.ts";
-import { ScriptedKubeClient, type ScriptStep, type WatchPart } from "./scripted_kube_client.ts";
+} from "../../../../lib/kube/cache/watcher.ts";
+import { ManualClock } from "../../manual_clock.ts";
+import { ScriptedKubeClient, type ScriptStep, type WatchPart } from "../scripted_kube_client.ts";
 
 /** The ERROR event of a version that was compacted. */
 export const gone: WatchEvent = {

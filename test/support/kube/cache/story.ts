@@ -3,18 +3,18 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../../lib/core/clock.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
-import { Caches } from "../../../lib/kube/cache/caches.ts";
-import type { StoreReader } from "../../../lib/kube/cache/store.ts";
-import { type CredentialsSource, loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
-import { until } from "../nodes/rig.ts";
-import { ContractClient } from "./contract_client.ts";
-import type { ContractServer } from "./contract_kubernetes.ts";
-import { GALLERIES, type Gallery } from "./galleries.ts";
+import { type Clock, systemClock } from "../../../../lib/core/clock.ts";
+import { silentLogger } from "../../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
+import { createKubeClient } from "../../../../lib/kube/api/http_client.ts";
+import { Caches } from "../../../../lib/kube/cache/caches.ts";
+import type { StoreReader } from "../../../../lib/kube/cache/store.ts";
+import { type CredentialsSource, loadCredentials } from "../../../../lib/kube/credentials/mod.ts";
+import type { KubeObject, Resource } from "../../../../lib/kube/kinds/resource.ts";
+import { until } from "../../nodes/rig.ts";
+import { ContractClient } from "../contract_client.ts";
+import type { ContractServer } from "../contract_kubernetes.ts";
+import { GALLERIES, type Gallery } from "../galleries.ts";
 
 /** The API server of a story. */
 export interface StoryServer extends ContractServer {

@@ -2,7 +2,7 @@
  * Who held a Lease when, and who wrote Nodes without it: from the audit log of the API server alone.
  * @module
  */
-import type { AuditedRequest } from "../process/cluster.ts";
+import type { AuditedRequest } from "../../process/cluster.ts";
 
 /** From when on a Lease said something else than before. */
 interface LeaseChange {

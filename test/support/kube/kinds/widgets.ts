@@ -2,16 +2,16 @@
  * Two kinds that nobody has: widgets, which a loop works on, and gadgets, which speak for widgets.
  * @module
  */
-import { createControllerMetrics } from "../../../lib/engine/controller.ts";
-import { ObjectLoop, type ObjectLoopOptions } from "../../../lib/engine/object_loop.ts";
-import { createWorkQueueMetrics } from "../../../lib/engine/work_queue_metrics.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { Kind } from "../../../lib/kube/kinds/kind.ts";
-import type { KubeObject, ObjectMeta } from "../../../lib/kube/kinds/resource.ts";
-import { type Key, Store } from "../../../lib/kube/cache/store.ts";
-import { ManualClock } from "../manual_clock.ts";
+import { createControllerMetrics } from "../../../../lib/engine/controller.ts";
+import { ObjectLoop, type ObjectLoopOptions } from "../../../../lib/engine/object_loop.ts";
+import { createWorkQueueMetrics } from "../../../../lib/engine/work_queue_metrics.ts";
+import { WrittenVersions } from "../../../../lib/engine/written_versions.ts";
+import { silentLogger } from "../../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
+import type { Kind } from "../../../../lib/kube/kinds/kind.ts";
+import type { KubeObject, ObjectMeta } from "../../../../lib/kube/kinds/resource.ts";
+import { type Key, Store } from "../../../../lib/kube/cache/store.ts";
+import { ManualClock } from "../../manual_clock.ts";
 
 export interface Widget extends KubeObject {
   /** What the loop works towards. */

@@ -2,12 +2,12 @@
  * The page about performance and its charts, from what was measured last.
  * @module
  */
-import { toFigureRows } from "../../bench/budgets.ts";
-import { type CurvePoint, listBends, QUANTITIES, toCurveTable } from "../../bench/curve.ts";
-import type { Results } from "../../bench/results.ts";
+import { toFigureRows } from "../../../bench/budgets.ts";
+import { type CurvePoint, listBends, QUANTITIES, toCurveTable } from "../../../bench/curve.ts";
+import type { Results } from "../../../bench/results.ts";
 import { type Chart, renderChart } from "./chart.ts";
 import { renderGoFigures } from "./go_figures.ts";
-import { GENERATED_NOTE, toTable } from "./markdown.ts";
+import { GENERATED_NOTE, toTable } from "../markdown.ts";
 
 interface ChartSpec {
   readonly file: string;

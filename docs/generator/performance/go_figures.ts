@@ -3,7 +3,7 @@
  * are of other servers and of another day.
  * @module
  */
-import { toTable } from "./markdown.ts";
+import { toTable } from "../markdown.ts";
 
 const FIGURES: readonly (readonly [figure: string, measured: string])[] = [
   ["resident, no Nodes", "55 MiB"],
