@@ -162,11 +162,14 @@ export class FleetWatch {
     if (uid !== undefined) this.#state = breakStreak(this.#state, uid);
   }
 
-  /** The machine of a Node was seen, which counts from the next look on, whether or not that still sees it. */
-  noteSeen({ metadata: { uid } }: Node): void {
+  /**
+   * The machine of a Node was seen, which counts from the next look on, whether or not that still sees it. Without a
+   * provider ID it may yet turn out to be another's, so it does not count.
+   */
+  noteSeen({ metadata: { uid }, spec }: Node): void {
     // Right after a change of settings the inventory may still be the other cloud's.
     const isOfThisCloud = this.#findObservedAt(this.#context.source.current) !== undefined;
-    if (uid !== undefined && isOfThisCloud) this.#seen.add(uid);
+    if (uid !== undefined && spec?.providerID && isOfThisCloud) this.#seen.add(uid);
   }
 
   /** A Node is about to be deleted. */

@@ -65,7 +65,7 @@ export class LifecycleReconciler {
     const { presences, fleet } = this.#options;
     this.#noteReadiness(node);
     const presence = presences.find(node);
-    if (presence.kind === "present" && node.spec?.providerID) fleet.noteSeen(node);
+    if (presence.kind === "present") fleet.noteSeen(node);
     const plan = planLifecycle(node, presence, fleet.judge(node));
     switch (plan.kind) {
       case "nothing":

@@ -420,10 +420,20 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "right after a change of settings an old inventory shows nothing of the new cloud",
     edits: edit(
       FLEET,
-      "if (uid !== undefined && isOfThisCloud) this.#seen.add(uid);",
-      "if (uid) this.#seen.add(uid);",
+      "if (uid !== undefined && spec?.providerID && isOfThisCloud)",
+      "if (uid !== undefined && spec?.providerID)",
     ),
     tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+  },
+  {
+    id: "see-the-unnamed",
+    invariant: "a machine that its Node does not name yet does not count as seen",
+    edits: edit(
+      FLEET,
+      "if (uid !== undefined && spec?.providerID && isOfThisCloud)",
+      "if (uid !== undefined && isOfThisCloud)",
+    ),
+    tests: ["test/controllers/node_lifecycle/mod_test.ts"],
   },
   {
     id: "see-all-while-standing-by",

@@ -82,6 +82,22 @@ describe("NodeLifecycleController", () => {
     expect(await rig.advanceUntil(() => isGone(rig, "late"), LONG_MS)).toBeLessThan(LONG_MS);
   });
 
+  test("a machine that was read by itself is not the one that its Node names later", async () => {
+    await using rig = await startFleet(3);
+    rig.provider.instances.set("late", toInstance("late"));
+    rig.server.put(toNode("late", { ready: "True" }));
+    await rig.clock.advance(REFRESH_MS);
+    rig.provider.instances.set("late", toInstance("late", { zone: "here" }));
+    rig.provider.hint(new Set(["late"]));
+    await rig.clock.advance(1_000);
+    // Of that one nobody knows anything.
+    const other = { providerId: "test://other", uninitialized: false, ready: "Unknown" };
+    rig.server.put(toNode("late", other));
+    await rig.clock.advance(300_000);
+    expect(rig.describe("late")?.deletion).toMatchObject({ state: "blocked", reason: "neverSeen" });
+    expect(rig.server.deletions).toEqual([]);
+  });
+
   test("a Node that falls asks for a newer inventory at once", async () => {
     await using rig = await startFleet(3);
     await rig.clock.advance(10_000);
