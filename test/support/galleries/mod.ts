@@ -17,7 +17,7 @@ import { type StoreReader, toKey } from "../../../lib/kube/cache/store.ts";
 import { SYNCS_FLAG } from "./flags.ts";
 import { CONFIG_MAPS, type ConfigMap, GALLERIES, type Gallery } from "./kinds.ts";
 import { createGalleryMetrics } from "./metrics.ts";
-import { EVENT_WORDS, FINALIZER, GALLERY_LABEL, NAME } from "./words.ts";
+import { EVENT_WORDS, FIELD_MANAGER, FINALIZER, GALLERY_LABEL, NAME } from "./words.ts";
 
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext): GalleryController {
@@ -110,11 +110,9 @@ class GalleryController implements RunningController {
       },
       data: { paintings },
     };
-    const { client } = this.#context;
-    await client.create(CONFIG_MAPS, { namespace }, body, signal).catch(async (error: unknown) => {
-      if (!isKubeError(error, "alreadyExists")) throw error;
-      await client.patch(CONFIG_MAPS, path, { type: "merge", body }, signal);
-    });
+    // What somebody else wrote into the catalogue is put right.
+    const patch = { type: "apply", body, fieldManager: FIELD_MANAGER, force: true } as const;
+    await this.#context.client.patch(CONFIG_MAPS, path, patch, signal);
     this.#cataloguesWritten.inc();
     const said = toEvent(EVENT_WORDS.catalogued, `There are: ${paintings || "none"}`);
     this.#context.events.record(gallery, said);

@@ -131,6 +131,13 @@ export function describeGalleries(server: string, start: () => Promise<GallerySe
       await untilCatalogued("a");
       await remove(`${MAP_PATH}/g-catalogue`);
       await untilCatalogued("a");
+      await world.fetch(`${MAP_PATH}/g-catalogue`, {
+        method: "PATCH",
+        headers: { "content-type": "application/merge-patch+json" },
+        body: JSON.stringify({ data: { paintings: "forged", more: "theirs" } }),
+      });
+      await untilCatalogued("a");
+      expect((await readCatalogue())?.data).toEqual({ paintings: "a", more: "theirs" });
     }, 60_000);
 
     test("lets an object go when all that it owns is gone", async () => {

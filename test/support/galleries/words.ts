@@ -11,6 +11,9 @@ export const COMPONENT = "example-gallery-controller";
 export const GALLERY_LABEL = "example.org/gallery";
 /** Keeps a gallery until its catalogue is gone. */
 export const FINALIZER = "example.org/catalogue";
+/** Owns the fields of a catalogue. */
+export const FIELD_MANAGER = "example-gallery-controller";
+
 export const EVENT_WORDS: Readonly<Record<"catalogued" | "closed", EventWord>> = {
   catalogued: {
     reason: "GalleryCatalogued",
