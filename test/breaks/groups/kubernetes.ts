@@ -328,4 +328,36 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     edits: edit("lib/kube/kinds/resource.ts", "[encodeURIComponent(path.name)]", "[path.name]"),
     tests: ["test/kube/kinds/resource_test.ts"],
   },
+  {
+    id: "missing-by-404",
+    invariant: "a 404 for a list does not say that the kind is gone",
+    edits: edit(
+      "lib/kube/cache/caches.ts",
+      'this.#serving = (await this.#look(signal)) ?? "served";',
+      'this.#serving = "missing";',
+    ),
+    tests: ["test/kube/cache/caches_test.ts"],
+  },
+  {
+    id: "gone-at-once",
+    invariant:
+      "what was in view of a kind goes once the API server said twice that there is no such kind",
+    edits: edit(
+      "lib/kube/cache/caches.ts",
+      'const isGone = serving === "missing" && this.#serving === "missing";',
+      'const isGone = serving === "missing";',
+      "const serving = await this.#look(signal);",
+    ),
+    tests: ["test/kube/cache/caches_test.ts"],
+  },
+  {
+    id: "gone-with-a-version",
+    invariant: "a kind that is served in another version only is not gone",
+    edits: edit(
+      "lib/kube/cache/discovery.ts",
+      'return serving.length > 0 ? "otherVersion" : "missing";',
+      'return "missing";',
+    ),
+    tests: ["test/kube/cache/discovery_test.ts"],
+  },
 ];
