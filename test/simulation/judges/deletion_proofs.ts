@@ -88,6 +88,12 @@ export class DeletionProofs {
     }
   }
 
+  /** Takes in a list of all Nodes that reached a process: it may have missed that a Node is not Ready any more. */
+  noteNodes(asker: string, nodes: readonly Node[]): void {
+    for (const node of nodes) this.#noteReadiness(asker, node);
+    this.fleet.noteList(asker, nodes);
+  }
+
   #noteReadiness(asker: string, node: Node): void {
     const [, vmId] = PROVIDER_ID.exec(node.spec?.providerID ?? "") ?? [];
     if (vmId === undefined) return;

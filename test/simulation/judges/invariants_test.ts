@@ -213,6 +213,33 @@ describe("Invariants", () => {
     expect([whileReady, afterReady, later, afterFailure]).toEqual([0, 1, 0, 1]);
   });
 
+  test("DeletionProofs learns from a list, too, that a Node is not Ready any more", async () => {
+    const world = await start();
+    const { name } = findLeader(world);
+    const vmId = world.machines.get("n1") ?? "";
+    const node = world.findNode("n1");
+    if (node === undefined) throw new Error("There is no n1");
+    world.cloud.state.removeVm(vmId);
+    await world.timeline.advance(60_000);
+    const conditions = [{ type: "Ready", status: "Unknown" }];
+    const silent = { ...node, status: { ...node.status, conditions } };
+    const others = world.server.nodes.filter(({ metadata }) => metadata.name !== "n1");
+    const countDoubts = (): number =>
+      world.invariants.proofs
+        .listDoubts(name, node, vmId)
+        .filter((doubt) => doubt.includes("lists lacked")).length;
+    world.invariants.proofs.noteNodes(name, [silent, ...others]);
+    const afterList = countDoubts();
+    await world.timeline.advance(45_000);
+    // The watch tells what the list told.
+    world.setReady("n1", false);
+    await world.timeline.advance(1_000);
+    const afterWatch = countDoubts();
+    await world.leave();
+
+    expect([afterList, afterWatch]).toEqual([1, 0]);
+  });
+
   test("Invariants.checkChange() takes a name that the process knows, and not one of before", async () => {
     const world = await start();
     const { name: author } = findLeader(world);

@@ -100,7 +100,7 @@ export class World {
           onFailure: (process) => this.invariants.proofs.noteFailure(process.name),
           onInventory: ({ name }, inventory) =>
             this.invariants.proofs.fleet.noteInventory(name, inventory),
-          onList: ({ name }, nodes) => this.invariants.proofs.fleet.noteList(name, nodes),
+          onList: ({ name }, nodes) => this.invariants.proofs.noteNodes(name, nodes),
           onSettings: (...told) => this.invariants.checkSettings(...told),
         }),
     );
