@@ -78,7 +78,7 @@ test("one that is not chosen leaves no trace, whatever cloud is chosen", async (
   await writeFile(cloudConfig, "machines: [one]\n");
   const port = await findFreePort();
   const landfall = startLandfall(PROGRAM, [
-    `--controllers=*,-${NAME}`,
+    "--controllers=cloud-node",
     "--cloud-provider=example",
     `--cloud-config=${cloudConfig}`,
     `--kubeconfig=${kubeconfig}`,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { listRights, needAll, type Needs, toPolicy } from "../../lib/app/rights.ts";
 import { CONTROLLER_NAMES } from "../../lib/cli/flags/controllers.ts";
+import { NODE_CONTROLLERS } from "../support/nodes/node_controllers.ts";
 
 const LEASE = { namespace: "kube-system", name: "lease" } as const;
-const ALL = needAll(LEASE);
+const ALL = needAll(LEASE, NODE_CONTROLLERS);
 
 function listVerbs(needs: Needs): string[] {
   return listRights(needs).map(({ access: { verb, resource, subresource } }) =>
@@ -14,7 +15,9 @@ function listVerbs(needs: Needs): string[] {
 describe("needAll()", () => {
   test("names every controller there is, as --controllers does", () => {
     const available = CONTROLLER_NAMES.filter(({ isAvailable }) => isAvailable);
-    expect([...ALL.controllers].toSorted()).toEqual(available.map(({ name }) => name).toSorted());
+    expect([...needAll(LEASE).controllers].toSorted()).toEqual(
+      available.map(({ name }) => name).toSorted(),
+    );
   });
 });
 
@@ -101,7 +104,8 @@ describe("toPolicy()", () => {
   });
 
   test("grants no wildcard, no secret and nothing of service accounts", () => {
-    const all = [...clusterRules, ...[...rules.values()].flat()];
+    const policy = toPolicy(listRights(needAll(LEASE)));
+    const all = [...policy.clusterRules, ...[...policy.rules.values()].flat()];
     const words = all.flatMap((rule) => [...rule.apiGroups, ...rule.resources, ...rule.verbs]);
     expect(words.filter((word) => /\*|secret|serviceaccount/.test(word))).toEqual([]);
   });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stringify } from "yaml";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import type { ConfigParser, SettingDescription } from "../../lib/cloud/provider_definition.ts";
 import type { SettingSyntax } from "../../lib/cloud/settings/syntax.ts";
@@ -163,25 +164,25 @@ describe("a provider with a syntax of its own", () => {
   });
 });
 
-const MINIMAL: Readonly<Record<string, string>> = {
-  xenorchestra: "url: https://xo\ntoken: abc\n",
-  static: "instances: []\n",
-};
+// A syntax of a provider's own has tests of its own.
+const IN_YAML = (await loadProviders()).filter(({ syntax }) => syntax === undefined);
 
-describe.each([...(await loadProviders())])("loadProviderConfig() for $name", (provider) => {
+describe.each(IN_YAML)("loadProviderConfig() for $name", (provider) => {
+  const minimal = stringify(provider.docs.example);
+
   test("loadProviderConfig() hands over deletion, and the provider never sees it", async () => {
-    const text = `${MINIMAL[provider.name]}deletion: { enabled: false, holdOff: 5m }\n`;
+    const text = `${minimal}deletion: { enabled: false, holdOff: 5m }\n`;
     const path = await writeConfig(text);
     const config = await loadProviderConfig({ path, env: {}, definition: provider });
     expect(config.deletion).toEqual({ ...DEFAULT_DELETION, enabled: false, holdOffMs: 300_000 });
     expect(config.warnings).toEqual([]);
-    const bare = await writeConfig(MINIMAL[provider.name] ?? "");
+    const bare = await writeConfig(minimal);
     const without = await loadProviderConfig({ path: bare, env: {}, definition: provider });
     expect(config.settings).toEqual(without.settings);
   });
 
   test("P-05 loadProviderConfig() tells what is wrong below deletion with its place", async () => {
-    const text = `deletion:\n  holdOff: soon\n  enabeld: no\nnonsense: 1\n${MINIMAL[provider.name]}`;
+    const text = `deletion:\n  holdOff: soon\n  enabeld: no\nnonsense: 1\n${minimal}`;
     expect(await listIssues(text, {}, provider)).toEqual([
       "FILE:2:3: deletion.holdOff: wanted a duration with its unit from 0s to 24h0m0s, such as 90s",
       "FILE:3:3: deletion.enabeld: unknown key; did you mean enabled?",
@@ -195,7 +196,7 @@ describe.each([...(await loadProviders())])("loadProviderConfig() for $name", (p
     ["deletions:", "1:1: deletions: unknown key; did you mean deletion?"],
     ["enabled: false", "1:1: enabled: unknown key; did you mean deletion.enabled?"],
   ])("P-05 loadProviderConfig() refuses a misspelt switch of deletion: %s", async (text, issue) => {
-    const file = `${text}\n${MINIMAL[provider.name]}`;
+    const file = `${text}\n${minimal}`;
     expect(await listIssues(file, {}, provider)).toEqual([`FILE:${issue}`]);
   });
 });

@@ -4,9 +4,10 @@
  */
 import { describe, expect, test } from "bun:test";
 import { FLAGS } from "../../../lib/cli/flags/table.ts";
-import { parseFlags } from "../../../lib/cli/flags/mod.ts";
-import type { Settings } from "../../../lib/cli/flags/mod.ts";
+import { parseFlags as parseFlagsOf } from "../../../lib/cli/flags/mod.ts";
+import type { ParsedFlags, Settings } from "../../../lib/cli/flags/mod.ts";
 import { ConfigError } from "../../../lib/core/errors.ts";
+import { NODE_CONTROLLERS } from "../../support/nodes/node_controllers.ts";
 
 const ELECTION = {
   namespace: "kube-system",
@@ -31,6 +32,10 @@ const DEFAULTS: Settings = {
   isVersionWanted: false,
   isHelpWanted: false,
 };
+
+function parseFlags(argv: readonly string[]): ParsedFlags {
+  return parseFlagsOf(argv, NODE_CONTROLLERS);
+}
 
 function listIssues(argv: readonly string[]): readonly string[] {
   try {

@@ -4,6 +4,7 @@
  */
 import type { Instance, Provider } from "../../../lib/cloud/provider.ts";
 import type { KubeClient, WatchEvent } from "../../../lib/kube/api/client.ts";
+import { NODES } from "../../../lib/kube/kinds/node.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import type { KubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import type { XenOrchestraSimulator } from "../../../lib/simulator/xenorchestra/mod.ts";
@@ -35,6 +36,8 @@ export class Traffic {
   readonly #open = new Set<string>();
   #lastFetch = 0;
   #wake: () => void = () => {};
+  /** Watches of Nodes whose reader is not done. */
+  #followers = 0;
   /** Versions of Nodes by name, as the watch brought them. */
   readonly #seen = new Map<string, string | undefined>();
   readonly #onChange: (node: KubeObject) => void;
@@ -57,11 +60,16 @@ export class Traffic {
       read: (...args) => count(client.read(...args)),
       list: async (...args) => {
         const page = await count(client.list(...args));
+        if (args[0].plural !== NODES.plural) return page;
         this.#seen.clear();
         for (const item of page.items) this.#see(item);
         return page;
       },
-      watch: (...args) => this.#follow(client.watch(...args)),
+      watch: (...args) => {
+        const events = client.watch(...args);
+        // What controllers make of other kinds shows in their calls.
+        return args[0].plural === NODES.plural ? this.#follow(events) : events;
+      },
       create: (...args) => count(client.create(...args)),
       replace: (...args) => count(client.replace(...args)),
       patch: (...args) => count(client.patch(...args)),
@@ -156,7 +164,7 @@ export class Traffic {
     const isAsking = this.#cloudCalls > 0 || this.#fetches.size > 0;
     if (isAsking && !this.#onlyHang(cloud)) return false;
     // Nobody follows while the controller is stopped.
-    if (kubernetes.openWatches === 0) return true;
+    if (this.#followers === 0 || kubernetes.openWatches === 0) return true;
     const nodes = kubernetes.objects.list("nodes");
     if (nodes.length !== this.#seen.size) return false;
     return nodes.every(
@@ -221,14 +229,20 @@ export class Traffic {
   }
 
   async *#follow(events: AsyncIterable<WatchEvent>): AsyncGenerator<WatchEvent, void> {
-    for await (const event of events) {
-      if (isObject(event.object) && event.type !== "BOOKMARK") {
-        this.#onChange(event.object);
-        if (event.type === "DELETED") this.#seen.delete(event.object.metadata.name);
-        else this.#see(event.object);
-        this.#wake();
+    this.#followers += 1;
+    try {
+      for await (const event of events) {
+        if (isObject(event.object) && event.type !== "BOOKMARK") {
+          this.#onChange(event.object);
+          if (event.type === "DELETED") this.#seen.delete(event.object.metadata.name);
+          else this.#see(event.object);
+          this.#wake();
+        }
+        yield event;
       }
-      yield event;
+    } finally {
+      this.#followers -= 1;
+      this.#wake();
     }
   }
 
