@@ -23,7 +23,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     parts: ["core", "kube/api", "kube/cache", "kube/events", "kube/kinds/resource.ts", "engine"],
     packages: [],
   },
-  config: { parts: ["core", "cloud", "config", "providers/mod.ts"], packages: ["valibot", "yaml"] },
+  config: { parts: ["core", "cloud", "config"], packages: ["valibot", "yaml"] },
   http: {
     parts: ["core", "http"],
     packages: ["hono", "@peculiar/asn1-schema", "@peculiar/asn1-x509"],
