@@ -4,6 +4,7 @@
  */
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
+import { listControllerNames } from "./controllers.ts";
 import type { FlagSpec } from "./spec.ts";
 import { FLAGS, listFlags } from "./table.ts";
 
@@ -19,9 +20,11 @@ Commands:
 Flags of run and check:
 `;
 
-/** The commands, then the flags of `run`. Ends in a newline. */
+/** The commands, then the flags of `run`, then the names that `--controllers` takes. Ends in a newline. */
 export function formatHelp(registry: readonly ControllerDefinition[] = CONTROLLERS): string {
-  return `${COMMANDS}${formatFlagHelp(listFlags(registry))}`;
+  const available = listControllerNames(registry).filter(({ isAvailable }) => isAvailable);
+  const names = available.map(({ name }) => name).join(", ");
+  return `${COMMANDS}${formatFlagHelp(listFlags(registry))}\nControllers: ${names}\n`;
 }
 
 /** One line for each flag that applies: name, default and help, in columns. Ends in a newline. */
