@@ -4,13 +4,16 @@
  */
 import { describe, expect, test } from "bun:test";
 import { listOutdatedPages } from "../docs/generate.ts";
+import { renderConfigPage } from "../docs/generator/config_page.ts";
 import { renderEventsPage } from "../docs/generator/events_page.ts";
 import { toTable } from "../docs/generator/markdown.ts";
 import { renderPages } from "../docs/generator/pages.ts";
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
+import { YAML_SYNTAX } from "../lib/config/yaml_syntax.ts";
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
 import { loadProviders } from "../lib/providers/mod.ts";
+import { exampleProvider } from "./support/cloud/example_provider.ts";
 import { listSources, readSource } from "./support/sources.ts";
 
 describe("docs/reference", () => {
@@ -31,6 +34,19 @@ describe("docs/reference", () => {
     ].flat();
     expect(settings.length).toBeGreaterThan(30);
     expect(settings.filter(({ path }) => !page.includes(`| \`${path}\` `))).toEqual([]);
+  });
+
+  test("docs/reference/config.md says the syntax of each cloud where they differ", () => {
+    const cloud = { name: "a", docs: exampleProvider.docs, settings: [] };
+    const syntax = { ...YAML_SYNTAX, name: "JSON" };
+    const alone = renderConfigPage([cloud], []);
+    expect(alone).toContain("\nA YAML file, named");
+    expect(alone).not.toContain("A YAML file.");
+    const page = renderConfigPage([cloud, { ...cloud, name: "b", syntax }], []);
+    expect(page).toContain("\nA YAML or JSON file, named");
+    expect(page).toMatch(
+      /`--cloud-provider=a`, the default\)\n\nA YAML file\.\n[^]*=b`\)\n\nA JSON file\.\n/,
+    );
   });
 
   test("docs/reference/events.md has every reason in the words of the controllers", async () => {

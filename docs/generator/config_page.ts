@@ -19,12 +19,15 @@ export function renderConfigPage(
   providers: readonly Pick<ProviderDefinition, "name" | "docs" | "syntax" | "settings">[],
   common: readonly SettingDescription[],
 ): string {
-  const sections = providers.map(({ name, docs: { title }, settings }, index) => {
-    const flag = toCode(`--cloud-provider=${name}`) + (index === 0 ? ", the default" : "");
-    const heading = `${title.charAt(0).toUpperCase()}${title.slice(1)} (${flag})`;
-    return `## ${heading}\n\n${toSettingsTable(settings)}`;
-  });
   const names = new Set(providers.map(({ syntax = YAML_SYNTAX }) => syntax.name));
+  const sections = providers.map(
+    ({ name, docs: { title }, syntax = YAML_SYNTAX, settings }, index) => {
+      const flag = toCode(`--cloud-provider=${name}`) + (index === 0 ? ", the default" : "");
+      const heading = `${title.charAt(0).toUpperCase()}${title.slice(1)} (${flag})`;
+      const form = names.size > 1 ? `A ${syntax.name} file.\n\n` : "";
+      return `## ${heading}\n\n${form}${toSettingsTable(settings)}`;
+    },
+  );
   const file = `A ${[...names].join(" or ")} file`;
   return `${GENERATED_NOTE}
 
