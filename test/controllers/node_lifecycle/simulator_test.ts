@@ -100,12 +100,13 @@ test("L-12 a conflict over HTTP is read again and loses nobody's taint", async (
   await using rig = await startRig({ provider, ...QUICK });
   register(rig.kubernetes, "a");
   await until("it is known", () => rig.metrics.render().includes('{presence="present"} 1'));
-  rig.kubernetes.faults.refuse({ verb: "patch", name: "a", status: 409, times: 1 });
-  setReady(rig, "a", "Unknown");
   const patches = { verb: "patch", name: "a" };
+  const endRefusals = rig.kubernetes.faults.refuse({ ...patches, status: 409 });
+  setReady(rig, "a", "Unknown");
   await until("it met the conflict", () => rig.kubernetes.requests.count(patches) > 0);
   const taints = [{ key: "example.com/mine", effect: "NoSchedule" }];
   rig.kubernetes.objects.patchNode("a", { spec: { taints } });
+  endRefusals();
   await until("it is tainted", () => listTaints(rig, "a").includes(SHUTDOWN));
   expect(listTaints(rig, "a")).toEqual(["example.com/mine", SHUTDOWN]);
   expect(rig.kubernetes.requests.count(patches)).toBeGreaterThanOrEqual(2);
