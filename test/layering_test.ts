@@ -72,7 +72,7 @@ function checkImport(file: string, target: string, typeOnly: boolean): string | 
     const path = target.slice("lib/".length);
     const folder = file.slice(0, file.lastIndexOf("/"));
     if (startsWithPart(path, "core") || startsWithPart(path, folder)) return undefined;
-    if (path.startsWith("controllers/") && PURE.test(`/${path}`)) return undefined;
+    if (/^(controllers|kube\/events)\//.test(path) && PURE.test(`/${path}`)) return undefined;
     return `${file} is pure and imports the values of ${target}`;
   }
   if (target.startsWith("lib/")) {

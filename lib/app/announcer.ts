@@ -2,7 +2,7 @@
  * Speaks of the process itself, in Events on its Pod, so that whoever looks at the Pod sees what is wrong.
  * @module
  */
-import { type EventWord, toEvent } from "../controllers/words.ts";
+import { type EventWord, toEvent } from "../kube/events/words.ts";
 import { shorten } from "../core/text/printable.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";

@@ -15,8 +15,6 @@ import { createParts, type Parts } from "./parts.ts";
 import { createReloadMetric, runReload } from "./reload.ts";
 import { supervise } from "./supervision.ts";
 
-export type { AppOptions } from "./options.ts";
-
 /** How long requests may take to end after everything else has stopped. */
 const HTTP_GRACE_MS = 1_000;
 

@@ -2,7 +2,7 @@
  * Events that are about the process itself. Frozen: they must not change.
  * @module
  */
-import type { EventWord } from "../controllers/words.ts";
+import type { EventWord } from "../kube/events/words.ts";
 
 /** What speaks in Events about a process without a cloud; with one, the cloud's name does. */
 export const OWN_NAME = "landfall";

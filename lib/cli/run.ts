@@ -4,7 +4,8 @@
  */
 import { hostname } from "node:os";
 import { Announcer, toOwnObject } from "../app/announcer.ts";
-import { type AppOptions, runApp } from "../app/app.ts";
+import { runApp } from "../app/app.ts";
+import type { AppOptions } from "../app/options.ts";
 import { OWN_NAME, PROCESS_EVENTS } from "../app/words.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import { loadProviderConfig } from "../config/provider_config.ts";

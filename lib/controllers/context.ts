@@ -3,14 +3,35 @@
  * @module
  */
 import type { DeletionSettings } from "../cloud/deletion/guard.ts";
+import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
+import type { InventorySource } from "../cloud/inventory/source.ts";
+import type { Provider } from "../cloud/provider.ts";
 import { assert } from "../core/assert.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { LoopContext } from "../engine/object_loop.ts";
+import type { WrittenVersions } from "../engine/written_versions.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import type { Caches } from "../kube/cache/caches.ts";
+import type { StoreReader } from "../kube/cache/store.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import type { FlagValues } from "./flags.ts";
-import type { NodeContext } from "./node_loop.ts";
+import type { NodePresences } from "./node_presences.ts";
+
+/** What every controller of Nodes works with. */
+export interface NodeContext extends LoopContext {
+  readonly client: KubeClient;
+  readonly nodes: StoreReader<Node>;
+  readonly provider: Provider;
+  readonly source: InventorySource;
+  readonly resolver: InstanceResolver;
+  readonly presences: NodePresences;
+  readonly events: EventRecorder;
+  /** Shared by all that write Nodes. */
+  readonly written: WrittenVersions;
+  /** How many Nodes each controller works on at once. */
+  readonly workers: number;
+}
 
 /** Nodes and the cloud that their machines are in. All controllers of a process share it. */
 export interface NodeCloud extends Pick<

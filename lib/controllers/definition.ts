@@ -9,7 +9,7 @@ import type { StoreReader } from "../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { ControllerContext } from "./context.ts";
 import type { ControllerFlag } from "./flags.ts";
-import type { EventWord } from "./words.ts";
+import type { EventWord } from "../kube/events/words.ts";
 
 /** A taint, an annotation or another word on objects that a controller reads or writes, for the reference page. */
 export interface ObjectWord {

@@ -1,33 +1,13 @@
 /**
- * What all controllers of Nodes have in common: what they work with, and a loop that follows the inventory, too.
+ * The loop of a controller of Nodes: it follows the inventory, too.
  * @module
  */
-import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
-import type { InventoryListener, InventorySource } from "../cloud/inventory/source.ts";
-import type { ChangeHint, Provider } from "../cloud/provider.ts";
+import type { InventoryListener } from "../cloud/inventory/source.ts";
+import type { ChangeHint } from "../cloud/provider.ts";
 import type { KeySource } from "../engine/key_sources.ts";
-import { type LoopContext, ObjectLoop, type ObjectLoopOptions } from "../engine/object_loop.ts";
-import type { WrittenVersions } from "../engine/written_versions.ts";
-import type { KubeClient } from "../kube/api/client.ts";
-import type { EventRecorder } from "../kube/events/events.ts";
+import { ObjectLoop, type ObjectLoopOptions } from "../engine/object_loop.ts";
 import type { Node } from "../kube/kinds/node.ts";
-import type { StoreReader } from "../kube/cache/store.ts";
-import type { NodePresences } from "./node_presences.ts";
-
-/** What every controller of Nodes works with. */
-export interface NodeContext extends LoopContext {
-  readonly client: KubeClient;
-  readonly nodes: StoreReader<Node>;
-  readonly provider: Provider;
-  readonly source: InventorySource;
-  readonly resolver: InstanceResolver;
-  readonly presences: NodePresences;
-  readonly events: EventRecorder;
-  /** Shared by all that write Nodes. */
-  readonly written: WrittenVersions;
-  /** How many Nodes each controller works on at once. */
-  readonly workers: number;
-}
+import type { NodeContext } from "./context.ts";
 
 /** What makes one controller of Nodes differ from another. */
 export interface NodeLoopOptions extends Omit<

@@ -5,7 +5,7 @@
 import type { InstanceAddress } from "../cloud/provider.ts";
 import type { PatchType } from "../kube/api/client.ts";
 import { type Node, NODES } from "../kube/kinds/node.ts";
-import type { NodeContext } from "./node_loop.ts";
+import type { NodeContext } from "./context.ts";
 
 /** Taints as they stand on the wire. */
 export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;

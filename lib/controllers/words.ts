@@ -2,7 +2,6 @@
  * Words on a Node that more than one controller reads or writes. Frozen: they must not change.
  * @module
  */
-import type { EventOptions } from "../kube/events/events.ts";
 
 /** Taint of a Node that no cloud has claimed yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
 export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitialized";
@@ -16,17 +15,3 @@ export const TOPOLOGY_LABELS = {
 
 /** Label namespaces of Kubernetes itself, which no cloud may fill by additional labels. */
 export const RESERVED_LABEL: RegExp = /(^|\.)(kubernetes|k8s)\.io\//;
-
-/** One Event that a controller writes. */
-export interface EventWord {
-  /** UpperCamelCase, as people filter by it. */
-  readonly reason: string;
-  readonly type: "Normal" | "Warning";
-  /** When it is written, in a sentence for the reference page. */
-  readonly meaning: string;
-}
-
-/** An Event of such a word, without its meaning, which is for the reference page alone. */
-export function toEvent({ type, reason }: EventWord, message: string): EventOptions {
-  return { type, reason, message };
-}

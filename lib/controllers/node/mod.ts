@@ -5,7 +5,8 @@
 import type { ChangeHint } from "../../cloud/provider.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
-import { type NodeContext, NodeLoop } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
+import { NodeLoop } from "../node_loop.ts";
 import { isUninitialized } from "../identity.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { Node } from "../../kube/kinds/node.ts";

@@ -8,7 +8,8 @@ import type { Node } from "../../kube/kinds/node.ts";
 import { hasAddresses, listTypeChanges, planAddresses } from "./addresses.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
-import { type EventWord, toEvent, UNINITIALIZED_TAINT } from "../words.ts";
+import { type EventWord, toEvent } from "../../kube/events/words.ts";
+import { UNINITIALIZED_TAINT } from "../words.ts";
 import type { NodePatch } from "../node_writer.ts";
 import { EVENT_WORDS } from "./words.ts";
 

@@ -7,13 +7,13 @@ import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/controller.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
-import type { NodeContext } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
 import type { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { planNode } from "./plan.ts";
 import { Claims } from "./rivals.ts";
-import { toEvent } from "../words.ts";
+import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** What a reconcile works with. */

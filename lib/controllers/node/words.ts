@@ -2,7 +2,7 @@
  * Words that the node controller writes into or reads from a cluster. Frozen: they must not change.
  * @module
  */
-import type { EventWord } from "../words.ts";
+import type { EventWord } from "../../kube/events/words.ts";
 
 /** Annotation of the kubelet with the IPs given by `--node-ip`: one, or two of different families, by comma. */
 export const PROVIDED_NODE_IP = "alpha.kubernetes.io/provided-node-ip";

@@ -5,7 +5,8 @@
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import { isUninitialized } from "../identity.ts";
-import { type NodeContext, NodeLoop } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
+import { NodeLoop } from "../node_loop.ts";
 import { LabelReconciler } from "./reconcile.ts";
 import { NAME } from "./words.ts";
 

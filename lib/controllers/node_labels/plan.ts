@@ -8,7 +8,8 @@ import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
-import { toEvent, TOPOLOGY_LABELS } from "../words.ts";
+import { toEvent } from "../../kube/events/words.ts";
+import { TOPOLOGY_LABELS } from "../words.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** Labels by key. */

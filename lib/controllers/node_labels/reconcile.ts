@@ -7,9 +7,9 @@ import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import type { NodeContext } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
-import { toEvent } from "../words.ts";
+import { toEvent } from "../../kube/events/words.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { EVENT_WORDS } from "./words.ts";
 

@@ -2,7 +2,7 @@
  * Words that the label controller writes into a cluster. Frozen: they must not change.
  * @module
  */
-import type { EventWord } from "../words.ts";
+import type { EventWord } from "../../kube/events/words.ts";
 
 /** Name in flags, logs and metrics. */
 export const NAME = "cloud-node-label-sync";

@@ -4,7 +4,7 @@
  */
 import type { Node } from "../../kube/kinds/node.ts";
 import { isReady } from "../identity.ts";
-import type { NodeContext } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
 
 interface Disagreement {
   /** A Node that comes again under its name is another one. */

@@ -22,7 +22,7 @@ import { areOver, NO_SIGHTINGS, noteSightings } from "../../cloud/deletion/first
 import { dropDeletions } from "../../cloud/deletion/fleet_limit.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import type { NodeContext } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
 import { toFleetMember } from "./plan.ts";
 
 /** Looks at the whole fleet, and judges single Nodes by what was seen. */

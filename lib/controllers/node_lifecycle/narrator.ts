@@ -3,9 +3,9 @@
  * @module
  */
 import type { Node } from "../../kube/kinds/node.ts";
-import type { NodeContext } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
-import { toEvent } from "../words.ts";
+import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS, SHUTDOWN_TAINT } from "./words.ts";
 
 const TAINT = `${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`;

@@ -2,7 +2,7 @@
  * Asks for a newer inventory when the fate of a Node hangs on it, and no oftener than that.
  * @module
  */
-import type { NodeContext } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
 
 /** How often the cloud is looked at while a Node that is not Ready misses its machine. */
 const OBSERVE_INTERVAL_MS = 10_000;

@@ -6,7 +6,7 @@ import type { Verdict } from "../../cloud/deletion/guard.ts";
 import type { ReconcileOutcome } from "../../engine/controller.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { readyStatus } from "../identity.ts";
-import type { NodeContext } from "../node_loop.ts";
+import type { NodeContext } from "../context.ts";
 import type { Disagreements } from "./disagreements.ts";
 import type { FleetWatch } from "./fleet_watch.ts";
 import { planLifecycle } from "./plan.ts";

@@ -2,7 +2,7 @@
  * Words that the lifecycle controller writes into a cluster. Frozen: they must not change.
  * @module
  */
-import type { EventWord } from "../words.ts";
+import type { EventWord } from "../../kube/events/words.ts";
 
 /** Taint of a Node whose machine does not run; key and effect count. Contract of `k8s.io/cloud-provider`. */
 export const SHUTDOWN_TAINT = {

@@ -3,7 +3,8 @@
  * @module
  */
 import { Announcer, toOwnObject } from "../../../lib/app/announcer.ts";
-import { type AppOptions, runApp } from "../../../lib/app/app.ts";
+import { runApp } from "../../../lib/app/app.ts";
+import type { AppOptions } from "../../../lib/app/options.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";

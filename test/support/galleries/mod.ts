@@ -6,7 +6,7 @@
 import type { ControllerContext } from "../../../lib/controllers/context.ts";
 import type { RunningController } from "../../../lib/controllers/definition.ts";
 import { readFlag } from "../../../lib/controllers/flags.ts";
-import { toEvent } from "../../../lib/controllers/words.ts";
+import { toEvent } from "../../../lib/kube/events/words.ts";
 import type { Counter } from "../../../lib/core/metrics.ts";
 import type { ReconcileResult } from "../../../lib/engine/controller.ts";
 import { fromSecondary } from "../../../lib/engine/key_sources.ts";

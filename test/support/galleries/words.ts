@@ -2,7 +2,7 @@
  * Words of the example controller.
  * @module
  */
-import type { EventWord } from "../../../lib/controllers/words.ts";
+import type { EventWord } from "../../../lib/kube/events/words.ts";
 
 export const NAME = "example-gallery";
 export const COMPONENT = "example-gallery-controller";

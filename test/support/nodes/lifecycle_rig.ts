@@ -10,7 +10,7 @@ import { createControllerMetrics } from "../../../lib/engine/controller.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { NodeLifecycleController } from "../../../lib/controllers/node_lifecycle/mod.ts";
 import type { LifecycleReport } from "../../../lib/controllers/node_lifecycle/view.ts";
-import type { NodeContext } from "../../../lib/controllers/node_loop.ts";
+import type { NodeContext } from "../../../lib/controllers/context.ts";
 import { NodePresences } from "../../../lib/controllers/node_presences.ts";
 import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 import { createLogger } from "../../../lib/core/log.ts";

@@ -3,7 +3,8 @@
  * pools of one Xen Orchestra, and one more in each whose machine will be deleted.
  * @module
  */
-import { type AppOptions, runApp } from "../../../lib/app/app.ts";
+import { runApp } from "../../../lib/app/app.ts";
+import type { AppOptions } from "../../../lib/app/options.ts";
 import type { Configuration } from "../../../lib/app/reload.ts";
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
