@@ -134,6 +134,7 @@ function createWorld(): World {
   world.invariants.checkSent = () => forget;
   world.invariants.proofs.notePiece = forget;
   world.invariants.proofs.noteFailure = forget;
+  world.invariants.proofs.noteNodes = forget;
   return world;
 }
 
