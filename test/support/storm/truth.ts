@@ -16,9 +16,10 @@ export function describeUntruth(member: Member, node: Node | undefined): readonl
   const { name, state } = member;
   const { spec, metadata, status } = node ?? {};
   const taints = (spec?.taints ?? []).map(({ key }) => key);
-  // A machine that went before its Node was looked at is none that anybody can prove gone.
+  // A machine that went before its Node was looked at is none that anybody can prove gone; one that was halted by then
+  // may be a copy, so its Node waits until it runs.
   const isNobodys = spec?.providerID === undefined && taints.includes(UNINITIALIZED.key);
-  if (state === "gone" && isNobodys) return [];
+  if ((state === "gone" || state === "halted") && isNobodys) return [];
   if (state === "left" || state === "gone") return node ? [`${name} is ${state}, but there`] : [];
   if (metadata === undefined) return [`${name} is missing`];
   const ours = taints.filter((key) => key.startsWith("node.cloudprovider.kubernetes.io/"));
