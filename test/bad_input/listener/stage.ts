@@ -53,7 +53,8 @@ export class ListenerStage implements AsyncDisposable {
   readonly askedPaths: string[] = [];
   readonly #servers: HttpServer[] = [];
   #folder = "";
-  #sockets = 0;
+  /** Those that were there at the beginning: its own, and what test files before it left to be closed. */
+  #sockets: ReadonlySet<string> = new Set();
 
   private constructor(kind: ListenerKind) {
     this.kind = kind;
@@ -69,7 +70,7 @@ export class ListenerStage implements AsyncDisposable {
     const options = stage.#toOptions(alwaysAllowPaths);
     const signal = new AbortController().signal;
     stage.#servers.push(...(await startListeners(options, createParts(options), signal)));
-    stage.#sockets = countSockets();
+    stage.#sockets = listSockets();
     return stage;
   }
 
@@ -119,14 +120,17 @@ export class ListenerStage implements AsyncDisposable {
     const atRest = this.asks ? 1 : 0;
     await this.clock.advance(REST_MS);
     for (let turn = 0; turn < 200; turn += 1) {
-      // Those that another test left are closed meanwhile.
-      if (this.clock.pending <= atRest && countSockets() <= this.#sockets) return;
+      if (this.clock.pending <= atRest && this.#listNewSockets().length === 0) return;
       await Bun.sleep(10);
       await this.clock.advance(REST_MS);
     }
     throw new Error(
-      `${countSockets() - this.#sockets} sockets and ${this.clock.pending} sleeps are left`,
+      `${this.#listNewSockets().length} sockets and ${this.clock.pending} sleeps are left`,
     );
+  }
+
+  #listNewSockets(): string[] {
+    return [...listSockets()].filter((socket) => !this.#sockets.has(socket));
   }
 
   #toOptions(alwaysAllowPaths: readonly string[]): AppOptions {
@@ -171,14 +175,16 @@ export class ListenerStage implements AsyncDisposable {
   }
 }
 
-/** Sockets of this process, at both ends of its connections. */
-function countSockets(): number {
-  return readdirSync("/proc/self/fd").filter((fd) => {
+/** Sockets of this process, at both ends of its connections: no two ever have the same inode while both are there. */
+function listSockets(): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const fd of readdirSync("/proc/self/fd")) {
     try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith("socket:");
+      const target = readlinkSync(`/proc/self/fd/${fd}`);
+      if (target.startsWith("socket:")) found.add(target);
     } catch {
       // The one that the folder was read with.
-      return false;
     }
-  }).length;
+  }
+  return found;
 }
