@@ -7,7 +7,7 @@ import { loadProviders } from "../lib/providers/mod.ts";
 import { CHART_VALUES } from "./chart_values.ts";
 import { toConfigRules } from "./config_schema.ts";
 import { renderSchema, renderValues, renderValueTable } from "./chart_value.ts";
-import { CONFIG_SECRET, IMAGE, LEASE, NAME, POLICY } from "./names.ts";
+import { CONFIG_SECRET, IMAGE, LEASE, NAME } from "./names.ts";
 import {
   createRbac,
   createSecretExample,
@@ -16,6 +16,7 @@ import {
   createWorkload,
 } from "./objects.ts";
 import { type Piece, POD_COMMENTS, type WorkloadKind } from "./pod.ts";
+import { renderRules } from "./rules.ts";
 import { createStaticPod, HOST_FOLDER, STATIC_POD_COMMENTS } from "./static_pod.ts";
 import { type Comments, toYaml, toYamlFile } from "./yaml.ts";
 
@@ -41,7 +42,7 @@ export function renderFiles(): ReadonlyMap<string, string> {
       renderSchema(CHART_VALUES, toConfigRules(PROVIDERS, DELETION_SETTINGS)),
     ],
     ["chart/README.md", renderChartReadme()],
-    ["chart/templates/_rules.tpl", renderRules()],
+    ["chart/templates/_rules.tpl", renderRules(WRITTEN)],
   ]);
 }
 
@@ -168,23 +169,6 @@ What means the same has the same name. What differs:
   \`extraArgs: ["--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics"]\` it is open, as it was.
 `;
 }
-
-function renderRules(): string {
-  const leaseRules = POLICY.rules
-    .get(LEASE.namespace)
-    ?.map((rule) =>
-      rule.resourceNames === undefined ? rule : { ...rule, resourceNames: [LEASE_VALUE] },
-    );
-  return `{{- /* ${WRITTEN} */}}
-{{- define "landfall.clusterRules" -}}
-${toYaml(POLICY.clusterRules)}{{- end }}
-
-{{- define "landfall.leaseRules" -}}
-${toYaml(leaseRules)}{{- end }}
-`;
-}
-
-const LEASE_VALUE = "{{ .Values.leaderElection.resourceName }}";
 
 function under(prefix: string, comments: Comments): Comments {
   return Object.fromEntries(

@@ -39,9 +39,9 @@ export const CONFIG_FOLDER = "/etc/landfall";
 export const SECURE_PORT = 10258;
 /** User and group of distroless images' `nonroot`. */
 export const NONROOT = 65_532;
-/** As `--controllers` names them. */
+/** Those that run unless values say otherwise, as `--controllers` names them. */
 export const CONTROLLERS: readonly string[] = CONTROLLER_NAMES.filter(
-  ({ isAvailable }) => isAvailable,
+  ({ isAvailable, isOffByDefault = false }) => isAvailable && !isOffByDefault,
 ).map(({ name }) => name);
 /** `--v`: what is done, but not why. */
 export const VERBOSITY = 2;
@@ -59,5 +59,5 @@ export const LABELS: Readonly<Record<string, string>> = {
   "app.kubernetes.io/component": "cloud-controller-manager",
 };
 
-/** The rights of all controllers. */
+/** The rights of these controllers. */
 export const POLICY: Policy = toPolicy(listRights(needAll(LEASE)));

@@ -46,7 +46,7 @@ describe("deploy/", () => {
     expect(command).toBe("run");
     const { settings, warnings } = parseFlags(flags);
     expect(warnings).toEqual([]);
-    const available = CONTROLLER_NAMES.filter(({ isAvailable }) => isAvailable);
+    const available = CONTROLLER_NAMES.filter((one) => one.isAvailable && !one.isOffByDefault);
     expect(settings.controllers).toEqual(new Set(available.map(({ name }) => name)));
     expect(settings).toMatchObject({
       cloudProvider: "xenorchestra",

@@ -4,7 +4,11 @@
  */
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { CHECK_FLAGS } from "../../lib/cli/check/flags.ts";
-import { listControllerNames } from "../../lib/cli/flags/controllers.ts";
+import {
+  type ControllerName,
+  listControllerNames,
+  OFF_BY_DEFAULT,
+} from "../../lib/cli/flags/controllers.ts";
 import type { FlagEffect, FlagSpec } from "../../lib/cli/flags/spec.ts";
 import { listFlags } from "../../lib/cli/flags/table.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
@@ -37,14 +41,7 @@ ${toTable(["flag", "type", "default", "what it does"], CHECK_FLAGS.map(toApplied
 \`--controllers\` takes \`*\` (all), \`name\` (that one) and \`-name\` (not that one). The first item that names a
 controller decides about it; one that none names runs if \`*\` is in the list.
 
-${toTable(
-  ["name", "alias", "in this version"],
-  listControllerNames(registry).map((one) => [
-    toCode(one.name),
-    one.aliases.map(toCode).join(" "),
-    one.isAvailable ? "yes" : "no",
-  ]),
-)}
+${toTable(["name", "alias", "in this version"], listControllerNames(registry).map(toControllerRow))}
 ## Flags without effect
 
 Manifests of other cloud controller managers keep working: these flags are accepted, with one warning line for all that
@@ -65,4 +62,9 @@ ${toTable(
 function toAppliedRow({ name, short, type, default: fallback, help }: FlagSpec): string[] {
   const shown = short === undefined || short === name ? `--${name}` : `--${name}, -${short}`;
   return [toCode(shown), type, toCode(fallback), help];
+}
+
+function toControllerRow(one: ControllerName): string[] {
+  const state = one.isOffByDefault === true ? `yes, ${OFF_BY_DEFAULT}` : "yes";
+  return [toCode(one.name), one.aliases.map(toCode).join(" "), one.isAvailable ? state : "no"];
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
-import { listRights, needAll } from "../../lib/app/rights.ts";
+import { listFurtherRights, listRights, needAll, type NeededRight } from "../../lib/app/rights.ts";
 import { formatResource } from "../../lib/cli/check/permissions.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
@@ -21,6 +21,11 @@ const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as 
 
 /** Renders the page. */
 export function renderPermissionsPage(registry: readonly ControllerDefinition[]): string {
+  const needs = needAll(LEASE, registry);
+  const further = registry
+    .filter(({ name }) => !needs.controllers.has(name))
+    .map(({ name }) => ({ name, rights: listFurtherRights(needs, name) }))
+    .filter(({ rights }) => rights.length > 0);
   return `${GENERATED_NOTE}
 
 # Permissions
@@ -28,17 +33,33 @@ export function renderPermissionsPage(registry: readonly ControllerDefinition[])
 What the credentials of Landfall need to be allowed in the cluster. \`landfall check\` asks the API
 server for each of them. Without a right that is not mandatory Landfall works, but says less.
 
-${toTable(HEADER, toRows(registry))}
+${toTable(HEADER, toRows(listRights(needs)))}
 Those with a namespace stand in a Role there, the others in a ClusterRole; both are in
 \`deploy/manifests\` and in the Helm chart. The name of the Lease is that of
 \`--leader-elect-resource-name\`. RBAC cannot restrict \`create\` to a name. Not needed: \`get\` and
 \`delete\` of Nodes with \`deletion.enabled: false\`, leases with \`--leader-elect=false\`, reviews
 with \`--secure-port=0\`.
-`;
+${further.map(renderFurther).join("")}`;
 }
 
-function toRows(registry: readonly ControllerDefinition[]): string[][] {
-  return listRights(needAll(LEASE, registry)).map(({ access, purpose, mandatory, controllers }) => [
+interface FurtherRights {
+  readonly name: string;
+  readonly rights: readonly NeededRight[];
+}
+
+/** What a controller needs that is off by default: nobody who leaves it off should grant it. */
+function renderFurther({ name, rights }: FurtherRights): string {
+  return `
+## \`${name}\`
+
+This controller is off until \`--controllers\` names it. Then it needs these rights, too. The Helm
+chart grants them when \`enabledControllers\` names it; the files in \`deploy/manifests\` do not.
+
+${toTable(HEADER, toRows(rights))}`;
+}
+
+function toRows(rights: readonly NeededRight[]): string[][] {
+  return rights.map(({ access, purpose, mandatory, controllers }) => [
     toCode(access.verb),
     toCode(formatResource(access)),
     toCode(access.namespace),

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ControllerDefinition } from "../controllers/definition.ts";
-import { needsCloud } from "../controllers/load.ts";
+import { listOnByDefault, needsCloud } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
@@ -36,12 +36,12 @@ export interface NeededRight extends Right {
   readonly controllers?: readonly string[];
 }
 
-/** All controllers with everything that they can do, as the manifests start them. */
+/** All controllers that `*` chooses, with everything that they can do, as the manifests start them. */
 export function needAll(
   lease: LeaseName,
   registry: readonly ControllerDefinition[] = CONTROLLERS,
 ): Needs {
-  const controllers = new Set(registry.map(({ name }) => name));
+  const controllers = new Set(listOnByDefault(registry).map(({ name }) => name));
   return { registry, controllers, isDeletionEnabled: true, lease, hasSecurePort: true };
 }
 
@@ -65,6 +65,13 @@ export function listRights(needs: Needs): NeededRight[] {
     ...(needs.hasSecurePort ? REVIEW_RIGHTS : []),
   ];
   return mergeRights(all);
+}
+
+/** The rights that are needed beyond those when one more controller runs, such as one that is off by default. */
+export function listFurtherRights(needs: Needs, name: string): NeededRight[] {
+  const had = new Set(listRights(needs).map(({ access }) => toKey(access)));
+  const controllers = new Set([...needs.controllers, name]);
+  return listRights({ ...needs, controllers }).filter(({ access }) => !had.has(toKey(access)));
 }
 
 function toWatchRights({ apiVersion, kind, plural }: Resource<KubeObject>): Right[] {

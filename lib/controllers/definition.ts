@@ -56,6 +56,8 @@ export interface ControllerDefinition {
   readonly name: string;
   /** What `--controllers` may call it, too: the name of the Go controller that does the same. */
   readonly aliases: readonly string[];
+  /** Whether `*` leaves it out: it runs only where `--controllers` has its name or an alias. @default {false} */
+  readonly isOffByDefault?: boolean;
   /** The kind that it works on, and that its {@linkcode RunningController.describe} is about. */
   readonly kind: Resource<KubeObject>;
   /** Whether it needs a cloud: then {@linkcode ControllerContext.cloud} is there, and Nodes are watched. */

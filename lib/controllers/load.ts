@@ -10,6 +10,13 @@ export interface LoadedController {
   readonly module: ControllerModule;
 }
 
+/** Those that `*` chooses. */
+export function listOnByDefault(
+  registry: readonly ControllerDefinition[],
+): readonly ControllerDefinition[] {
+  return registry.filter(({ isOffByDefault = false }) => !isOffByDefault);
+}
+
 /** Loads controllers, in their order. */
 export function loadControllers(
   chosen: readonly ControllerDefinition[],

@@ -7,10 +7,13 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { renderRules } from "../../deploy/rules.ts";
 import { renderPages } from "../../docs/generator/pages.ts";
 import { ALL } from "../../docs/generator/registries.ts";
-import { listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
+import { listFurtherRights, listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
 import type { CheckReport } from "../../lib/cli/check/report.ts";
+import { listControllerNames, selectControllers } from "../../lib/cli/flags/controllers.ts";
+import { formatHelp } from "../../lib/cli/flags/help.ts";
 import { main } from "../../lib/cli/main.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
@@ -21,6 +24,7 @@ import {
 import { galleryController } from "../support/galleries/definition.ts";
 import { GALLERIES } from "../support/galleries/kinds.ts";
 import { describeGalleries, PROGRAM } from "../support/galleries/scenario.ts";
+import { TWIN_NAME, twinController } from "../support/galleries/twin.ts";
 import { NAME } from "../support/galleries/words.ts";
 import { toRegistration } from "../support/nodes/nodes.ts";
 import { until } from "../support/nodes/rig.ts";
@@ -28,7 +32,8 @@ import { startLandfall } from "../support/process/landfall_process.ts";
 import { findFreePort } from "../support/process/server_process.ts";
 import { ROOT } from "../support/sources.ts";
 
-const REGISTRY = [...CONTROLLERS, galleryController];
+const REGISTRY = [...CONTROLLERS, galleryController, twinController];
+const LEASE = { namespace: "kube-system", name: "l" } as const;
 
 /** An API server in memory, and a file that leads to it. */
 async function startServer(): Promise<{
@@ -139,21 +144,65 @@ test("the reference pages tell of it: Events, flags, words, metrics and rights",
 });
 
 test("its rights are in the roles of a registry that has it, and in no others", () => {
-  const lease = { namespace: "kube-system", name: "l" };
-  const { clusterRules } = toPolicy(listRights(needAll(lease, REGISTRY)));
+  const { clusterRules } = toPolicy(listRights(needAll(LEASE, REGISTRY)));
   expect(clusterRules).toContainEqual({
     apiGroups: ["example.org"],
     resources: ["galleries"],
     verbs: ["list", "watch", "patch"],
   });
-  expect(JSON.stringify(toPolicy(listRights(needAll(lease))))).not.toContain("galleries");
+  expect(JSON.stringify(toPolicy(listRights(needAll(LEASE))))).not.toContain("galleries");
+});
+
+test("what one that is off by default may do stands apart, and is granted where it is named", () => {
+  const right = { apiGroups: ["example.org"], resources: ["galleries"], verbs: ["delete"] };
+  const needs = needAll(LEASE, REGISTRY);
+  expect(toPolicy(listRights(needs)).clusterRules).not.toContainEqual(
+    expect.objectContaining({
+      verbs: expect.arrayContaining(["delete"]),
+      apiGroups: ["example.org"],
+    }),
+  );
+  expect(toPolicy(listFurtherRights(needs, TWIN_NAME)).clusterRules).toEqual([right]);
+  const [all = "", own = "", more] = (
+    renderPages({ ...ALL, controllers: REGISTRY }).get("permissions.md") ?? ""
+  ).split("\n## ");
+  expect(all).not.toContain("to close galleries");
+  expect(own).toStartWith(`\`${TWIN_NAME}\`\n`);
+  expect(own).toContain("| `delete` | `galleries.example.org` ");
+  expect(own).not.toContain("| `patch`");
+  expect(more).toBeUndefined();
+  const [before = "", condition, after = ""] = renderRules("Some.", REGISTRY).split(
+    /^(\{\{- if .*)\n/m,
+  );
+  const has = (name: string): string => `(has "${name}" .Values.enabledControllers)`;
+  expect(condition).toBe(`{{- if or ${has(TWIN_NAME)} ${has(`${TWIN_NAME}-controller`)} }}`);
+  expect(before).toContain("resources: [galleries]\n  verbs: [list, watch, patch]");
+  expect(after.split("{{- end }}")[0]).toBe(
+    "- apiGroups: [example.org]\n  resources: [galleries]\n  verbs: [delete]\n",
+  );
+});
+
+test("one that is off by default is shown to be so, and runs where it is named", () => {
+  const select = (...items: string[]): readonly string[] => [
+    ...selectControllers(items, listControllerNames(REGISTRY)).enabled,
+  ];
+  const off = ["-cloud-node", "-cloud-node-label-sync", "-cloud-node-lifecycle"];
+  expect(select("*", ...off)).toEqual([NAME]);
+  expect(select("*", ...off, "example-gallery-twin-controller")).toEqual([NAME, TWIN_NAME]);
+  expect(select(TWIN_NAME)).toEqual([TWIN_NAME]);
+  expect(select("*", `-${TWIN_NAME}`, TWIN_NAME)).not.toContain(TWIN_NAME);
+  expect(formatHelp(REGISTRY)).toEndWith(`, ${NAME}, ${TWIN_NAME} (off until chosen by name)\n`);
+  const flags = renderPages({ ...ALL, controllers: REGISTRY }).get("flags.md") ?? "";
+  const row = flags.split("\n").find((line) => line.startsWith(`| \`${TWIN_NAME}\` `));
+  expect(row).toContain(" yes, off until chosen by name ");
+  expect(flags.match(/off until chosen/g)).toHaveLength(1);
 });
 
 /** What `landfall check` of the example controller alone reports. */
-async function check(kubeconfig: string): Promise<CheckReport> {
+async function check(kubeconfig: string, controllers = NAME): Promise<CheckReport> {
   const printed: string[] = [];
   const print = (text: string): unknown => printed.push(text);
-  const flags = [`--controllers=${NAME}`, `--kubeconfig=${kubeconfig}`, "--output=json"];
+  const flags = [`--controllers=${controllers}`, `--kubeconfig=${kubeconfig}`, "--output=json"];
   const context = { env: {}, print, complain: print, controllers: REGISTRY };
   expect(await main(["check", ...flags], context)).toBe(0);
   return JSON.parse(printed.join(""));
@@ -181,5 +230,18 @@ test("landfall check of it alone asks for its rights and its kind, and for no cl
     "delete configmaps",
   ]);
   expect(kubernetes.requests.entries.some(({ resource }) => resource === "nodes")).toBe(false);
+  await stop();
+});
+
+test("landfall check asks for the rights of one that is off by default only where it is named", async () => {
+  const { kubeconfig, kubernetes, stop } = await startServer();
+  kubernetes.installKind(GALLERIES);
+  const off = "-cloud-node,-cloud-node-label-sync,-cloud-node-lifecycle";
+  const asksToDelete = async (controllers: string): Promise<boolean> => {
+    const { permissions } = (await check(kubeconfig, controllers)).permissions;
+    return permissions.some(({ verb, resource }) => verb === "delete" && resource === "galleries");
+  };
+  expect(await asksToDelete(`*,${off}`)).toBe(false);
+  expect(await asksToDelete(`*,${off},${TWIN_NAME}`)).toBe(true);
   await stop();
 });

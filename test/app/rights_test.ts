@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { listRights, needAll, type Needs, toPolicy } from "../../lib/app/rights.ts";
+import {
+  listFurtherRights,
+  listRights,
+  needAll,
+  type Needs,
+  toPolicy,
+} from "../../lib/app/rights.ts";
 import { CONTROLLER_NAMES } from "../../lib/cli/flags/controllers.ts";
 import { NODE_CONTROLLERS } from "../support/nodes/node_controllers.ts";
 
@@ -13,8 +19,8 @@ function listVerbs(needs: Needs): string[] {
 }
 
 describe("needAll()", () => {
-  test("names every controller there is, as --controllers does", () => {
-    const available = CONTROLLER_NAMES.filter(({ isAvailable }) => isAvailable);
+  test("names every controller that is on by default, as --controllers does", () => {
+    const available = CONTROLLER_NAMES.filter((one) => one.isAvailable && !one.isOffByDefault);
     expect([...needAll(LEASE).controllers].toSorted()).toEqual(
       available.map(({ name }) => name).toSorted(),
     );
@@ -66,6 +72,23 @@ describe("listRights()", () => {
     const closed = listVerbs({ ...ALL, hasSecurePort: false });
     expect(closed.filter((right) => reviews.includes(right))).toEqual([]);
     expect(closed).toEqual(expect.arrayContaining(leases));
+  });
+});
+
+describe("listFurtherRights()", () => {
+  const some = { ...ALL, controllers: new Set(["cloud-node"]) };
+
+  test("gives what one more controller needs that is not needed yet", () => {
+    const further = listFurtherRights(some, "cloud-node-lifecycle");
+    expect(further.map(({ access: { verb } }) => verb)).toEqual(["get", "delete"]);
+    expect(further.every(({ controllers }) => controllers?.[0] === "cloud-node-lifecycle")).toBe(
+      true,
+    );
+  });
+
+  test("gives nothing for one that needs what is needed already", () => {
+    expect(listFurtherRights(some, "cloud-node-label-sync")).toEqual([]);
+    expect(listFurtherRights(ALL, "cloud-node")).toEqual([]);
   });
 });
 

@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import type { ControllerDefinition, ControllerModule } from "../../lib/controllers/definition.ts";
-import { loadControllers, needsCloud } from "../../lib/controllers/load.ts";
+import { listOnByDefault, loadControllers, needsCloud } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+
+test("listOnByDefault() leaves out what is off until it is named", () => {
+  const off = CONTROLLERS.map((one) => ({ ...one, isOffByDefault: true }));
+  const on = CONTROLLERS.map((one) => ({ ...one, isOffByDefault: false }));
+  expect(listOnByDefault([...off, ...on])).toEqual(on);
+});
 
 test("loadControllers() loads those that were chosen, in their order", async () => {
   const [first, second] = CONTROLLERS;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { runApp } from "../../app/app.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../cloud/deletion/guard.ts";
 import type { Provider } from "../../cloud/provider.ts";
-import { loadControllers } from "../../controllers/load.ts";
+import { listOnByDefault, loadControllers } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { systemClock } from "../../core/clock.ts";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
@@ -180,7 +180,7 @@ async function startLandfall(
       log,
       metrics,
       host: "demo",
-      controllers: await loadControllers(CONTROLLERS),
+      controllers: await loadControllers(listOnByDefault(CONTROLLERS)),
       concurrentNodeSyncs: 16,
       flags: { "node-monitor-period": NODE_MONITOR_PERIOD_MS },
       deletion: DELETION,

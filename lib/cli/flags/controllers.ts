@@ -13,6 +13,8 @@ export interface ControllerName {
   readonly aliases: readonly string[];
   /** False for those of other cloud controller managers that Landfall does not have. */
   readonly isAvailable: boolean;
+  /** Whether `*` leaves it out, so that it has to be named. @default {false} */
+  readonly isOffByDefault?: boolean;
 }
 
 /**
@@ -29,7 +31,10 @@ const GO_CONTROLLERS: readonly Omit<ControllerName, "isAvailable">[] = [
 /** Every name that `--controllers` knows: those of Go first, then what Landfall has beside them. */
 export function listControllerNames(registry: readonly ControllerDefinition[]): ControllerName[] {
   const ours = new Map(
-    registry.map(({ name, aliases }) => [name, { name, aliases, isAvailable: true }]),
+    registry.map(({ name, aliases, isOffByDefault = false }) => [
+      name,
+      { name, aliases, isAvailable: true, isOffByDefault },
+    ]),
   );
   const known = new Map(GO_CONTROLLERS.map((one) => [one.name, { ...one, isAvailable: false }]));
   return [...new Map([...known, ...ours]).values()];
@@ -37,6 +42,9 @@ export function listControllerNames(registry: readonly ControllerDefinition[]): 
 
 /** Those of Landfall as it is. */
 export const CONTROLLER_NAMES: readonly ControllerName[] = listControllerNames(CONTROLLERS);
+
+/** What documents say of a controller that `*` leaves out. */
+export const OFF_BY_DEFAULT = "off until chosen by name";
 
 /** Which controllers run, and what to say about the list. */
 export interface ControllerSelection {
@@ -48,7 +56,7 @@ export interface ControllerSelection {
 
 /**
  * Reads a list of `*`, `foo` and `-foo`. The first item that names a controller decides about it; one that none names
- * runs if `*` is anywhere in the list.
+ * runs if `*` is anywhere in the list and it is not off by default.
  *
  * @param items The items in their order; repeats of the flag add up
  * @param known The controllers there are
@@ -71,9 +79,9 @@ export function selectControllers(
     } else if (!decided.has(found.name)) decided.set(found.name, isWanted);
   }
   const isRest = items.includes("*");
-  const enabled = known
-    .filter(({ name, isAvailable }) => isAvailable && (decided.get(name) ?? isRest))
-    .map(({ name }) => name);
+  const isChosen = ({ name, isAvailable, isOffByDefault = false }: ControllerName): boolean =>
+    isAvailable && (decided.get(name) ?? (isRest && !isOffByDefault));
+  const enabled = known.filter(isChosen).map(({ name }) => name);
   return { enabled: new Set(enabled), warnings: listWarnings(known, decided, enabled), issues };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
-import { listControllerNames } from "./controllers.ts";
+import { listControllerNames, OFF_BY_DEFAULT } from "./controllers.ts";
 import type { FlagSpec } from "./spec.ts";
 import { FLAGS, listFlags } from "./table.ts";
 
@@ -23,7 +23,11 @@ Flags of run and check:
 /** The commands, then the flags of `run`, then the names that `--controllers` takes. Ends in a newline. */
 export function formatHelp(registry: readonly ControllerDefinition[] = CONTROLLERS): string {
   const available = listControllerNames(registry).filter(({ isAvailable }) => isAvailable);
-  const names = available.map(({ name }) => name).join(", ");
+  const names = available
+    .map(({ name, isOffByDefault = false }) =>
+      isOffByDefault ? `${name} (${OFF_BY_DEFAULT})` : name,
+    )
+    .join(", ");
   return `${COMMANDS}${formatFlagHelp(listFlags(registry))}\nControllers: ${names}\n`;
 }
 

@@ -29,6 +29,22 @@ test.each(cases)("P-02 selectControllers() turns %j into %j", (items, names) => 
   expect([...selectControllers(items, KNOWN).enabled]).toEqual([...names]);
 });
 
+test.each<[readonly string[], boolean]>([
+  [["*"], false],
+  [["*", "-a"], false],
+  [["*", "quiet"], true],
+  [["quiet-controller"], true],
+  [["-quiet", "*", "quiet"], false],
+])("P-02 selectControllers() with %j chooses one that is off by default: %j", (items, wanted) => {
+  const quiet: ControllerName = {
+    name: "quiet",
+    aliases: ["quiet-controller"],
+    isAvailable: true,
+    isOffByDefault: true,
+  };
+  expect(selectControllers(items, [...KNOWN, quiet]).enabled.has("quiet")).toBe(wanted);
+});
+
 test("P-02 selectControllers() warns about one that is asked for and not there", () => {
   expect(selectControllers(["*", "c"], KNOWN).warnings).toEqual([
     '--controllers: "c" is not part of this version and does not run',

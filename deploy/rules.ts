@@ -1,0 +1,51 @@
+/**
+ * The rights as the Helm chart grants them: those of the controllers that `*` chooses, and of others when values name
+ * them.
+ * @module
+ */
+import { listFurtherRights, listRights, needAll, toPolicy } from "../lib/app/rights.ts";
+import type { ControllerDefinition } from "../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../lib/controllers/mod.ts";
+import { assert } from "../lib/core/assert.ts";
+import { LEASE } from "./names.ts";
+import { toYaml } from "./yaml.ts";
+
+const LEASE_VALUE = "{{ .Values.leaderElection.resourceName }}";
+
+/** Renders the chart's templates with rules. @param head Comment above them */
+export function renderRules(
+  head: string,
+  registry: readonly ControllerDefinition[] = CONTROLLERS,
+): string {
+  const needs = needAll(LEASE, registry);
+  const { clusterRules, rules } = toPolicy(listRights(needs));
+  const leaseRules = rules
+    .get(LEASE.namespace)
+    ?.map((rule) =>
+      rule.resourceNames === undefined ? rule : { ...rule, resourceNames: [LEASE_VALUE] },
+    );
+  const further = registry
+    .filter(({ name }) => !needs.controllers.has(name))
+    .map((one) => {
+      const policy = toPolicy(listFurtherRights(needs, one.name));
+      assert(policy.rules.size === 0, `the chart has no Role for the rights of ${one.name}`);
+      return policy.clusterRules.length === 0
+        ? ""
+        : renderFurther(one, toYaml(policy.clusterRules));
+    });
+  return `{{- /* ${head} */}}
+{{- define "landfall.clusterRules" -}}
+${toYaml(clusterRules)}${further.join("")}{{- end }}
+
+{{- define "landfall.leaseRules" -}}
+${toYaml(leaseRules)}{{- end }}
+`;
+}
+
+/** Granted only when values name the controller. */
+function renderFurther({ name, aliases }: ControllerDefinition, rules: string): string {
+  const named = [name, ...aliases].map((one) => `(has "${one}" .Values.enabledControllers)`);
+  return `{{- if or ${named.join(" ")} }}
+${rules}{{- end }}
+`;
+}
