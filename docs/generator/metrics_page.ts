@@ -7,7 +7,7 @@ import { createReloadMetric } from "../../lib/app/reload.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
-import { createControllerMetrics } from "../../lib/engine/controller.ts";
+import { createReconcileMetrics } from "../../lib/engine/workers.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { Fence } from "../../lib/core/fence.ts";
@@ -63,7 +63,7 @@ function listMetricsWith(
   const metrics = new MetricsRegistry();
   exportProcess(metrics, systemClock);
   exportLog(metrics, undefined);
-  createControllerMetrics(metrics);
+  createReconcileMetrics(metrics);
   createRunningMetric(metrics);
   for (const controller of controllers) controller.registerMetrics?.(metrics);
   exportInstances(metrics, new Store({ resource: NODES, log: silentLogger }), () => ({

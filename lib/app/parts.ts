@@ -12,7 +12,7 @@ import type { ControllerContext, NodeCloud } from "../controllers/context.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
 import { toIdentity } from "../controllers/identity.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
-import { createControllerMetrics } from "../engine/controller.ts";
+import { createReconcileMetrics } from "../engine/workers.ts";
 import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import { WrittenVersions } from "../engine/written_versions.ts";
 import { Recovery } from "../kube/api/recovery.ts";
@@ -69,7 +69,7 @@ export function createParts(options: AppOptions): Parts {
     log,
     metrics,
     queueMetrics: createWorkQueueMetrics(metrics),
-    controllerMetrics: createControllerMetrics(metrics),
+    reconcileMetrics: createReconcileMetrics(metrics),
   };
   const controllers = options.controllers.map(({ definition, module }) => {
     const own = { ...shared, events: events.speakAs(definition.component) };

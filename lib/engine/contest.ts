@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import type { EventOptions, EventRecorder } from "../kube/events/events.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 import { toKey } from "../kube/cache/store.ts";
-import type { ReconcileResult } from "./controller.ts";
+import type { ReconcileResult } from "./workers.ts";
 import { WarningThrottle } from "./warning_throttle.ts";
 
 /** So many times within {@linkcode WINDOW_MS} one object is put right. */

@@ -11,12 +11,12 @@ import { isKubeError } from "../kube/api/errors.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 import type { Key, StoreReader } from "../kube/cache/store.ts";
 import {
-  type Controller,
-  type ControllerMetrics,
-  createController,
+  type Workers,
+  type ReconcileMetrics,
+  createWorkers,
   type ReconcileOutcome,
   type ReconcileResult,
-} from "./controller.ts";
+} from "./workers.ts";
 import type { KeySource } from "./key_sources.ts";
 import { WorkQueue } from "./work_queue.ts";
 import type { WorkQueueMetrics } from "./work_queue_metrics.ts";
@@ -27,7 +27,7 @@ export interface LoopContext {
   readonly clock: Clock;
   readonly log: Logger;
   readonly queueMetrics: WorkQueueMetrics;
-  readonly controllerMetrics: ControllerMetrics;
+  readonly reconcileMetrics: ReconcileMetrics;
 }
 
 /** What makes one loop differ from another. */
@@ -87,7 +87,7 @@ const TURN_LENGTH = 20;
 export class ObjectLoop<T extends KubeObject> {
   readonly #options: ObjectLoopOptions<T>;
   readonly #queue: WorkQueue;
-  readonly #controller: Controller;
+  readonly #workers: Workers;
   /** Objects that were met as they stood before another write. The watch brings what they are waiting for. */
   readonly #deferred = new Set<Key>();
   /** Objects that wait for what a reconcile reads. */
@@ -101,11 +101,11 @@ export class ObjectLoop<T extends KubeObject> {
   constructor(options: ObjectLoopOptions<T>) {
     const { name, noun, queueName, objects, workers, forgetsSuccesses = false } = options;
     const { reconcileTimeoutMs = 60_000, graceMs = 2_500 } = options;
-    const { clock, log, queueMetrics, controllerMetrics } = options.context;
+    const { clock, log, queueMetrics, reconcileMetrics } = options.context;
     this.#options = options;
     this.#sleeper = new Sleeper(clock);
     this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics });
-    this.#controller = createController({
+    this.#workers = createWorkers({
       name,
       noun,
       queue: this.#queue,
@@ -117,13 +117,13 @@ export class ObjectLoop<T extends KubeObject> {
       forgetsSuccesses,
       clock,
       log,
-      metrics: controllerMetrics,
+      metrics: reconcileMetrics,
     });
   }
 
   /** How each object was last dealt with. */
   get outcomes(): ReadonlyMap<Key, ReconcileOutcome> {
-    return this.#controller.outcomes;
+    return this.#workers.outcomes;
   }
 
   /** Works on an object soon. */
@@ -157,7 +157,7 @@ export class ObjectLoop<T extends KubeObject> {
       ),
     ];
     try {
-      await Promise.all([this.#controller.run(signal), this.#tick(signal)]);
+      await Promise.all([this.#workers.run(signal), this.#tick(signal)]);
     } finally {
       for (const end of unsubscribe) end();
     }

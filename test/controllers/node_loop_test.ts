@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { InstanceResolver } from "../../lib/cloud/inventory/resolver.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
-import { createControllerMetrics } from "../../lib/engine/controller.ts";
+import { createReconcileMetrics } from "../../lib/engine/workers.ts";
 import { NodeLoop, type NodeLoopOptions } from "../../lib/controllers/node_loop.ts";
 import { NodePresences } from "../../lib/controllers/node_presences.ts";
 import { WrittenVersions } from "../../lib/engine/written_versions.ts";
@@ -50,7 +50,7 @@ function setUp(over: Partial<NodeLoopOptions> = {}): SetUp {
       clock,
       log,
       queueMetrics: createWorkQueueMetrics(metrics),
-      controllerMetrics: createControllerMetrics(metrics),
+      reconcileMetrics: createReconcileMetrics(metrics),
       workers: 2,
     },
     name: "test",

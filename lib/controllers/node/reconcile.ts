@@ -5,7 +5,7 @@
 import type { Presence } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import type { ReconcileResult } from "../../engine/controller.ts";
+import type { ReconcileResult } from "../../engine/workers.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";

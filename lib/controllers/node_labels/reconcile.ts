@@ -2,7 +2,7 @@
  * Keeps the labels of one Node true: reads memory, plans, writes, and remembers what the cloud told.
  * @module
  */
-import type { ReconcileResult } from "../../engine/controller.ts";
+import type { ReconcileResult } from "../../engine/workers.ts";
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { EventOptions } from "../../kube/events/events.ts";

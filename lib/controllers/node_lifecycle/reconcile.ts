@@ -3,7 +3,7 @@
  * @module
  */
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
-import type { ReconcileResult } from "../../engine/controller.ts";
+import type { ReconcileResult } from "../../engine/workers.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized } from "../identity.ts";
 import type { NodeContext } from "../context.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Verdict } from "../../cloud/deletion/guard.ts";
-import type { ReconcileOutcome } from "../../engine/controller.ts";
+import type { ReconcileOutcome } from "../../engine/workers.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { readyStatus } from "../identity.ts";
 import type { NodeContext } from "../context.ts";

@@ -36,11 +36,11 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "grace-after-loss",
     invariant: "what is under way ends at once when the Lease is lost",
     edits: edit(
-      "lib/engine/controller.ts",
+      "lib/engine/workers.ts",
       "if (stop.reason instanceof LeadershipLostError) return end();",
       "",
     ),
-    tests: ["test/engine/controller_test.ts"],
+    tests: ["test/engine/workers_test.ts"],
   },
   {
     id: "steal-lease",
@@ -205,12 +205,12 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     id: "reconcile-without-end",
     invariant: "work on a Node has a deadline",
     edits: edit(
-      "lib/engine/controller.ts",
+      "lib/engine/workers.ts",
       "clock.sleep(reconcileTimeoutMs, ended.signal).then(expire, () => undefined); " +
         "const disobeyed",
       "void expire; const disobeyed",
     ),
-    tests: ["test/engine/controller_test.ts"],
+    tests: ["test/engine/workers_test.ts"],
   },
   {
     id: "lead-by-late-answer",

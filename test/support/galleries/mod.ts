@@ -8,7 +8,7 @@ import type { RunningController } from "../../../lib/controllers/definition.ts";
 import { readFlag } from "../../../lib/controllers/flags.ts";
 import { toEvent } from "../../../lib/kube/events/words.ts";
 import type { Counter } from "../../../lib/core/metrics.ts";
-import type { ReconcileResult } from "../../../lib/engine/controller.ts";
+import type { ReconcileResult } from "../../../lib/engine/workers.ts";
 import { fromSecondary } from "../../../lib/engine/key_sources.ts";
 import { ObjectLoop } from "../../../lib/engine/object_loop.ts";
 import { WrittenVersions } from "../../../lib/engine/written_versions.ts";

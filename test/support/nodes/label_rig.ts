@@ -4,7 +4,7 @@
  */
 import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
 import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
-import { createControllerMetrics } from "../../../lib/engine/controller.ts";
+import { createReconcileMetrics } from "../../../lib/engine/workers.ts";
 import { NodeLabelController } from "../../../lib/controllers/node_labels/mod.ts";
 import { NodePresences } from "../../../lib/controllers/node_presences.ts";
 import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
@@ -84,7 +84,7 @@ export class LabelRig implements AsyncDisposable {
         clock,
         log,
         queueMetrics: createWorkQueueMetrics(metrics),
-        controllerMetrics: createControllerMetrics(metrics),
+        reconcileMetrics: createReconcileMetrics(metrics),
         workers: 2,
       },
       fullPassIntervalMs: FULL_PASS_MS,

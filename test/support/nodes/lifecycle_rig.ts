@@ -6,7 +6,7 @@ import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/dele
 import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
 import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { InstanceState } from "../../../lib/cloud/provider.ts";
-import { createControllerMetrics } from "../../../lib/engine/controller.ts";
+import { createReconcileMetrics } from "../../../lib/engine/workers.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { NodeLifecycleController } from "../../../lib/controllers/node_lifecycle/mod.ts";
 import type { LifecycleReport } from "../../../lib/controllers/node_lifecycle/view.ts";
@@ -78,7 +78,7 @@ export function createLifecycleWorld(): LifecycleWorld {
     clock,
     log,
     queueMetrics: createWorkQueueMetrics(metrics),
-    controllerMetrics: createControllerMetrics(metrics),
+    reconcileMetrics: createReconcileMetrics(metrics),
     workers: 16,
   };
   return {

@@ -2,7 +2,7 @@
  * Two kinds that nobody has: widgets, which a loop works on, and gadgets, which speak for widgets.
  * @module
  */
-import { createControllerMetrics } from "../../../../lib/engine/controller.ts";
+import { createReconcileMetrics } from "../../../../lib/engine/workers.ts";
 import { ObjectLoop, type ObjectLoopOptions } from "../../../../lib/engine/object_loop.ts";
 import { createWorkQueueMetrics } from "../../../../lib/engine/work_queue_metrics.ts";
 import { WrittenVersions } from "../../../../lib/engine/written_versions.ts";
@@ -93,7 +93,7 @@ export function startWidgets({ over, lacksGadgets = false }: WidgetRigOptions = 
       clock,
       log,
       queueMetrics: createWorkQueueMetrics(metrics),
-      controllerMetrics: createControllerMetrics(metrics),
+      reconcileMetrics: createReconcileMetrics(metrics),
     },
     name: "widget",
     queueName: "widgets",

@@ -1,5 +1,5 @@
 /**
- * The loop that runs one controller: takes keys, gives each reconcile a deadline, decides what its end means.
+ * The workers of one controller: take keys, give each reconcile a deadline, decide what its end means.
  * @module
  */
 import { AssertionError } from "../core/assert.ts";
@@ -35,13 +35,13 @@ export interface ReconcileOutcome {
   readonly nextAt?: number;
 }
 
-/** What a controller is made of. */
-export interface ControllerOptions {
+/** What workers need. */
+export interface WorkersOptions {
   /** Name in logs and metrics: `cloud-node`. */
   readonly name: string;
   /** What a key is the name of, in logs: `node`. */
   readonly noun: string;
-  /** Filled by others with keys; shut down when the controller ends. */
+  /** Filled by others with keys; shut down when the workers end. */
   readonly queue: WorkQueue;
   /** How many keys are worked on at once. */
   readonly workers: number;
@@ -57,11 +57,11 @@ export interface ControllerOptions {
   readonly forgetsSuccesses?: boolean;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics?: ControllerMetrics;
+  readonly metrics?: ReconcileMetrics;
 }
 
-/** A controller, ready to run once. */
-export interface Controller {
+/** The workers of one controller, ready to run once. */
+export interface Workers {
   /** The last reconcile of each key, for the debug pages. */
   readonly outcomes: ReadonlyMap<string, ReconcileOutcome>;
   /**
@@ -71,8 +71,8 @@ export interface Controller {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Metrics that all controllers of a process share. */
-export interface ControllerMetrics {
+/** Metrics that the workers of all controllers share. */
+export interface ReconcileMetrics {
   readonly reconciles: Counter;
 }
 
@@ -94,8 +94,8 @@ class ReconcileTimeoutError extends Error {
   override readonly name = "ReconcileTimeoutError";
 }
 
-/** Registers the metrics of controllers. Call it once for a registry and hand the result to every controller. */
-export function createControllerMetrics(registry: MetricsRegistry): ControllerMetrics {
+/** Registers the metrics of reconciles. Call it once for a registry and hand the result to every controller. */
+export function createReconcileMetrics(registry: MetricsRegistry): ReconcileMetrics {
   return {
     reconciles: registry.counter({
       name: "landfall_reconciles_total",
@@ -105,7 +105,7 @@ export function createControllerMetrics(registry: MetricsRegistry): ControllerMe
 }
 
 /**
- * Creates a controller.
+ * Creates the workers of a controller.
  *
  * | a reconcile ends with | then |
  * |---|---|
@@ -120,16 +120,16 @@ export function createControllerMetrics(registry: MetricsRegistry): ControllerMe
  * A reconcile that does not obey its signal within a second is left alone and its key tried again later.
  * Nothing it does then can reach a server, because requests refuse an aborted signal.
  */
-export function createController(options: ControllerOptions): Controller {
-  return new QueueController(options);
+export function createWorkers(options: WorkersOptions): Workers {
+  return new QueueWorkers(options);
 }
 
-class QueueController implements Controller {
-  readonly #options: ControllerOptions;
+class QueueWorkers implements Workers {
+  readonly #options: WorkersOptions;
   readonly #log: Logger;
   readonly #outcomes = new Map<string, ReconcileOutcome>();
 
-  constructor(options: ControllerOptions) {
+  constructor(options: WorkersOptions) {
     this.#options = options;
     this.#log = options.log.with({ controller: options.name });
   }

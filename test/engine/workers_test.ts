@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import {
-  createController,
-  createControllerMetrics,
-  type Controller,
-  type ControllerMetrics,
-  type ControllerOptions,
-} from "../../lib/engine/controller.ts";
+  createWorkers,
+  createReconcileMetrics,
+  type Workers,
+  type ReconcileMetrics,
+  type WorkersOptions,
+} from "../../lib/engine/workers.ts";
 import { AssertionError } from "../../lib/core/assert.ts";
 import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { createLogger } from "../../lib/core/log.ts";
@@ -18,8 +18,8 @@ import { untilAborted } from "../support/kube/scripted_kube_client.ts";
 interface SetUp {
   readonly clock: ManualClock;
   readonly queue: WorkQueue;
-  readonly controller: Controller;
-  readonly metrics: ControllerMetrics;
+  readonly workers: Workers;
+  readonly metrics: ReconcileMetrics;
   readonly lines: string[];
   /** The reconciles that began, as `key@ms`. */
   readonly begun: string[];
@@ -28,19 +28,16 @@ interface SetUp {
   readonly running: Promise<void>;
 }
 
-function start(
-  reconcile: ControllerOptions["reconcile"],
-  over: Partial<ControllerOptions> = {},
-): SetUp {
+function start(reconcile: WorkersOptions["reconcile"], over: Partial<WorkersOptions> = {}): SetUp {
   const clock = new ManualClock(0);
   const queue = new WorkQueue({ name: "test", clock, random: () => 0 });
   const lines: string[] = [];
   const write = (line: string): void =>
     void lines.push(line.slice("1970-01-01T00:00:00.000Z ".length));
   const log = createLogger({ format: "text", now: () => 0, write });
-  const metrics = createControllerMetrics(new MetricsRegistry());
+  const metrics = createReconcileMetrics(new MetricsRegistry());
   const begun: string[] = [];
-  const controller = createController({
+  const workers = createWorkers({
     name: "test",
     noun: "node",
     queue,
@@ -56,12 +53,12 @@ function start(
     },
   });
   const stopper = new AbortController();
-  const running = controller.run(stopper.signal);
+  const running = workers.run(stopper.signal);
   const stop = (reason = new Error("the process stops")): Promise<void> => {
     stopper.abort(reason);
     return running;
   };
-  return { clock, queue, controller, metrics, lines, begun, stop, running };
+  return { clock, queue, workers, metrics, lines, begun, stop, running };
 }
 
 /** A promise and what ends it. */
@@ -71,38 +68,38 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-test("createController() runs each key once and remembers that it went well", async () => {
-  const { clock, queue, controller, metrics, lines, begun, stop } = start(async () => {});
+test("createWorkers() runs each key once and remembers that it went well", async () => {
+  const { clock, queue, workers, metrics, lines, begun, stop } = start(async () => {});
   queue.add("a");
   queue.add("b");
   await clock.advance(5_000);
   expect(begun).toEqual(["a@0", "b@0"]);
-  expect(controller.outcomes.get("a")).toEqual({ at: 0, outcome: "ok" });
+  expect(workers.outcomes.get("a")).toEqual({ at: 0, outcome: "ok" });
   expect(metrics.reconciles.value({ controller: "test", outcome: "ok" })).toBe(2);
   expect(lines).toEqual([]);
   await stop();
   expect(clock.pending).toBe(0);
 });
 
-test("createController() comes back after the time that a reconcile asked for", async () => {
+test("createWorkers() comes back after the time that a reconcile asked for", async () => {
   const reconcile = async (): Promise<{ requeueAfterMs: number }> => ({ requeueAfterMs: 10_000 });
-  const { clock, queue, controller, begun, stop } = start(reconcile);
+  const { clock, queue, workers, begun, stop } = start(reconcile);
   queue.add("a");
   await clock.advance(25_000);
   expect(begun).toEqual(["a@0", "a@10000", "a@20000"]);
-  expect(controller.outcomes.get("a")).toEqual({ at: 20_000, outcome: "ok", nextAt: 30_000 });
+  expect(workers.outcomes.get("a")).toEqual({ at: 20_000, outcome: "ok", nextAt: 30_000 });
   await stop();
 });
 
-test("N-21: createController() retries ever later, and a success starts afresh", async () => {
+test("N-21: createWorkers() retries ever later, and a success starts afresh", async () => {
   let broken = true;
-  const { clock, queue, controller, lines, begun, stop } = start(async () => {
+  const { clock, queue, workers, lines, begun, stop } = start(async () => {
     if (broken) throw new Error("no cloud");
   });
   queue.add("a");
   await clock.advance(8_000);
   expect(begun).toEqual(["a@0", "a@1000", "a@3000", "a@7000"]);
-  expect(controller.outcomes.get("a")).toEqual({
+  expect(workers.outcomes.get("a")).toEqual({
     at: 7_000,
     outcome: "error",
     error: "no cloud",
@@ -147,7 +144,7 @@ test("N-22: one failing key holds up no other", async () => {
 });
 
 test("N-22: a hung reconcile is ended by its deadline, and others go on meanwhile", async () => {
-  const { clock, queue, controller, metrics, lines, begun, stop } = start((key, signal) =>
+  const { clock, queue, workers, metrics, lines, begun, stop } = start((key, signal) =>
     key === "hung" ? untilAborted(signal) : Promise.resolve(),
   );
   queue.add("hung");
@@ -157,7 +154,7 @@ test("N-22: a hung reconcile is ended by its deadline, and others go on meanwhil
   await clock.advance(0);
   expect(begun).toEqual(["hung@0", "a@0", "b@29999"]);
   await clock.advance(1);
-  expect(controller.outcomes.get("hung")).toEqual({
+  expect(workers.outcomes.get("hung")).toEqual({
     at: 30_000,
     outcome: "timeout",
     error: "no end within 30 s",
@@ -188,9 +185,9 @@ test("N-22: a reconcile that ignores its signal loses its worker a second after 
   await stop();
 });
 
-test("createController() takes a pending reconcile for neither a success nor a failure", async () => {
+test("createWorkers() takes a pending reconcile for neither a success nor a failure", async () => {
   let isPending = false;
-  const { clock, queue, controller, metrics, stop } = start(() =>
+  const { clock, queue, workers, metrics, stop } = start(() =>
     isPending ? Promise.resolve({ isPending }) : Promise.reject(new Error("not there")),
   );
   queue.add("a");
@@ -199,7 +196,7 @@ test("createController() takes a pending reconcile for neither a success nor a f
   isPending = true;
   await clock.advance(2_000);
   expect(queue.failures("a")).toBe(2);
-  expect(controller.outcomes.get("a")).toEqual({ at: 1_000, outcome: "error", error: "not there" });
+  expect(workers.outcomes.get("a")).toEqual({ at: 1_000, outcome: "error", error: "not there" });
   expect(metrics.reconciles.value({ controller: "test", outcome: "ok" })).toBe(0);
   isPending = false;
   queue.add("a");
@@ -208,7 +205,7 @@ test("createController() takes a pending reconcile for neither a success nor a f
   await stop();
 });
 
-test("createController() never runs one key twice at once", async () => {
+test("createWorkers() never runs one key twice at once", async () => {
   const { opened, open } = gate();
   const { clock, queue, begun, stop } = start(() => opened);
   queue.add("a");
@@ -240,13 +237,13 @@ test.each([
     "INFO  Reconcile was throttled",
   ],
   ["throttling without a pause", new KubeError("throttled", "busy"), "error", 1_000, "WARN"],
-] as const)("createController() after a %s", async (_what, error, outcome, nextAt, line) => {
-  const { clock, queue, controller, lines, stop } = start(async () => {
+] as const)("createWorkers() after a %s", async (_what, error, outcome, nextAt, line) => {
+  const { clock, queue, workers, lines, stop } = start(async () => {
     throw error;
   });
   queue.add("a");
   await clock.advance(0);
-  expect(controller.outcomes.get("a")).toEqual({
+  expect(workers.outcomes.get("a")).toEqual({
     at: 0,
     outcome,
     error: error.message,
@@ -258,55 +255,55 @@ test.each([
   await stop();
 });
 
-test("createController() is done with a key that Kubernetes does not know", async () => {
-  const { clock, queue, controller, lines, begun, stop } = start(async () => {
+test("createWorkers() is done with a key that Kubernetes does not know", async () => {
+  const { clock, queue, workers, lines, begun, stop } = start(async () => {
     throw new KubeError("notFound", "no such Node", { code: 404 });
   });
   queue.add("a");
   await clock.advance(600_000);
   expect(begun).toEqual(["a@0"]);
   expect(lines).toEqual([]);
-  expect(controller.outcomes.size).toBe(0);
+  expect(workers.outcomes.size).toBe(0);
   await stop();
 });
 
-test("createController() remembers failures alone when successes are no news", async () => {
+test("createWorkers() remembers failures alone when successes are no news", async () => {
   let isBroken = true;
   const reconcile = async () => {
     if (isBroken) throw new Error("broken");
     return { requeueAfterMs: 60_000 };
   };
-  const { clock, queue, controller, begun, stop } = start(reconcile, { forgetsSuccesses: true });
+  const { clock, queue, workers, begun, stop } = start(reconcile, { forgetsSuccesses: true });
   queue.add("a");
   await clock.advance(0);
-  expect(controller.outcomes.get("a")?.error).toBe("broken");
+  expect(workers.outcomes.get("a")?.error).toBe("broken");
   isBroken = false;
   await clock.advance(1_000);
-  expect(controller.outcomes.size).toBe(0);
+  expect(workers.outcomes.size).toBe(0);
   await clock.advance(60_000);
   expect(begun).toEqual(["a@0", "a@1000", "a@61000"]);
   await stop();
 });
 
-test("createController() forgets keys whose object is gone", async () => {
+test("createWorkers() forgets keys whose object is gone", async () => {
   const present = new Set(["a", "b"]);
-  const { clock, queue, controller, stop } = start(async () => {}, {
+  const { clock, queue, workers, stop } = start(async () => {}, {
     exists: (key) => present.has(key),
   });
   queue.add("a");
   queue.add("b");
   await clock.advance(0);
-  expect([...controller.outcomes.keys()]).toEqual(["a", "b"]);
+  expect([...workers.outcomes.keys()]).toEqual(["a", "b"]);
   present.delete("a");
   queue.add("a");
   await clock.advance(0);
-  expect([...controller.outcomes.keys()]).toEqual(["b"]);
+  expect([...workers.outcomes.keys()]).toEqual(["b"]);
   await stop();
 });
 
 test("run() takes nothing new after the stop and lets what runs finish", async () => {
   const { opened, open } = gate();
-  const { clock, queue, controller, begun, stop } = start(() => opened, { workers: 1 });
+  const { clock, queue, workers, begun, stop } = start(() => opened, { workers: 1 });
   queue.add("a");
   queue.add("b");
   await clock.advance(0);
@@ -317,7 +314,7 @@ test("run() takes nothing new after the stop and lets what runs finish", async (
   open();
   await stopped;
   expect(begun).toEqual(["a@0"]);
-  expect(controller.outcomes.get("a")?.outcome).toBe("ok");
+  expect(workers.outcomes.get("a")?.outcome).toBe("ok");
   queue.add("c");
   expect(queue.size).toBe(1);
   expect(clock.pending).toBe(0);
@@ -333,7 +330,7 @@ test("run() does not begin with a key that comes at the moment of the stop", asy
 
 test("run() aborts what still runs after the grace, without a word about it", async () => {
   let reason: unknown;
-  const { clock, queue, controller, lines, stop } = start(
+  const { clock, queue, workers, lines, stop } = start(
     (_key, signal) =>
       untilAborted(signal).catch((error: unknown) => {
         reason = error;
@@ -350,7 +347,7 @@ test("run() aborts what still runs after the grace, without a word about it", as
   await stopped;
   expect(reason).toEqual(new Error("the process stops"));
   expect(lines).toEqual([]);
-  expect(controller.outcomes.size).toBe(0);
+  expect(workers.outcomes.size).toBe(0);
   expect(clock.pending).toBe(0);
 });
 
