@@ -5,9 +5,9 @@
  * @module
  */
 import type { ChartValue, ChartValues, Schema } from "./chart_value.ts";
-import { PROVIDERS } from "../lib/providers/mod.ts";
+import { CLOUD, DEFINITIONS, type Installable, isConfigText } from "./clouds.ts";
 import { CONTROLLER, FLAG } from "./flag_schema.ts";
-import { CONTROLLERS, IMAGE, LEASE, PROVIDER, VERBOSITY } from "./names.ts";
+import { CONTROLLERS, IMAGE, LEASE, VERBOSITY } from "./names.ts";
 import { POD_COMMENTS, POD_SECURITY, RESOURCES, SECURITY, SPREAD, TOLERATIONS } from "./pod.ts";
 
 const TEXT: Schema = { type: "string" };
@@ -29,62 +29,68 @@ const SERVICE_NAME: Schema = {
   maxLength: 63,
 };
 
-/** All values. */
-export const CHART_VALUES: ChartValues = {
-  replicaCount: value(
-    "Replicas of the Deployment; one acts, the others wait. 1 on a single Node, where a second one has no\n" +
-      "port to listen on. Not looked at with the DaemonSet.",
-    2,
-    {
-      type: "integer",
-      minimum: 0,
-    },
-  ),
-  useDaemonSet: value(
-    "A DaemonSet: a replica on every Node that has the label node-role.kubernetes.io/control-plane, so that\n" +
-      "one, two and three can be upgraded and drained. false: a Deployment, for clusters without such Nodes.",
-    true,
-    SWITCH,
-  ),
-  image: {
-    help: "The image.",
-    values: {
-      repository: value("Where it is.", IMAGE.repository, { type: "string", minLength: 1 }),
-      tag: value(
-        "Its tag, or sha256:… for a digest. Empty: the appVersion of the chart.",
-        "",
-        TEXT,
-      ),
-      pullPolicy: value("When the kubelet fetches it.", "IfNotPresent", {
-        enum: ["Always", "IfNotPresent", "Never"],
-      }),
-    },
-  },
-  imagePullSecrets: value("Secrets to fetch it with: - name: …", [], OBJECTS),
-  nameOverride: value("In the place of the chart's name.", "", {
-    ...OBJECT_NAME,
-    // It is also the value of a label.
-    maxLength: 63,
-  }),
-  fullnameOverride: value("Name of all objects.", "", SERVICE_NAME),
-  commonLabels: value("Labels of all objects.", {}, TEXTS),
-  ...listConfigValues(),
-  ...listProcessValues(),
-  ...listPodValues(),
-  ...listObjectValues(),
-};
-
-function listConfigValues(): ChartValues {
+/** All values, with those clouds to choose from. */
+export function createChartValues(definitions: readonly Installable[]): ChartValues {
   return {
-    cloudProvider: value("The cloud: --cloud-provider.", PROVIDER, {
-      enum: PROVIDERS.map(({ name }) => name),
+    replicaCount: value(
+      "Replicas of the Deployment; one acts, the others wait. 1 on a single Node, where a second one has no\n" +
+        "port to listen on. Not looked at with the DaemonSet.",
+      2,
+      {
+        type: "integer",
+        minimum: 0,
+      },
+    ),
+    useDaemonSet: value(
+      "A DaemonSet: a replica on every Node that has the label node-role.kubernetes.io/control-plane, so that\n" +
+        "one, two and three can be upgraded and drained. false: a Deployment, for clusters without such Nodes.",
+      true,
+      SWITCH,
+    ),
+    image: {
+      help: "The image.",
+      values: {
+        repository: value("Where it is.", IMAGE.repository, { type: "string", minLength: 1 }),
+        tag: value(
+          "Its tag, or sha256:… for a digest. Empty: the appVersion of the chart.",
+          "",
+          TEXT,
+        ),
+        pullPolicy: value("When the kubelet fetches it.", "IfNotPresent", {
+          enum: ["Always", "IfNotPresent", "Never"],
+        }),
+      },
+    },
+    imagePullSecrets: value("Secrets to fetch it with: - name: …", [], OBJECTS),
+    nameOverride: value("In the place of the chart's name.", "", {
+      ...OBJECT_NAME,
+      // It is also the value of a label.
+      maxLength: 63,
+    }),
+    fullnameOverride: value("Name of all objects.", "", SERVICE_NAME),
+    commonLabels: value("Labels of all objects.", {}, TEXTS),
+    ...listConfigValues(definitions),
+    ...listProcessValues(),
+    ...listPodValues(),
+    ...listObjectValues(),
+  };
+}
+
+/** All values. */
+export const CHART_VALUES: ChartValues = createChartValues(DEFINITIONS);
+
+function listConfigValues(definitions: readonly Installable[]): ChartValues {
+  const isText = isConfigText(definitions);
+  return {
+    cloudProvider: value("The cloud: --cloud-provider.", CLOUD.name, {
+      enum: definitions.map(({ name }) => name),
     }),
     config: value(
       "Settings of the cloud; kept in a Secret of the release. Not together with existingConfigSecret.\n" +
-        "With neither, the Secret xenorchestra-cloud-controller-manager is used, which the Go controller\n" +
-        "and the CSI driver have by convention; or the environment alone, if extraEnvs has XOA_URL.",
-      {},
-      OBJECT,
+        `With neither, the Secret ${CLOUD.secret} is used, which the Go controller\n` +
+        `and the CSI driver have by convention; or the environment alone, if extraEnvs has ${CLOUD.variable}.`,
+      isText ? null : {},
+      isText ? { type: ["object", "string", "null"] } : OBJECT,
     ),
     existingConfigSecret: value(
       "A Secret that is there already. All its keys are files in /etc/landfall; a change of it is\n" +

@@ -2,23 +2,30 @@
  * The settings of the clouds as JSON Schema, for the chart's `config`: from the tables of the reference page.
  * @module
  */
-import type { ProviderDefinition, SettingDescription } from "../lib/cloud/provider_definition.ts";
+import type { SettingDescription } from "../lib/cloud/provider_definition.ts";
 import { type SettingBranch, type SettingTree, toSettingTree } from "../lib/cloud/settings/tree.ts";
 import type { Schema } from "./chart_value.ts";
+import { type Installable, isConfigText, toCloud } from "./clouds.ts";
 
 /**
- * One rule for each cloud: if it is the one that `cloudProvider` names, `config` has its settings and no others.
+ * One rule for each cloud: if it is the one that `cloudProvider` names, `config` has its settings and no others, or is
+ * text.
  *
  * @param common Settings that every cloud has
  */
 export function toConfigRules(
-  providers: readonly Pick<ProviderDefinition, "name" | "settings">[],
+  definitions: readonly Installable[],
   common: readonly SettingDescription[],
 ): Schema[] {
-  return providers.map(({ name, settings }) => ({
-    if: { properties: { cloudProvider: { not: { const: name } } } },
-    else: { properties: { config: toBlock(toSettingTree([...settings, ...common])) } },
-  }));
+  const toRule = isConfigText(definitions) ? toOptional : (block: Schema): Schema => block;
+  return definitions.map((one) => {
+    const block = toBlock(toSettingTree([...one.settings, ...common]));
+    const config = toCloud(one).isText ? { type: ["string", "null"] } : toRule(block);
+    return {
+      if: { properties: { cloudProvider: { not: { const: one.name } } } },
+      else: { properties: { config } },
+    };
+  });
 }
 
 function toBlock(tree: SettingTree): Schema {

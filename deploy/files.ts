@@ -3,10 +3,10 @@
  * @module
  */
 import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
-import { loadProviders } from "../lib/providers/mod.ts";
-import { CHART_VALUES } from "./chart_values.ts";
+import { createChartValues } from "./chart_values.ts";
+import { DEFINITIONS, type Installable, toCloud } from "./clouds.ts";
 import { toConfigRules } from "./config_schema.ts";
-import { renderSchema, renderValues, renderValueTable } from "./chart_value.ts";
+import { type ChartValues, renderSchema, renderValues, renderValueTable } from "./chart_value.ts";
 import { CONFIG_SECRET, IMAGE, LEASE, NAME } from "./names.ts";
 import {
   createRbac,
@@ -25,10 +25,11 @@ const ACCOUNT = { kind: "ServiceAccount", name: NAME } as const;
 /** As a client certificate names its user, or whatever else the API server knows users by. */
 const USER = { kind: "User", name: NAME } as const;
 
-const PROVIDERS = await loadProviders();
-
-/** Texts by path. */
-export function renderFiles(): ReadonlyMap<string, string> {
+/** Texts by path. @param definitions The clouds of the chart */
+export function renderFiles(
+  definitions: readonly Installable[] = DEFINITIONS,
+): ReadonlyMap<string, string> {
+  const values = createChartValues(definitions);
   return new Map([
     ["manifests/deployment.yaml", renderWorkload("Deployment")],
     ["manifests/daemonset.yaml", renderWorkload("DaemonSet")],
@@ -36,12 +37,13 @@ export function renderFiles(): ReadonlyMap<string, string> {
     ["manifests/secret.example.yaml", renderSecretExample()],
     ["static-pod/landfall.yaml", renderStaticPod()],
     ["chart/Chart.yaml", renderChart()],
-    ["chart/values.yaml", renderChartValues()],
+    ["chart/values.yaml", renderChartValues(values)],
     [
       "chart/values.schema.json",
-      renderSchema(CHART_VALUES, toConfigRules(PROVIDERS, DELETION_SETTINGS)),
+      renderSchema(values, toConfigRules(definitions, DELETION_SETTINGS)),
     ],
-    ["chart/README.md", renderChartReadme()],
+    ["chart/README.md", renderChartReadme(values)],
+    ["chart/templates/_clouds.tpl", renderClouds(definitions)],
     ["chart/templates/_rules.tpl", renderRules(WRITTEN)],
   ]);
 }
@@ -130,14 +132,14 @@ function renderChart(): string {
   return toYamlFile(WRITTEN, [toYaml(chart)]);
 }
 
-function renderChartValues(): string {
+function renderChartValues(values: ChartValues): string {
   const head = `${WRITTEN}
 
 Names are those of the chart of the Go controller for Xen Orchestra where they mean the same.`;
-  return renderValues(head, CHART_VALUES);
+  return renderValues(head, values);
 }
 
-function renderChartReadme(): string {
+function renderChartReadme(values: ChartValues): string {
   return `<!-- ${WRITTEN} -->
 
 # Helm chart of Landfall
@@ -152,7 +154,7 @@ give the settings in \`config\`. values.schema.json refuses what does not exist.
 
 ## Values
 
-${renderValueTable(CHART_VALUES)}
+${renderValueTable(values)}
 ## Coming from the chart of the Go controller
 
 What means the same has the same name. What differs:
@@ -167,6 +169,18 @@ What means the same has the same name. What differs:
 - There are no rights to make service accounts or their tokens.
 - \`/metrics\` wants a token whose user may \`get\` it. With
   \`extraArgs: ["--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics"]\` it is open, as it was.
+`;
+}
+
+/** What templates look up of a cloud: its file, its Secret, and the variable that makes do without a file. */
+function renderClouds(definitions: readonly Installable[]): string {
+  const clouds = definitions.map((one) => {
+    const { name, file, secret, variable } = toCloud(one);
+    return [name, { file, secret, ...(variable && { variable }) }] as const;
+  });
+  return `{{- /* ${WRITTEN} */}}
+{{- define "landfall.clouds" -}}
+${toYaml(Object.fromEntries(clouds))}{{- end }}
 `;
 }
 

@@ -5,7 +5,7 @@
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { VERSION } from "../lib/cli/version.ts";
 import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
-import { PROVIDERS } from "../lib/providers/mod.ts";
+import { CLOUD } from "./clouds.ts";
 
 /** Of everything that the manifests create. */
 export const NAME = "landfall";
@@ -18,23 +18,25 @@ export const IMAGE: { readonly repository: string; readonly tag: string } = {
   tag: VERSION,
 };
 
-/** The cloud that the manifests name, and the chart by itself: the default one. */
-export const PROVIDER: string = PROVIDERS[0].name;
-
 /** The Lease of the Go controller for Xen Orchestra, so that it and Landfall never act at once. */
 export const LEASE = {
   namespace: "kube-system",
   name: "cloud-controller-manager-xenorchestra",
 } as const;
 
-/** The Secret and its key that the Go controller and the CSI driver of Xen Orchestra use by convention. */
-export const CONFIG_SECRET = {
-  name: "xenorchestra-cloud-controller-manager",
-  key: "config.yaml",
-} as const;
+/** The Secret and its key that other programs of the cloud use by convention. */
+export const CONFIG_SECRET: { readonly name: string; readonly key: string } = {
+  name: CLOUD.secret,
+  key: CLOUD.file,
+};
 
 /** Where the settings of the cloud are in the container. */
 export const CONFIG_FOLDER = "/etc/landfall";
+/** Flags that choose the cloud. */
+export const CLOUD_ARGS: readonly string[] = [
+  `--cloud-provider=${CLOUD.name}`,
+  `--cloud-config=${CONFIG_FOLDER}/${CLOUD.file}`,
+];
 /** Of metrics and probes. The Go controllers' port. */
 export const SECURE_PORT = 10258;
 /** User and group of distroless images' `nonroot`. */

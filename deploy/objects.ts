@@ -2,6 +2,7 @@
  * The objects of the plain manifests.
  * @module
  */
+import { CLOUD } from "./clouds.ts";
 import {
   CONFIG_SECRET,
   LABELS,
@@ -122,9 +123,7 @@ export function createSecretExample(): Piece {
     kind: "Secret",
     metadata: { ...toMetadata(CONFIG_SECRET.name), namespace: NAMESPACE },
     type: "Opaque",
-    stringData: {
-      [CONFIG_SECRET.key]: "url: https://xo.example.com\ntoken: REPLACE-ME\n",
-    },
+    stringData: { [CLOUD.file]: CLOUD.example },
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Comments } from "./yaml.ts";
 import {
+  CLOUD_ARGS,
   CONFIG_FOLDER,
   CONFIG_SECRET,
   CONTROLLERS,
@@ -11,7 +12,6 @@ import {
   LEASE,
   NAME,
   NONROOT,
-  PROVIDER,
   SECURE_PORT,
   SELECTOR,
   VERBOSITY,
@@ -128,7 +128,6 @@ export function createContainer(args: readonly string[], volumeMount: Piece): Pi
 
 /** The pod of Deployment and DaemonSet. */
 export function createPodSpec(kind: WorkloadKind): Piece {
-  const args = [`--cloud-provider=${PROVIDER}`, `--cloud-config=${CONFIG_FOLDER}/config.yaml`];
   const volumeMount = { name: "config", mountPath: CONFIG_FOLDER, readOnly: true };
   const placement =
     kind === "DaemonSet"
@@ -151,7 +150,7 @@ export function createPodSpec(kind: WorkloadKind): Piece {
     securityContext: POD_SECURITY,
     tolerations: TOLERATIONS,
     ...placement,
-    containers: [createContainer([...args, ...COMMON_ARGS], volumeMount)],
+    containers: [createContainer([...CLOUD_ARGS, ...COMMON_ARGS], volumeMount)],
     volumes: [
       { name: "config", secret: { secretName: CONFIG_SECRET.name, defaultMode: SECRET_MODE } },
     ],

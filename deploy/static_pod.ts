@@ -2,7 +2,7 @@
  * The pod that a kubelet starts by itself, from a file in its manifest folder.
  * @module
  */
-import { CONFIG_FOLDER, LABELS, NAME, NAMESPACE, PROVIDER } from "./names.ts";
+import { CLOUD_ARGS, CONFIG_FOLDER, LABELS, NAME, NAMESPACE } from "./names.ts";
 import { COMMON_ARGS, createContainer, type Piece, POD_COMMENTS, POD_SECURITY } from "./pod.ts";
 import type { Comments } from "./yaml.ts";
 
@@ -11,11 +11,7 @@ export const HOST_FOLDER = "/etc/kubernetes/landfall";
 
 /** The pod. It has no service account: a static pod may not have one. */
 export function createStaticPod(): Piece {
-  const args = [
-    `--kubeconfig=${CONFIG_FOLDER}/kubeconfig`,
-    `--cloud-provider=${PROVIDER}`,
-    `--cloud-config=${CONFIG_FOLDER}/config.yaml`,
-  ];
+  const args = [`--kubeconfig=${CONFIG_FOLDER}/kubeconfig`, ...CLOUD_ARGS];
   const { fsGroup: _, fsGroupChangePolicy: __, ...securityContext } = POD_SECURITY;
   const volumeMount = { name: "config", mountPath: CONFIG_FOLDER, readOnly: true };
   return {

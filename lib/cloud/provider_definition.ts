@@ -102,6 +102,16 @@ export interface ProviderDocs {
   readonly example: unknown;
 }
 
+/** How manifests and the Helm chart give a cloud its settings. */
+export interface ProviderInstall {
+  /** Secret that other programs of this cloud read their settings from, by convention. */
+  readonly secret: string;
+  /** Text of a file of settings, for people to complete. */
+  readonly example: string;
+  /** Environment variable that says where the cloud is: a pod that has it needs no file. @default {none} */
+  readonly variable?: string;
+}
+
 /**
  * A cloud that can be chosen.
  *
@@ -112,6 +122,8 @@ export interface ProviderDefinition<S = unknown> {
   /** Name for `--cloud-provider`. */
   readonly name: string;
   readonly docs: ProviderDocs;
+  /** What its manifests say. @default {what those of the default cloud say} */
+  readonly install?: ProviderInstall;
   /** Syntax of its file. @default {YAML} */
   readonly syntax?: SettingSyntax;
   /** Every setting, in the order of the reference page. A file with any other key is refused. */

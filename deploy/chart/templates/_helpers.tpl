@@ -47,14 +47,20 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- printf "%s%s%s" .Values.image.repository (ternary "@" ":" (hasPrefix "sha256:" $tag)) $tag }}
 {{- end }}
 
+{{- /* What the cloud says of its settings. */}}
+{{- define "landfall.cloud" -}}
+{{- get (include "landfall.clouds" . | fromYaml) .Values.cloudProvider | toYaml }}
+{{- end }}
+
 {{- /* The Secret with the settings; nothing when the environment has them. */}}
 {{- define "landfall.configSecret" -}}
 {{- if and .Values.config .Values.existingConfigSecret }}
 {{- fail "set config or existingConfigSecret, not both: with both, nobody knows which one counts" }}
 {{- end }}
+{{- $cloud := include "landfall.cloud" . | fromYaml }}
 {{- $isInEnvironment := false }}
 {{- range .Values.extraEnvs }}
-{{- if eq .name "XOA_URL" }}
+{{- if eq .name (default "" $cloud.variable) }}
 {{- $isInEnvironment = true }}
 {{- end }}
 {{- end }}
@@ -63,13 +69,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- else if .Values.config }}
 {{- include "landfall.fullname" . }}
 {{- else if not $isInEnvironment }}
-{{- "xenorchestra-cloud-controller-manager" }}
+{{- $cloud.secret }}
 {{- end }}
 {{- end }}
 
 {{- /* File of the settings below /etc/landfall. */}}
 {{- define "landfall.configFile" -}}
-{{- ternary "config.yaml" .Values.existingConfigSecretPath (not (empty .Values.config)) }}
+{{- if .Values.config }}
+{{- (include "landfall.cloud" . | fromYaml).file }}
+{{- else }}
+{{- .Values.existingConfigSecretPath }}
+{{- end }}
 {{- end }}
 
 {{- /* Flags that contradict what the chart relies on: a pod would be killed by its probes, or two would lead. */}}

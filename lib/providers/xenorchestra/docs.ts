@@ -2,7 +2,7 @@
  * What the documents say of Xen Orchestra.
  * @module
  */
-import type { ProviderDocs } from "../../cloud/provider_definition.ts";
+import type { ProviderDocs, ProviderInstall } from "../../cloud/provider_definition.ts";
 import { LABEL_DESCRIPTIONS } from "./model/labels.ts";
 
 /** See {@linkcode ProviderDocs}. */
@@ -19,4 +19,11 @@ export const XEN_ORCHESTRA_DOCS: ProviderDocs = {
     meaning: "The VM. The pool is the one it was found in first: it stays when the VM moves.",
   },
   example: { url: "https://xo.example.org", token: "none" },
+};
+
+/** The Secret of the Go controller and of the CSI driver. See {@linkcode ProviderInstall}. */
+export const XEN_ORCHESTRA_INSTALL: ProviderInstall = {
+  secret: "xenorchestra-cloud-controller-manager",
+  example: "url: https://xo.example.com\ntoken: REPLACE-ME\n",
+  variable: "XOA_URL",
 };

@@ -8,7 +8,7 @@ import { XenOrchestraApi } from "./wire/api.ts";
 import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./settings/config.ts";
 import { describeSettings } from "./settings/config_schema.ts";
 import { createEventFeed } from "./wire/events.ts";
-import { XEN_ORCHESTRA_DOCS } from "./docs.ts";
+import { XEN_ORCHESTRA_DOCS, XEN_ORCHESTRA_INSTALL } from "./docs.ts";
 import { LiveProvider } from "./live_provider.ts";
 import { Session } from "./session/session.ts";
 import { TokenWatch } from "./session/token_watch.ts";
@@ -17,6 +17,7 @@ import { TokenWatch } from "./session/token_watch.ts";
 export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
   name: "xenorchestra",
   docs: XEN_ORCHESTRA_DOCS,
+  install: XEN_ORCHESTRA_INSTALL,
   settings: describeSettings(),
   parseConfig: parseXenOrchestraConfig,
   create(settings, deps) {

@@ -5,7 +5,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DEFINITIONS } from "../../../deploy/clouds.ts";
+import { renderFiles } from "../../../deploy/files.ts";
 import { parseFlags } from "../../../lib/cli/flags/mod.ts";
+import { YAML_SYNTAX } from "../../../lib/config/yaml_syntax.ts";
 import type { Access } from "../../../lib/kube/access/review.ts";
 import { LEASE, RIGHTS } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract_client.ts";
@@ -15,11 +18,14 @@ import {
   CHART,
   type Manifest,
   readManifests,
+  RELEASE,
   renderChart,
   renderHook,
   renderNotes,
   requireTool,
   runTool,
+  type ToolResult,
+  withChart,
   withFile,
 } from "../../support/deploy/deploy_tools.ts";
 import { listModelProblems } from "../../support/kube/kube_model.ts";
@@ -144,6 +150,31 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     );
     expect(one).toMatch(/^[0-9a-f]{64}$/);
     expect(other).not.toBe(one);
+  });
+
+  test("takes settings that are no YAML as text, as they are", async () => {
+    const INI = { name: "ini", settings: [], syntax: { ...YAML_SYNTAX, name: "INI" } };
+    const text = "[Global]\nurl = https://cloud.example.com\n";
+    await withChart(renderFiles([...DEFINITIONS, INI]), async (chart) => {
+      const rendered = async (values: object): Promise<ToolResult> =>
+        await renderChart(helm, values, RELEASE, chart);
+      const { stdout, stderr } = await rendered({ cloudProvider: "ini", config: text });
+      expect(stderr).toBe("");
+      const objects = readManifests(stdout);
+      expect(objects.find(({ kind }) => kind === "Secret")?.["data"]).toEqual({
+        "config.ini": btoa(text),
+      });
+      expect(readContainer(objects).args).toContain("--cloud-config=/etc/landfall/config.ini");
+      for (const values of Object.values(CASES)) {
+        expect(await rendered(values)).toEqual(await renderChart(helm, values));
+      }
+      for (const [cloudProvider, config] of [
+        ["ini", { url: "x" }],
+        ["xenorchestra", text],
+      ]) {
+        expect((await rendered({ cloudProvider, config })).stderr).toContain("at '/config': got");
+      }
+    });
   });
 
   test("mounts an existing Secret alone, and makes none", async () => {

@@ -3,7 +3,7 @@
  * @module
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -20,7 +20,7 @@ const HOME = join(tmpdir(), "landfall-tools-home");
 export const CHART: string = join(ROOT, "deploy/chart");
 
 /** As the manifests name and place everything. */
-const RELEASE = { name: "landfall", namespace: "kube-system" } as const;
+export const RELEASE = { name: "landfall", namespace: "kube-system" } as const;
 
 /** An object of Kubernetes, as far as any of them is alike. */
 export interface Manifest {
@@ -65,13 +65,18 @@ export async function requireTool(tool: string, args: readonly string[]): Promis
   return stdout;
 }
 
-/** Renders what the chart installs, without its hooks. @param values As in a values file */
+/**
+ * Renders what a chart installs, without its hooks.
+ *
+ * @param values As in a values file
+ */
 export async function renderChart(
   helm: string,
   values: object = {},
   release: { readonly name: string; readonly namespace: string } = RELEASE,
+  chart: string = CHART,
 ): Promise<ToolResult> {
-  return await renderAll(helm, values, ["--no-hooks"], release);
+  return await renderAll(helm, values, ["--no-hooks"], release, chart);
 }
 
 /** Renders the objects of the chart's hook, and nothing else. */
@@ -87,10 +92,11 @@ async function renderAll(
   values: object,
   more: readonly string[],
   { name, namespace }: { readonly name: string; readonly namespace: string } = RELEASE,
+  chart: string = CHART,
 ): Promise<ToolResult> {
   return await withFile(JSON.stringify(values), (file) => {
     const place = ["--namespace", namespace, "--kube-version", "1.35.0"];
-    return runTool(helm, ["template", name, CHART, ...place, "--values", file, ...more]);
+    return runTool(helm, ["template", name, chart, ...place, "--values", file, ...more]);
   });
 }
 
@@ -152,6 +158,24 @@ export async function withFile<T>(text: string, use: (file: string) => Promise<T
     const file = join(folder, "file.yaml");
     await writeFile(file, text);
     return await use(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Copies the chart for as long as `use` runs. @param files What is different in it, by its path below deploy/ */
+export async function withChart(
+  files: ReadonlyMap<string, string>,
+  use: (chart: string) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-chart-"));
+  try {
+    const chart = join(folder, "chart");
+    await cp(CHART, chart, { recursive: true });
+    for (const [path, text] of files) {
+      if (path.startsWith("chart/")) await writeFile(join(folder, path), text);
+    }
+    await use(chart);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
