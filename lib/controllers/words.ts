@@ -6,6 +6,9 @@
 /** Taint of a Node that no cloud has claimed yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
 export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitialized";
 
+/** Annotation of the kubelet with the IPs given by `--node-ip`: one, or two of different families, by comma. */
+export const PROVIDED_NODE_IP = "alpha.kubernetes.io/provided-node-ip";
+
 /** Topology labels, each with the beta twin that must be written with it: whoever reads one may read either. */
 export const TOPOLOGY_LABELS = {
   instanceType: ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"],

@@ -11,7 +11,7 @@ import type { Instance, Presence, Provider } from "../../lib/cloud/provider.ts";
 import { toIdentity } from "../../lib/controllers/identity.ts";
 import { planNode } from "../../lib/controllers/node/plan.ts";
 import { Claims } from "../../lib/controllers/node/rivals.ts";
-import { describeNode } from "../../lib/controllers/node/view.ts";
+import { describeNode } from "../../lib/controllers/node_view.ts";
 import { planNodeLabels } from "../../lib/controllers/node_labels/plan.ts";
 import { planLifecycle, toFleetMember } from "../../lib/controllers/node_lifecycle/plan.ts";
 import { createLogger, silentLogger } from "../../lib/core/log.ts";

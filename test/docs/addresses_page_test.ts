@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { hasAddresses, planAddresses } from "../../lib/controllers/node/addresses.ts";
+import { hasAddresses, planAddresses } from "../../lib/controllers/addresses.ts";
 import { isGloballyRoutable } from "../../lib/core/net/ip.ts";
 import { toInstance } from "../../lib/providers/xenorchestra/model/inventory.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";

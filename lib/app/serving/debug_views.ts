@@ -3,7 +3,7 @@
  * @module
  */
 import { readyStatus, toIdentity } from "../../controllers/identity.ts";
-import { describeNode } from "../../controllers/node/view.ts";
+import { describeNode } from "../../controllers/node_view.ts";
 import type { DebugOptions } from "../../http/debug.ts";
 import type { ObjectPages } from "../../http/object_pages.ts";
 import type { NodeView } from "../../http/views.ts";

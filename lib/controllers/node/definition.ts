@@ -5,10 +5,10 @@
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";
-import { UNINITIALIZED_TAINT } from "../words.ts";
+import { PROVIDED_NODE_IP, UNINITIALIZED_TAINT } from "../words.ts";
 import { createNodeMetrics } from "./metrics.ts";
 import { RIGHTS } from "./rights.ts";
-import { COMPONENT, EVENT_WORDS, NAME, PROVIDED_NODE_IP } from "./words.ts";
+import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 
 /** Initialises Nodes and keeps their addresses true. */
 export const nodeController: ControllerDefinition = {

@@ -5,7 +5,7 @@
 import type { Instance, InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { hasAddresses, listTypeChanges, planAddresses } from "./addresses.ts";
+import { hasAddresses, listTypeChanges, planAddresses } from "../addresses.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";

@@ -4,9 +4,6 @@
  */
 import type { EventWord } from "../../kube/events/words.ts";
 
-/** Annotation of the kubelet with the IPs given by `--node-ip`: one, or two of different families, by comma. */
-export const PROVIDED_NODE_IP = "alpha.kubernetes.io/provided-node-ip";
-
 /** Name in flags, logs and metrics. */
 export const NAME = "cloud-node";
 

@@ -178,11 +178,11 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant:
       "an address that is routable stays on its Node, whichever interface the kubelet names",
     edits: edit(
-      "lib/controllers/node/addresses.ts",
+      "lib/controllers/addresses.ts",
       "? withExternalIps(addresses, besideNodeIps?.externalIps)",
       "? withExternalIps(addresses, undefined)",
     ),
-    tests: ["test/controllers/node/addresses_test.ts", "test/docs/addresses_page_test.ts"],
+    tests: ["test/controllers/addresses_test.ts", "test/docs/addresses_page_test.ts"],
   },
   {
     id: "routable-first-internal",
@@ -203,11 +203,11 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "main-address-once",
     invariant: "with mainIpAsExternal the main address is ExternalIP also where it is the node IP",
     edits: edit(
-      "lib/controllers/node/addresses.ts",
+      "lib/controllers/addresses.ts",
       "besideNodeIps?.repeatsNodeIps ?? false",
       "besideNodeIps === undefined && false",
     ),
-    tests: ["test/controllers/node/addresses_test.ts", "test/docs/addresses_page_test.ts"],
+    tests: ["test/controllers/addresses_test.ts", "test/docs/addresses_page_test.ts"],
   },
   {
     id: "type-changes-in-silence",
@@ -252,11 +252,11 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "hide-labels-out-of-sight",
     invariant: "the labels of a Node are shown also while its machine is out of sight",
     edits: edit(
-      "lib/controllers/node/view.ts",
+      "lib/controllers/node_view.ts",
       'presence.kind !== "foreign" && (TOP',
       'presence.kind === "present" && (TOP',
     ),
-    tests: ["test/controllers/node/view_test.ts"],
+    tests: ["test/controllers/node_view_test.ts"],
   },
   {
     id: "plan-on-old-node",
@@ -453,10 +453,10 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "take-any-node-ip",
     invariant: "an address that no host can be reached by is not written because it was asked for",
     edits: edit(
-      "lib/controllers/node/addresses.ts",
+      "lib/controllers/addresses.ts",
       "if (useless !== undefined)",
       'if (useless === "")',
     ),
-    tests: ["test/controllers/node/addresses_test.ts"],
+    tests: ["test/controllers/addresses_test.ts"],
   },
 ];

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
 import type { Kind } from "../../../lib/kube/kinds/kind.ts";
 import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
-import { PROVIDED_NODE_IP } from "../../../lib/controllers/node/words.ts";
+import { PROVIDED_NODE_IP } from "../../../lib/controllers/words.ts";
 import { trimObject } from "../../../lib/kube/kinds/trim.ts";
 
 /** What the API server sends and ObjectMeta does not name. */

@@ -4,10 +4,10 @@
  * Rules of `k8s.io/cloud-provider` for the annotation `alpha.kubernetes.io/provided-node-ip`.
  * @module
  */
-import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
-import { type IpAddress, isHostAddress, parseIp } from "../../core/net/ip.ts";
-import { quote } from "../../core/text/printable.ts";
-import type { Node } from "../../kube/kinds/node.ts";
+import type { Instance, InstanceAddress } from "../cloud/provider.ts";
+import { type IpAddress, isHostAddress, parseIp } from "../core/net/ip.ts";
+import { quote } from "../core/text/printable.ts";
+import type { Node } from "../kube/kinds/node.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 
 /** Types of address that no kubelet writes. */

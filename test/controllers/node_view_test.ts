@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { describeNode } from "../../../lib/controllers/node/view.ts";
-import { toInstance } from "../../support/cloud/instances.ts";
-import { toNode } from "../../support/nodes/nodes.ts";
+import { describeNode } from "../../lib/controllers/node_view.ts";
+import { toInstance } from "../support/cloud/instances.ts";
+import { toNode } from "../support/nodes/nodes.ts";
 
 const TRUSTED = { providedNodeIps: "trusted" } as const;
 

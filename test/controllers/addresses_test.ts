@@ -1,12 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { InstanceAddress } from "../../../lib/cloud/provider.ts";
-import {
-  hasAddresses,
-  listTypeChanges,
-  planAddresses,
-} from "../../../lib/controllers/node/addresses.ts";
-import { toInstance } from "../../support/cloud/instances.ts";
-import { toNode } from "../../support/nodes/nodes.ts";
+import type { InstanceAddress } from "../../lib/cloud/provider.ts";
+import { hasAddresses, listTypeChanges, planAddresses } from "../../lib/controllers/addresses.ts";
+import { toInstance } from "../support/cloud/instances.ts";
+import { toNode } from "../support/nodes/nodes.ts";
 
 const TYPES: Readonly<Record<string, InstanceAddress["type"]>> = {
   I: "InternalIP",

@@ -2,11 +2,11 @@
  * One Node as the debug pages show it: what its cloud says, and what it should have beside what it has.
  * @module
  */
-import type { Instance, InstanceAddress, Place, Presence, Provider } from "../../cloud/provider.ts";
-import type { Node } from "../../kube/kinds/node.ts";
-import { isUninitialized } from "../identity.ts";
-import { toInstanceLabels } from "../instance_labels.ts";
-import { TOPOLOGY_LABELS } from "../words.ts";
+import type { Instance, InstanceAddress, Place, Presence, Provider } from "../cloud/provider.ts";
+import type { Node } from "../kube/kinds/node.ts";
+import { isUninitialized } from "./identity.ts";
+import { toInstanceLabels } from "./instance_labels.ts";
+import { TOPOLOGY_LABELS } from "./words.ts";
 import { planAddresses } from "./addresses.ts";
 
 /** What is known of one Node, without its reconciles. */
