@@ -34,7 +34,6 @@ interface ReadVm {
 
 /** The last time that a VM, now missing, was in its pool by every inventory. Monotonic milliseconds. */
 export interface Stay {
-  readonly poolId: string;
   /** When the first inventory of the unbroken series was asked for that listed it there, not being migrated. */
   readonly sinceMs: number;
   /** When the last was. */
@@ -158,7 +157,7 @@ export class Stays {
       // Also one that was read by itself since, on its way or elsewhere.
       const isMoving =
         before.migrating.has(vmId) || (this.#vmSinceMs.get(vmId) ?? -Infinity) > untilMs;
-      remember(this.#ended, vmId, { poolId, sinceMs, untilMs, isMoving }, this.#sizeMax);
+      remember(this.#ended, vmId, { sinceMs, untilMs, isMoving }, this.#sizeMax);
     }
   }
 

@@ -609,7 +609,7 @@ describe("proveAbsence() while another pool is removed for good", () => {
 });
 
 describe("proveAbsence() while another pool is lost", () => {
-  const STAY: Stay = { poolId: POOL_PARIS, sinceMs: 0, untilMs: 600_000, isMoving: false };
+  const STAY: Stay = { sinceMs: 0, untilMs: 600_000, isMoving: false };
   /** Lyon was last shown in the middle of that. */
   const QUESTION = {
     vmId: WORKER_1,

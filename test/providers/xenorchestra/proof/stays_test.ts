@@ -52,7 +52,7 @@ describe("Stays.find()", () => {
       ],
       stays,
     );
-    const stay = { poolId: "a", sinceMs: 0, untilMs: 60_000, isMoving: false };
+    const stay = { sinceMs: 0, untilMs: 60_000, isMoving: false };
     expect(stays.find("vm")).toEqual(stay);
     expect(stays.find("other")).toBeUndefined();
   });
@@ -145,7 +145,7 @@ describe("Stays.findShownMs()", () => {
 });
 
 describe("doubtStay()", () => {
-  const STAY: Stay = { poolId: "a", sinceMs: 0, untilMs: 1_000_000, isMoving: false };
+  const STAY: Stay = { sinceMs: 0, untilMs: 1_000_000, isMoving: false };
   const { untilMs } = STAY;
 
   test.each<[string, Stay | undefined, number, string | undefined]>([
