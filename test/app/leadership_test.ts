@@ -29,7 +29,10 @@ import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
 import { until } from "../support/nodes/rig.ts";
 
 const LEASE = { namespace: "kube-system", name: "ccm" } as const;
-const TIMES = { leaseDurationMs: 1_000, renewDeadlineMs: 600, retryPeriodMs: 100 } as const;
+/** A busy machine may keep a renewal waiting for seconds. */
+const TIMES = { leaseDurationMs: 30_000, renewDeadlineMs: 20_000, retryPeriodMs: 100 } as const;
+/** Far less than the Lease of a leader that is silent goes on for. */
+const HAND_OVER_MS = 5_000;
 const TAINT = {
   key: "node.cloudprovider.kubernetes.io/uninitialized",
   value: "true",
@@ -126,7 +129,7 @@ function isInitialised(name: string): boolean {
 }
 
 describe("runApp() with an election", () => {
-  test("lets one act, keeps the other warm, and hands over within a second", async () => {
+  test("lets one act, keeps the other warm, and hands over long before the Lease runs out", async () => {
     const first = await start("first");
     register("a");
     await until("the leader initialises", () => isInitialised("a"));
@@ -136,10 +139,8 @@ describe("runApp() with an election", () => {
     first.stop();
     expect(await first.ended).toBeUndefined();
     expect(holder()).toBe("");
-    const stoppedMs = performance.now();
     register("b");
-    await until("the other initialises", () => isInitialised("b"), 1_000);
-    expect(performance.now() - stoppedMs).toBeLessThan(1_000);
+    await until("the other initialises", () => isInitialised("b"), HAND_OVER_MS);
     expect(holder()).toStartWith("second_");
   });
 
