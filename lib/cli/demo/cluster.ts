@@ -35,19 +35,24 @@ export function toRegisteredNode(machine: DemoMachine, now: string): RegisteredN
     status: {
       addresses: [{ type: "Hostname", address: nodeName }],
       conditions: toReadyConditions(now, now),
-      nodeInfo: {
-        architecture: "amd64",
-        bootID: "",
-        containerRuntimeVersion: "containerd://2.1.5",
-        kernelVersion: "6.12.48",
-        kubeProxyVersion: "",
-        kubeletVersion: "v1.35.0",
-        machineID: systemUuid.replaceAll("-", ""),
-        operatingSystem: "linux",
-        osImage: "Debian GNU/Linux 13 (trixie)",
-        systemUUID: systemUuid,
-      },
+      nodeInfo: toNodeInfo(systemUuid),
     },
+  };
+}
+
+/** What a kubelet says of its machine, with all fields that the API server asks for. */
+export function toNodeInfo(systemUUID: string): Readonly<Record<string, string>> {
+  return {
+    architecture: "amd64",
+    bootID: "",
+    containerRuntimeVersion: "containerd://2.1.5",
+    kernelVersion: "6.12.48",
+    kubeProxyVersion: "",
+    kubeletVersion: "v1.35.0",
+    machineID: systemUUID.replaceAll("-", ""),
+    operatingSystem: "linux",
+    osImage: "Debian GNU/Linux 13 (trixie)",
+    systemUUID,
   };
 }
 

@@ -12,7 +12,7 @@ export interface Right {
   readonly purpose: string;
   /** Whether Landfall cannot do its work without it. */
   readonly mandatory: boolean;
-  /** Whether only the deletion of Nodes needs it. */
+  /** Whether it is needed only while the settings let Landfall delete objects. @default {false} */
   readonly isForDeletion?: boolean;
 }
 

@@ -1,40 +1,16 @@
 import { expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
-import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../../support/cloud/instances.ts";
-import { ManualClock } from "../../support/manual_clock.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { type SourceRig, startSource } from "../../support/cloud/source.ts";
 
 const SIGNAL = new AbortController().signal;
 
-async function start(failure?: Error): Promise<{
-  clock: ManualClock;
-  provider: FakeProvider;
-  resolver: InstanceResolver;
-  stop: () => Promise<void>;
-}> {
-  const clock = new ManualClock();
-  const provider = new FakeProvider();
-  provider.clock = () => clock.monotonic();
-  provider.failure = failure;
-  const source = new InventorySource({
-    provider,
-    interest: () => [],
-    clock,
-    log: silentLogger,
-    metrics: new MetricsRegistry(),
-    random: () => 0,
+async function start(failure?: Error): Promise<SourceRig & { resolver: InstanceResolver }> {
+  const rig = await startSource((provider) => {
+    provider.failure = failure;
   });
-  const stopping = new AbortController();
-  const running = source.run(stopping.signal);
-  await clock.advance(0);
-  const stop = async (): Promise<void> => {
-    stopping.abort();
-    await running;
-  };
-  return { clock, provider, resolver: new InstanceResolver(provider, source, clock), stop };
+  return { ...rig, resolver: new InstanceResolver(rig.provider, rig.source, rig.clock) };
 }
 
 test("InstanceResolver finds a listed instance without asking the cloud", async () => {

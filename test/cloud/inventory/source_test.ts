@@ -1,46 +1,10 @@
 import { expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
-import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { FakeProvider, toInstance } from "../../support/cloud/instances.ts";
-import { ManualClock } from "../../support/manual_clock.ts";
-
-interface Bench {
-  clock: ManualClock;
-  provider: FakeProvider;
-  source: InventorySource;
-  metrics: MetricsRegistry;
-  stop: () => Promise<void>;
-}
-
-async function start(prepare: (provider: FakeProvider) => void = () => {}): Promise<Bench> {
-  const clock = new ManualClock();
-  const provider = new FakeProvider();
-  provider.clock = () => clock.monotonic();
-  prepare(provider);
-  const metrics = new MetricsRegistry();
-  const interest = (): readonly { name: string }[] => [{ name: "a" }];
-  const source = new InventorySource({
-    provider,
-    interest,
-    clock,
-    log: silentLogger,
-    metrics,
-    random: () => 0,
-  });
-  const stopping = new AbortController();
-  const running = source.run(stopping.signal);
-  await clock.advance(0);
-  const stop = async (): Promise<void> => {
-    stopping.abort();
-    await running;
-  };
-  return { clock, provider, source, metrics, stop };
-}
+import { toInstance } from "../../support/cloud/instances.ts";
+import { startSource } from "../../support/cloud/source.ts";
 
 test("InventorySource takes an inventory at once, and again every interval", async () => {
-  const { clock, provider, source, stop } = await start((p) =>
+  const { clock, provider, source, stop } = await startSource((p) =>
     p.instances.set("a", toInstance("a")),
   );
   expect(provider.lists).toBe(1);
@@ -56,7 +20,7 @@ test("InventorySource takes an inventory at once, and again every interval", asy
 });
 
 test("InventorySource keeps the last good inventory and its age while the cloud fails", async () => {
-  const { clock, provider, source, stop } = await start((p) =>
+  const { clock, provider, source, stop } = await startSource((p) =>
     p.instances.set("a", toInstance("a")),
   );
   provider.failure = new CloudError("denied", "401");
@@ -72,7 +36,7 @@ test("InventorySource keeps the last good inventory and its age while the cloud 
 });
 
 test("InventorySource backs off from a failing cloud, however often it is asked", async () => {
-  const { clock, provider, source, stop } = await start((p) => {
+  const { clock, provider, source, stop } = await startSource((p) => {
     p.failure = new CloudError("unreachable", "down");
   });
   expect(provider.lists).toBe(1);
@@ -86,7 +50,7 @@ test("InventorySource backs off from a failing cloud, however often it is asked"
 });
 
 test("InventorySource asks soon when settings changed, whatever the cloud asked for before", async () => {
-  const { clock, provider, source, stop } = await start((p) => {
+  const { clock, provider, source, stop } = await startSource((p) => {
     p.failure = new CloudError("throttled", "slow down", { retryAfterMs: 300_000 });
   });
   await clock.advance(10_000);
@@ -103,7 +67,7 @@ test("InventorySource asks soon when settings changed, whatever the cloud asked 
 });
 
 test("InventorySource asks a cloud that failed for long as often as one that is well", async () => {
-  const { clock, provider, source, stop } = await start((p) => {
+  const { clock, provider, source, stop } = await startSource((p) => {
     p.failure = new CloudError("unreachable", "down");
   });
   await clock.advance(600_000);
@@ -114,7 +78,7 @@ test("InventorySource asks a cloud that failed for long as often as one that is 
 });
 
 test("C-08 InventorySource waits as long as the cloud asks", async () => {
-  const { clock, provider, stop } = await start((p) => {
+  const { clock, provider, stop } = await startSource((p) => {
     p.failure = new CloudError("throttled", "slow down", { retryAfterMs: 45_000 });
   });
   await clock.advance(44_999);
@@ -125,7 +89,7 @@ test("C-08 InventorySource waits as long as the cloud asks", async () => {
 });
 
 test("InventorySource answers many requests with one refresh", async () => {
-  const { clock, provider, source, stop } = await start();
+  const { clock, provider, source, stop } = await startSource();
   for (let i = 0; i < 1_000; i++) source.requestRefresh();
   await clock.advance(999);
   expect(provider.lists).toBe(1);
@@ -138,7 +102,7 @@ test("InventorySource answers many requests with one refresh", async () => {
 
 test("InventorySource takes a request that comes during a refresh as one for the next", async () => {
   const gate = Promise.withResolvers<void>();
-  const { clock, provider, source, stop } = await start((p) => {
+  const { clock, provider, source, stop } = await startSource((p) => {
     p.gate = gate.promise;
   });
   source.requestRefresh();
@@ -149,7 +113,7 @@ test("InventorySource takes a request that comes during a refresh as one for the
 });
 
 test("InventorySource tells listeners what differs, after failures too, and survives theirs", async () => {
-  const { clock, provider, source, stop } = await start();
+  const { clock, provider, source, stop } = await startSource();
   const told: string[][] = [];
   source.subscribe(() => {
     throw new Error("a listener's own");
@@ -166,7 +130,7 @@ test("InventorySource tells listeners what differs, after failures too, and surv
 });
 
 test("InventorySource says once that everything may differ after the first inventory by new settings", async () => {
-  const { clock, provider, source, stop } = await start((p) =>
+  const { clock, provider, source, stop } = await startSource((p) =>
     p.instances.set("a", toInstance("a")),
   );
   const told: string[] = [];
@@ -185,7 +149,7 @@ test("InventorySource says once that everything may differ after the first inven
 });
 
 test("InventorySource takes settings that change during a refresh as those of the next", async () => {
-  const { clock, provider, source, stop } = await start();
+  const { clock, provider, source, stop } = await startSource();
   const told: unknown[] = [];
   source.subscribe((changed) => told.push(changed));
   const gate = Promise.withResolvers<void>();
@@ -200,7 +164,9 @@ test("InventorySource takes settings that change during a refresh as those of th
 });
 
 test("InventorySource shows the same instances, of another revision, when settings changed", async () => {
-  const { provider, source, stop } = await start((p) => p.instances.set("a", toInstance("a")));
+  const { provider, source, stop } = await startSource((p) =>
+    p.instances.set("a", toInstance("a")),
+  );
   const before = source.current;
   const { revision } = source;
   source.requestRefresh();
@@ -215,7 +181,7 @@ test("InventorySource shows the same instances, of another revision, when settin
 });
 
 test("InventorySource exports age, coverage and results", async () => {
-  const { clock, metrics, stop } = await start();
+  const { clock, metrics, stop } = await startSource();
   await clock.advance(10_000);
   const text = metrics.render();
   expect(text).toContain("landfall_inventory_age_seconds 10");
@@ -226,7 +192,7 @@ test("InventorySource exports age, coverage and results", async () => {
 
 test("InventorySource stops during a refresh without calling it a failure", async () => {
   const gate = Promise.withResolvers<void>();
-  const { source, provider, stop } = await start((p) => {
+  const { source, provider, stop } = await startSource((p) => {
     p.gate = gate.promise;
   });
   const stopped = stop();

@@ -1,18 +1,9 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
-import { startStaticCloud, type StaticCloud } from "../../support/cloud/static_cloud.ts";
+import { useStaticClouds } from "../../support/cloud/static_cloud.ts";
 
 const signal = new AbortController().signal;
-const clouds: StaticCloud[] = [];
-
-async function start(text: string): Promise<StaticCloud> {
-  const cloud = await startStaticCloud(text);
-  clouds.push(cloud);
-  return cloud;
-}
-afterEach(async () => {
-  for (const cloud of clouds.splice(0)) await cloud.stop();
-});
+const start = useStaticClouds();
 
 describe("StaticProvider.inspect()", () => {
   test("names the file and counts its instances", async () => {

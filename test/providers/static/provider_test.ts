@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
 import type { NodeIdentity } from "../../../lib/cloud/provider.ts";
 import { staticProvider } from "../../../lib/providers/static/mod.ts";
@@ -8,6 +8,7 @@ import {
   CLOUDLYCKE,
   startStaticCloud,
   type StaticCloud,
+  useStaticClouds,
 } from "../../support/cloud/static_cloud.ts";
 
 const signal = new AbortController().signal;
@@ -30,15 +31,7 @@ instances:
     systemUUID: 0B1D2E3F-0000-4000-8000-000000000002
 `;
 
-const clouds: StaticCloud[] = [];
-async function start(text: string): Promise<StaticCloud> {
-  const cloud = await startStaticCloud(text);
-  clouds.push(cloud);
-  return cloud;
-}
-afterEach(async () => {
-  for (const cloud of clouds.splice(0)) await cloud.stop();
-});
+const start = useStaticClouds();
 
 describeProviderContract("static", async (): Promise<ProviderHarness> => {
   const cloud = await startStaticCloud(INVENTORY);

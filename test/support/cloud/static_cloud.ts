@@ -2,6 +2,7 @@
  * A static provider on a file that a test may change.
  * @module
  */
+import { afterEach } from "bun:test";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +36,20 @@ export function startStaticCloud(text: string): Promise<StaticCloud> {
   return startStaticCloudOn(new ManualClock(), text);
 }
 
-/** The same on a clock of the caller's. */
+/** For the tests of a file: what starts static providers, each of which is stopped after its test. */
+export function useStaticClouds(): (text: string) => Promise<StaticCloud> {
+  const clouds: StaticCloud[] = [];
+  afterEach(async () => {
+    for (const cloud of clouds.splice(0)) await cloud.stop();
+  });
+  return async (text) => {
+    const cloud = await startStaticCloud(text);
+    clouds.push(cloud);
+    return cloud;
+  };
+}
+
+/** Starts one on a clock of the caller's. */
 export async function startStaticCloudOn<C extends Clock>(
   clock: C,
   text: string,

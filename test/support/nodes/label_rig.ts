@@ -2,20 +2,15 @@
  * The label controller alone, on a manual clock, with a cluster that is a store.
  * @module
  */
-import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
-import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
-import { createReconcileMetrics } from "../../../lib/engine/workers.ts";
 import { NodeLabelController } from "../../../lib/controllers/node_labels/mod.ts";
-import { NodePresences } from "../../../lib/controllers/node_presences.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../../../lib/engine/work_queue_metrics.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { FakeProvider, toInstance } from "../cloud/instances.ts";
 import { ManualClock } from "../manual_clock.ts";
+import { createNodeContext } from "./context.ts";
 import { toNode } from "./nodes.ts";
 import { ScriptedKubeClient } from "../kube/scripted_kube_client.ts";
 
@@ -61,36 +56,28 @@ export class LabelRig implements AsyncDisposable {
   constructor(gate: Promise<void> = Promise.resolve()) {
     this.provider.gate = gate;
     const { clock, nodes, provider, client } = this;
-    const metrics = new MetricsRegistry();
-    const log = silentLogger;
     provider.clock = () => clock.monotonic();
     nodes.replace([], "1");
     client.onWrite = ({ path, body }) => this.#take(path.name ?? "", body);
-    const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
-    const resolver = new InstanceResolver(provider, source, clock);
-    const controller = new NodeLabelController({
-      context: {
-        client,
-        nodes,
-        provider,
-        source,
-        resolver,
-        presences: new NodePresences(resolver, source),
-        events: {
-          record: ({ metadata }, { type, reason, message }) =>
-            this.events.push(`${metadata.name}: ${type} ${reason} ${message}`),
-        },
-        written: new WrittenVersions(),
-        clock,
-        log,
-        queueMetrics: createWorkQueueMetrics(metrics),
-        reconcileMetrics: createReconcileMetrics(metrics),
-        workers: 2,
+    const context = createNodeContext({
+      client,
+      nodes,
+      provider,
+      events: {
+        record: ({ metadata }, { type, reason, message }) =>
+          this.events.push(`${metadata.name}: ${type} ${reason} ${message}`),
       },
+      clock,
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
+      workers: 2,
+    });
+    const controller = new NodeLabelController({
+      context,
       fullPassIntervalMs: FULL_PASS_MS,
     });
     const { signal } = this.#stop;
-    this.#running = Promise.all([controller.run(signal), source.run(signal)]);
+    this.#running = Promise.all([controller.run(signal), context.source.run(signal)]);
   }
 
   /** Brings the machine and its initialised Node, right from the start. */

@@ -3,25 +3,21 @@
  * @module
  */
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
-import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
-import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
+import type { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { InstanceState } from "../../../lib/cloud/provider.ts";
-import { createReconcileMetrics } from "../../../lib/engine/workers.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { NodeLifecycleController } from "../../../lib/controllers/node_lifecycle/mod.ts";
 import type { LifecycleReport } from "../../../lib/controllers/node_lifecycle/view.ts";
 import type { NodeContext } from "../../../lib/controllers/context.ts";
-import { NodePresences } from "../../../lib/controllers/node_presences.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../../../lib/engine/work_queue_metrics.ts";
 import type { EventOptions } from "../../../lib/kube/events/events.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { HintingProvider, toInstance } from "../cloud/instances.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { NodeServer } from "../kube/node_server.ts";
+import { createNodeContext } from "./context.ts";
 import { type NodeOptions, toNode } from "./nodes.ts";
 
 /** An Event, and the Node that it is about. */
@@ -61,32 +57,25 @@ export function createLifecycleWorld(): LifecycleWorld {
   const metrics = new MetricsRegistry();
   const nodes = new Store<Node>({ resource: NODES, log });
   const server = new NodeServer(clock, nodes);
-  const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
-  const resolver = new InstanceResolver(provider, source, clock);
   const events: SaidEvent[] = [];
-  const context: NodeContext = {
+  const context = createNodeContext({
     client: server,
     nodes,
     provider,
-    source,
-    resolver,
-    presences: new NodePresences(resolver, source),
     events: {
       record: (object, event) => events.push({ node: object.metadata.name ?? "", ...event }),
     },
-    written: new WrittenVersions(),
     clock,
     log,
-    queueMetrics: createWorkQueueMetrics(metrics),
-    reconcileMetrics: createReconcileMetrics(metrics),
+    metrics,
     workers: 16,
-  };
+  });
   return {
     clock,
     provider,
     server,
     nodes,
-    source,
+    source: context.source,
     events,
     lines,
     metrics,

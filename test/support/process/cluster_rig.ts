@@ -4,6 +4,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { toNodeInfo } from "../../../lib/cli/demo/cluster.ts";
 import { listRights, needAll, type NeededRight, toPolicy } from "../../../lib/app/rights.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { Access } from "../../../lib/kube/access/review.ts";
@@ -332,20 +333,5 @@ export function toNodeObject(name: string, registration: Registration = {}): obj
       nodeInfo: toNodeInfo(systemUuid),
       ...registration.status,
     },
-  };
-}
-
-function toNodeInfo(systemUUID: string): Readonly<Record<string, string>> {
-  return {
-    architecture: "amd64",
-    bootID: "",
-    containerRuntimeVersion: "containerd://2.1.5",
-    kernelVersion: "6.12.48",
-    kubeProxyVersion: "",
-    kubeletVersion: "v1.35.0",
-    machineID: systemUUID.replaceAll("-", ""),
-    operatingSystem: "linux",
-    osImage: "Debian GNU/Linux 13 (trixie)",
-    systemUUID,
   };
 }

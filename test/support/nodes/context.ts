@@ -1,0 +1,36 @@
+/**
+ * What a controller of Nodes lives on in a test: everything that is not said is made new.
+ * @module
+ */
+import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
+import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
+import type { NodeContext } from "../../../lib/controllers/context.ts";
+import { NodePresences } from "../../../lib/controllers/node_presences.ts";
+import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { createReconcileMetrics } from "../../../lib/engine/workers.ts";
+import { createWorkQueueMetrics } from "../../../lib/engine/work_queue_metrics.ts";
+import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
+
+/** What a test gives to controllers of Nodes. */
+export interface NodeContextParts extends Pick<
+  NodeContext,
+  "client" | "nodes" | "provider" | "events" | "clock" | "log" | "workers"
+> {
+  readonly metrics: MetricsRegistry;
+}
+
+/** Creates a context with an inventory source that does not run yet. */
+export function createNodeContext({ metrics, ...given }: NodeContextParts): NodeContext {
+  const { provider, clock, log } = given;
+  const source = new InventorySource({ provider, interest: () => [], clock, log, metrics });
+  const resolver = new InstanceResolver(provider, source, clock);
+  return {
+    ...given,
+    source,
+    resolver,
+    presences: new NodePresences(resolver, source),
+    written: new WrittenVersions(),
+    queueMetrics: createWorkQueueMetrics(metrics),
+    reconcileMetrics: createReconcileMetrics(metrics),
+  };
+}
