@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { listSources, readSource } from "./support/sources.ts";
 
-/** Who is given a client that asks no fence, in the parts of a process. Controllers are given none. */
+/** Who is given a client that asks no fence, in the parts of a process. Controllers are given one that was `fencedBy`. */
 const UNFENCED: Readonly<Record<string, string>> = {
-  createFencedClient: "puts the fence before it, for the controllers",
   createEventSender: "Events tell of what is over: a standby writes them, too",
   LeaderElector: "the Lease says who leads",
   createDelegatedReviewer: "reviews change nothing",

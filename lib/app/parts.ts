@@ -3,7 +3,6 @@
  * @module
  */
 import { ALONE, Fence } from "../core/fence.ts";
-import { createFencedClient } from "../kube/election/fenced_client.ts";
 import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
@@ -62,7 +61,7 @@ export function createParts(options: AppOptions): Parts {
   const elector = createElector(options, { events, recovery });
   fence.follow(elector ?? ALONE);
   const shared: Omit<ControllerContext, "events" | "cloud"> = {
-    client: createFencedClient(client, fence),
+    client: client.fencedBy(fence),
     caches,
     flags,
     clock,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
 import {
   createElector,
@@ -11,7 +11,7 @@ import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { loadControllers } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
-import { LeadershipLostError } from "../../lib/core/fence.ts";
+import { Fence, LeadershipLostError } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { ListenAddress } from "../../lib/http/sockets/listen_address.ts";
@@ -195,22 +195,20 @@ test("runApp() gives controllers a client that asks for leadership right before 
   const provider = new FakeProvider();
   provider.instances.set("a", toInstance("a", { zone: "z" }));
   const options = await toOptions("h", provider);
-  const { client } = options;
-  const patch = client.patch.bind(client);
-  const fenced: [kind: string, isFenced: boolean][] = [];
-  client.patch = (resource, path, body, signal, write) => {
-    fenced.push([resource.kind, write?.beforeSend !== undefined]);
-    return patch(resource, path, body, signal, write);
-  };
+  const fence = new Fence();
+  const check = spyOn(fence, "check");
   const stopping = new AbortController();
-  const ended = runApp(options, stopping.signal);
+  const ended = runApp({ ...options, fence }, stopping.signal);
   register("a");
   await until("the Node is initialised", () => isInitialised("a"));
   stopping.abort();
   await ended;
-  const nodes = fenced.filter(([kind]) => kind === "Node");
-  expect(nodes.length).toBeGreaterThan(0);
-  expect(nodes.every(([, isFenced]) => isFenced)).toBe(true);
+  const isWrite = ({ verb, resource }: { readonly verb: string; readonly resource: string }) =>
+    verb === "patch" && resource.startsWith("nodes");
+  const writes = kubernetes.requests.entries.filter(isWrite).length;
+  expect(writes).toBeGreaterThan(0);
+  // Once when it is asked for, and once more when it is sent.
+  expect(check).toHaveBeenCalledTimes(2 * writes);
 });
 
 test("runApp() watches again as soon as the Lease tells that the API server is back", async () => {

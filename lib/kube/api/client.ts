@@ -2,6 +2,7 @@
  * The only door to the API server: typed requests with a signal, a deadline and errors by kind.
  * @module
  */
+import type { Fence } from "../../core/fence.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 
@@ -73,12 +74,6 @@ export interface DeleteOptions {
   readonly propagationPolicy?: "Foreground";
 }
 
-/** How a write may be held back. */
-export interface WriteOptions {
-  /** Called right before each try is sent, however long it waited; what it throws ends the call. */
-  readonly beforeSend?: () => void;
-}
-
 /**
  * Requests to one API server. Each ends by its signal, by its deadline, or with an answer.
  * Every method throws {@linkcode KubeError}, or `signal.reason` when the signal aborts.
@@ -108,7 +103,6 @@ export interface KubeClient {
     path: ObjectPath,
     body: object,
     signal: AbortSignal,
-    options?: WriteOptions,
   ): Promise<T>;
   /** PUT of a whole object. With a `resourceVersion` in it, only over that version: any other is a conflict. */
   replace<T extends KubeObject>(
@@ -116,24 +110,27 @@ export interface KubeClient {
     path: ObjectPath,
     object: T,
     signal: AbortSignal,
-    options?: WriteOptions,
   ): Promise<T>;
   patch<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     patch: Patch,
     signal: AbortSignal,
-    options?: WriteOptions,
   ): Promise<T>;
   delete<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     preconditions: DeleteOptions,
     signal: AbortSignal,
-    options?: WriteOptions,
   ): Promise<void>;
   /** GET of a path that is no object, like `/version`. */
   get(path: string, signal: AbortSignal): Promise<unknown>;
+  /**
+   * The same client for who may write only while this process leads. The fence is asked right before each write is sent,
+   * again after each pause, and what is under way when leadership is lost is aborted. Reads, Events and reviews pass
+   * always. Refused writes throw the {@linkcode LeadershipLostError} of the fence.
+   */
+  fencedBy(fence: Fence): KubeClient;
   /** Closes idle connections. */
   close(): void;
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { type Clock, isTimeout, startDeadline } from "../../core/clock.ts";
+import type { Fence } from "../../core/fence.ts";
 import { Limiter } from "../../core/limiter.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import type {
@@ -13,7 +14,6 @@ import type {
   Patch,
   WatchEvent,
   WatchQuery,
-  WriteOptions,
 } from "./client.ts";
 import type { Credentials } from "../credentials/mod.ts";
 import { KubeError } from "./errors.ts";
@@ -32,6 +32,7 @@ import { readWatchEvents } from "./watch_stream.ts";
 import {
   checkDeleted,
   hasPrecondition,
+  isFenced,
   readBody,
   toDeletion,
   toListSearch,
@@ -73,33 +74,44 @@ const LIST_DEADLINE_MS = 60_000;
 /** How long the server may be late in ending a watch. */
 const WATCH_GRACE_MS = 30_000;
 
+/** What a client is made of. One that is fenced shares all but the fence. */
+interface Parts {
+  readonly clock: Clock;
+  readonly transport: Transport;
+  readonly requester: Requester;
+  readonly limiter: Limiter;
+  readonly userAgent: string;
+  readonly deadlineMs: number;
+  readonly fence?: Fence;
+}
+
 /** Creates a client; nothing is sent until it is asked something. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
-  return new HttpKubeClient(options);
+  const { credentials, clock, version, component, recovery } = options;
+  const { transport = createTransport(credentials.server), inFlightMax = 32 } = options;
+  const metrics =
+    options.metrics instanceof MetricsRegistry
+      ? createRequestMetrics(options.metrics)
+      : options.metrics;
+  return new HttpKubeClient({
+    clock,
+    transport,
+    requester: new Requester({ credentials, transport, clock, metrics, recovery }),
+    limiter: new Limiter(inFlightMax),
+    userAgent: toUserAgent(version, component),
+    deadlineMs: options.deadlineMs ?? 30_000,
+  });
 }
 
 class HttpKubeClient implements KubeClient {
-  readonly #clock: Clock;
-  readonly #transport: Transport;
-  readonly #requester: Requester;
-  readonly #limiter: Limiter;
-  readonly #userAgent: string;
-  readonly #deadlineMs: number;
+  readonly #parts: Parts;
 
-  constructor(options: KubeClientOptions) {
-    const { credentials, clock, metrics, version, component } = options;
-    this.#clock = clock;
-    this.#transport = options.transport ?? createTransport(credentials.server);
-    this.#requester = new Requester({
-      credentials,
-      transport: this.#transport,
-      clock,
-      metrics: metrics instanceof MetricsRegistry ? createRequestMetrics(metrics) : metrics,
-      recovery: options.recovery,
-    });
-    this.#limiter = new Limiter(options.inFlightMax ?? 32);
-    this.#userAgent = toUserAgent(version, component);
-    this.#deadlineMs = options.deadlineMs ?? 30_000;
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  fencedBy(fence: Fence): KubeClient {
+    return new HttpKubeClient({ ...this.#parts, fence });
   }
 
   async read<T extends KubeObject>(
@@ -130,24 +142,25 @@ class HttpKubeClient implements KubeClient {
     const path = `${toPath(resource, toCollection(query.namespace))}${toWatchSearch(query)}`;
     const call = { ...GET, verb: "watch", path, repeatable: false };
     const what = toWhat(call);
-    const { generation } = this.#transport;
+    const { transport, requester, deadlineMs } = this.#parts;
+    const { generation } = transport;
     const late = new AbortController();
     const stopped = AbortSignal.any([signal, late.signal]);
     const end = (message: string) => (): void => {
-      this.#transport.giveUp(generation);
+      transport.giveUp(generation);
       late.abort(new KubeError("unavailable", `Cannot ${what}: ${message}`));
     };
-    let stopTimer = this.#startTimer(this.#deadlineMs, end("no answer in time"));
+    let stopTimer = this.#startTimer(deadlineMs, end("no answer in time"));
     try {
-      const request = this.#toRequest(call, this.#deadlineMs);
-      const reply = await this.#requester.send(request, (reply) => Promise.resolve(reply), stopped);
+      const request = this.#toRequest(call, deadlineMs);
+      const reply = await requester.send(request, (reply) => Promise.resolve(reply), stopped);
       stopTimer();
       const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
       stopTimer = this.#startTimer(lifeMs, end("the server did not end it in time"));
       if (reply.body !== null) yield* readWatchEvents(reply.body, what, stopped);
     } finally {
       stopTimer();
-      if (isTimeout(signal.reason)) this.#transport.giveUp(generation);
+      if (isTimeout(signal.reason)) transport.giveUp(generation);
     }
   }
 
@@ -156,7 +169,6 @@ class HttpKubeClient implements KubeClient {
     path: ObjectPath,
     body: object,
     signal: AbortSignal,
-    options?: WriteOptions,
   ): Promise<T> {
     // A name belongs in the body; in the path only with a subresource.
     const to = path.subresource === undefined ? toCollection(path.namespace) : path;
@@ -167,7 +179,6 @@ class HttpKubeClient implements KubeClient {
       body,
       contentType: "application/json",
       repeatable: false,
-      beforeSend: options?.beforeSend,
     };
     return await this.#callFor(resource, call, signal);
   }
@@ -177,7 +188,6 @@ class HttpKubeClient implements KubeClient {
     path: ObjectPath,
     object: T,
     signal: AbortSignal,
-    options?: WriteOptions,
   ): Promise<T> {
     const call: Call = {
       method: "PUT",
@@ -186,7 +196,6 @@ class HttpKubeClient implements KubeClient {
       body: object,
       contentType: "application/json",
       repeatable: hasPrecondition(object),
-      beforeSend: options?.beforeSend,
     };
     return await this.#callFor(resource, call, signal, path.name);
   }
@@ -196,7 +205,6 @@ class HttpKubeClient implements KubeClient {
     path: ObjectPath,
     patch: Patch,
     signal: AbortSignal,
-    options?: WriteOptions,
   ): Promise<T> {
     const call: Call = {
       method: "PATCH",
@@ -205,7 +213,6 @@ class HttpKubeClient implements KubeClient {
       body: patch.body,
       contentType: PATCH_CONTENT_TYPES[patch.type],
       repeatable: hasPrecondition(patch.body),
-      beforeSend: options?.beforeSend,
     };
     return await this.#callFor(resource, call, signal, path.name);
   }
@@ -215,7 +222,6 @@ class HttpKubeClient implements KubeClient {
     path: ObjectPath,
     preconditions: DeleteOptions,
     signal: AbortSignal,
-    options?: WriteOptions,
   ): Promise<void> {
     const call: Call = {
       method: "DELETE",
@@ -223,9 +229,8 @@ class HttpKubeClient implements KubeClient {
       path: toPath(resource, path),
       ...toDeletion(preconditions),
       contentType: "application/json",
-      beforeSend: options?.beforeSend,
     };
-    checkDeleted(await this.#call(call, signal), resource, toWhat(call));
+    checkDeleted(await this.#callWithin(resource, call, signal), resource, toWhat(call));
   }
 
   get(path: string, signal: AbortSignal): Promise<unknown> {
@@ -233,7 +238,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   close(): void {
-    this.#transport.close();
+    this.#parts.transport.close();
   }
 
   async #callFor<T extends KubeObject>(
@@ -242,38 +247,53 @@ class HttpKubeClient implements KubeClient {
     signal: AbortSignal,
     name?: string,
   ): Promise<T> {
-    return toObject(await this.#call(call, signal), resource, { what: toWhat(call), name });
+    const answer = await this.#callWithin(resource, call, signal);
+    return toObject(answer, resource, { what: toWhat(call), name });
   }
 
-  async #call(call: Call, signal: AbortSignal, deadlineMs = this.#deadlineMs): Promise<unknown> {
-    using deadline = startDeadline(signal, deadlineMs, this.#clock);
+  /** Writes only within the fence, if there is one. */
+  async #callWithin(
+    resource: Resource<KubeObject>,
+    call: Call,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { fence } = this.#parts;
+    if (!fence || !isFenced(call, resource)) return await this.#call(call, signal);
+    return await this.#call({ ...call, beforeSend: () => fence.check() }, fence.bind(signal));
+  }
+
+  async #call(
+    call: Call,
+    signal: AbortSignal,
+    deadlineMs = this.#parts.deadlineMs,
+  ): Promise<unknown> {
+    const { clock, limiter, requester, transport } = this.#parts;
+    using deadline = startDeadline(signal, deadlineMs, clock);
     const stopped = deadline.signal;
     const request = this.#toRequest(call, deadlineMs);
     const { read = readBody } = call;
     try {
       const take = (reply: Response): Promise<unknown> => read(reply, request.what, stopped);
-      return await this.#limiter.run(() => this.#requester.send(request, take, stopped), stopped);
+      return await limiter.run(() => requester.send(request, take, stopped), stopped);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof KubeError || !stopped.aborted) throw error;
       throw new KubeError(
         "unavailable",
-        `Cannot ${request.what}: no answer of ${this.#transport.host} within ${deadlineMs / 1000} s`,
+        `Cannot ${request.what}: no answer of ${transport.host} within ${deadlineMs / 1000} s`,
       );
     }
   }
 
   #toRequest(call: Call, deadlineMs: number): KubeRequest {
-    return toRequest(call, {
-      userAgent: this.#userAgent,
-      deadlineMs: this.#clock.monotonic() + deadlineMs,
-    });
+    const { clock, userAgent } = this.#parts;
+    return toRequest(call, { userAgent, deadlineMs: clock.monotonic() + deadlineMs });
   }
 
   /** Calls `end` after `ms` milliseconds, unless the returned function is called before. */
   #startTimer(ms: number, end: () => void): () => void {
     const stop = new AbortController();
-    this.#clock.sleep(ms, stop.signal).then(end, () => {});
+    this.#parts.clock.sleep(ms, stop.signal).then(end, () => {});
     return () => stop.abort();
   }
 }

@@ -4,15 +4,9 @@
  */
 import { arch, platform } from "node:os";
 import { BodyError, readText } from "../../core/net/body.ts";
-import type {
-  DeleteOptions,
-  ListPage,
-  ListQuery,
-  Patch,
-  WatchQuery,
-  WriteOptions,
-} from "./client.ts";
+import type { DeleteOptions, ListPage, ListQuery, Patch, WatchQuery } from "./client.ts";
 import { KubeError } from "./errors.ts";
+import { EVENTS } from "../kinds/event.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 import type { KubeRequest } from "./request.ts";
@@ -40,7 +34,7 @@ export interface Call {
   readonly contentType?: string;
   /** Whether it does no harm to send it twice. */
   readonly repeatable: boolean;
-  readonly beforeSend?: WriteOptions["beforeSend"];
+  readonly beforeSend?: KubeRequest["beforeSend"];
   /** Takes the body. @default {as JSON} */
   readonly read?: (reply: Response, what: string, signal: AbortSignal) => Promise<unknown>;
 }
@@ -72,6 +66,13 @@ export function toRequest(
     beforeSend,
     deadlineMs,
   };
+}
+
+/** Whether only the leader may send a call. Events tell of what is over, and reviews change nothing: anybody writes them. */
+export function isFenced({ method }: Call, { apiVersion, kind }: Resource<KubeObject>): boolean {
+  if (method === "GET" || method === "DELETE") return method === "DELETE";
+  const isReview = /^auth\w+\.k8s\.io\//.test(apiVersion) && kind.endsWith("Review");
+  return !isReview && !(apiVersion === EVENTS.apiVersion && kind === EVENTS.kind);
 }
 
 /** A call for errors, as `patch "/api/v1/nodes/a"`. */

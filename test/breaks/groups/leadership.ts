@@ -19,18 +19,18 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "const { signal } = this.#leadership; if (this.#leadership.isHeld()) return;",
       "const { signal } = this.#leadership; if (!signal.aborted) return;",
     ),
-    tests: ["test/core/fence_test.ts", "test/kube/election/fenced_client_test.ts"],
+    tests: ["test/core/fence_test.ts", "test/kube/api/http_client_fence_test.ts"],
     simulated: true,
   },
   {
     id: "write-after-pause",
     invariant: "whether the Lease is held is asked again after each pause of a request",
     edits: edit(
-      "lib/kube/election/fenced_client.ts",
-      "{ beforeSend: () => this.#fence.check() };",
-      "{};",
+      "lib/kube/api/http_client.ts",
+      "{ ...call, beforeSend: () => fence.check() }",
+      "call",
     ),
-    tests: ["test/kube/election/fenced_client_test.ts"],
+    tests: ["test/kube/api/http_client_fence_test.ts"],
   },
   {
     id: "grace-after-loss",
@@ -270,7 +270,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "if (tries === 1) request.beforeSend?.();",
       "for (let tries = 1; ; tries += 1) {",
     ),
-    tests: ["test/kube/api/request_test.ts", "test/kube/election/fenced_client_test.ts"],
+    tests: ["test/kube/api/request_test.ts", "test/kube/api/http_client_fence_test.ts"],
   },
   {
     id: "stop-any-workload",

@@ -141,6 +141,11 @@ export class ScriptedKubeClient implements KubeClient {
     return this.onGet(path);
   }
 
+  /** The script knows no fence. */
+  fencedBy(): KubeClient {
+    return this;
+  }
+
   close(): void {}
 
   #next(request: string): ScriptStep | undefined {

@@ -75,6 +75,7 @@ export class Traffic {
       patch: (...args) => count(client.patch(...args)),
       delete: (...args) => count(client.delete(...args)),
       get: (...args) => count(client.get(...args)),
+      fencedBy: (fence) => this.watchClient(client.fencedBy(fence)),
       close: () => client.close(),
     };
   }
