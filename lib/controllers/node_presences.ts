@@ -4,7 +4,7 @@
  */
 import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import type { InventorySource } from "../cloud/inventory/source.ts";
-import type { Presence } from "../cloud/provider.ts";
+import type { ChangeHint, Presence } from "../cloud/provider.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { isUninitialized, toIdentity } from "./identity.ts";
 
@@ -47,9 +47,10 @@ export class NodePresences {
   /**
    * Names of the Nodes whose instances are among `changed`, and of those that name one and report another: which of the
    * two may have changed is not known. Every controller asks for them when a listener of the inventory is told of
-   * `changed`, and one pass over the Nodes answers all.
+   * `changed`, and one pass over the Nodes answers all. Of everything: the names of all Nodes.
    */
-  listTouched(changed: ReadonlySet<string>, nodes: Iterable<Node>): readonly string[] {
+  listTouched(changed: ChangeHint, nodes: Iterable<Node>): readonly string[] {
+    if (changed === "everything") return Array.from(nodes, ({ metadata }) => metadata.name);
     if (this.#touched?.changed === changed) return this.#touched.names;
     const names: string[] = [];
     if (changed.size > 0) {

@@ -147,3 +147,28 @@ test("listTouched() names the Nodes of what changed, by one pass for all who ask
   expect(presences.listTouched(new Set(), nodes)).toEqual([]);
   await stop();
 });
+
+test("listTouched() names every Node when settings changed, those that have no instance too", async () => {
+  const { presences, stop } = await setUp();
+  const nodes = ["a", "none"].map((name) => toNode(name));
+  expect(presences.listTouched("everything", nodes)).toEqual(["a", "none"]);
+  await stop();
+});
+
+test("listTouched() names the initialised Nodes that name one instance and report another", async () => {
+  const { provider, presences, stop } = await setUp();
+  const find = provider.findInstance.bind(provider);
+  // As with Xen Orchestra: both are known, the one of the provider ID and the one that is reported.
+  provider.findInstance = (inventory, node) =>
+    node.name.startsWith("rebuilt")
+      ? { kind: "unknown", reason: "ambiguous", message: "two fit" }
+      : find(inventory, node);
+  const old = { providerId: "test://a", uninitialized: false };
+  const nodes = [
+    toNode("rebuilt", old),
+    toNode("rebuilt-and-tainted", { ...old, uninitialized: true }),
+    toNode("well", old),
+  ];
+  expect(presences.listTouched(new Set(["new"]), nodes)).toEqual(["rebuilt"]);
+  await stop();
+});

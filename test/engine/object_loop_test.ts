@@ -125,6 +125,50 @@ test("ObjectLoop does not tick at rest, until a source tells of a change, even o
   expect(ticks).toBe(10);
 });
 
+test("ObjectLoop ticks again once an object was worked on", async () => {
+  let isAtRest = true;
+  let ticks = 0;
+  const over = { tickIntervalMs: 1_000, onTick: () => (ticks += 1), isAtRest: () => isAtRest };
+  await using rig = start(over);
+  await rig.clock.advance(10_000);
+  isAtRest = false;
+  rig.widgets.apply(toWidget("w", "1"));
+  await rig.clock.advance(10_000);
+  expect(ticks).toBe(10);
+});
+
+test("ObjectLoop lets others have their turn between many objects that need nothing", async () => {
+  await using rig = start();
+  await rig.clock.advance(0);
+  for (let at = 0; at < 1_000; at += 1) rig.widgets.apply(toWidget(`w${at}`, "1"));
+  // What waits for the event loop, such as an answer to the renewal of the Lease.
+  let most = 0;
+  for (let before = -1; rig.worked.length < 1_000;) {
+    before = rig.worked.length;
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, rig.worked.length - before);
+  }
+  expect(most).toBeLessThan(100);
+});
+
+test("enqueueUnlessWaiting() leaves an object to its back-off, enqueue() does not", async () => {
+  let tries = 0;
+  await using rig = start({
+    reconcile: async () => {
+      tries += 1;
+      throw new Error("refused");
+    },
+  });
+  rig.widgets.apply(toWidget("w", "1"));
+  await rig.clock.advance(0);
+  rig.loop.enqueueUnlessWaiting("ns/w");
+  await rig.clock.advance(0);
+  expect(tries).toBe(1);
+  rig.loop.enqueue("ns/w");
+  await rig.clock.advance(0);
+  expect(tries).toBe(2);
+});
+
 test("ObjectLoop works on every object that another kind speaks for, now or before", async () => {
   await using rig = startWidgets({ over: BY_NAME });
   for (const name of ["a", "b", "c"]) rig.widgets.apply(toWidget(name, "1"));

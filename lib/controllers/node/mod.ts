@@ -6,8 +6,8 @@ import type { ChangeHint } from "../../cloud/provider.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import type { NodeContext } from "../context.ts";
-import { NodeLoop } from "../node_loop.ts";
 import { isUninitialized } from "../identity.ts";
+import { ObjectLoop } from "../../engine/object_loop.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { createNodeMetrics, type NodeMetrics } from "./metrics.ts";
@@ -44,20 +44,29 @@ export function create(context: ControllerContext): NodeController {
 /** The node controller. It works while {@linkcode run} runs. */
 export class NodeController {
   readonly #context: NodeContext;
-  readonly #loop: NodeLoop;
+  readonly #loop: ObjectLoop<Node>;
 
   constructor({ context, metrics, fullPassIntervalMs }: NodeControllerOptions) {
     this.#context = context;
+    const { nodes, source, written, workers } = context;
     const throttle = new WarningThrottle(context.clock);
     const reconciler = new NodeReconciler({ ...context, metrics, throttle });
-    this.#loop = new NodeLoop({
+    this.#loop = new ObjectLoop({
       context,
       name: NAME,
       queueName: "Nodes",
+      noun: "node",
+      objects: nodes,
+      written,
+      workers,
       inputs: toInputs,
       reconcile: (node, signal) => reconciler.reconcile(node, signal),
       forget: (name) => reconciler.forget(name),
-      onRefresh: (changed, hasRecovered) => this.#onRefresh(changed, hasRecovered),
+      sources: [
+        {
+          subscribe: (listener) => source.subscribe((...told) => listener(this.#listDue(...told))),
+        },
+      ],
       tickIntervalMs: fullPassIntervalMs,
     });
   }
@@ -85,14 +94,12 @@ export class NodeController {
   }
 
   /** The Nodes that waited for a refresh or for the cloud's recovery, and those whose instance differs. */
-  #onRefresh(changed: ChangeHint, hasRecovered: boolean): void {
-    const { nodes, resolver } = this.#context;
-    for (const name of resolver.waiting) this.#loop.enqueue(name);
-    this.#loop.enqueueTouched(changed);
-    if (!hasRecovered) return;
-    for (const node of nodes.values()) {
-      if (isUninitialized(node)) this.#loop.enqueue(node.metadata.name);
-    }
+  #listDue(changed: ChangeHint, hasRecovered: boolean): readonly string[] {
+    const { nodes, resolver, presences } = this.#context;
+    const due = [...resolver.waiting, ...presences.listTouched(changed, nodes.values())];
+    if (!hasRecovered) return due;
+    const waiting = [...nodes.values()].filter(isUninitialized);
+    return [...due, ...waiting.map(({ metadata }) => metadata.name)];
   }
 }
 

@@ -27,7 +27,7 @@ export class NodeBlockedError extends Error {
   override readonly name = "NodeBlockedError";
 }
 
-/** Reconciles one Node at a time for {@linkcode NodeLoop}. */
+/** Reconciles one Node at a time for the loop of the controller. */
 export class NodeReconciler {
   readonly #options: NodeReconcilerOptions;
   /** Nodes whose taint is gone but whose addresses were not written yet: their end has still to be told. */

@@ -2,11 +2,13 @@
  * The label controller: keeps region, zone, instance type and the cloud's own labels of initialised Nodes true.
  * @module
  */
+import type { ChangeHint } from "../../cloud/provider.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import { isUninitialized } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
-import { NodeLoop } from "../node_loop.ts";
+import { ObjectLoop } from "../../engine/object_loop.ts";
+import type { Node } from "../../kube/kinds/node.ts";
 import { LabelReconciler } from "./reconcile.ts";
 import { NAME } from "./words.ts";
 
@@ -25,21 +27,29 @@ export function create(context: ControllerContext): NodeLabelController {
 
 /** The label controller. It works while {@linkcode run} runs. */
 export class NodeLabelController {
-  readonly #loop: NodeLoop;
+  readonly #loop: ObjectLoop<Node>;
 
   constructor({ context, fullPassIntervalMs }: NodeLabelControllerOptions) {
+    const { nodes, source, presences, written, workers } = context;
     const reconciler = new LabelReconciler(context);
-    this.#loop = new NodeLoop({
+    const listDue = (changed: ChangeHint): readonly string[] => [
+      ...reconciler.early,
+      ...presences.listTouched(changed, nodes.values()),
+    ];
+    this.#loop = new ObjectLoop({
       context,
       name: NAME,
       queueName: "node_labels",
+      noun: "node",
+      objects: nodes,
+      written,
+      workers,
       inputs: (node) => [isUninitialized(node), node.spec?.providerID, node.metadata.labels],
       reconcile: (node, signal) => reconciler.reconcile(node, signal),
       forget: (name) => reconciler.forget(name),
-      onRefresh: (changed) => {
-        for (const name of reconciler.early) this.#loop.enqueue(name);
-        this.#loop.enqueueTouched(changed);
-      },
+      sources: [
+        { subscribe: (listener) => source.subscribe((changed) => listener(listDue(changed))) },
+      ],
       tickIntervalMs: fullPassIntervalMs,
       forgetsSuccesses: true,
     });

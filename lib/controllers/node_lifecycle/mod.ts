@@ -8,7 +8,7 @@ import { type ControllerContext, requireCloud, toNodeContext } from "../context.
 import { readFlag } from "../flags.ts";
 import { isReady } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
-import { NodeLoop } from "../node_loop.ts";
+import { ObjectLoop } from "../../engine/object_loop.ts";
 import { Disagreements } from "./disagreements.ts";
 import { FleetWatch } from "./fleet_watch.ts";
 import { MONITOR_FLAG } from "./flags.ts";
@@ -40,13 +40,14 @@ export function create(context: ControllerContext): NodeLifecycleController {
 
 /** The lifecycle controller. It works while {@linkcode run} runs. */
 export class NodeLifecycleController {
-  readonly #loop: NodeLoop;
+  readonly #loop: ObjectLoop<Node>;
   readonly #fleet: FleetWatch;
   readonly #lookout: Lookout;
   readonly #view: LifecycleView;
   #endStandBy: (() => void) | undefined;
 
   constructor({ context, deletion, metrics, monitorPeriodMs }: NodeLifecycleControllerOptions) {
+    const { nodes, source, written, workers } = context;
     const fleet = new FleetWatch(context, deletion);
     const disagreements = new Disagreements(context);
     const pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
@@ -55,10 +56,14 @@ export class NodeLifecycleController {
     const lookout = new Lookout({ ...shared, reconciler });
     this.#fleet = fleet;
     this.#lookout = lookout;
-    this.#loop = new NodeLoop({
+    this.#loop = new ObjectLoop({
       context,
       name: NAME,
       queueName: "node_lifecycle",
+      noun: "node",
+      objects: nodes,
+      written,
+      workers,
       inputs: (node) => [isReady(node), node.spec?.providerID, node.spec?.taints],
       reconcile: (node, signal) => {
         lookout.noteChange();
@@ -68,10 +73,16 @@ export class NodeLifecycleController {
         lookout.noteChange();
         reconciler.forget(name);
       },
-      onRefresh: (changed) => {
-        if (lookout.isAtRest) lookout.noteSeen(changed);
-        else this.#look();
-      },
+      sources: [
+        {
+          subscribe: (listener) =>
+            source.subscribe((changed) => {
+              if (lookout.isAtRest) lookout.noteSeen(changed);
+              else this.#look();
+              listener([]);
+            }),
+        },
+      ],
       onTick: () => pacer.tick(this.#look()),
       tickIntervalMs: monitorPeriodMs,
       forgetsSuccesses: true,

@@ -126,9 +126,9 @@ export interface KubeClient {
   /** GET of a path that is no object, like `/version`. */
   get(path: string, signal: AbortSignal): Promise<unknown>;
   /**
-   * The same client for who may write only while this process leads. The fence is asked right before each write is sent,
-   * again after each pause, and what is under way when leadership is lost is aborted. Reads, Events and reviews pass
-   * always. Refused writes throw the {@linkcode LeadershipLostError} of the fence.
+   * The same client for those who may write only while this process leads. The fence is asked right before each write
+   * is sent, again after each pause, and what is under way when leadership is lost is aborted. Reads, Events and
+   * reviews always pass. Refused writes throw the {@linkcode LeadershipLostError} of the fence.
    */
   fencedBy(fence: Fence): KubeClient;
   /** Closes idle connections. */

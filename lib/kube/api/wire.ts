@@ -68,7 +68,7 @@ export function toRequest(
   };
 }
 
-/** Whether only the leader may send a call. Events tell of what is over, and reviews change nothing: anybody writes them. */
+/** Whether only the leader may send a call. Events tell of what is over, and reviews change nothing. */
 export function isFenced({ method }: Call, { apiVersion, kind }: Resource<KubeObject>): boolean {
   if (method === "GET" || method === "DELETE") return method === "DELETE";
   const isReview = /^auth\w+\.k8s\.io\//.test(apiVersion) && kind.endsWith("Review");

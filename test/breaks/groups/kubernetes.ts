@@ -133,9 +133,9 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a request to the API server has a deadline",
     edits: edit(
       "lib/kube/api/http_client.ts",
-      "using deadline = startDeadline(signal, deadlineMs, this.#clock); " +
+      "using deadline = startDeadline(signal, deadlineMs, clock); " +
         "const stopped = deadline.signal;",
-      "using deadline = startDeadline(signal, deadlineMs, this.#clock); " +
+      "using deadline = startDeadline(signal, deadlineMs, clock); " +
         "const stopped = deadlineMs > 0 ? signal : deadline.signal;",
     ),
     tests: ["test/kube/api/http_client_test.ts"],
@@ -259,8 +259,8 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     invariant: "a watch that was silent gives up the idle connections of its client, too",
     edits: edit(
       "lib/kube/api/http_client.ts",
-      "if (isTimeout(signal.reason)) this.#transport.giveUp(generation);",
-      "if (isTimeout(signal.reason)) this.#transport.giveUp(-1);",
+      "if (isTimeout(signal.reason)) transport.giveUp(generation);",
+      "if (isTimeout(signal.reason)) transport.giveUp(-1);",
     ),
     tests: ["test/kube/api/http_client_test.ts"],
   },

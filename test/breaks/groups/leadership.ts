@@ -157,7 +157,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();",
       "if (this.#reconciles % TURN_LENGTH === -1) await setImmediate();",
     ),
-    tests: ["test/controllers/node_loop_test.ts"],
+    tests: ["test/engine/object_loop_test.ts"],
   },
   {
     id: "lose-key-while-working",

@@ -246,7 +246,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "return isMismatched && !isUninitialized(node);",
       "return isMismatched && isUninitialized(node);",
     ),
-    tests: ["test/controllers/node_loop_test.ts"],
+    tests: ["test/controllers/node_presences_test.ts"],
   },
   {
     id: "hide-labels-out-of-sight",
@@ -337,7 +337,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "return !isDeepStrictEqual(inputs(before), inputs(after));",
       "return inputs(before) !== undefined;",
     ),
-    tests: ["test/controllers/node_loop_test.ts"],
+    tests: ["test/engine/object_loop_test.ts"],
   },
   {
     id: "tell-unknown-place",

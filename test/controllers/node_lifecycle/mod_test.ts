@@ -44,6 +44,21 @@ describe("NodeLifecycleController", () => {
     expect(looks).toBeGreaterThan(0);
   });
 
+  test("a refresh that lacks the machine of a Ready Node ends the rest", async () => {
+    await using rig = await startFleet(3);
+    await rig.clock.advance(60_000);
+    rig.loseMachines("n0");
+    await rig.clock.advance(REFRESH_MS + 60_000);
+    let looks = 0;
+    const values = rig.context.nodes.values.bind(rig.context.nodes);
+    rig.context.nodes.values = () => {
+      looks += 1;
+      return values();
+    };
+    await rig.clock.advance(20_000);
+    expect(looks).toBeGreaterThan(0);
+  });
+
   test("while all is well an instance that was read by itself makes it look for no Node but its own", async () => {
     await using rig = await startFleet(3);
     rig.provider.refreshIntervalMs = 3_600_000;
