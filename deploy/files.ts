@@ -2,7 +2,8 @@
  * Every generated file of deploy/, by its path below that folder.
  * @module
  */
-import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
+import { listSections } from "../lib/controllers/load.ts";
+import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { createChartValues } from "./chart_values.ts";
 import { DEFINITIONS, type Installable, toCloud } from "./clouds.ts";
 import { toConfigRules } from "./config_schema.ts";
@@ -25,6 +26,8 @@ const ACCOUNT = { kind: "ServiceAccount", name: NAME } as const;
 /** As a client certificate names its user, or whatever else the API server knows users by. */
 const USER = { kind: "User", name: NAME } as const;
 
+const SECTIONS = listSections(CONTROLLERS).flatMap(({ settings }) => settings);
+
 /** Texts by path. @param definitions The clouds of the chart */
 export function renderFiles(
   definitions: readonly Installable[] = DEFINITIONS,
@@ -38,10 +41,7 @@ export function renderFiles(
     ["static-pod/landfall.yaml", renderStaticPod()],
     ["chart/Chart.yaml", renderChart()],
     ["chart/values.yaml", renderChartValues(values)],
-    [
-      "chart/values.schema.json",
-      renderSchema(values, toConfigRules(definitions, DELETION_SETTINGS)),
-    ],
+    ["chart/values.schema.json", renderSchema(values, toConfigRules(definitions, SECTIONS))],
     ["chart/README.md", renderChartReadme(values)],
     ["chart/templates/_clouds.tpl", renderClouds(definitions)],
     ["chart/templates/_rules.tpl", renderRules(WRITTEN)],

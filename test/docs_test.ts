@@ -11,7 +11,7 @@ import { renderPages } from "../docs/generator/pages.ts";
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
 import { YAML_SYNTAX } from "../lib/config/yaml_syntax.ts";
-import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
+import { DELETION } from "../lib/cloud/deletion/settings.ts";
 import { loadProviders } from "../lib/providers/mod.ts";
 import { exampleProvider } from "./support/cloud/example_provider.ts";
 import { listSources, readSource } from "./support/sources.ts";
@@ -29,7 +29,7 @@ describe("docs/reference", () => {
   test("docs/reference/config.md has every setting of every cloud and of each provider", async () => {
     const page = renderPages().get("config.md") ?? "";
     const settings = [
-      DELETION_SETTINGS,
+      DELETION.settings,
       ...(await loadProviders()).map((one) => one.settings),
     ].flat();
     expect(settings.length).toBeGreaterThan(30);

@@ -10,7 +10,7 @@ import { listMetrics } from "../docs/generator/metrics_page.ts";
 import { renderPages } from "../docs/generator/pages.ts";
 import { CHECK_FLAGS } from "../lib/cli/check/flags.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
-import { DELETION_SETTINGS } from "../lib/config/deletion_settings.ts";
+import { DELETION } from "../lib/cloud/deletion/settings.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
 import { STATES } from "../lib/http/page/state.ts";
 import { loadProviders, requireProvider } from "../lib/providers/mod.ts";
@@ -133,7 +133,7 @@ describe("pages for people", () => {
 
   test("every setting that is named is one", async () => {
     const settings = [
-      DELETION_SETTINGS,
+      DELETION.settings,
       ...(await loadProviders()).map((one) => one.settings),
     ].flat();
     const known = new Set(settings.flatMap(({ path }) => [path, path.split(".").at(-1) ?? ""]));

@@ -16,6 +16,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
   cloud: { parts: ["core", "cloud"], packages: [] },
   "cloud/settings/schema.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
+  "cloud/settings/section.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   cloud_http: { parts: ["core", "cloud", "cloud_http"], packages: [] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },
   // It knows objects, and no kind of them.

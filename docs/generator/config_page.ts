@@ -6,6 +6,7 @@ import type {
   ProviderDefinition,
   SettingDescription,
 } from "../../lib/cloud/provider_definition.ts";
+import type { SettingsSection } from "../../lib/cloud/settings/section.ts";
 import { YAML_SYNTAX } from "../../lib/config/yaml_syntax.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
@@ -13,11 +14,11 @@ import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
  * Renders the page.
  *
  * @param providers The first is the default
- * @param common Settings that are the same whatever the provider
+ * @param common Sections that are the same whatever the provider
  */
 export function renderConfigPage(
   providers: readonly Pick<ProviderDefinition, "name" | "docs" | "syntax" | "settings">[],
-  common: readonly SettingDescription[],
+  common: readonly SettingsSection[],
 ): string {
   const names = new Set(providers.map(({ syntax = YAML_SYNTAX }) => syntax.name));
   const sections = providers.map(
@@ -43,14 +44,12 @@ of the files that it names within a minute. A change that is wrong is refused, w
 log record that have every problem with its line, and the old settings stay in use. What is known of the machines stays,
 unless \`url\` is another one: then it is as after a start. Environment variables are read at the start only.
 
-## Settings of every cloud
-
-They stand in the same file, whatever \`--cloud-provider\` says. A Node is deleted when it is not Ready and its machine
-is proven gone: by so many observations over so long a time, and by one direct confirmation of the cloud at the end.
-Values that make this weaker than is wise are warned about.
-
-${toSettingsTable(common)}
+${common.map(renderSection).join("\n")}
 ${sections.join("\n")}`;
+}
+
+function renderSection({ docs, settings }: SettingsSection): string {
+  return `## ${docs.title}\n\n${docs.text}\n\n${toSettingsTable(settings)}`;
 }
 
 function toSettingsTable(settings: readonly SettingDescription[]): string {

@@ -3,7 +3,7 @@
  * @module
  */
 import { PROCESS_EVENTS } from "../../lib/app/words.ts";
-import { DELETION_SETTINGS } from "../../lib/config/deletion_settings.ts";
+import { listSections } from "../../lib/controllers/load.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/words.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { BREAK_GROUPS } from "../../test/breaks/breaks.ts";
@@ -42,7 +42,7 @@ export function renderPages(registries: Registries = ALL): ReadonlyMap<string, s
   const sources = controllers.map(({ name, ...source }) => ({ ...source, controller: name }));
   return new Map([
     ["acceptance.md", renderAcceptancePage(listCoverage())],
-    ["config.md", renderConfigPage(providers, DELETION_SETTINGS)],
+    ["config.md", renderConfigPage(providers, listSections(controllers))],
     ["events.md", renderEventsPage([...sources, ...PROCESS_SOURCES])],
     ["flags.md", renderFlagsPage(controllers)],
     ["labels.md", renderLabelsPage(registries)],

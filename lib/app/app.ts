@@ -3,7 +3,6 @@
  * stopped.
  * @module
  */
-import type { NodeCloud } from "../controllers/context.ts";
 import { abortable } from "../core/abortable.ts";
 import type { Gauge } from "../core/metrics.ts";
 import { runLeading } from "./leadership.ts";
@@ -58,27 +57,27 @@ async function runBackground(
   signal: AbortSignal,
 ): Promise<void> {
   const { cloud, caches, events } = parts;
+  const { announcer } = options;
+  if (cloud && announcer) announceFirstFailure(cloud.source, announcer, cloud.provider.name);
   await Promise.all([
-    cloud && runCloud(cloud, parts.controllers, options, signal),
+    followSettings(options, parts, signal),
+    cloud?.source.run(signal),
     caches.run(signal),
     events.run(signal),
   ]);
 }
 
-async function runCloud(
-  { provider, source }: NodeCloud,
-  chosen: Parts["controllers"],
+async function followSettings(
   { clock, log, metrics, announcer, configuration }: AppOptions,
+  { cloud, controllers }: Parts,
   signal: AbortSignal,
 ): Promise<void> {
-  if (announcer) announceFirstFailure(source, announcer, provider.name);
+  if (cloud === undefined && configuration === undefined) return;
   const success = createReloadMetric(metrics);
-  const controllers = chosen.map(({ controller }) => controller);
+  if (configuration === undefined) return;
+  const { provider, source } = cloud ?? {};
   const shared = { provider, source, controllers, announcer, clock, log, success };
-  await Promise.all([
-    configuration && runReload({ ...shared, configuration }, signal),
-    source.run(signal),
-  ]);
+  await runReload({ ...shared, configuration }, signal);
 }
 
 async function runControllers(

@@ -4,8 +4,8 @@
  */
 import type { Announcer } from "./announcer.ts";
 import type { Configuration } from "./reload.ts";
-import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { Provider } from "../cloud/provider.ts";
+import type { SectionValues } from "../cloud/settings/section.ts";
 import type { FlagValues } from "../controllers/flags.ts";
 import type { LoadedController } from "../controllers/load.ts";
 import type { Clock } from "../core/clock.ts";
@@ -57,9 +57,9 @@ export interface AppOptions {
   readonly concurrentNodeSyncs: number;
   /** Of the controllers' own flags. */
   readonly flags: FlagValues;
-  /** When a Node whose machine is gone may be deleted. @default {DEFAULT_DELETION} */
-  readonly deletion?: DeletionSettings;
-  /** The file that `provider` and `deletion` came from, to be followed; absent: there is none. */
+  /** Of the controllers' sections. @default {what each has without a file} */
+  readonly sections?: SectionValues;
+  /** The file that `provider` and `sections` came from, to be followed; absent: there is none. */
   readonly configuration?: Configuration;
   /** Speaks of the process itself; absent: the log must do. */
   readonly announcer?: Announcer;

@@ -3,10 +3,10 @@
  * @module
  */
 import { ALONE, Fence } from "../core/fence.ts";
-import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
 import { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
 import type { NodeIdentity, Provider } from "../cloud/provider.ts";
+import { findSettings } from "../cloud/settings/section.ts";
 import type { ControllerContext, NodeCloud } from "../controllers/context.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
 import { toIdentity } from "../controllers/identity.ts";
@@ -60,7 +60,7 @@ export function createParts(options: AppOptions): Parts {
   options.announcer?.connect(events.speakAs(provider?.name ?? OWN_NAME));
   const elector = createElector(options, { events, recovery });
   fence.follow(elector ?? ALONE);
-  const shared: Omit<ControllerContext, "events" | "cloud"> = {
+  const shared: Omit<ControllerContext, "cloud" | "events" | "settings"> = {
     client: client.fencedBy(fence),
     caches,
     flags,
@@ -71,7 +71,8 @@ export function createParts(options: AppOptions): Parts {
     reconcileMetrics: createReconcileMetrics(metrics),
   };
   const controllers = options.controllers.map(({ definition, module }) => {
-    const own = { ...shared, events: events.speakAs(definition.component) };
+    const settings = findSettings(definition.section, options.sections);
+    const own = { ...shared, settings, events: events.speakAs(definition.component) };
     const context = cloud && definition.needsCloud ? { ...own, cloud } : own;
     return { definition, controller: module.create(context) };
   });
@@ -81,7 +82,7 @@ export function createParts(options: AppOptions): Parts {
 function createNodeCloud(
   provider: Provider,
   caches: Caches,
-  { clock, log, metrics, concurrentNodeSyncs: workers, deletion = DEFAULT_DELETION }: AppOptions,
+  { clock, log, metrics, concurrentNodeSyncs: workers }: AppOptions,
 ): NodeCloud {
   const nodes = caches.reader(NODES);
   const interest = (): NodeIdentity[] => [...nodes.values()].map(toIdentity);
@@ -89,5 +90,5 @@ function createNodeCloud(
   const resolver = new InstanceResolver(provider, source, clock);
   const presences = new NodePresences(resolver, source);
   const written = new WrittenVersions();
-  return { nodes, provider, source, resolver, presences, written, workers, deletion };
+  return { nodes, provider, source, resolver, presences, written, workers };
 }

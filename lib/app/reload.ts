@@ -5,11 +5,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { InventorySource } from "../cloud/inventory/source.ts";
 import type { Provider } from "../cloud/provider.ts";
-import type { Environment, ProviderDefinition } from "../cloud/provider_definition.ts";
+import type {
+  ConfigParser,
+  Environment,
+  ProviderDefinition,
+} from "../cloud/provider_definition.ts";
+import { findSettings, type SettingsSection } from "../cloud/settings/section.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
 import type { SettingsFile } from "../config/settings_file.ts";
-import type { RunningController } from "../controllers/definition.ts";
+import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, formatConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
@@ -25,17 +30,27 @@ export interface Configuration {
   /** The same file, as the provider may read it. */
   readonly file?: SettingsFile;
   readonly env: Environment;
-  /** Made the provider that runs. */
-  readonly definition: ProviderDefinition;
-  readonly current: Pick<ProviderConfig<unknown>, "settings" | "deletion">;
+  /** Reads the file, and made the provider that runs, if one does. */
+  readonly definition: ConfigParser<unknown> & Pick<ProviderDefinition, "name" | "reconfigure">;
+  /** What the file may have beside the provider's settings, as `parseProviderConfig()` takes them. */
+  readonly sections?: readonly SettingsSection[];
+  readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
+}
+
+/** A controller that is told of changes. */
+export interface ReloadedController {
+  readonly definition: Pick<ControllerDefinition, "section">;
+  readonly controller: Pick<RunningController, "reconfigure">;
 }
 
 /** What {@linkcode runReload} works with. */
 export interface ReloadOptions {
   readonly configuration: Configuration;
-  readonly provider: Provider;
-  readonly source: Pick<InventorySource, "requestRefresh">;
-  readonly controllers: readonly Pick<RunningController, "reconfigure">[];
+  /** Absent: the process has no cloud, and the file only sections for it. */
+  readonly provider?: Provider | undefined;
+  /** The inventory of the cloud. */
+  readonly source?: Pick<InventorySource, "requestRefresh"> | undefined;
+  readonly controllers: readonly ReloadedController[];
   readonly announcer?: Pick<Announcer, "announce"> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,15 +71,20 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
   const { configuration, clock, success } = options;
   const { definition, current, ...where } = configuration;
   success.set(1);
-  let { deletion } = current;
+  let { sections } = current;
   const apply = (config: ProviderConfig<unknown>): void => {
     const { provider, source, controllers } = options;
-    const isOtherCloud = reconfigure(definition, provider, config.settings);
-    if (isOtherCloud || !isDeepStrictEqual(config.deletion, deletion)) {
-      for (const one of controllers) one.reconfigure?.(config.deletion, { isOtherCloud });
+    const isOtherCloud = provider ? reconfigure(definition, provider, config.settings) : false;
+    for (const {
+      definition: { section },
+      controller,
+    } of controllers) {
+      const next = findSettings(section, config.sections);
+      const isSame = isDeepStrictEqual(next, findSettings(section, sections));
+      if (isOtherCloud || !isSame) controller.reconfigure?.(next, { isOtherCloud });
     }
-    deletion = config.deletion;
-    source.requestRefresh(true);
+    sections = config.sections;
+    source?.requestRefresh(true);
   };
   const onOutcome = (outcome: ConfigOutcome): void => tell(options, outcome);
   const parser = definition;
@@ -72,7 +92,7 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
 }
 
 function reconfigure(
-  definition: ProviderDefinition,
+  definition: Configuration["definition"],
   provider: Provider,
   settings: unknown,
 ): boolean {

@@ -2,6 +2,7 @@
  * Every right that a process needs: `landfall check`, the reference page, the manifests and the Helm chart follow it.
  * @module
  */
+import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
 import { listOnByDefault, needsCloud } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
@@ -22,8 +23,8 @@ export interface Needs {
   readonly registry: readonly ControllerDefinition[];
   /** Names of the controllers that run. */
   readonly controllers: ReadonlySet<string>;
-  /** Whether Nodes may be deleted at all. */
-  readonly isDeletionEnabled: boolean;
+  /** What controllers are told to do. Absent: all that they can. */
+  readonly sections?: SectionValues;
   /** Absent: there is no leader election. */
   readonly lease?: LeaseName;
   /** Whether anybody may ask over the network, so that it must be known who does. */
@@ -42,24 +43,23 @@ export function needAll(
   registry: readonly ControllerDefinition[] = CONTROLLERS,
 ): Needs {
   const controllers = new Set(listOnByDefault(registry).map(({ name }) => name));
-  return { registry, controllers, isDeletionEnabled: true, lease, hasSecurePort: true };
+  return { registry, controllers, lease, hasSecurePort: true };
 }
 
 /** The rights that are needed, each once. */
 export function listRights(needs: Needs): NeededRight[] {
   const ofControllers = needs.registry
     .filter(({ name }) => needs.controllers.has(name))
-    .flatMap(({ name, watches, rights }) =>
-      [...watches.flatMap(toWatchRights), ...rights].map((right) => ({
-        ...right,
-        controllers: [name],
-      })),
+    .flatMap((one) =>
+      [...one.watches.flatMap(toWatchRights), ...listOwnRights(one, needs.sections)].map(
+        (right) => ({ ...right, controllers: [one.name] }),
+      ),
     );
   const { lease, registry, controllers } = needs;
   const hasCloud = needsCloud(registry.filter(({ name }) => controllers.has(name)));
   const all: readonly NeededRight[] = [
     ...(hasCloud ? toWatchRights(NODES) : []),
-    ...ofControllers.filter((right) => needs.isDeletionEnabled || right.isForDeletion !== true),
+    ...ofControllers,
     ...EVENT_RIGHTS,
     ...(lease === undefined ? [] : listElectionRights(lease)),
     ...(needs.hasSecurePort ? REVIEW_RIGHTS : []),
@@ -72,6 +72,12 @@ export function listFurtherRights(needs: Needs, name: string): NeededRight[] {
   const had = new Set(listRights(needs).map(({ access }) => toKey(access)));
   const controllers = new Set([...needs.controllers, name]);
   return listRights({ ...needs, controllers }).filter(({ access }) => !had.has(toKey(access)));
+}
+
+function listOwnRights(one: ControllerDefinition, sections?: SectionValues): readonly Right[] {
+  if (sections === undefined || one.needsRight === undefined) return one.rights;
+  const settings = findSettings(one.section, sections);
+  return one.rights.filter((right) => one.needsRight?.(right, settings));
 }
 
 function toWatchRights({ apiVersion, kind, plural }: Resource<KubeObject>): Right[] {

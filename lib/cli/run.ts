@@ -8,9 +8,10 @@ import { runApp } from "../app/app.ts";
 import type { AppOptions } from "../app/options.ts";
 import { OWN_NAME, PROCESS_EVENTS } from "../app/words.ts";
 import type { ProviderDefinition } from "../cloud/provider_definition.ts";
-import { loadProviderConfig } from "../config/provider_config.ts";
+import type { SettingsSection } from "../cloud/settings/section.ts";
+import { loadProviderConfig, toSectionParser } from "../config/provider_config.ts";
 import { SettingsFile } from "../config/settings_file.ts";
-import { loadControllers, needsCloud } from "../controllers/load.ts";
+import { listSections, loadControllers, needsCloud, needsSections } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { systemClock } from "../core/clock.ts";
 import { formatConfigIssue } from "../core/errors.ts";
@@ -61,14 +62,19 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   logPipe?.onLost((lines) => log.warn("Log lines were lost here: nobody read them", { lines }));
   for (const warning of warnings) log.warn("Flag", { warning });
   const chosen = registry.filter(({ name }) => settings.controllers.has(name));
-  const provider = needsCloud(chosen) ? settings.cloudProvider : undefined;
+  const hasCloud = needsCloud(chosen);
+  const provider = hasCloud ? settings.cloudProvider : undefined;
   log.info("Landfall starts", { version: VERSION, provider });
   using stop = watchSignals();
+  const isFileRead = hasCloud || (settings.cloudConfig !== undefined && needsSections(chosen));
   const [controllers, definition] = await Promise.all([
     loadControllers(chosen),
-    provider === undefined ? undefined : requireProvider(provider, providers),
+    isFileRead ? requireProvider(settings.cloudProvider, providers) : undefined,
   ]);
-  const serving = { log, logPipe, env, signal: stop.signal, ...(definition && { definition }) };
+  const { signal } = stop;
+  const sections = listSections(registry);
+  const file = definition && { definition, hasCloud, sections };
+  const serving = { log, logPipe, env, signal, ...(file && { file }) };
   await serve({ ...settings, configz, controllers }, serving);
   log.info("Landfall stopped");
   return 0;
@@ -78,9 +84,18 @@ interface Serving {
   readonly log: Logger;
   readonly logPipe?: LogPipe | undefined;
   readonly env: CommandContext["env"];
-  /** The cloud's; absent: no controller that runs needs one. */
-  readonly definition?: ProviderDefinition;
+  /** Absent: nobody reads settings. */
+  readonly file?: FileReading;
   readonly signal: AbortSignal;
+}
+
+/** How the settings file is read. */
+interface FileReading {
+  /** Whose file it is. */
+  readonly definition: ProviderDefinition;
+  /** Whether a controller needs the cloud; else only sections are read. */
+  readonly hasCloud: boolean;
+  readonly sections: readonly SettingsSection[];
 }
 
 async function serve(
@@ -88,7 +103,7 @@ async function serve(
     election,
     ...settings
   }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz" | "controllers">,
-  { log, logPipe, env, definition, signal }: Serving,
+  { log, logPipe, env, file, signal }: Serving,
 ): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
@@ -97,8 +112,8 @@ async function serve(
   // Controllers stop first and may still need the cloud then: the provider ends with the app.
   const ended = new AbortController();
   const serving = { log, env, signal: ended.signal };
-  const cloud = definition
-    ? await createCloud(settings, { ...serving, definition }, metrics)
+  const cloud = file
+    ? await readSettings(settings, { ...serving, file }, metrics)
     : { announcer: new Announcer(toOwnObject(env, OWN_NAME)) };
   const { kubeconfig, master } = settings;
   const credentials = await loadCredentials({
@@ -138,22 +153,36 @@ function createElectionClient(shared: KubeClientOptions, times: ElectionTimes): 
   return createKubeClient({ ...shared, component: "leader-election", deadlineMs });
 }
 
-/** A cloud as the file of `--cloud-config` describes it. */
-type Cloud = Required<Pick<AppOptions, "provider" | "fence" | "deletion" | "announcer">> &
-  Pick<AppOptions, "configuration">;
+/** What the file of `--cloud-config` gives, and the cloud that it describes if there is one. */
+type Configured = Pick<
+  AppOptions,
+  "announcer" | "configuration" | "fence" | "provider" | "sections"
+>;
 
-async function createCloud(
+async function readSettings(
   { cloudConfig }: Pick<Settings, "cloudConfig">,
-  { log, env, definition, signal }: Serving & Required<Pick<Serving, "definition">>,
+  { log, env, file, signal }: Serving & Required<Pick<Serving, "file">>,
   metrics: MetricsRegistry,
-): Promise<Cloud> {
-  const file = cloudConfig ? new SettingsFile(cloudConfig, env) : undefined;
-  const where = file && { path: file.path };
-  const config = await loadProviderConfig({ ...where, env, definition });
+): Promise<Configured> {
+  const { hasCloud, sections } = file;
+  const definition = hasCloud ? file.definition : toSectionParser(file.definition);
+  const configFile = cloudConfig ? new SettingsFile(cloudConfig, env, sections) : undefined;
+  const where = configFile && { path: configFile.path };
+  const config = await loadProviderConfig({ ...where, env, definition, sections });
   for (const warning of config.warnings) {
     log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
   }
-  const announcer = new Announcer(toOwnObject(env, definition.name));
+  const announcer = new Announcer(toOwnObject(env, hasCloud ? definition.name : OWN_NAME));
+  const configuration = where && {
+    ...where,
+    ...(configFile && { file: configFile }),
+    env,
+    definition,
+    sections,
+    current: config,
+  };
+  const read = { announcer, sections: config.sections, ...(configuration && { configuration }) };
+  if (!hasCloud) return read;
   const fence = new Fence();
   const provider = definition.create(config.settings, {
     clock: systemClock,
@@ -162,9 +191,7 @@ async function createCloud(
     signal,
     fence,
     notify: ({ message }) => announcer.announce(PROCESS_EVENTS.credentialExpires, message),
-    ...(file && { configFile: file }),
+    ...(configFile && { configFile }),
   });
-  const { deletion } = config;
-  const configuration = where && { ...where, file, env, definition, current: config };
-  return { provider, fence, deletion, announcer, ...(configuration && { configuration }) };
+  return { ...read, provider, fence };
 }

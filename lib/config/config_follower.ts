@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigParser } from "../cloud/provider_definition.ts";
+import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { News } from "../core/news.ts";
@@ -34,8 +35,10 @@ export interface ConfigFollowerOptions<S> {
   readonly file?: Pick<SettingsFile, "subscribe">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly parser: ConfigParser<S>;
+  /** As {@linkcode parseProviderConfig} takes them. */
+  readonly sections?: readonly SettingsSection[];
   /** What is in use: what the file said at the start. */
-  readonly current: Pick<ProviderConfig<S>, "settings" | "deletion">;
+  readonly current: Pick<ProviderConfig<S>, "settings" | "sections">;
   /**
    * Puts settings to use, all or nothing.
    *
@@ -80,7 +83,7 @@ type Sight = { readonly text: string } | { readonly error: ConfigError };
 
 class ConfigFollower<S> {
   readonly #options: ConfigFollowerOptions<S>;
-  #current: Pick<ProviderConfig<S>, "settings" | "deletion">;
+  #current: Pick<ProviderConfig<S>, "settings" | "sections">;
   /** Of what was seen by the last look. Contents may be secret and large: only digests are kept. */
   #seen: string | undefined;
   /** Of what was judged last. */
@@ -93,8 +96,8 @@ class ConfigFollower<S> {
 
   constructor(options: ConfigFollowerOptions<S>) {
     this.#options = options;
-    const { settings, deletion } = options.current;
-    this.#current = { settings, deletion };
+    const { settings, sections } = options.current;
+    this.#current = { settings, sections };
     this.#refusals = new News({ clock: options.clock, afterMs: REMIND_MS });
   }
 
@@ -154,10 +157,11 @@ class ConfigFollower<S> {
   /** @returns `undefined` when it says what is in use already */
   async #use(sight: Sight): Promise<ProviderConfig<S> | undefined> {
     if ("error" in sight) throw sight.error;
-    const { path, env, parser, apply } = this.#options;
-    const config = await parseProviderConfig(sight.text, { path, env, definition: parser });
-    const { settings, deletion } = config;
-    if (isDeepStrictEqual({ settings, deletion }, this.#current)) return undefined;
+    const { path, env, parser, apply, sections: all } = this.#options;
+    const options = { path, env, definition: parser, ...(all && { sections: all }) };
+    const config = await parseProviderConfig(sight.text, options);
+    const { settings, sections } = config;
+    if (isDeepStrictEqual({ settings, sections }, this.#current)) return undefined;
     try {
       apply(config);
     } catch (error) {
@@ -165,7 +169,7 @@ class ConfigFollower<S> {
       const where = { path, text: sight.text, definition: parser };
       throw new ConfigError(await placeIssues(error.issues, where), { cause: error });
     }
-    this.#current = { settings, deletion };
+    this.#current = { settings, sections };
     return config;
   }
 }

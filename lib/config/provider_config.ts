@@ -1,16 +1,16 @@
 /**
- * The settings of a provider and of every cloud: from a file and environment variables, every problem reported at once
- * with its place.
+ * The settings of a provider, and sections beside them: from a file and environment variables, every problem reported
+ * at once with its place.
  * @module
  */
-import { DEFAULT_DELETION } from "../cloud/deletion/guard.ts";
-import type { DeletionSettings } from "../cloud/deletion/guard.ts";
+import { DELETION } from "../cloud/deletion/settings.ts";
 import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
+import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
 import type { FindPosition } from "../cloud/settings/syntax.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { readConfigText } from "./config_text.ts";
-import { DELETION_SETTINGS, splitConfig } from "./deletion_settings.ts";
+import { splitConfig } from "./sections.ts";
 import { listUnknownKeys } from "./unknown_keys.ts";
 import { YAML_SYNTAX } from "./yaml_syntax.ts";
 
@@ -20,21 +20,26 @@ export interface ProviderConfigOptions<S> {
   readonly path?: string;
   readonly env: Environment;
   readonly definition: ConfigParser<S>;
+  /** What the file may have beside the provider's settings. @default {`deletion` alone} */
+  readonly sections?: readonly SettingsSection[];
 }
 
 /** Settings that can be used, and what is odd about how they were written. */
 export interface ProviderConfig<S> {
   readonly settings: S;
-  /** When Nodes may be deleted: the same settings whatever the provider, from the file alone. */
-  readonly deletion: DeletionSettings;
+  /** The same whatever the provider, from the file alone: {@linkcode ProviderConfigOptions.sections}. */
+  readonly sections: SectionValues;
   readonly warnings: readonly ConfigIssue[];
 }
+
+/** Of whoever knows a cloud and no controllers: the guard's. */
+const NO_CONTROLLERS: readonly SettingsSection[] = [DELETION];
 
 /** Nobody reads more at once, and each one's place has to be looked up. */
 const ISSUES_MAX = 50;
 
 /**
- * Loads the settings of a provider, and those of every cloud. Values never show in a message, for any of them may be a
+ * Loads the settings of a provider, and sections. Values never show in a message, for any of them may be a
  * secret.
  *
  * @throws {ConfigError} with everything that is wrong, and the line and column of what stands in the file
@@ -43,11 +48,14 @@ export async function loadProviderConfig<S>({
   path,
   env,
   definition,
+  sections = NO_CONTROLLERS,
 }: ProviderConfigOptions<S>): Promise<ProviderConfig<S>> {
   if (path === undefined || path === "") {
-    return toConfig(definition.parseConfig(undefined, env), DEFAULT_DELETION);
+    const { sections: standard } = splitConfig(undefined, sections);
+    return toConfig(definition.parseConfig(undefined, env), standard);
   }
-  return await parseProviderConfig(await readConfigText(path), { path, env, definition });
+  const text = await readConfigText(path);
+  return await parseProviderConfig(text, { path, env, definition, sections });
 }
 
 /**
@@ -57,22 +65,35 @@ export async function loadProviderConfig<S>({
  */
 export async function parseProviderConfig<S>(
   text: string,
-  { path, env, definition }: ProviderConfigOptions<S> & { readonly path: string },
+  {
+    path,
+    env,
+    definition,
+    sections: all = NO_CONTROLLERS,
+  }: ProviderConfigOptions<S> & { readonly path: string },
 ): Promise<ProviderConfig<S>> {
   const { syntax = YAML_SYNTAX } = definition;
   const { raw, issues: broken, locate } = await syntax.parse(text);
   if (broken.length > 0) {
     throw new ConfigError(broken.map((issue) => ({ ...issue, source: path })));
   }
-  const { rest, deletion, ...common } = splitConfig(raw);
+  const { rest, sections, ...common } = splitConfig(raw, all);
   const parsed = definition.parseConfig(rest, env);
-  const unknown = listUnknownKeys(raw, [...definition.settings, ...DELETION_SETTINGS]);
+  const unknown = listUnknownKeys(raw, [
+    ...definition.settings,
+    ...all.flatMap(({ settings }) => settings),
+  ]);
   const issues = [...parsed.issues, ...common.issues, ...unknown];
   const warnings = [...parsed.warnings, ...common.warnings];
   const find = issues.length + warnings.length > 0 ? await locate() : undefined;
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
     toFew(all, path).map((issue) => toPlaced(issue, path, find));
-  return toConfig({ ...parsed, issues: place(issues), warnings: place(warnings) }, deletion);
+  return toConfig({ ...parsed, issues: place(issues), warnings: place(warnings) }, sections);
+}
+
+/** Reads a provider's file for its sections alone: of its own settings only the keys are looked at. */
+export function toSectionParser<P extends ConfigParser<unknown>>(definition: P): P {
+  return { ...definition, parseConfig: () => ({ settings: {}, issues: [], warnings: [] }) };
 }
 
 /** A text of settings: where it is from, and what reads it. */
@@ -109,7 +130,7 @@ function toPlaced(issue: ConfigIssue, source: string, find?: FindPosition): Conf
 
 function toConfig<S>(
   parsed: ReturnType<ConfigParser<S>["parseConfig"]>,
-  deletion: DeletionSettings,
+  sections: SectionValues,
 ): ProviderConfig<S> {
   const { settings, issues, warnings } = parsed;
   // What is odd is often the cause of what is wrong, so it is told along.
@@ -117,5 +138,5 @@ function toConfig<S>(
     throw new ConfigError([...issues, ...warnings.map((one) => ({ ...one, isWarning: true }))]);
   }
   if (settings === undefined) throw new TypeError("Cannot use settings: there are none");
-  return { settings, deletion, warnings };
+  return { settings, sections, warnings };
 }

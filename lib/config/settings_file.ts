@@ -3,6 +3,7 @@
  * @module
  */
 import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";
+import type { SettingsSection } from "../cloud/settings/section.ts";
 import { readSmallFile } from "../core/small_file.ts";
 import { decodeConfigText } from "./config_text.ts";
 import { parseProviderConfig } from "./provider_config.ts";
@@ -14,11 +15,14 @@ export type ReadListener = (bytes: Uint8Array) => void;
 export class SettingsFile implements ConfigFile {
   readonly path: string;
   readonly #env: Environment;
+  readonly #sections: readonly SettingsSection[] | undefined;
   readonly #listeners = new Set<ReadListener>();
 
-  constructor(path: string, env: Environment) {
+  /** @param sections As {@linkcode parseProviderConfig} takes them */
+  constructor(path: string, env: Environment, sections?: readonly SettingsSection[]) {
     this.path = path;
     this.#env = env;
+    this.#sections = sections;
   }
 
   async read(): Promise<Uint8Array> {
@@ -30,7 +34,9 @@ export class SettingsFile implements ConfigFile {
   async parse<S>(bytes: Uint8Array, definition: ConfigParser<S>): Promise<S> {
     const { path } = this;
     const text = decodeConfigText(bytes, path);
-    return (await parseProviderConfig(text, { path, env: this.#env, definition })).settings;
+    const more = this.#sections && { sections: this.#sections };
+    return (await parseProviderConfig(text, { path, env: this.#env, definition, ...more }))
+      .settings;
   }
 
   /** Calls `listener` after each reading that succeeds. Returns what ends that. */

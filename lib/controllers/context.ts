@@ -2,7 +2,6 @@
  * What a controller is given to live on.
  * @module
  */
-import type { DeletionSettings } from "../cloud/deletion/guard.ts";
 import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import type { InventorySource } from "../cloud/inventory/source.ts";
 import type { Provider } from "../cloud/provider.ts";
@@ -34,21 +33,24 @@ export interface NodeContext extends LoopContext {
 }
 
 /** Nodes and the cloud that their machines are in. All controllers of a process share it. */
-export interface NodeCloud extends Pick<
+export type NodeCloud = Pick<
   NodeContext,
   "nodes" | "provider" | "source" | "resolver" | "presences" | "written" | "workers"
-> {
-  /** As the process starts; `reconfigure` of a running controller tells of changes. */
-  readonly deletion: DeletionSettings;
-}
+>;
 
-/** What a controller lives on. */
-export interface ControllerContext extends LoopContext {
+/**
+ * What a controller lives on.
+ *
+ * @typeParam S What its section of the settings file becomes
+ */
+export interface ControllerContext<S = unknown> extends LoopContext {
   /** Writes only while this process may act. */
   readonly client: KubeClient;
   /** Speaks as the controller's component. */
   readonly events: EventRecorder;
   readonly flags: FlagValues;
+  /** Of its section of the file, as the process starts; without a section `undefined`. Changes: `reconfigure`. */
+  readonly settings: S;
   /** Views of objects. Ask for them when the controller is created: whoever is not asked for is not watched. */
   readonly caches: Pick<Caches, "reader">;
   /** For metrics of its own. */
@@ -58,12 +60,12 @@ export interface ControllerContext extends LoopContext {
 }
 
 /** What a controller of Nodes lives on. */
-export function toNodeContext(context: ControllerContext): NodeContext {
+export function toNodeContext(context: Omit<ControllerContext, "settings">): NodeContext {
   return { ...context, ...requireCloud(context) };
 }
 
 /** The cloud of a controller whose definition says that it needs one. */
-export function requireCloud({ cloud }: ControllerContext): NodeCloud {
+export function requireCloud({ cloud }: Omit<ControllerContext, "settings">): NodeCloud {
   assert(cloud !== undefined, "a controller that asks for a cloud says that it needs one");
   return cloud;
 }

@@ -2,7 +2,7 @@
  * How a controller is added: its name and words, what it needs, and how it is loaded.
  * @module
  */
-import type { DeletionSettings } from "../cloud/deletion/guard.ts";
+import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
@@ -20,18 +20,23 @@ export interface ObjectWord {
   readonly meaning: string;
 }
 
-/** A controller that works. */
-export interface RunningController {
+/**
+ * A controller that works.
+ *
+ * @typeParam S What its section of the settings file becomes
+ */
+export interface RunningController<S = unknown> {
   /** Runs until the signal aborts and what was under way has ended. Called once, when this process may act. */
   run(signal: AbortSignal): Promise<void>;
   /** Called once, before {@linkcode run}: remembers what it must know by then, and writes nothing. */
   standBy?(): void;
   /**
-   * Uses other settings of every cloud from now on.
+   * Uses other settings from now on. Called when its section of the file is another, or the cloud is.
    *
+   * @param settings Those of its section, changed or not
    * @param options.isOtherCloud Whether inventories are another cloud's from now on
    */
-  reconfigure?(deletion: DeletionSettings, options: { readonly isOtherCloud: boolean }): void;
+  reconfigure?(settings: S, options: { readonly isOtherCloud: boolean }): void;
   /**
    * The objects of its kind that it works on, for `/debug/<kind>`; of several controllers of a kind one gives them.
    * Absent for Nodes, which have pages of their own.
@@ -42,16 +47,19 @@ export interface RunningController {
 }
 
 /** What a controller's {@linkcode ControllerDefinition.load} gives. */
-export interface ControllerModule {
+export interface ControllerModule<S = unknown> {
   /** Creates the controller. Nothing runs yet, and nothing is asked. */
-  create(context: ControllerContext): RunningController;
+  create(context: ControllerContext<S>): RunningController<S>;
 }
 
 /**
  * A controller that can be chosen. What stands here is cheap to import: flags, reference pages, manifests and
  * `landfall check` iterate over all definitions, and a controller that is not chosen is not loaded.
+ *
+ * @typeParam S What its section of the settings file becomes. A registry holds `ControllerDefinition` as it is, and
+ * passes what the section gave to the controller of the same definition
  */
-export interface ControllerDefinition {
+export interface ControllerDefinition<S = unknown> {
   /** Name for `--controllers`, in logs and metrics. */
   readonly name: string;
   /** What `--controllers` may call it, too: the name of the Go controller that does the same. */
@@ -70,12 +78,16 @@ export interface ControllerDefinition {
   readonly words: readonly ObjectWord[];
   /** Flags that it reads; controllers that read the same one list the same one. */
   readonly flags: readonly ControllerFlag[];
+  /** Its section of the settings file, which may stand there whether it runs or not. Absent: it has none. */
+  readonly section?: SettingsSection<S>;
   /** Kinds that it asks for views of beside Nodes, which come with the cloud: the rights to watch them follow. */
   readonly watches: readonly Resource<KubeObject>[];
   /** What it may do in the cluster beyond that. */
   readonly rights: readonly Right[];
+  /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs each} */
+  needsRight?(right: Right, settings: S): boolean;
   /** Registers its own metrics; for the reference page alone. Absent: it has none. */
   registerMetrics?(registry: MetricsRegistry): unknown;
   /** Imports what runs. */
-  load(): Promise<ControllerModule>;
+  load(): Promise<ControllerModule<S>>;
 }

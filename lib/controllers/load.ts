@@ -2,6 +2,7 @@
  * Loads the controllers that were chosen, and no others.
  * @module
  */
+import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { ControllerDefinition, ControllerModule } from "./definition.ts";
 
 /** A controller that was chosen, and what runs it. */
@@ -24,6 +25,16 @@ export function loadControllers(
   return Promise.all(
     chosen.map(async (definition) => ({ definition, module: await definition.load() })),
   );
+}
+
+/** The sections that controllers bring to the settings file, whichever of them run. */
+export function listSections(registry: readonly ControllerDefinition[]): SettingsSection[] {
+  return [...new Set(registry.flatMap(({ section }) => section ?? []))];
+}
+
+/** Whether one of these controllers reads the settings file, whatever the cloud. */
+export function needsSections(chosen: readonly ControllerDefinition[]): boolean {
+  return chosen.some(({ section }) => section !== undefined);
 }
 
 /** Whether a process has to know the cloud. One without any controller is there for its pages, which tell of Nodes. */

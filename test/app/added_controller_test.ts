@@ -7,6 +7,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toConfigRules } from "../../deploy/config_schema.ts";
 import { renderRules } from "../../deploy/rules.ts";
 import { renderPages } from "../../docs/generator/pages.ts";
 import { ALL } from "../../docs/generator/registries.ts";
@@ -15,6 +16,7 @@ import type { CheckReport } from "../../lib/cli/check/report.ts";
 import { listControllerNames, selectControllers } from "../../lib/cli/flags/controllers.ts";
 import { formatHelp } from "../../lib/cli/flags/help.ts";
 import { main } from "../../lib/cli/main.ts";
+import { listSections } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import {
@@ -153,6 +155,63 @@ test("its rights are in the roles of a registry that has it, and in no others", 
   expect(JSON.stringify(toPolicy(listRights(needAll(LEASE))))).not.toContain("galleries");
 });
 
+test("its section of the settings file is described, and taken by the chart", () => {
+  const page = renderPages({ ...ALL, controllers: REGISTRY }).get("config.md") ?? "";
+  expect(page).toContain("## Settings of `example-gallery`\n\nHow it writes catalogues.\n\n| key ");
+  expect(page).toContain("| `galleries.separator` ");
+  expect(page.match(/^## Settings of/gm)).toHaveLength(2);
+  const settings = listSections(REGISTRY).flatMap((one) => one.settings);
+  const rules = JSON.stringify(toConfigRules([{ name: "some", settings: [] }], settings));
+  for (const key of ["deletion", "holdOff", "galleries", "separator"])
+    expect(rules).toContain(`"${key}":`);
+});
+
+const SECRET = "s3cr3t";
+const XO = `url: https://xo.example.com\ntoken: ${SECRET}\n`;
+
+test.each<[string, string, string]>([
+  [NAME, `${XO}galleries: { separator: 7 }`, "config.yaml:3:14: galleries.separator: wanted text"],
+  [NAME, `${XO}gallerys: { separator: x }`, "3:1: gallerys: unknown key; did you mean galleries?"],
+  [NAME, `${XO}galleries: { most: 2, seperator: x }`, "galleries.seperator: unknown key; did you"],
+  ["cloud-node", `${XO}galleries: { most: 0 }`, "3:14: galleries.most: wanted a whole number from"],
+])("a run of %s refuses a wrong section of its file: %j", async (controllers, text, problem) => {
+  const { folder, kubeconfig, stop } = await startServer();
+  const file = join(folder, "config.yaml");
+  await writeFile(file, text);
+  const flags = [
+    `--controllers=${controllers}`,
+    `--cloud-config=${file}`,
+    `--kubeconfig=${kubeconfig}`,
+  ];
+  const complaints: string[] = [];
+  const complain = (line: string): unknown => complaints.push(line);
+  const context = { env: {}, print: complain, complain, controllers: REGISTRY };
+  for (const command of ["run", "check"]) {
+    complaints.length = 0;
+    expect(await main([command, ...flags, "--secure-port=0"], context)).toBe(
+      command === "run" ? 2 : 1,
+    );
+    expect(complaints.join("")).toContain(problem);
+    expect(complaints.join("")).not.toContain(SECRET);
+  }
+  await stop();
+});
+
+test("landfall check of it alone reads its section, and takes the file of a whole cluster", async () => {
+  const { folder, kubeconfig, kubernetes, stop } = await startServer();
+  kubernetes.installKind(GALLERIES);
+  const file = join(folder, "config.yaml");
+  await writeFile(file, `${XO}deletion: { enabled: false }\ngalleries: { most: 1 }\n`);
+  const { settings, cloud } = await check(kubeconfig, NAME, [`--cloud-config=${file}`]);
+  expect(settings).not.toHaveProperty("provider");
+  expect(settings.file).toBe(file);
+  expect(settings.findings).toContainEqual(
+    expect.objectContaining({ level: "warning", path: "galleries.most", line: 4 }),
+  );
+  expect(cloud.status).toBe("skipped");
+  await stop();
+});
+
 test("what one that is off by default may do stands apart, and is granted where it is named", () => {
   const right = { apiGroups: ["example.org"], resources: ["galleries"], verbs: ["delete"] };
   const needs = needAll(LEASE, REGISTRY);
@@ -199,10 +258,19 @@ test("one that is off by default is shown to be so, and runs where it is named",
 });
 
 /** What `landfall check` of the example controller alone reports. */
-async function check(kubeconfig: string, controllers = NAME): Promise<CheckReport> {
+async function check(
+  kubeconfig: string,
+  controllers = NAME,
+  more: readonly string[] = [],
+): Promise<CheckReport> {
   const printed: string[] = [];
   const print = (text: string): unknown => printed.push(text);
-  const flags = [`--controllers=${controllers}`, `--kubeconfig=${kubeconfig}`, "--output=json"];
+  const flags = [
+    `--controllers=${controllers}`,
+    `--kubeconfig=${kubeconfig}`,
+    "--output=json",
+    ...more,
+  ];
   const context = { env: {}, print, complain: print, controllers: REGISTRY };
   expect(await main(["check", ...flags], context)).toBe(0);
   return JSON.parse(printed.join(""));

@@ -7,6 +7,7 @@ import {
   toElectionView,
 } from "../../lib/app/leadership.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { loadControllers } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
@@ -77,7 +78,7 @@ async function toOptions(host: string, provider: FakeProvider): Promise<AppOptio
     metrics,
     host,
     controllers: await loadControllers(CONTROLLERS.filter(({ name }) => name === "cloud-node")),
-    deletion: DEFAULT_DELETION,
+    sections: new Map([[DELETION.key, DEFAULT_DELETION]]),
     concurrentNodeSyncs: 4,
     flags: {},
     election: { ...LEASE, ...TIMES, client: createKubeClient({ ...shared, deadlineMs }) },

@@ -4,15 +4,18 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import type { RunningController } from "../../lib/controllers/definition.ts";
 import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
-import { loadProviderConfig } from "../../lib/config/provider_config.ts";
+import { loadProviderConfig, toSectionParser } from "../../lib/config/provider_config.ts";
 import { Fence } from "../../lib/core/fence.ts";
-import { createLogger } from "../../lib/core/log.ts";
+import { createLogger, silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { GALLERY_SECTION, type GallerySettings } from "../support/galleries/settings.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 
 const XO = "url: https://xo.example.org\ntoken: canary\n";
@@ -64,14 +67,18 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
   const provider = definition.create(current.settings, { clock, log, metrics, signal, fence });
   const success = createReloadMetric(metrics);
   const counters = { refreshes: 0 };
+  const controller: RunningController<DeletionSettings> = {
+    run: () => Promise.resolve(),
+    reconfigure: (to, { isOtherCloud }) => void deletions.push([to, isOtherCloud]),
+  };
   const running = runReload(
     {
       configuration: { path, env, definition, current },
       provider,
       source: { requestRefresh: (isAnew) => void (counters.refreshes += isAnew ? 1 : 0) },
       controllers: [
-        {},
-        { reconfigure: (to, { isOtherCloud }) => void deletions.push([to, isOtherCloud]) },
+        { definition: {}, controller: {} },
+        { definition: { section: DELETION }, controller },
       ],
       announcer: { announce: ({ reason }, message) => void said.push(`${reason}: ${message}`) },
       clock,
@@ -122,6 +129,59 @@ describe("runReload()", () => {
       [false, false],
       [false, true],
     ]);
+  });
+
+  test("gives a controller its section, and no other change, where there is no cloud", async () => {
+    mount.update({ "config.yaml": XO });
+    const path = mount.path("config.yaml");
+    const stop = new AbortController();
+    const clock: ManualClock = new ManualClock(0, async () => {
+      while (clock.pending === 0 && !stop.signal.aborted) await Bun.sleep(0);
+    });
+    const definition = toSectionParser(await requireProvider("xenorchestra"));
+    const sections = [DELETION, GALLERY_SECTION];
+    const current = await loadProviderConfig({ path, env: {}, definition, sections });
+    const told: unknown[] = [];
+    const controller: RunningController<GallerySettings> = {
+      run: () => Promise.resolve(),
+      reconfigure: (settings, { isOtherCloud }) =>
+        void told.push([settings.separator, isOtherCloud]),
+    };
+    const success = createReloadMetric(new MetricsRegistry());
+    const running = runReload(
+      {
+        configuration: { path, env: {}, definition, sections, current },
+        controllers: [{ definition: { section: GALLERY_SECTION }, controller }],
+        clock,
+        log: silentLogger,
+        success,
+      },
+      stop.signal,
+    );
+    const change = async (text: string): Promise<void> => {
+      mount.update({ "config.yaml": text });
+      await clock.advance(20_000);
+    };
+    await clock.advance(1_000);
+    // What is of the cloud is not judged here but for its keys, and no reason to tell anybody.
+    await change("url: nonsense\ndeletion: { enabled: false }\n");
+    expect([told, success.value()]).toEqual([[], 1]);
+    await change(`${XO}galleries: { separator: ";" }\n`);
+    expect(told).toEqual([[";", false]]);
+    await change(`${XO}galleries: { separator: 7 }\n`);
+    await change(`${XO}gallery: { separator: "+" }\n`);
+    expect([told.length, success.value()]).toEqual([1, 0]);
+    await change(XO);
+    expect([told, success.value()]).toEqual([
+      [
+        [";", false],
+        [",", false],
+      ],
+      1,
+    ]);
+    stop.abort(new Error("the test is over"));
+    await running;
+    await start("xenorchestra", XO);
   });
 
   test("refuses a bad file in the log and to the cluster, and keeps the old settings", async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import {
   listFurtherRights,
   listRights,
@@ -60,7 +62,10 @@ describe("listRights()", () => {
     ],
     [
       "cloud-node-lifecycle that deletes nothing",
-      { ...only("cloud-node-lifecycle"), isDeletionEnabled: false },
+      {
+        ...only("cloud-node-lifecycle"),
+        sections: new Map([[DELETION.key, { ...DEFAULT_DELETION, enabled: false }]]),
+      },
       ["patch nodes"],
     ],
   ])("gives %s what it needs and nothing more", (_name, needs, wanted) => {

@@ -4,6 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { loadControllers } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
@@ -70,7 +71,7 @@ async function startLandfall(
       controllers: await loadControllers(CONTROLLERS),
       concurrentNodeSyncs: 4,
       flags: {},
-      deletion: DEFAULT_DELETION,
+      sections: new Map([[DELETION.key, DEFAULT_DELETION]]),
       election: { client: createKubeClient(shared), ...lease },
     },
     signal,

@@ -72,7 +72,7 @@ describe("followConfig()", () => {
     expect(bench.outcomes.map(({ kind }) => kind)).toEqual(["applied"]);
     const [config] = bench.applied;
     expect(config?.settings).toMatchObject({ refreshIntervalMs: 5_000, insecure: true });
-    expect(config?.deletion.enabled).toBe(false);
+    expect(config?.sections.get("deletion")).toMatchObject({ enabled: false });
   });
 
   test("says nothing of a file that stays, or whose comments change", async () => {

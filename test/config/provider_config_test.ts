@@ -79,7 +79,7 @@ describe("loadProviderConfig()", () => {
     const path = await writeConfig("url: https://xo\ntoken: abc\n");
     expect(await loadProviderConfig({ path, env: {}, definition })).toEqual({
       settings: { url: "https://xo", token: "abc" },
-      deletion: DEFAULT_DELETION,
+      sections: new Map([["deletion", DEFAULT_DELETION]]),
       warnings: [],
     });
   });
@@ -92,9 +92,9 @@ describe("loadProviderConfig()", () => {
         definition,
         ...(path !== undefined && { path }),
       };
-      const { settings, deletion } = await loadProviderConfig(options);
+      const { settings, sections } = await loadProviderConfig(options);
       expect(settings.url).toBe("https://env");
-      expect(deletion).toEqual(DEFAULT_DELETION);
+      expect(sections.get("deletion")).toEqual(DEFAULT_DELETION);
     },
   );
 
@@ -174,7 +174,11 @@ describe.each(IN_YAML)("loadProviderConfig() for $name", (provider) => {
     const text = `${minimal}deletion: { enabled: false, holdOff: 5m }\n`;
     const path = await writeConfig(text);
     const config = await loadProviderConfig({ path, env: {}, definition: provider });
-    expect(config.deletion).toEqual({ ...DEFAULT_DELETION, enabled: false, holdOffMs: 300_000 });
+    expect(config.sections.get("deletion")).toEqual({
+      ...DEFAULT_DELETION,
+      enabled: false,
+      holdOffMs: 300_000,
+    });
     expect(config.warnings).toEqual([]);
     const bare = await writeConfig(minimal);
     const without = await loadProviderConfig({ path: bare, env: {}, definition: provider });

@@ -4,12 +4,15 @@
  */
 import { describe, expect, test } from "bun:test";
 import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
+import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import { readConfigText } from "../../lib/config/config_text.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import { SettingsFile } from "../../lib/config/settings_file.ts";
 import { Fence } from "../../lib/core/fence.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
+import type { RunningController } from "../../lib/controllers/definition.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
@@ -88,9 +91,11 @@ class Stage implements AsyncDisposable {
     const source = new InventorySource({ ...common, provider, interest: () => [] });
     this.source = source;
     const configuration = { path, read, file, env: {}, definition: staticProvider, current };
-    const controllers = [
-      { reconfigure: ({ enabled }: { enabled: boolean }) => void this.deletions.push(enabled) },
-    ];
+    const controller: RunningController<DeletionSettings> = {
+      run: () => Promise.resolve(),
+      reconfigure: ({ enabled }) => void this.deletions.push(enabled),
+    };
+    const controllers = [{ definition: { section: DELETION }, controller }];
     const success = createReloadMetric(common.metrics);
     const reload = { ...common, configuration, provider, source, controllers, success };
     this.#running = Promise.all([runReload(reload, signal), source.run(signal)]);

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { DELETION_SETTINGS } from "../../lib/config/deletion_settings.ts";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { listUnknownKeys } from "../../lib/config/unknown_keys.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";
 
@@ -14,7 +14,7 @@ const PROVIDERS = {
 
 /** Paths and messages of what is unknown in a text, a line each. */
 function list(provider: keyof typeof PROVIDERS, text: string): string[] {
-  const settings = [...PROVIDERS[provider].settings, ...DELETION_SETTINGS];
+  const settings = [...PROVIDERS[provider].settings, ...DELETION.settings];
   const issues = listUnknownKeys(Bun.YAML.parse(text), settings);
   return issues.map(({ path, message }) => `${path}: ${message}`);
 }
@@ -69,7 +69,7 @@ describe("listUnknownKeys()", () => {
   });
 
   test.each([undefined, null, "text", 7, [[]]])("finds none in %j", (raw) => {
-    expect(listUnknownKeys(raw, DELETION_SETTINGS)).toEqual([]);
+    expect(listUnknownKeys(raw, DELETION.settings)).toEqual([]);
   });
 
   test("knows every key of the Go controller", () => {

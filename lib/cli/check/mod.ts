@@ -8,7 +8,7 @@ import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
-import { needsCloud } from "../../controllers/load.ts";
+import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { withDeadline } from "../../core/clock.ts";
 import { escapeInvisible } from "../../core/text/printable.ts";
@@ -79,13 +79,17 @@ async function inspect(
   signal: AbortSignal,
 ): Promise<CheckReport> {
   const chosen = registry.filter(({ name }) => settings.controllers.has(name));
-  const definition = needsCloud(chosen)
+  const hasCloud = needsCloud(chosen);
+  const isFileRead = hasCloud || (settings.cloudConfig !== undefined && needsSections(chosen));
+  const definition = isFileRead
     ? await requireProvider(settings.cloudProvider, providers)
     : undefined;
   const ended = new AbortController();
   const both = AbortSignal.any([signal, ended.signal]);
-  const { step, provider, isDeletionEnabled } = await checkSettings({
+  const { step, provider, sections } = await checkSettings({
     definition,
+    hasCloud,
+    sections: listSections(registry),
     settings,
     warnings,
     env,
@@ -94,10 +98,10 @@ async function inspect(
   let kubernetes: Awaited<ReturnType<typeof checkKubernetes>> | undefined;
   try {
     const [cloud, cluster] = await Promise.all([
-      definition ? checkCloud(provider, env, signal) : { step: toSkipped(NO_CLOUD) },
+      hasCloud ? checkCloud(provider, env, signal) : { step: toSkipped(NO_CLOUD) },
       checkKubernetes(settings, env, signal).then(async (checked) => {
         kubernetes = checked;
-        const needs = toNeeds(settings, { registry, isDeletionEnabled });
+        const needs = toNeeds(settings, { registry, ...(sections && { sections }) });
         const [step, permissions] = await Promise.all([
           checkKinds(checked, chosen, signal),
           checkRights(checked.client, needs, signal),
@@ -105,9 +109,10 @@ async function inspect(
         return { ...checked, step, permissions };
       }),
     ]);
-    const nodes = definition
-      ? await checkNodes(cluster.client, { definition, provider, ...cloud }, signal)
-      : { ...toSkipped(NO_CLOUD), nodes: [] };
+    const nodes =
+      hasCloud && definition
+        ? await checkNodes(cluster.client, { definition, provider, ...cloud }, signal)
+        : { ...toSkipped(NO_CLOUD), nodes: [] };
     return toReport(VERSION, {
       settings: step,
       cloud: cloud.step,
@@ -123,7 +128,7 @@ async function inspect(
 
 function toNeeds(
   { controllers, election, secure }: ParsedFlags["settings"],
-  rest: Pick<Needs, "registry" | "isDeletionEnabled">,
+  rest: Pick<Needs, "registry" | "sections">,
 ): Needs {
   return {
     ...rest,

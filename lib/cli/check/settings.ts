@@ -4,8 +4,9 @@
  */
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import type { SectionValues, SettingsSection } from "../../cloud/settings/section.ts";
 import { readConfigText } from "../../config/config_text.ts";
-import { loadProviderConfig, placeIssues } from "../../config/provider_config.ts";
+import { loadProviderConfig, placeIssues, toSectionParser } from "../../config/provider_config.ts";
 import { SettingsFile } from "../../config/settings_file.ts";
 import { systemClock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
@@ -18,8 +19,12 @@ import type { Settings } from "../flags/mod.ts";
 
 /** Where settings come from. */
 export interface SettingsSources {
-  /** Absent: no controller that runs needs a cloud. */
+  /** Absent: nobody reads settings. */
   readonly definition?: ProviderDefinition | undefined;
+  /** Whether a controller that runs needs the cloud; else only sections are read. @default {true} */
+  readonly hasCloud?: boolean;
+  /** What the file may have beside the provider's settings, as `parseProviderConfig()` takes them. */
+  readonly sections?: readonly SettingsSection[];
   readonly settings: Pick<Settings, "cloudProvider" | "cloudConfig">;
   /** What is odd about the flags. */
   readonly warnings: readonly string[];
@@ -33,21 +38,26 @@ export interface CheckedSettings {
   readonly step: SettingsStep;
   /** Absent when they cannot be used. */
   readonly provider?: Provider;
-  /** Whether Nodes may be deleted. */
-  readonly isDeletionEnabled: boolean;
+  /** Absent when they cannot be used, or nobody reads them. */
+  readonly sections?: SectionValues;
 }
 
 /** Reads the settings as `run` does, and makes a provider of them that leaves nothing behind in the cloud. */
 export async function checkSettings(sources: SettingsSources): Promise<CheckedSettings> {
-  const { definition, settings, env, signal } = sources;
+  const { settings, env, signal, hasCloud = true, sections } = sources;
   const { cloudConfig } = settings;
   const flags = sources.warnings.map((message) => toFinding("warning", { message }));
-  if (definition === undefined) {
-    return { step: toStep(sources, [toGood(sources), ...flags]), isDeletionEnabled: false };
+  if (sources.definition === undefined) {
+    return { step: toStep(sources, [toGood(sources), ...flags]) };
   }
+  const definition = hasCloud ? sources.definition : toSectionParser(sources.definition);
   const file = cloudConfig ? { path: cloudConfig } : {};
+  const all = sections && { sections };
   try {
-    const config = await loadProviderConfig({ ...file, env, definition });
+    const config = await loadProviderConfig({ ...file, env, definition, ...all });
+    const odd = config.warnings.map((warning) => toFinding("warning", warning));
+    const step = toStep(sources, [toGood(sources), ...flags, ...odd]);
+    if (!hasCloud) return { step, sections: config.sections };
     const provider = definition.create(config.settings, {
       clock: systemClock,
       log: silentLogger,
@@ -55,32 +65,26 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
       signal,
       fence: new Fence(),
       isTransient: true,
-      ...(cloudConfig ? { configFile: new SettingsFile(cloudConfig, env) } : {}),
+      ...(cloudConfig ? { configFile: new SettingsFile(cloudConfig, env, sections) } : {}),
     });
-    const odd = config.warnings.map((warning) => toFinding("warning", warning));
-    const findings = [toGood(sources), ...flags, ...odd];
-    return {
-      step: toStep(sources, findings),
-      provider,
-      isDeletionEnabled: config.deletion.enabled,
-    };
+    return { step, provider, sections: config.sections };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const issues = await placeAll(error.issues, cloudConfig, definition);
     const found = issues.map((issue) => toFinding(issue.isWarning ? "warning" : "failure", issue));
     const findings = [...flags, ...found];
-    return { step: toStep(sources, findings), isDeletionEnabled: true };
+    return { step: toStep(sources, findings) };
   }
 }
 
 function toStep(
-  { definition, settings }: SettingsSources,
+  { definition, settings, hasCloud = true }: SettingsSources,
   findings: readonly CheckFinding[],
 ): SettingsStep {
   const { cloudProvider, cloudConfig } = settings;
   return {
     status: toStatus(findings),
-    ...(definition ? { provider: cloudProvider } : {}),
+    ...(definition && hasCloud ? { provider: cloudProvider } : {}),
     ...(definition && cloudConfig ? { file: cloudConfig } : {}),
     findings,
   };

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runApp } from "../../app/app.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../cloud/deletion/guard.ts";
+import { DELETION as SECTION } from "../../cloud/deletion/settings.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import { listOnByDefault, loadControllers } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
@@ -183,7 +184,7 @@ async function startLandfall(
       controllers: await loadControllers(listOnByDefault(CONTROLLERS)),
       concurrentNodeSyncs: 16,
       flags: { "node-monitor-period": NODE_MONITOR_PERIOD_MS },
-      deletion: DELETION,
+      sections: new Map([[SECTION.key, DELETION]]),
       debugAddress,
       onDebugListening: (address) => (debugAddress = address),
     },

@@ -65,6 +65,28 @@ export function duration(minMs: number, maxMs: number, example: string): Setting
   );
 }
 
+/** A switch. */
+export function trueOrFalse(): SettingSchema<boolean> {
+  return v.boolean("wanted true or false");
+}
+
+/** A whole number; both ends are allowed. */
+export function wholeNumber(min: number, max: number): SettingSchema<number> {
+  const problem = `wanted a whole number from ${min} to ${max}, not in quotes`;
+  return v.pipe(
+    v.number(problem),
+    v.integer(problem),
+    v.minValue(min, problem),
+    v.maxValue(max, problem),
+  );
+}
+
+/** A number; both ends are allowed. @param example As people would write one, and what it means */
+export function numberWithin(min: number, max: number, example: string): SettingSchema<number> {
+  const problem = `wanted a number from ${min} to ${max}, not in quotes, such as ${example}`;
+  return v.pipe(v.number(problem), v.minValue(min, problem), v.maxValue(max, problem));
+}
+
 /** A schema as it stands in a block; that of an optional setting is wrapped. */
 type Entry = SettingSchema<unknown> & { readonly wrapped?: SettingSchema<unknown> };
 

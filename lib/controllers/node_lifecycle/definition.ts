@@ -2,15 +2,17 @@
  * The lifecycle controller for the registry.
  * @module
  */
+import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
+import { DELETION } from "../../cloud/deletion/settings.ts";
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { MONITOR_FLAG } from "./flags.ts";
 import { createLifecycleMetrics } from "./metrics.ts";
-import { RIGHTS } from "./rights.ts";
+import { DELETION_RIGHTS, RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME, SHUTDOWN_TAINT } from "./words.ts";
 
 /** Taints Nodes whose machines are off, deletes those whose machines are proven gone. */
-export const nodeLifecycleController: ControllerDefinition = {
+export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
   name: NAME,
   aliases: ["cloud-node-lifecycle-controller"],
   kind: NODES,
@@ -26,8 +28,10 @@ export const nodeLifecycleController: ControllerDefinition = {
     },
   ],
   flags: [MONITOR_FLAG],
+  section: DELETION,
   watches: [],
   rights: RIGHTS,
+  needsRight: (right, { enabled }) => enabled || !DELETION_RIGHTS.has(right),
   registerMetrics: createLifecycleMetrics,
   load: () => import("./mod.ts"),
 };

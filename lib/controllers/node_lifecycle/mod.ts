@@ -4,7 +4,7 @@
  */
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { type ControllerContext, requireCloud, toNodeContext } from "../context.ts";
+import { type ControllerContext, toNodeContext } from "../context.ts";
 import { readFlag } from "../flags.ts";
 import { isReady } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
@@ -29,10 +29,10 @@ export interface NodeLifecycleControllerOptions {
 }
 
 /** Creates the controller for the registry. */
-export function create(context: ControllerContext): NodeLifecycleController {
+export function create(context: ControllerContext<DeletionSettings>): NodeLifecycleController {
   return new NodeLifecycleController({
     context: toNodeContext(context),
-    deletion: requireCloud(context).deletion,
+    deletion: context.settings,
     metrics: createLifecycleMetrics(context.metrics),
     monitorPeriodMs: readFlag(context.flags, MONITOR_FLAG),
   });

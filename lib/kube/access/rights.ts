@@ -12,8 +12,6 @@ export interface Right {
   readonly purpose: string;
   /** Whether Landfall cannot do its work without it. */
   readonly mandatory: boolean;
-  /** Whether it is needed only while the settings let Landfall delete objects. @default {false} */
-  readonly isForDeletion?: boolean;
 }
 
 /** To hold a Lease. `create` goes without the name: RBAC cannot know that of an object which is not there yet. */

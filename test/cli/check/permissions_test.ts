@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { listRights, needAll, type Needs } from "../../../lib/app/rights.ts";
 import { checkPermissions, formatResource } from "../../../lib/cli/check/permissions.ts";
 import type { PermissionsStep } from "../../../lib/cli/check/report.ts";
@@ -61,7 +63,10 @@ describe("checkPermissions()", () => {
   });
 
   test("asks for nothing that only others need", async () => {
-    const { permissions } = await check([], { ...ALL, isDeletionEnabled: false });
+    const { permissions } = await check([], {
+      ...ALL,
+      sections: new Map([[DELETION.key, { ...DEFAULT_DELETION, enabled: false }]]),
+    });
     const rights = permissions.map((one) => `${one.verb} ${formatResource(one)}`);
     expect(rights).not.toContain("delete nodes");
     expect(rights).toContain("patch nodes/status");

@@ -46,7 +46,7 @@ describe("checkSettings()", () => {
     expect(lines(found)).toEqual(["ok FOLDER/c.yaml: can be used", "warning odd flag"]);
     expect(found.provider?.name).toBe("xenorchestra");
     expect(found.step).toMatchObject({ status: "warning", provider: "xenorchestra", file });
-    expect(found.isDeletionEnabled).toBe(true);
+    expect(found.sections?.get("deletion")).toMatchObject({ enabled: true });
   });
 
   test("names everything that is wrong with its place", async () => {
@@ -78,7 +78,7 @@ describe("checkSettings()", () => {
 
   test("knows whether Nodes may be deleted", async () => {
     const found = await check(`url: https://xo\ntoken: t\ndeletion: { enabled: false }\n`);
-    expect(found.isDeletionEnabled).toBe(false);
+    expect(found.sections?.get("deletion")).toMatchObject({ enabled: false });
   });
 
   test("says that the file is not there", async () => {

@@ -238,7 +238,7 @@ export class Replica {
       controllers: LOADED,
       concurrentNodeSyncs: 4,
       flags: { "node-status-update-frequency": 120_000 },
-      deletion: current.deletion,
+      sections: current.sections,
       election: { client: electing, ...LEASE, ...times },
     };
   }

@@ -6,10 +6,11 @@ import type { ControllerDefinition } from "../../../lib/controllers/definition.t
 import { SYNCS_FLAG } from "./flags.ts";
 import { CONFIG_MAPS, GALLERIES } from "./kinds.ts";
 import { createGalleryMetrics } from "./metrics.ts";
+import { GALLERY_SECTION, type GallerySettings } from "./settings.ts";
 import { COMPONENT, EVENT_WORDS, FINALIZER, NAME } from "./words.ts";
 
 /** Keeps a catalogue of the paintings of each gallery. */
-export const galleryController: ControllerDefinition = {
+export const galleryController: ControllerDefinition<GallerySettings> = {
   name: NAME,
   aliases: [COMPONENT],
   kind: GALLERIES,
@@ -24,6 +25,7 @@ export const galleryController: ControllerDefinition = {
     },
   ],
   flags: [SYNCS_FLAG],
+  section: GALLERY_SECTION,
   watches: [GALLERIES, CONFIG_MAPS],
   rights: [
     {

@@ -17,23 +17,26 @@ import { type StoreReader, toKey } from "../../../lib/kube/cache/store.ts";
 import { SYNCS_FLAG } from "./flags.ts";
 import { CONFIG_MAPS, type ConfigMap, GALLERIES, type Gallery } from "./kinds.ts";
 import { createGalleryMetrics } from "./metrics.ts";
+import type { GallerySettings } from "./settings.ts";
 import { EVENT_WORDS, FIELD_MANAGER, FINALIZER, GALLERY_LABEL, NAME } from "./words.ts";
 
 /** Creates the controller for the registry. */
-export function create(context: ControllerContext): GalleryController {
+export function create(context: ControllerContext<GallerySettings>): GalleryController {
   return new GalleryController(context);
 }
 
-class GalleryController implements RunningController {
+class GalleryController implements RunningController<GallerySettings> {
   readonly objects: StoreReader<Gallery>;
-  readonly #context: ControllerContext;
+  readonly #context: ControllerContext<GallerySettings>;
   readonly #maps: StoreReader<ConfigMap>;
   readonly #written = new WrittenVersions();
   readonly #loop: ObjectLoop<Gallery>;
   readonly #cataloguesWritten: Counter;
+  #settings: GallerySettings;
 
-  constructor(context: ControllerContext) {
+  constructor(context: ControllerContext<GallerySettings>) {
     this.#context = context;
+    this.#settings = context.settings;
     this.objects = context.caches.reader(GALLERIES);
     this.#maps = context.caches.reader(CONFIG_MAPS, { labelSelector: GALLERY_LABEL });
     this.#cataloguesWritten = createGalleryMetrics(context.metrics).written;
@@ -58,6 +61,12 @@ class GalleryController implements RunningController {
 
   run(signal: AbortSignal): Promise<void> {
     return this.#loop.run(signal);
+  }
+
+  /** Uses other settings from now on: every catalogue is looked at again. */
+  reconfigure(settings: GallerySettings): void {
+    this.#settings = settings;
+    this.#loop.enqueueAll();
   }
 
   describe(gallery: Gallery): object {
@@ -95,8 +104,9 @@ class GalleryController implements RunningController {
   }
 
   async #writeCatalogue(gallery: Gallery, signal: AbortSignal): Promise<void> {
+    const { separator, most } = this.#settings;
     const { name, namespace = "", uid } = gallery.metadata;
-    const paintings = this.#listPaintings(gallery).join(",");
+    const paintings = this.#listPaintings(gallery).slice(0, most).join(separator);
     const path = { namespace, name: toCatalogueName(name) };
     if (this.#maps.get(toKey({ metadata: path }))?.data?.["paintings"] === paintings) return;
     const { apiVersion, kind } = GALLERIES;

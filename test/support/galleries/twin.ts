@@ -4,6 +4,7 @@
  */
 import type { ControllerDefinition } from "../../../lib/controllers/definition.ts";
 import { galleryController } from "./definition.ts";
+import type { GallerySettings } from "./settings.ts";
 
 export const TWIN_NAME = "example-gallery-twin";
 
@@ -11,7 +12,7 @@ export const TWIN_NAME = "example-gallery-twin";
 const { registerMetrics: _metrics, ...shared } = galleryController;
 
 /** Does the work of the example controller under another name, which `*` does not choose. */
-export const twinController: ControllerDefinition = {
+export const twinController: ControllerDefinition<GallerySettings> = {
   ...shared,
   name: TWIN_NAME,
   aliases: ["example-gallery-twin-controller"],

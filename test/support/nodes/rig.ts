@@ -4,6 +4,7 @@
  */
 import { runApp } from "../../../lib/app/app.ts";
 import type { SecureSettings } from "../../../lib/app/options.ts";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
@@ -84,7 +85,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
         "node-monitor-period": options.monitorPeriodMs ?? 5_000,
         "node-status-update-frequency": options.fullPassIntervalMs ?? 300_000,
       },
-      deletion: { ...DEFAULT_DELETION, ...options.deletion },
+      sections: new Map([[DELETION.key, { ...DEFAULT_DELETION, ...options.deletion }]]),
       concurrentNodeSyncs: options.workers ?? 16,
       ...(debugAddress ? { debugAddress } : {}),
       ...(secure ? { secure } : {}),

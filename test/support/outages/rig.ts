@@ -6,6 +6,7 @@
 import { runApp } from "../../../lib/app/app.ts";
 import type { AppOptions } from "../../../lib/app/options.ts";
 import type { Configuration } from "../../../lib/app/reload.ts";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { Fence } from "../../../lib/core/fence.ts";
@@ -197,7 +198,7 @@ export class OutageRig implements AsyncDisposable {
       controllers: LOADED,
       concurrentNodeSyncs: 16,
       flags: {},
-      deletion: this.#deletion,
+      sections: new Map([[DELETION.key, this.#deletion]]),
       ...(more && { configuration }),
     };
     this.metrics = metrics;

@@ -4,6 +4,7 @@
  */
 import { runApp } from "../../../lib/app/app.ts";
 import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
@@ -70,7 +71,7 @@ export async function startPageStage(fleet?: number): Promise<PageStage> {
       controllers: await loadControllers(CONTROLLERS),
       concurrentNodeSyncs: 16,
       flags: { "node-monitor-period": 1_000 },
-      deletion: DEFAULT_DELETION,
+      sections: new Map([[DELETION.key, DEFAULT_DELETION]]),
       debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
       onDebugListening: (address) => {
         if (address.kind === "tcp") listening.resolve(`http://127.0.0.1:${address.port}`);

@@ -3,6 +3,7 @@
  * @module
  */
 import type { AppOptions } from "../../../lib/app/options.ts";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -23,7 +24,7 @@ export function toBareApp(changes: Partial<AppOptions> = {}): AppOptions {
     controllers: [],
     concurrentNodeSyncs: 1,
     flags: { "node-status-update-frequency": 1_000, "node-monitor-period": 1_000 },
-    deletion: DEFAULT_DELETION,
+    sections: new Map([[DELETION.key, DEFAULT_DELETION]]),
     ...changes,
   };
 }

@@ -1,11 +1,11 @@
 /**
- * The settings of every cloud: `deletion`.
+ * The section `deletion`.
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
-import { DELETION_SETTINGS, splitConfig } from "../../lib/config/deletion_settings.ts";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 
 const COUNT = "wanted a whole number from 1 to 100, not in quotes";
 const SHARE = "wanted a number from 0 to 1, not in quotes, such as 0.34 for a third";
@@ -19,29 +19,11 @@ function toLines(
   return issues.map(({ path, message }) => `${path}: ${message}`);
 }
 
-describe("splitConfig()", () => {
-  test.each([undefined, null, "text", [1], {}, { url: "u" }])(
-    "splitConfig() leaves %j as it is and gives the defaults",
-    (raw) => {
-      const split = splitConfig(raw);
-      expect(split.rest).toBe(raw);
-      expect(split).toMatchObject({ deletion: DEFAULT_DELETION, issues: [], warnings: [] });
-    },
-  );
-
-  test("splitConfig() takes deletion off and nothing else", () => {
-    const raw = { url: "u", deletion: { enabled: false }, addresses: { deletion: 1 } };
-    const { rest, deletion } = splitConfig(raw);
-    expect(rest).toEqual({ url: "u", addresses: { deletion: 1 } });
-    expect(deletion).toEqual({ ...DEFAULT_DELETION, enabled: false });
-    expect(raw).toHaveProperty("deletion");
-  });
-
+describe("DELETION", () => {
   const empty = [{}, null, "", { enabled: null, confirmations: "", fleetWindow: null }];
-  test.each(empty)("splitConfig() takes deletion: %j for not set", (written) => {
-    expect(splitConfig({ deletion: written })).toEqual({
-      rest: {},
-      deletion: DEFAULT_DELETION,
+  test.each([undefined, ...empty])("DELETION takes %j for not set", (written) => {
+    expect(DELETION.parse(written)).toEqual({
+      settings: DEFAULT_DELETION,
       issues: [],
       warnings: [],
     });
@@ -63,9 +45,9 @@ describe("splitConfig()", () => {
       { enabled: false, confirmations: 1, holdOffMs: 0, fleetShare: 1 },
     ],
   ];
-  test.each(good)("splitConfig() reads %j without a word", (written, changed) => {
-    const { deletion, issues, warnings } = splitConfig({ deletion: written });
-    expect(deletion).toEqual({ ...DEFAULT_DELETION, ...changed });
+  test.each(good)("DELETION reads %j without a word", (written, changed) => {
+    const { settings, issues, warnings } = DELETION.parse(written);
+    expect(settings).toEqual({ ...DEFAULT_DELETION, ...changed });
     expect([...issues, ...warnings]).toEqual([]);
   });
 
@@ -103,8 +85,8 @@ describe("splitConfig()", () => {
       ],
     ],
   ];
-  test.each(bad)("P-05 splitConfig() refuses %j and says the range", (written, issues) => {
-    expect(toLines(splitConfig({ deletion: written }).issues)).toEqual([...issues]);
+  test.each(bad)("P-05 DELETION refuses %j and says the range", (written, issues) => {
+    expect(toLines(DELETION.parse(written).issues)).toEqual([...issues]);
   });
 
   const odd: readonly [Record<string, unknown>, readonly string[]][] = [
@@ -118,26 +100,26 @@ describe("splitConfig()", () => {
       ],
     ],
   ];
-  test.each(odd)("splitConfig() warns about %j", (written, warnings) => {
-    const split = splitConfig({ deletion: written });
-    expect(split.issues).toEqual([]);
-    expect(toLines(split.warnings)).toEqual([...warnings]);
+  test.each(odd)("DELETION warns about %j", (written, warnings) => {
+    const read = DELETION.parse(written);
+    expect(read.issues).toEqual([]);
+    expect(toLines(read.warnings)).toEqual([...warnings]);
   });
 });
 
-describe("DELETION_SETTINGS", () => {
-  test("DELETION_SETTINGS say the defaults that hold", () => {
-    const lines = DELETION_SETTINGS.map(
+describe("settings of DELETION", () => {
+  test("settings of DELETION say the defaults that hold", () => {
+    const lines = DELETION.settings.map(
       ({ path, default: standard }) => `${path.replace("deletion.", "")}: ${standard}`,
     );
-    const { deletion, issues } = splitConfig({ deletion: Bun.YAML.parse(lines.join("\n")) });
+    const { settings, issues } = DELETION.parse(Bun.YAML.parse(lines.join("\n")));
     expect(issues).toEqual([]);
     expect(lines).toHaveLength(Object.keys(DEFAULT_DELETION).length);
-    expect(deletion).toEqual(DEFAULT_DELETION);
+    expect(settings).toEqual(DEFAULT_DELETION);
   });
 
-  test("DELETION_SETTINGS say of each what it does", () => {
-    for (const { type, description } of DELETION_SETTINGS) {
+  test("settings of DELETION say of each what it does", () => {
+    for (const { type, description } of DELETION.settings) {
       expect(type).not.toBe("undefined");
       expect(description).toEndWith(".");
     }

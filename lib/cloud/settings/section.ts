@@ -1,0 +1,121 @@
+/**
+ * A section of a settings file that is not the provider's: a block of keys under one name, such as `deletion`.
+ * @module
+ */
+import * as v from "valibot";
+import type { ConfigIssue } from "../../core/errors.ts";
+import type { SettingDescription } from "../provider_definition.ts";
+import { describeBlock, type SettingSchema } from "./schema.ts";
+
+/**
+ * A section that a file may have, whatever the provider.
+ *
+ * @typeParam S What its settings become
+ */
+export interface SettingsSection<S = unknown> {
+  /** The key that it stands under, at the top of the file. */
+  readonly key: string;
+  /** Every setting in it, in the order of the reference page; each path begins with the key. */
+  readonly settings: readonly SettingDescription[];
+  readonly docs: SectionDocs;
+  /** What holds where the file says nothing. */
+  readonly standard: S;
+  /** Reads what stands under the key; `undefined` where it does not stand there. Never throws or repeats a value. */
+  parse(written: unknown): ParsedSection<S>;
+}
+
+/** What the reference page says above the table of a section. */
+export interface SectionDocs {
+  readonly title: string;
+  /** Whole sentences, as Markdown, in lines that fit. */
+  readonly text: string;
+}
+
+/** What became of a section. */
+export interface ParsedSection<S> {
+  /** What holds without the section if something is wrong. */
+  readonly settings: S;
+  /** What is wrong, each with its `path`. */
+  readonly issues: readonly ConfigIssue[];
+  /** What is odd but can be lived with, each with its `path`. */
+  readonly warnings: readonly ConfigIssue[];
+}
+
+/** The settings of sections by their keys, as {@linkcode SettingsSection.parse} gave them. */
+export type SectionValues = ReadonlyMap<string, unknown>;
+
+/** Settings of a section by key; each may be left out. */
+type Entries = Readonly<Record<string, v.OptionalSchema<SettingSchema<unknown>, undefined>>>;
+
+/** Something odd about one key of a section. */
+export interface SectionWarning {
+  readonly key: string;
+  readonly message: string;
+}
+
+/** What a section is made of. */
+export interface SectionOptions<E extends Entries, S> extends Pick<
+  SettingsSection,
+  "docs" | "key"
+> {
+  /** Made with `setting()`. */
+  readonly entries: E;
+  /** Makes settings of what is written; what is `undefined` has its default. */
+  readonly toSettings: (written: v.InferOutput<v.ObjectSchema<E, undefined>>) => S;
+  /** What is unwise about settings that can be used. @default {nothing} */
+  readonly listWarnings?: (settings: S) => readonly SectionWarning[];
+}
+
+/** Makes a section of its keys. Empty ones count as not set, for templates leave such keys behind. */
+export function createSection<const E extends Entries, S>(
+  options: SectionOptions<E, S>,
+): SettingsSection<S> {
+  const { key, docs, entries, toSettings, listWarnings = () => [] } = options;
+  const schema = v.object(entries);
+  const standard = toSettings(v.parse(schema, {}));
+  const refuse = (issues: readonly ConfigIssue[]): ParsedSection<S> => {
+    return { settings: standard, issues, warnings: [] };
+  };
+  return {
+    key,
+    docs,
+    settings: describeBlock(entries, `${key}.`),
+    standard,
+    parse: (written) => {
+      const raw = isEmpty(written) ? {} : written;
+      if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
+        return refuse([{ path: key, message: `wanted settings under ${key} (key: value)` }]);
+      }
+      const given = Object.entries(raw).filter(([, value]) => !isEmpty(value));
+      const result = v.safeParse(schema, Object.fromEntries(given));
+      if (!result.success) {
+        const { issues } = result;
+        return refuse(
+          issues.map((issue) => ({
+            path: `${key}.${v.getDotPath(issue) ?? ""}`,
+            message: issue.message,
+          })),
+        );
+      }
+      const settings = toSettings(result.output);
+      const warnings = listWarnings(settings).map((one) => ({
+        path: `${key}.${one.key}`,
+        message: one.message,
+      }));
+      return { settings, issues: [], warnings };
+    },
+  };
+}
+
+/** The settings of a section among those of others: what holds without a file if they are not there. */
+export function findSettings(
+  section: SettingsSection | undefined,
+  values: SectionValues = new Map(),
+): unknown {
+  if (section === undefined) return undefined;
+  return values.has(section.key) ? values.get(section.key) : section.standard;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
