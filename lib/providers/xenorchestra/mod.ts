@@ -9,7 +9,7 @@ import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./settings/c
 import { describeSettings } from "./settings/config_schema.ts";
 import { createEventFeed } from "./wire/events.ts";
 import { XEN_ORCHESTRA_DOCS, XEN_ORCHESTRA_INSTALL } from "./docs.ts";
-import { LiveProvider } from "./live_provider.ts";
+import { XenOrchestraProvider } from "./provider.ts";
 import { Session } from "./session/session.ts";
 import { TokenWatch } from "./session/token_watch.ts";
 
@@ -26,10 +26,22 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
     const api = new XenOrchestraApi(session, metrics);
     const events = createEventFeed({ session, clock, log, metrics });
     const tokenWatch = new TokenWatch({ session, clock, log, metrics, notify });
-    return new LiveProvider({ api, events, session, tokenWatch, settings, clock, log, signal });
+    return new XenOrchestraProvider({
+      api,
+      events,
+      session,
+      tokenWatch,
+      settings,
+      clock,
+      log,
+      signal,
+    });
   },
   reconfigure(provider, settings) {
-    assert(provider instanceof LiveProvider, "only what was created here is reconfigured here");
+    assert(
+      provider instanceof XenOrchestraProvider,
+      "only what was created here is reconfigured here",
+    );
     return provider.reconfigure(settings);
   },
 };

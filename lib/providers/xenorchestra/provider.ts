@@ -1,8 +1,8 @@
 /**
- * Xen Orchestra as a provider: one inventory for all Nodes, and direct questions for the few it lacks.
+ * Xen Orchestra as a provider: finds the VMs of Nodes, and asks by settings that may change while it works.
  * @module
  */
-import { CloudError } from "../../cloud/errors.ts";
+import { isDeepStrictEqual } from "node:util";
 import type { Changes } from "../../cloud/capabilities/changes.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
@@ -17,178 +17,145 @@ import type {
   ReadOptions,
 } from "../../cloud/provider.ts";
 import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
-import { assert } from "../../core/assert.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { Logger } from "../../core/log.ts";
-import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
-import { Lister, type Listing } from "./wire/lister.ts";
-import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
+import { Generations } from "../../cloud_http/generations.ts";
 import type { XenOrchestraSettings } from "./settings/config.ts";
-import { DirectReads, withLosses } from "./proof/direct_reads.ts";
-import { type Identity, parseIdentity, toVmIds } from "./model/identity.ts";
+import { inspectToken } from "./inspection/inspect_token.ts";
 import { inspectXenOrchestra } from "./inspection/inspect.ts";
-import {
-  isPlaceKnown,
-  toInstance,
-  toInventory,
-  withDevices,
-  withoutPools,
-} from "./model/inventory.ts";
-import type { Surroundings } from "./model/inventory.ts";
+import { Generation, type GenerationOptions } from "./generation.ts";
 import { Memory } from "./memory.ts";
-import { NamedPools } from "./scope/named_pools.ts";
-import { judgeUnlisted } from "./proof/observation.ts";
-import { toContradiction, toPresent, toUndecodable } from "./model/presence.ts";
-import { PoolScope } from "./scope/pool_scope.ts";
+import { type Identity, parseIdentity } from "./model/identity.ts";
+import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
 import { toPlaces } from "./model/places.ts";
+import { toContradiction, toPresent, toUndecodable } from "./model/presence.ts";
 import { parseProviderId } from "./model/provider_id.ts";
-import {
-  judgeShown,
-  listHalted,
-  listSuspects,
-  mayBeCopy,
-  toQuestion,
-} from "./proof/whereabouts.ts";
+import { judgeUnlisted } from "./proof/observation.ts";
+import { judgeShown, toQuestion } from "./proof/whereabouts.ts";
+import type { Session } from "./session/session.ts";
+import type { TokenWatch } from "./session/token_watch.ts";
 
 /** What a {@linkcode XenOrchestraProvider} is made of. */
-export interface XenOrchestraOptions {
-  readonly api: XenOrchestraApi;
+export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
   readonly events: Pick<ChangeFeed, "run">;
-  readonly settings: XenOrchestraSettings;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** What was known of the same Xen Orchestra under other settings. @default {nothing} */
-  readonly memory?: Memory;
+  readonly session: Pick<
+    Session,
+    "reconfigure" | "setRefreshInterval" | "get" | "post" | "readToken"
+  >;
+  readonly tokenWatch: Pick<TokenWatch, "look">;
+  /** Ends what goes on behind an inventory. */
+  readonly signal: AbortSignal;
 }
 
-/** When an inventory was asked for, and for which VMs. */
-type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
-
-/** See {@linkcode Provider}. */
+/**
+ * See {@linkcode Provider}. It asks by a {@linkcode Generation}, and puts another one in its place when the settings
+ * change.
+ *
+ * Guarantees: those of {@linkcode Generations}, by which no direct answer is given before the first inventory under new
+ * settings; the memory that keeps Nodes safe stays as long as `url` does, and starts anew with another one.
+ */
 export class XenOrchestraProvider implements Provider, Changes {
   readonly name = "xenorchestra";
   /** Guest tools often report nothing, or not everything. */
   readonly providedNodeIps = "trusted";
   readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
   readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
-  readonly refreshIntervalMs: number;
-  /** The pools whose Nodes are ours. */
-  readonly #scope: PoolScope;
+  readonly changes: Changes = this;
   readonly #options: XenOrchestraOptions;
-  readonly #lister: Lister;
-  readonly #namedPools: NamedPools;
-  #last: Inventory | undefined;
-  #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
-  /** Pools that the last inventory showed; before the first one those that were seen under other settings. */
-  #shownPools: ReadonlySet<string>;
-  readonly #memory: Memory;
-  readonly #reads: DirectReads;
+  readonly #generations: Generations<Generation>;
 
   constructor(options: XenOrchestraOptions) {
-    const { api, clock, settings } = options;
     this.#options = options;
-    this.#memory = options.memory ?? new Memory();
-    this.#reads = new DirectReads({ api, settings, memory: this.#memory });
-    this.#shownPools = new Set(this.#memory.knownPools.keys());
-    this.#scope = new PoolScope(settings.pools, this.#memory.knownPools);
-    this.#namedPools = new NamedPools(this.#scope, options.log);
-    this.#lister = new Lister(api, clock, settings.addresses.network);
-    this.refreshIntervalMs = options.settings.refreshIntervalMs;
+    this.#generations = new Generations((left) =>
+      this.#createGeneration(options.settings, new Memory(), left),
+    );
+  }
+
+  get refreshIntervalMs(): number {
+    return this.#now.settings.refreshIntervalMs;
+  }
+
+  /**
+   * Uses other settings from now on.
+   *
+   * @throws {ConfigError} when a file that they name cannot be used; the old ones stay
+   * @returns Whether `url` is what it was
+   */
+  reconfigure(settings: XenOrchestraSettings): "sameCloud" | "otherCloud" {
+    const { settings: old, memory } = this.#now;
+    const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
+    const { session } = this.#options;
+    if (isSame) session.setRefreshInterval(settings.refreshIntervalMs);
+    else session.reconfigure(settings);
+    const isSameCloud = settings.url === old.url;
+    const nextMemory = isSameCloud ? memory : new Memory();
+    this.#generations.replace(
+      (left) => this.#createGeneration(settings, nextMemory, left),
+      !isSame,
+    );
+    // Another user may see less: what is gone from a list counts from the start.
+    if (!isSame) memory.connections.noteOtherReader();
+    return isSameCloud ? "sameCloud" : "otherCloud";
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
-    const { clock } = this.#options;
-    const observedAtMs = clock.monotonic();
-    const identities = interest.map(parseIdentity);
-    const lookedFor = toVmIds(identities);
-    const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
-    // In one order, whatever that of the Nodes: the same question gets the same answer.
-    const listing = await this.#list(isFew ? [...lookedFor].sort() : undefined, signal);
-    const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
-    this.#last = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
-    const { instances } = this.#last;
-    const suspects = listSuspects(identities, instances, this.#memory);
-    const toAsk = { inventory: this.#last, poolIds: new Set(suspects.values()) };
-    const inventory = await withLosses(this.#options.api, toAsk, signal);
-    const isLost = ([, poolId]: readonly [string, string]): boolean =>
-      inventory.coverage.get(poolId)?.complete !== true;
-    const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));
-    for (const vmId of listHalted(identities, instances)) copies.add(vmId);
-    this.#memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
-    const whole = this.#namedPools.addTo(inventory, identities);
-    // What was removed for good is no part of the cloud any more, whoever names it.
-    return { ...whole, coverage: withoutPools(whole.coverage, this.#memory.removedPools) };
-  }
-
-  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
-    return this.#options.events.run(onHint, signal);
+    const { answer: inventory, by } = await this.#generations.ask(
+      (asked, both) => asked.listInventory(interest, both),
+      signal,
+    );
+    void this.#options.tokenWatch.look(by.settings.credentials, this.#options.signal);
+    void by.connections.look(inventory.coverage);
+    return inventory;
   }
 
   async readInstances(
     ids: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Instance>> {
-    const { api, clock, settings } = this.#options;
-    const { networkIds } = this.#surroundings;
-    const atMs = clock.monotonic();
-    const wanted = [...ids].sort();
-    const [vms, vifs] = await Promise.all([
-      api.list("vms", signal, byIds(wanted)),
-      networkIds && api.list("vifs", signal, byVms(wanted)),
-    ]);
-    const surroundings = withDevices(this.#surroundings, vifs);
-    const instances = new Map<string, Instance>();
-    const shown = vms.objects.filter(({ id }) => ids.has(id));
-    this.#memory.migrations.noteSome(shown, atMs);
-    for (const vm of shown) {
-      const isMoving = this.#memory.migrations.isMoving(vm.id, atMs);
-      this.#memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
-      // Where it is now was not there at the last refresh: that takes the next one.
-      if (!isPlaceKnown(vm, surroundings)) continue;
-      const instance = toInstance(vm, surroundings, settings);
-      const listed = this.#last?.instances.get(vm.id)?.region;
-      const before = this.#memory.lastSeen.findPool(vm.id) ?? listed;
-      // Its old pool may be lost since the last refresh: the next one tells.
-      if (mayBeCopy(instance, before)) continue;
-      // The next list may lack it, and its old pool be well.
-      if (before !== undefined && before !== vm.$pool) {
-        this.#memory.lastSeen.note(vm.id, vm.$pool);
-      }
-      instances.set(vm.id, instance);
-    }
-    return instances;
+    const shown = await this.#generations.askOnce(
+      (asked, both) => asked.readInstances(ids, both),
+      signal,
+    );
+    return shown ?? new Map();
   }
 
-  inspect(signal: AbortSignal): Promise<Inspection> {
-    const listInventory = (both: AbortSignal): Promise<Inventory> => this.listInventory([], both);
-    return inspectXenOrchestra({ ...this.#options, listInventory }, signal);
+  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
+    return this.#generations.follow(
+      (_asked, both) => this.#options.events.run(onHint, both),
+      signal,
+    );
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
+    const { scope } = this.#now;
     const identity = parseIdentity(node);
-    const refusal = this.#scope.refuse(identity, inventory);
-    return refusal ?? this.#scope.place(identity, this.#find(inventory, identity), inventory);
+    const refusal = scope.refuse(identity, inventory);
+    return refusal ?? scope.place(identity, this.#find(inventory, identity), inventory);
   }
 
   async readInstance(
     inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
-    { mayPartsBeLost = false }: ReadOptions = {},
+    options?: ReadOptions,
   ): Promise<Presence> {
-    const identity = parseIdentity(node);
-    const refusal = this.#scope.refuse(identity, inventory);
-    if (refusal) return refusal;
-    if (identity.kind === "other") return identity.presence;
-    try {
-      const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };
-      const presence = await this.#reads.read(identity, known, signal);
-      return this.#scope.place(identity, presence, inventory);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
-      throw error;
-    }
+    // It rejects only when the caller's own signal aborts.
+    const presence = await this.#generations.askOnce(
+      (asked) => asked.readInstance(inventory, node, signal, options),
+      signal,
+    );
+    const message = "No inventory was taken yet since the settings changed";
+    return presence ?? toUnknown("noInventory", message);
+  }
+
+  async inspect(signal: AbortSignal): Promise<Inspection> {
+    const now = this.#now;
+    const { api, session, clock } = this.#options;
+    const { settings } = now;
+    const listInventory = (both: AbortSignal): Promise<Inventory> => now.listInventory([], both);
+    const inspection = await inspectXenOrchestra({ api, settings, listInventory }, signal);
+    if (inspection.findings.some(({ level }) => level === "failure")) return inspection;
+    const at = { nowMs: clock.now(), signal };
+    const found = await inspectToken(session, settings.credentials, at);
+    return { ...inspection, findings: [...inspection.findings, ...found] };
   }
 
   toInstanceId(providerId: string): string | undefined {
@@ -205,6 +172,7 @@ export class XenOrchestraProvider implements Provider, Changes {
 
   /** Finds the VM, whosever the Node is. */
   #find(inventory: Inventory, identity: Identity): Presence {
+    const { memory } = this.#now;
     if (identity.kind === "other") return identity.presence;
     const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
     const other =
@@ -213,14 +181,14 @@ export class XenOrchestraProvider implements Provider, Changes {
     if (other) return toContradiction(id, other);
     const listed = inventory.instances.get(id);
     const { coverage } = inventory;
-    const known = { coverage, memory: this.#memory };
+    const known = { coverage, memory };
     if (listed) return judgeShown(toPresent(listed, identity.kind), identity, known);
     const problem = inventory.undecodable.get(id);
     if (problem !== undefined) return toUndecodable(id, problem);
     if (identity.kind === "providerId")
-      return judgeUnlisted(toQuestion(inventory, identity, this.#memory));
+      return judgeUnlisted(toQuestion(inventory, identity, memory));
     const swapped = inventory.instances.get(identity.swapped);
-    if (swapped && this.#memory.isNoVm(id)) {
+    if (swapped && memory.isNoVm(id)) {
       return judgeShown(toPresent(swapped, "swappedSystemUuid"), identity, known);
     }
     const message = swapped
@@ -229,55 +197,25 @@ export class XenOrchestraProvider implements Provider, Changes {
     return toUnknown("notListed", message);
   }
 
-  async #list(ids: readonly string[] | undefined, signal: AbortSignal) {
-    try {
-      return await this.#lister.list(ids, signal);
-    } catch (error) {
-      this.#memory.stays.noteFailure();
-      throw error;
-    }
+  get #now(): Generation {
+    return this.#generations.now;
   }
 
-  #take({ vms, surroundings }: Listing, asked: Asked): Inventory {
-    const { settings } = this.#options;
-    const inventory = toInventory(vms, surroundings, {
-      settings,
-      known: this.#memory.knownPools,
-      ...asked,
-    });
-    this.#learn(surroundings, inventory);
-    this.#memory.migrations.note(vms.objects, asked.observedAtMs);
-    return inventory;
+  #createGeneration(settings: XenOrchestraSettings, memory: Memory, left: AbortSignal): Generation {
+    const signal = AbortSignal.any([this.#options.signal, left]);
+    return new Generation({ ...this.#options, settings, memory, signal });
   }
+}
 
-  /** Nothing changed: only the time is another, and for whom it was asked. */
-  #takeAgain(asked: Asked): Inventory {
-    assert(this.#last !== undefined, "nothing can be unchanged before the first list");
-    const { instances, coverage, undecodable } = this.#last;
-    this.#memory.migrations.noteUnchanged(asked.observedAtMs, instances);
-    return { instances, coverage, undecodable, ...asked };
-  }
-
-  #learn(surroundings: Surroundings, inventory: Inventory): void {
-    const { log, settings } = this.#options;
-    for (const [id, { complete, name, reason }] of inventory.coverage) {
-      const before = this.#shownPools.has(id);
-      if (!complete && before && !surroundings.pools.has(id)) {
-        log.warn("Xen Orchestra lost a pool", { poolId: id, poolName: name, reason });
-      }
-      if (complete && !before)
-        log.info("Xen Orchestra shows a pool", { poolId: id, poolName: name });
-    }
-    const { network } = settings.addresses;
-    const isNew = this.#surroundings.networkIds?.size !== 0;
-    if (surroundings.networkIds?.size === 0 && isNew) {
-      log.warn("No network has the name or UUID of addresses.network", { network });
-    }
-    for (const { id, name_label } of surroundings.pools.values()) {
-      this.#memory.rememberPool(id, name_label ?? id);
-      this.#memory.connections.noteThere(id);
-    }
-    this.#surroundings = surroundings;
-    this.#shownPools = new Set(surroundings.pools.keys());
-  }
+/** Everything that requests depend on. */
+function toConnection(settings: XenOrchestraSettings): Partial<XenOrchestraSettings> {
+  const {
+    addresses: _1,
+    zoneLabelFrom: _2,
+    instanceTypeTag: _3,
+    pools: _4,
+    refreshIntervalMs: _5,
+    ...connection
+  } = settings;
+  return connection;
 }

@@ -5,7 +5,7 @@
 import { type Break, edit } from "../break.ts";
 
 const SOURCE = "lib/cloud/inventory/source.ts";
-const LIVE = "lib/providers/xenorchestra/live_provider.ts";
+const PROVIDER = "lib/providers/xenorchestra/provider.ts";
 const GENERATIONS = "lib/cloud_http/generations.ts";
 const CLIENT = "lib/cloud_http/client.ts";
 const SESSION = "lib/providers/xenorchestra/session/session.ts";
@@ -109,7 +109,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
     ),
     tests: [
       "test/cloud_http/generations_test.ts",
-      "test/providers/xenorchestra/live_provider_test.ts",
+      "test/providers/xenorchestra/provider_reconfigure_test.ts",
     ],
   },
   {
@@ -118,18 +118,18 @@ export const CLOUD_BREAKS: readonly Break[] = [
     edits: edit(GENERATIONS, "this.#isSettled = false;", "this.#isSettled = true;"),
     tests: [
       "test/cloud_http/generations_test.ts",
-      "test/providers/xenorchestra/live_provider_test.ts",
+      "test/providers/xenorchestra/provider_reconfigure_test.ts",
     ],
   },
   {
     id: "keep-memory-of-other-cloud",
     invariant: "what was known of another Xen Orchestra is forgotten with its url",
     edits: edit(
-      LIVE,
+      PROVIDER,
       "isSameCloud ? memory : new Memory();",
       "isSameCloud ? memory : (memory ?? new Memory());",
     ),
-    tests: ["test/providers/xenorchestra/live_provider_test.ts"],
+    tests: ["test/providers/xenorchestra/provider_reconfigure_test.ts"],
   },
   {
     id: "etag-of-other-query",

@@ -487,8 +487,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "forget-names-of-pools",
     invariant: "a removed pool that is named by its name keeps its Nodes when settings change",
     edits: edit(
-      "lib/providers/xenorchestra/provider.ts",
-      "this.scope = new PoolScope(settings.pools, this.#memory.knownPools);",
+      "lib/providers/xenorchestra/generation.ts",
+      "this.scope = new PoolScope(settings.pools, memory.knownPools);",
       "this.scope = new PoolScope(settings.pools, new Map());",
     ),
     tests: ["test/providers/xenorchestra/provider_pools_test.ts"],

@@ -8,6 +8,7 @@ const PLAN = "lib/controllers/node/plan.ts";
 const LABELS_PLAN = "lib/controllers/node_labels/plan.ts";
 const XO_DIRECT_READS = "lib/providers/xenorchestra/proof/direct_reads.ts";
 const XO_PROVIDER = "lib/providers/xenorchestra/provider.ts";
+const XO_GENERATION = "lib/providers/xenorchestra/generation.ts";
 const WRITER = "lib/controllers/node_writer.ts";
 const LIFECYCLE_PLAN = "lib/controllers/node_lifecycle/plan.ts";
 
@@ -170,7 +171,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "swapped-uuid-unproven",
     invariant: "a byte-swapped UUID counts only after a 404 for the one that was reported",
-    edits: edit(XO_PROVIDER, "if (swapped && this.#memory.isNoVm(id))", "if (swapped)"),
+    edits: edit(XO_PROVIDER, "if (swapped && memory.isNoVm(id))", "if (swapped)"),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
@@ -342,7 +343,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "tell-unknown-place",
     invariant: "a machine on a host that is not known yet is told of by the next refresh alone",
-    edits: edit(XO_PROVIDER, "if (!isPlaceKnown(vm, surroundings)) continue;", ""),
+    edits: edit(XO_GENERATION, "if (!isPlaceKnown(vm, surroundings)) continue;", ""),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
@@ -370,7 +371,7 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "remember-copy",
     invariant: "a copy does not count as the VM that was seen",
     edits: edit(
-      XO_PROVIDER,
+      XO_GENERATION,
       "const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));",
       'const copies = new Set([...suspects].filter(isLost).map(() => ""));',
     ),
@@ -390,7 +391,7 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "remember-halted-copy",
     invariant: "a halted VM of a Node that was never matched does not count as seen",
     edits: edit(
-      XO_PROVIDER,
+      XO_GENERATION,
       "for (const vmId of listHalted(identities, instances)) copies.add(vmId);",
       "for (const vmId of listHalted(identities, instances)) copies.delete(vmId);",
     ),
@@ -425,7 +426,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "tell-copy",
     invariant: "a VM that may be a copy is told of by the next refresh alone",
-    edits: edit(XO_PROVIDER, "if (mayBeCopy(instance, before)) continue;", ""),
+    edits: edit(XO_GENERATION, "if (mayBeCopy(instance, before)) continue;", ""),
     tests: ["test/providers/xenorchestra/proof/direct_reads_test.ts"],
   },
   {

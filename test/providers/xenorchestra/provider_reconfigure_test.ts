@@ -7,7 +7,7 @@ import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { ChangeHint } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { LiveProvider } from "../../../lib/providers/xenorchestra/live_provider.ts";
+import { XenOrchestraProvider } from "../../../lib/providers/xenorchestra/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import type { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -27,7 +27,7 @@ const signal = new AbortController().signal;
 
 let here: FakeXenOrchestra;
 let there: FakeXenOrchestra;
-let provider: LiveProvider;
+let provider: XenOrchestraProvider;
 let clock: ManualClock;
 let metrics: MetricsRegistry;
 
@@ -37,7 +37,7 @@ beforeEach(() => {
   const deps = toDeps();
   ({ clock, metrics } = deps);
   const made = createProvider(here, {}, deps);
-  if (!(made instanceof LiveProvider)) throw new Error("Cannot test another provider");
+  if (!(made instanceof XenOrchestraProvider)) throw new Error("Cannot test another provider");
   provider = made;
 });
 afterEach(async () => {

@@ -1,0 +1,216 @@
+/**
+ * Asks Xen Orchestra by one set of settings: for one inventory of all Nodes, and directly for the few it lacks.
+ * @module
+ */
+import { CloudError } from "../../cloud/errors.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { toUnknown } from "../../cloud/presence.ts";
+import type {
+  Instance,
+  NodeIdentity,
+  Presence,
+  Provider,
+  ReadOptions,
+} from "../../cloud/provider.ts";
+import { assert } from "../../core/assert.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Memory } from "./memory.ts";
+import { parseIdentity, toVmIds } from "./model/identity.ts";
+import {
+  isPlaceKnown,
+  type Surroundings,
+  toInstance,
+  toInventory,
+  withDevices,
+  withoutPools,
+} from "./model/inventory.ts";
+import { ConnectionWatch } from "./proof/connection_watch.ts";
+import { DirectReads, withLosses } from "./proof/direct_reads.ts";
+import { listHalted, listSuspects, mayBeCopy } from "./proof/whereabouts.ts";
+import { NamedPools } from "./scope/named_pools.ts";
+import { PoolScope } from "./scope/pool_scope.ts";
+import type { XenOrchestraSettings } from "./settings/config.ts";
+import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
+import { Lister, type Listing } from "./wire/lister.ts";
+
+/** What a {@linkcode Generation} is made of. */
+export interface GenerationOptions {
+  readonly api: XenOrchestraApi;
+  readonly settings: XenOrchestraSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What is known of the same Xen Orchestra, from other settings too. */
+  readonly memory: Memory;
+  /** Aborts when requests go to another place, or as somebody else, and at the end. */
+  readonly signal: AbortSignal;
+}
+
+/** When an inventory was asked for, and for which VMs. */
+type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
+
+/**
+ * What is asked of Xen Orchestra by one set of settings: inventories, and single VMs. The methods are those of
+ * {@linkcode Provider}.
+ */
+export class Generation implements Pick<Provider, "listInventory" | "readInstance"> {
+  readonly settings: XenOrchestraSettings;
+  readonly memory: Memory;
+  /** The pools whose Nodes are ours. */
+  readonly scope: PoolScope;
+  /** To be told of each inventory. */
+  readonly connections: ConnectionWatch;
+  readonly #options: GenerationOptions;
+  readonly #lister: Lister;
+  readonly #namedPools: NamedPools;
+  #last: Inventory | undefined;
+  #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
+  /** Pools that the last inventory showed; before the first one those that were seen under other settings. */
+  #shownPools: ReadonlySet<string>;
+  readonly #reads: DirectReads;
+
+  constructor(options: GenerationOptions) {
+    const { api, clock, settings, memory } = options;
+    this.#options = options;
+    this.settings = settings;
+    this.memory = memory;
+    this.connections = new ConnectionWatch(options);
+    this.scope = new PoolScope(settings.pools, memory.knownPools);
+    this.#reads = new DirectReads({ api, settings, memory });
+    this.#shownPools = new Set(memory.knownPools.keys());
+    this.#namedPools = new NamedPools(this.scope, options.log);
+    this.#lister = new Lister(api, clock, settings.addresses.network);
+  }
+
+  async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    const { clock } = this.#options;
+    const observedAtMs = clock.monotonic();
+    const identities = interest.map(parseIdentity);
+    const lookedFor = toVmIds(identities);
+    const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
+    // In one order, whatever that of the Nodes: the same question gets the same answer.
+    const listing = await this.#list(isFew ? [...lookedFor].sort() : undefined, signal);
+    const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
+    this.#last = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
+    const { instances } = this.#last;
+    const suspects = listSuspects(identities, instances, this.memory);
+    const toAsk = { inventory: this.#last, poolIds: new Set(suspects.values()) };
+    const inventory = await withLosses(this.#options.api, toAsk, signal);
+    const isLost = ([, poolId]: readonly [string, string]): boolean =>
+      inventory.coverage.get(poolId)?.complete !== true;
+    const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));
+    for (const vmId of listHalted(identities, instances)) copies.add(vmId);
+    this.memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
+    const whole = this.#namedPools.addTo(inventory, identities);
+    // What was removed for good is no part of the cloud any more, whoever names it.
+    return { ...whole, coverage: withoutPools(whole.coverage, this.memory.removedPools) };
+  }
+
+  async readInstances(
+    ids: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Instance>> {
+    const { api, clock, settings } = this.#options;
+    const { networkIds } = this.#surroundings;
+    const atMs = clock.monotonic();
+    const wanted = [...ids].sort();
+    const [vms, vifs] = await Promise.all([
+      api.list("vms", signal, byIds(wanted)),
+      networkIds && api.list("vifs", signal, byVms(wanted)),
+    ]);
+    const surroundings = withDevices(this.#surroundings, vifs);
+    const instances = new Map<string, Instance>();
+    const shown = vms.objects.filter(({ id }) => ids.has(id));
+    this.memory.migrations.noteSome(shown, atMs);
+    for (const vm of shown) {
+      const isMoving = this.memory.migrations.isMoving(vm.id, atMs);
+      this.memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
+      // Where it is now was not there at the last refresh: that takes the next one.
+      if (!isPlaceKnown(vm, surroundings)) continue;
+      const instance = toInstance(vm, surroundings, settings);
+      const listed = this.#last?.instances.get(vm.id)?.region;
+      const before = this.memory.lastSeen.findPool(vm.id) ?? listed;
+      // Its old pool may be lost since the last refresh: the next one tells.
+      if (mayBeCopy(instance, before)) continue;
+      // The next list may lack it, and its old pool be well.
+      if (before !== undefined && before !== vm.$pool) {
+        this.memory.lastSeen.note(vm.id, vm.$pool);
+      }
+      instances.set(vm.id, instance);
+    }
+    return instances;
+  }
+
+  async readInstance(
+    inventory: Inventory,
+    node: NodeIdentity,
+    signal: AbortSignal,
+    { mayPartsBeLost = false }: ReadOptions = {},
+  ): Promise<Presence> {
+    const identity = parseIdentity(node);
+    const refusal = this.scope.refuse(identity, inventory);
+    if (refusal) return refusal;
+    if (identity.kind === "other") return identity.presence;
+    try {
+      const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };
+      const presence = await this.#reads.read(identity, known, signal);
+      return this.scope.place(identity, presence, inventory);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
+      throw error;
+    }
+  }
+
+  async #list(ids: readonly string[] | undefined, signal: AbortSignal) {
+    try {
+      return await this.#lister.list(ids, signal);
+    } catch (error) {
+      this.memory.stays.noteFailure();
+      throw error;
+    }
+  }
+
+  #take({ vms, surroundings }: Listing, asked: Asked): Inventory {
+    const { settings } = this.#options;
+    const inventory = toInventory(vms, surroundings, {
+      settings,
+      known: this.memory.knownPools,
+      ...asked,
+    });
+    this.#learn(surroundings, inventory);
+    this.memory.migrations.note(vms.objects, asked.observedAtMs);
+    return inventory;
+  }
+
+  /** Nothing changed: only the time is another, and for whom it was asked. */
+  #takeAgain(asked: Asked): Inventory {
+    assert(this.#last !== undefined, "nothing can be unchanged before the first list");
+    const { instances, coverage, undecodable } = this.#last;
+    this.memory.migrations.noteUnchanged(asked.observedAtMs, instances);
+    return { instances, coverage, undecodable, ...asked };
+  }
+
+  #learn(surroundings: Surroundings, inventory: Inventory): void {
+    const { log, settings } = this.#options;
+    for (const [id, { complete, name, reason }] of inventory.coverage) {
+      const before = this.#shownPools.has(id);
+      if (!complete && before && !surroundings.pools.has(id)) {
+        log.warn("Xen Orchestra lost a pool", { poolId: id, poolName: name, reason });
+      }
+      if (complete && !before)
+        log.info("Xen Orchestra shows a pool", { poolId: id, poolName: name });
+    }
+    const { network } = settings.addresses;
+    const isNew = this.#surroundings.networkIds?.size !== 0;
+    if (surroundings.networkIds?.size === 0 && isNew) {
+      log.warn("No network has the name or UUID of addresses.network", { network });
+    }
+    for (const { id, name_label } of surroundings.pools.values()) {
+      this.memory.rememberPool(id, name_label ?? id);
+      this.memory.connections.noteThere(id);
+    }
+    this.#surroundings = surroundings;
+    this.#shownPools = new Set(surroundings.pools.keys());
+  }
+}
