@@ -11,10 +11,12 @@ import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import { loadProviderConfig, toSectionParser } from "../config/provider_config.ts";
 import { SettingsFile } from "../config/settings_file.ts";
+import type { ControllerDefinition } from "../controllers/definition.ts";
+import { fitControllers } from "../controllers/fitting.ts";
 import { listSections, loadControllers, needsCloud, needsSections } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { systemClock } from "../core/clock.ts";
-import { formatConfigIssue } from "../core/errors.ts";
+import { ConfigError, formatConfigIssue } from "../core/errors.ts";
 import { Fence } from "../core/fence.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { MetricsRegistry } from "../core/metrics.ts";
@@ -42,7 +44,7 @@ import { VERSION } from "./version.ts";
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { settings, warnings, configz } = parseFlags(argv, context.controllers);
+  const { settings, warnings, configz, named } = parseFlags(argv, context.controllers);
   if (settings.isHelpWanted) {
     context.print(formatHelp(context.controllers));
     return 0;
@@ -67,15 +69,14 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   log.info("Landfall starts", { version: VERSION, provider });
   using stop = watchSignals();
   const isFileRead = hasCloud || (settings.cloudConfig !== undefined && needsSections(chosen));
-  const [controllers, definition] = await Promise.all([
-    loadControllers(chosen),
-    isFileRead ? requireProvider(settings.cloudProvider, providers) : undefined,
-  ]);
+  const definition = isFileRead
+    ? await requireProvider(settings.cloudProvider, providers)
+    : undefined;
   const { signal } = stop;
   const sections = listSections(registry);
   const file = definition && { definition, hasCloud, sections };
-  const serving = { log, logPipe, env, signal, ...(file && { file }) };
-  await serve({ ...settings, configz, controllers }, serving);
+  const serving = { log, logPipe, env, signal, chosen, named, ...(file && { file }) };
+  await serve({ ...settings, configz }, serving);
   log.info("Landfall stopped");
   return 0;
 }
@@ -86,6 +87,10 @@ interface Serving {
   readonly env: CommandContext["env"];
   /** Absent: nobody reads settings. */
   readonly file?: FileReading;
+  /** The controllers that are to run. */
+  readonly chosen: readonly ControllerDefinition[];
+  /** Names of those that were not chosen by `*`. */
+  readonly named: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 
@@ -99,11 +104,8 @@ interface FileReading {
 }
 
 async function serve(
-  {
-    election,
-    ...settings
-  }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz" | "controllers">,
-  { log, logPipe, env, file, signal }: Serving,
+  { election, ...settings }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz">,
+  { log, logPipe, env, file, signal, chosen, named }: Serving,
 ): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
@@ -116,13 +118,16 @@ async function serve(
     ? await readSettings(settings, { ...serving, file }, metrics)
     : { announcer: new Announcer(toOwnObject(env, OWN_NAME)) };
   const { kubeconfig, master } = settings;
-  const credentials = await loadCredentials({
-    ...(kubeconfig ? { kubeconfig } : {}),
-    ...(master ? { master } : {}),
-    env,
-    clock,
-    log,
-  });
+  const [controllers, credentials] = await Promise.all([
+    loadControllers(requireFitting(chosen, { ...cloud, named, log })),
+    loadCredentials({
+      ...(kubeconfig ? { kubeconfig } : {}),
+      ...(master ? { master } : {}),
+      env,
+      clock,
+      log,
+    }),
+  ]);
   const recovery = new Recovery();
   const requestMetrics = createRequestMetrics(metrics);
   const shared = { credentials, clock, metrics: requestMetrics, version: VERSION, recovery };
@@ -137,6 +142,7 @@ async function serve(
       {
         ...settings,
         ...parts,
+        controllers,
         recovery,
         ...(notifier && { notifier }),
         ...(elected && { election: elected }),
@@ -146,6 +152,21 @@ async function serve(
   } finally {
     ended.abort(signal.reason);
   }
+}
+
+/** Those that can run with the cloud. @throws {ConfigError} when one that was chosen by name cannot */
+function requireFitting(
+  chosen: readonly ControllerDefinition[],
+  options: Pick<Serving, "log" | "named"> & Pick<AppOptions, "provider">,
+): readonly ControllerDefinition[] {
+  const { provider, named, log } = options;
+  if (provider === undefined) return chosen;
+  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named });
+  if (refusals.length > 0) {
+    throw new ConfigError(refusals.map((message) => ({ source: "--controllers", message })));
+  }
+  for (const why of leftOut) log.info("A controller does not run", { why });
+  return fitting;
 }
 
 function createElectionClient(shared: KubeClientOptions, times: ElectionTimes): KubeClient {
@@ -161,7 +182,12 @@ type Configured = Pick<
 
 async function readSettings(
   { cloudConfig }: Pick<Settings, "cloudConfig">,
-  { log, env, file, signal }: Serving & Required<Pick<Serving, "file">>,
+  {
+    log,
+    env,
+    file,
+    signal,
+  }: Pick<Serving, "env" | "log" | "signal"> & { readonly file: FileReading },
   metrics: MetricsRegistry,
 ): Promise<Configured> {
   const { hasCloud, sections } = file;

@@ -2,6 +2,7 @@
  * How a controller is added: its name and words, what it needs, and how it is loaded.
  * @module
  */
+import type { Capability } from "../cloud/capabilities/mod.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";
@@ -70,6 +71,8 @@ export interface ControllerDefinition<S = unknown> {
   readonly kind: Resource<KubeObject>;
   /** Whether it needs a cloud: then {@linkcode ControllerContext.cloud} is there, and Nodes are watched. */
   readonly needsCloud: boolean;
+  /** What the cloud must be able to do, so that it can run at all; for one that needs a cloud. @default {nothing} */
+  readonly needs?: readonly Capability[];
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */

@@ -23,6 +23,8 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../lib/simulator/kubernetes/mod.ts";
+import { PROVIDERS } from "../../lib/providers/mod.ts";
+import { EXAMPLE } from "../support/cloud/example_provider.ts";
 import { galleryController } from "../support/galleries/definition.ts";
 import { GALLERIES } from "../support/galleries/kinds.ts";
 import { describeGalleries, PROGRAM } from "../support/galleries/scenario.ts";
@@ -211,6 +213,63 @@ test("landfall check of it alone reads its section, and takes the file of a whol
   expect(cloud.status).toBe("skipped");
   await stop();
 });
+
+test.each(["example", "xenorchestra"])(
+  "with the cloud %s one that needs changes runs, or says why not",
+  async (cloud) => {
+    const { folder, kubeconfig, stop } = await startServer();
+    const file = join(folder, "config.yaml");
+    // Nobody listens there.
+    const texts: Readonly<Record<string, string>> = {
+      example: "machines: [one]\n",
+      xenorchestra: `url: https://127.0.0.1:9\ntoken: ${SECRET}\n`,
+    };
+    await writeFile(file, texts[cloud] ?? "");
+    const needy = { ...galleryController, needsCloud: true, needs: ["changes"] } as const;
+    const flags = [
+      `--cloud-provider=${cloud}`,
+      `--cloud-config=${file}`,
+      `--kubeconfig=${kubeconfig}`,
+    ];
+    const printed: string[] = [];
+    const print = (line: string): unknown => printed.push(line);
+    const context = {
+      env: {},
+      print,
+      complain: print,
+      controllers: [...CONTROLLERS, needy],
+      providers: [...PROVIDERS, EXAMPLE],
+    } as const;
+    const check = async (controllers: string): Promise<CheckReport> => {
+      printed.length = 0;
+      await main(["check", `--controllers=${controllers}`, "--output=json", ...flags], context);
+      return JSON.parse(printed.join(""));
+    };
+    const need = "needs a cloud that can tell of changes as they happen";
+    const why = `controller ${NAME} ${need}; the cloud ${cloud} cannot`;
+    const [byStar, byName] = [await check("*"), await check(`*,${NAME}`)];
+    const can = cloud === "xenorchestra";
+    expect(byStar.settings.status).toBe("ok");
+    expect(byStar.settings.findings.some(({ message }) => message.startsWith(why))).toBe(!can);
+    expect(byStar.permissions.permissions.some(({ resource }) => resource === "galleries")).toBe(
+      can,
+    );
+    expect(byName.settings.status).toBe(can ? "ok" : "failure");
+    if (!can) {
+      expect(byName.settings.findings).toContainEqual(
+        expect.objectContaining({ level: "failure", source: "--controllers", message: why }),
+      );
+      printed.length = 0;
+      const code = await main(
+        ["run", `--controllers=${NAME}`, "--secure-port=0", ...flags],
+        context,
+      );
+      expect(code).toBe(2);
+      expect(printed.join("")).toContain(`--controllers: ${why}`);
+    }
+    await stop();
+  },
+);
 
 test("what one that is off by default may do stands apart, and is granted where it is named", () => {
   const right = { apiGroups: ["example.org"], resources: ["galleries"], verbs: ["delete"] };

@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { listSections } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 
@@ -16,6 +17,16 @@ test("CONTROLLERS that bring a flag of one name bring the same flag", () => {
   const flags = CONTROLLERS.flatMap((one) => one.flags);
   const names = new Set(flags.map(({ name }) => name));
   expect(new Set(flags).size).toBe(names.size);
+});
+
+test("CONTROLLERS that need something of a cloud need a cloud", () => {
+  for (const { needs = [], needsCloud } of CONTROLLERS)
+    expect(needsCloud || needs.length === 0).toBe(true);
+});
+
+test("CONTROLLERS that bring a section of one key bring the same section", () => {
+  const sections = listSections(CONTROLLERS);
+  expect(new Set(sections.map(({ key }) => key)).size).toBe(sections.length);
 });
 
 describe.each(CONTROLLERS.map((one) => [one.name, one] as const))("%s", (_name, definition) => {

@@ -8,6 +8,7 @@ import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
+import { fitControllers } from "../../controllers/fitting.ts";
 import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { withDeadline } from "../../core/clock.ts";
@@ -31,11 +32,12 @@ import {
   type KubernetesStep,
   type NodesStep,
   type PermissionsStep,
+  type SettingsStep,
   toReport,
   toSkipped,
   toStatus,
 } from "./report.ts";
-import { checkSettings } from "./settings.ts";
+import { type CheckedSettings, checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
 import { formatReport } from "./text.ts";
 import type { CommandContext } from "../command.ts";
@@ -74,7 +76,7 @@ export async function check(argv: readonly string[], context: CommandContext): P
 }
 
 async function inspect(
-  { settings, warnings, registry }: ParsedFlags & Pick<Needs, "registry">,
+  { settings, warnings, named, registry }: ParsedFlags & Pick<Needs, "registry">,
   { env, providers }: CommandContext,
   signal: AbortSignal,
 ): Promise<CheckReport> {
@@ -86,7 +88,7 @@ async function inspect(
     : undefined;
   const ended = new AbortController();
   const both = AbortSignal.any([signal, ended.signal]);
-  const { step, provider, sections } = await checkSettings({
+  const { provider, sections, ...checked } = await checkSettings({
     definition,
     hasCloud,
     sections: listSections(registry),
@@ -95,15 +97,17 @@ async function inspect(
     env,
     signal: both,
   });
+  const { fitting, step } = fit(chosen, { ...checked, provider, named });
   let kubernetes: Awaited<ReturnType<typeof checkKubernetes>> | undefined;
   try {
     const [cloud, cluster] = await Promise.all([
       hasCloud ? checkCloud(provider, env, signal) : { step: toSkipped(NO_CLOUD) },
       checkKubernetes(settings, env, signal).then(async (checked) => {
         kubernetes = checked;
-        const needs = toNeeds(settings, { registry, ...(sections && { sections }) });
+        const controllers = new Set(fitting.map(({ name }) => name));
+        const needs = toNeeds(settings, { registry, controllers, ...(sections && { sections }) });
         const [step, permissions] = await Promise.all([
-          checkKinds(checked, chosen, signal),
+          checkKinds(checked, fitting, signal),
           checkRights(checked.client, needs, signal),
         ]);
         return { ...checked, step, permissions };
@@ -126,13 +130,32 @@ async function inspect(
   }
 }
 
+/** Leaves out controllers that the cloud is not enough for, and says so among the settings. */
+function fit(
+  chosen: readonly ControllerDefinition[],
+  options: Pick<ParsedFlags, "named"> &
+    Pick<CheckedSettings, "step"> & { readonly provider: Provider | undefined },
+): { readonly fitting: readonly ControllerDefinition[]; readonly step: SettingsStep } {
+  const { step, provider, named } = options;
+  if (provider === undefined) return { fitting: chosen, step };
+  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named });
+  const toFinding = (level: CheckFinding["level"], message: string): CheckFinding => {
+    return { level, code: "capability", message, source: "--controllers" };
+  };
+  const findings = [
+    ...step.findings,
+    ...refusals.map((why) => toFinding("failure", why)),
+    ...leftOut.map((why) => toFinding("ok", `${why}, so it does not run`)),
+  ];
+  return { fitting, step: { ...step, status: toStatus(findings), findings } };
+}
+
 function toNeeds(
-  { controllers, election, secure }: ParsedFlags["settings"],
-  rest: Pick<Needs, "registry" | "sections">,
+  { election, secure }: ParsedFlags["settings"],
+  rest: Pick<Needs, "controllers" | "registry" | "sections">,
 ): Needs {
   return {
     ...rest,
-    controllers,
     hasSecurePort: secure !== undefined,
     ...(election && { lease: election }),
   };

@@ -50,6 +50,8 @@ export const OFF_BY_DEFAULT = "off until chosen by name";
 export interface ControllerSelection {
   /** Names, not aliases. */
   readonly enabled: ReadonlySet<string>;
+  /** Those of them that the list names, so that `*` is not why they run. */
+  readonly named: ReadonlySet<string>;
   readonly warnings: readonly string[];
   readonly issues: readonly ConfigIssue[];
 }
@@ -82,7 +84,9 @@ export function selectControllers(
   const isChosen = ({ name, isAvailable, isOffByDefault = false }: ControllerName): boolean =>
     isAvailable && (decided.get(name) ?? (isRest && !isOffByDefault));
   const enabled = known.filter(isChosen).map(({ name }) => name);
-  return { enabled: new Set(enabled), warnings: listWarnings(known, decided, enabled), issues };
+  const named = enabled.filter((name) => decided.get(name) === true);
+  const warnings = listWarnings(known, decided, enabled);
+  return { enabled: new Set(enabled), named: new Set(named), warnings, issues };
 }
 
 function listWarnings(

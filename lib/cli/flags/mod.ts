@@ -50,6 +50,8 @@ export interface ParsedFlags {
   readonly warnings: readonly string[];
   /** Flags that set something and their values, given or not, for `/configz`. */
   readonly configz: Readonly<Record<string, string>>;
+  /** Names of the controllers that `--controllers` names itself, rather than by `*`. */
+  readonly named: ReadonlySet<string>;
 }
 
 const VERBOSITY_DEBUG_MIN = 4;
@@ -72,7 +74,7 @@ export function parseFlags(
   const { tokens, issues: unread, slips } = readFlagTokens(argv, flags);
   const { usable, issues: refused } = sortTokens(tokens);
   const given = new GivenFlags(usable, flags);
-  const { settings, warnings, configz, issues: unusable } = toSettings(given, registry);
+  const { settings, warnings, configz, named, issues: unusable } = toSettings(given, registry);
   const refusals = [...refused, ...unusable];
   // Advice on how to write a value that is refused would only lead to the next error.
   const slipped = slips.filter(({ source }) => !refusals.some((one) => one.source === source));
@@ -80,7 +82,7 @@ export function parseFlags(
   if (issues.length > 0 && !settings.isHelpWanted && !settings.isVersionWanted) {
     throw new ConfigError(issues);
   }
-  return { settings, warnings: [...listInapplicable(usable), ...warnings], configz };
+  return { settings, warnings: [...listInapplicable(usable), ...warnings], configz, named };
 }
 
 /** Parts the tokens with usable values from the others, so that one bad value is one issue. */
@@ -127,7 +129,8 @@ function toSettings(
     isVersionWanted: given.bool("version"),
     isHelpWanted: given.bool("help"),
   };
-  return { settings, warnings: selection.warnings, configz: given.listEffective(), issues };
+  const { warnings, named } = selection;
+  return { settings, warnings, configz: given.listEffective(), named, issues };
 }
 
 function toFlagValues(

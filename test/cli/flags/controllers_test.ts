@@ -45,6 +45,15 @@ test.each<[readonly string[], boolean]>([
   expect(selectControllers(items, [...KNOWN, quiet]).enabled.has("quiet")).toBe(wanted);
 });
 
+test.each<[readonly string[], readonly string[]]>([
+  [["*"], []],
+  [["*", "-a"], []],
+  [["*", "a-controller"], ["a"]],
+  [["b", "-b", "c"], ["b"]],
+])("P-02 selectControllers() knows of %j that these are named: %j", (items, named) => {
+  expect([...selectControllers(items, KNOWN).named]).toEqual([...named]);
+});
+
 test("P-02 selectControllers() warns about one that is asked for and not there", () => {
   expect(selectControllers(["*", "c"], KNOWN).warnings).toEqual([
     '--controllers: "c" is not part of this version and does not run',

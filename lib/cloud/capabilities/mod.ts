@@ -1,0 +1,21 @@
+/**
+ * What some clouds can do and others cannot, by name.
+ * @module
+ */
+import type { Provider } from "../provider.ts";
+
+/** Names of capabilities: each is the property of a provider that has it. */
+export type Capability = "changes";
+
+/** What a cloud can do that has a capability, as the end of a sentence. */
+export const CAPABILITIES: Readonly<Record<Capability & keyof Provider, string>> = {
+  changes: "tell of changes as they happen",
+};
+
+/** Those that a provider lacks. */
+export function listLacking(
+  provider: Pick<Provider, Capability>,
+  needs: readonly Capability[],
+): Capability[] {
+  return needs.filter((one) => provider[one] === undefined);
+}

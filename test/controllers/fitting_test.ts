@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { fitControllers } from "../../lib/controllers/fitting.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+import { FakeProvider, HintingProvider } from "../support/cloud/instances.ts";
+
+const [plain] = CONTROLLERS;
+if (plain === undefined) throw new Error("no controller");
+const listener = { ...plain, name: "listener", needs: ["changes"] } as const;
+const WHY =
+  "controller listener needs a cloud that can tell of changes as they happen; the cloud test cannot";
+
+test.each<[string, FakeProvider, readonly string[], object]>([
+  [
+    "runs all with a cloud that can",
+    new HintingProvider(),
+    ["listener"],
+    { fitting: [plain, listener] },
+  ],
+  ["leaves out one that * chose", new FakeProvider(), [], { fitting: [plain], leftOut: [WHY] }],
+  [
+    "refuses one that was named",
+    new FakeProvider(),
+    ["listener"],
+    { fitting: [plain], refusals: [WHY] },
+  ],
+])("fitControllers() %s", (_, provider, named, wanted) => {
+  const fitted = fitControllers([plain, listener], { provider, named: new Set(named) });
+  expect(fitted).toEqual({ fitting: [], leftOut: [], refusals: [], ...wanted });
+});
