@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { listMissingKinds } from "../../../lib/cli/check/kinds.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
-import { GALLERIES, toDiscovery } from "../../support/kube/galleries.ts";
+import { GALLERIES } from "../../support/galleries/kinds.ts";
+import { toDiscovery } from "../../support/kube/discovery.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 

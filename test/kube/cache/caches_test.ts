@@ -4,7 +4,8 @@ import type { ListPage, Selection } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../lib/kube/cache/store.ts";
-import { GALLERIES, type Gallery, toDiscovery } from "../../support/kube/galleries.ts";
+import { GALLERIES, type Gallery } from "../../support/galleries/kinds.ts";
+import { toDiscovery } from "../../support/kube/discovery.ts";
 import {
   ScriptedKubeClient,
   type ScriptStep,

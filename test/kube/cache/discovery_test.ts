@@ -4,7 +4,8 @@ import { findServing } from "../../../lib/kube/cache/discovery.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
-import { GALLERIES, toDiscovery } from "../../support/kube/galleries.ts";
+import { GALLERIES } from "../../support/galleries/kinds.ts";
+import { toDiscovery } from "../../support/kube/discovery.ts";
 
 const { signal } = new AbortController();
 

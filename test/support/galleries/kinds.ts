@@ -7,7 +7,7 @@ import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 
 /** A gallery: what hangs in it is said by ConfigMaps. */
 export interface Gallery extends KubeObject {
-  readonly spec?: { readonly title?: string };
+  readonly spec?: { readonly paintings?: number };
 }
 
 /** A ConfigMap, as far as it is read here. */

@@ -14,7 +14,7 @@ import type { KubeObject, Resource } from "../../../../lib/kube/kinds/resource.t
 import { until } from "../../nodes/rig.ts";
 import { ContractClient } from "../contract_client.ts";
 import type { ContractServer } from "../contract_kubernetes.ts";
-import { GALLERIES, type Gallery } from "../galleries.ts";
+import { GALLERIES, type Gallery } from "../../galleries/kinds.ts";
 
 /** The API server of a story. */
 export interface StoryServer extends ContractServer {

@@ -1,23 +1,7 @@
 /**
- * A kind that a CustomResourceDefinition brings, and what an API server says of what it serves.
+ * What an API server says of what it serves.
  * @module
  */
-import type { Kind } from "../../../lib/kube/kinds/kind.ts";
-import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
-
-/** A Gallery on the wire. */
-export interface Gallery extends KubeObject {
-  readonly spec?: { readonly paintings?: number };
-}
-
-/** Galleries. */
-export const GALLERIES: Kind<Gallery> = {
-  apiVersion: "example.org/v1",
-  kind: "Gallery",
-  plural: "galleries",
-  namespaced: true,
-  metadata: ["finalizers", "generation"],
-};
 
 /** What an API server answers by path that serves these resources, by group and version, beside those of the core. */
 export function toDiscovery(
