@@ -17,6 +17,7 @@ import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { GALLERY_SECTION } from "../support/galleries/settings.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 
 const toText = (name: string, more = ""): string =>
@@ -38,6 +39,11 @@ describe("SettingsFile", () => {
     const file = new SettingsFile("FILE", {});
     const parse = (text: string) => file.parse(new TextEncoder().encode(text), staticProvider);
     expect((await parse(toText("x", "deletion: { enabled: false }"))).instances).toHaveLength(1);
+    const more = toText("x", "galleries: { most: 2 }");
+    const brought = new SettingsFile("FILE", {}, [GALLERY_SECTION]);
+    const bytes = new TextEncoder().encode(more);
+    expect((await brought.parse(bytes, staticProvider)).instances).toHaveLength(1);
+    await expect(parse(more)).rejects.toThrow("galleries: unknown key");
     const refused = parse(toText("5", "deletion: { x: 1 }"));
     await expect(refused).rejects.toBeInstanceOf(ConfigError);
     await expect(refused).rejects.toThrow("FILE:1:22: instances.0.name: wanted text");
