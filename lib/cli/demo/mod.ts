@@ -2,7 +2,7 @@
  * `landfall demo`: the real controller on a simulated Kubernetes and a simulated Xen Orchestra, on loopback.
  * @module
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runApp } from "../../app/app.ts";
@@ -12,9 +12,8 @@ import type { Provider } from "../../cloud/provider.ts";
 import { listOnByDefault, loadControllers } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { systemClock } from "../../core/clock.ts";
-import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { formatDuration } from "../../core/text/duration.ts";
-import { ConfigError, describeError } from "../../core/errors.ts";
+import { ConfigError } from "../../core/errors.ts";
 import { Fence } from "../../core/fence.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import { createLogger, type Logger } from "../../core/log.ts";
@@ -33,6 +32,7 @@ import { startKubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
 import { createDemoWorld, startXenOrchestraSimulator } from "../../simulator/xenorchestra/mod.ts";
 import { ClusterView } from "./cluster.ts";
 import { countCloudRequests, countWrites, formatFigures } from "./figures.ts";
+import { type DemoFiles, toCheckCommand, writeDemoFiles } from "./files.ts";
 import { DEMO_HELP, type DemoFlags, parseDemoFlags } from "./flags.ts";
 import { Kubelets, SILENCE_MS } from "./kubelets.ts";
 import { narrate } from "./narrator.ts";
@@ -70,19 +70,6 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   }
 }
 
-/** Never overwrites: the file that a newcomer names may be a real one. */
-async function writeKubeconfig(path: string, server: string): Promise<void> {
-  try {
-    await writeFile(path, toKubeconfig(server), { mode: 0o600, flag: "wx" });
-  } catch (error) {
-    const exists = findErrorCode(error) === "EEXIST";
-    const message = exists
-      ? `"${path}" exists and is left alone: name a new file`
-      : `"${path}" cannot be written: ${describeError(error)}`;
-    throw new ConfigError([{ source: "--kubeconfig", message }], { cause: error });
-  }
-}
-
 async function play(
   flags: DemoFlags,
   folder: string,
@@ -94,9 +81,10 @@ async function play(
   const kubernetes = startKubernetesSimulator({ clock });
   const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
   const kubeconfig = flags.kubeconfig ?? join(folder, "kubeconfig");
+  const files = { kubeconfig, settings: join(folder, "landfall.yaml") };
   try {
-    await writeKubeconfig(kubeconfig, kubernetes.url);
-    return await perform({ flags, context, kubeconfig, kubernetes, cloud, world }, signal);
+    await writeDemoFiles(files, { kubernetes: kubernetes.url, cloud });
+    return await perform({ flags, context, files, kubernetes, cloud, world }, signal);
   } finally {
     await Promise.all([kubernetes.stop(), cloud.stop()]);
   }
@@ -105,11 +93,11 @@ async function play(
 interface Scene extends Pick<Stage, "kubernetes" | "cloud" | "world"> {
   readonly flags: DemoFlags;
   readonly context: CommandContext;
-  readonly kubeconfig: string;
+  readonly files: DemoFiles;
 }
 
 async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
-  const { flags, context, kubeconfig, kubernetes, cloud, world } = scene;
+  const { flags, context, files, kubernetes, cloud, world } = scene;
   const clock = systemClock;
   const tell = (line: string): void => context.print(`${line}\n`);
   tell(toIntroduction(scene));
@@ -135,7 +123,7 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
     tell(isTrue ? "\nEvery step came true." : "\nNot every step came true.");
     tell(`\n${toFigures(stage, clock.monotonic() - startMs)}`);
     if (!flags.once) {
-      tell(toInvitation(kubeconfig, debugAddress()));
+      tell(toInvitation(files, debugAddress()));
       await controller;
     }
     return isTrue ? 0 : 1;
@@ -156,7 +144,7 @@ interface RunningLandfall {
 }
 
 async function startLandfall(
-  { kubeconfig, cloud, flags, context }: Scene,
+  { files: { kubeconfig }, cloud, flags, context }: Scene,
   signal: AbortSignal,
 ): Promise<RunningLandfall> {
   const clock = systemClock;
@@ -221,17 +209,7 @@ function watchCluster(
   return { view: new ClusterView(nodes, events), watching };
 }
 
-function toKubeconfig(server: string): string {
-  return `apiVersion: v1
-kind: Config
-current-context: demo
-clusters: [{ name: demo, cluster: { server: "${server}" } }]
-users: [{ name: demo, user: {} }]
-contexts: [{ name: demo, context: { cluster: demo, user: demo } }]
-`;
-}
-
-function toIntroduction({ kubernetes, cloud, kubeconfig, flags }: Scene): string {
+function toIntroduction({ kubernetes, cloud, files, flags }: Scene): string {
   const holdOff = formatDuration(DELETION.holdOffMs);
   const period = formatDuration(NODE_MONITOR_PERIOD_MS);
   const silence = formatDuration(SILENCE_MS);
@@ -248,7 +226,8 @@ Landfall itself is the real one. For the story's sake some waits are shorter tha
 
 Watch along in another terminal:
 
-  kubectl --kubeconfig ${kubeconfig} get nodes -w -L topology.kubernetes.io/zone${toPageLine(flags.debugAddress)}`;
+  kubectl --kubeconfig ${files.kubeconfig} get nodes -w -L topology.kubernetes.io/zone
+  ${toCheckCommand(files, process)}${toPageLine(flags.debugAddress)}`;
 }
 
 /** Where a browser finds the page: nothing of a unix socket, or of a port that is not chosen yet. */
@@ -268,14 +247,15 @@ function toFigures(stage: Stage, durationMs: number): string {
   });
 }
 
-function toInvitation(kubeconfig: string, address: ListenAddress): string {
-  const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
+function toInvitation(files: DemoFiles, address: ListenAddress): string {
+  const kubectl = `kubectl --kubeconfig ${files.kubeconfig}`;
   const isSocket = address.kind === "unix";
   const curl = isSocket ? `curl -s --unix-socket ${address.path}` : "curl -s";
   const url = `http://${isSocket ? "localhost" : formatListenAddress(address)}/debug/nodes`;
   return `
 The cluster stays up. Try:
 ${toPageLine(address)}
+  ${toCheckCommand(files, process)}
   ${kubectl} get nodes -L topology.kubernetes.io/zone
   ${kubectl} describe node worker-uefi
   ${kubectl} describe node worker-3

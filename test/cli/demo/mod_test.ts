@@ -1,19 +1,32 @@
 import { expect, test } from "bun:test";
+import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { demo } from "../../../lib/cli/demo/mod.ts";
 import { STORY } from "../../../lib/cli/demo/story.ts";
+import { ROOT } from "../../support/sources.ts";
+
+const run = promisify(execFile);
+const LANDFALL = `"${process.execPath}" "${join(ROOT, "main.ts")}"`;
 
 test("demo() --once plays the story, ends with 0 and tells every step", async () => {
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
   const kubeconfig = join(folder, "kubeconfig");
   let out = "";
+  let check: Promise<{ readonly stdout: string }> | undefined;
   const code = await demo(
     ["--once", "--debug-address", "127.0.0.1:0", "--kubeconfig", kubeconfig],
     {
       env: {},
-      print: (text) => (out += text),
+      print: (text) => {
+        out += text;
+        const [, flags] = / check (--cloud-config=.*)$/m.exec(text) ?? [];
+        // What it finds depends on the step that the story is at, and its exit code on what it finds.
+        if (flags !== undefined)
+          check ??= run("sh", ["-c", `${LANDFALL} check ${flags} -o json || true`]);
+      },
       complain: (text) => (out += text),
     },
   );
@@ -29,6 +42,12 @@ test("demo() --once plays the story, ends with 0 and tells every step", async ()
   expect(out).toContain("Figures: 9 Nodes, 1 of them deleted");
   expect(out).toMatch(/in total +\d+ {3}\d+ for \d+ inventories/);
   expect(await readFile(kubeconfig, "utf8")).toContain("current-context: demo");
+  const { stdout = "{}" } = (await check) ?? {};
+  expect(JSON.parse(stdout)).toMatchObject({
+    settings: { status: "ok" },
+    cloud: { counts: { pools: 2 } },
+    kubernetes: { status: "ok" },
+  });
   await rm(folder, { recursive: true });
 }, 120_000);
 
