@@ -1,5 +1,5 @@
 /**
- * docs/reference/acceptance.md, from the list of cases and the titles of the tests.
+ * docs/contributing/acceptance.md, from the list of cases and the titles of the tests.
  * @module
  */
 import { ACCEPTANCE_GROUPS, type AcceptanceGroup } from "./acceptance_cases.ts";
@@ -20,9 +20,9 @@ export function renderAcceptancePage(coverage: ReadonlyMap<string, readonly stri
 
 # Acceptance cases
 
-What every cloud controller manager should do, and which tests show that this one does. The title of a test begins or
-ends with the IDs of the cases it covers; those in test/cluster need a real API server. Cases of controllers that do
-not exist yet are not listed.
+What every cloud controller manager should do, and the tests that show that Landfall does it. The title of a test begins
+or ends with the IDs of its cases. Tests in test/cluster need a real API server. Cases of controllers that do not exist
+yet are not listed.
 
 ${ACCEPTANCE_GROUPS.map((group) => renderGroup(group, coverage)).join("\n")}
 ## Does not apply

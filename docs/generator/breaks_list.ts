@@ -1,5 +1,5 @@
 /**
- * The list of deliberate breaks in docs/explanation/testing.md, from the table that `npm run breaks` works by.
+ * The list of deliberate breaks in docs/contributing/testing.md, from the table that `npm run breaks` works by.
  * @module
  */
 import type { Break } from "../../test/breaks/break.ts";
@@ -13,7 +13,7 @@ export function renderBreakList(groups: readonly BreakGroup[]): string {
     .join("\n");
 }
 
-const HEADER = ["break", "what holds no longer", "caught by"] as const;
+const HEADER = ["break", "rule that it breaks", "caught by"] as const;
 
 function toRow({ id, invariant, tests, simulated }: Break): readonly string[] {
   const catchers = [...tests.map(toCode), ...(simulated ? ["**simulation**"] : [])];

@@ -34,15 +34,17 @@ export function renderConfigPage(
 
 # Settings of the clouds
 
-${file}, named with \`--cloud-config\`. Where a setting has an environment variable, the file wins over it, key by
-key; without a file the environment is read alone. All problems are reported at once with their line and column, and the
-program ends with code 2. A key that no setting has is such a problem, with what was probably meant: a misspelt switch
-must not be off unseen. All keys of the Go controller are settings here. No secret is ever repeated in a message.
+${file}, named with \`--cloud-config\`. Some settings also have an environment variable. The file wins over it, key by
+key. Without a file, Landfall reads only the environment. All keys of the Go controller are settings here.
 
-The file is followed while Landfall runs: a change is in use within 20 seconds, whatever it is about, and so is a change
-of the files that it names within a minute. A change that is wrong is refused, with an Event (\`ConfigRefused\`) and a
-log record that have every problem with its line, and the old settings stay in use. What is known of the machines stays,
-unless \`url\` is another one: then it is as after a start. Environment variables are read at the start only.
+If something is wrong, Landfall reports all problems at once, with line and column, and exits with code 2. A key that no
+setting has is a problem, too: otherwise a misspelt switch would be off unnoticed. The message names the key that you
+probably meant. No message repeats a secret.
+
+Landfall follows the file while it runs. It uses a change of the file within 20 seconds, and a change of the files that
+it names within a minute. If a change is wrong, Landfall keeps the old settings, and writes a \`ConfigRefused\`
+Event and a log record with every problem. It keeps what it knows of the machines, unless \`url\` changes: then it
+begins as after a start. It reads environment variables only at the start.
 
 ${common.map(renderSection).join("\n")}
 ${sections.join("\n")}`;

@@ -36,9 +36,10 @@ ${toTable(["reason", "type", "meaning"], Object.values(events).map(toRow))}`,
 
 # Events
 
-Controllers write on the Node they are about, in namespace \`default\`: \`kubectl describe node\` shows that, and
-\`kubectl get events --field-selector involvedObject.kind=Node,reason=Synced\` lists those of one reason. Reasons never
-change. Equal Events are one with a count; of very many on one Node some are left out.
+Controllers write Events on Nodes, in the namespace \`default\`. \`kubectl describe node\` shows those of a Node.
+\`kubectl get events --field-selector involvedObject.kind=Node,reason=Synced\` lists those with one reason. Reasons
+never change. Equal Events become one Event with a count. If there are very many Events on one Node, Landfall drops
+some.
 
 ${sections.join("\n")}`;
 }

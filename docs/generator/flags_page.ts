@@ -23,35 +23,35 @@ export function renderFlagsPage(registry: readonly ControllerDefinition[]): stri
 
 # Flags
 
-Every flag can be written as \`--flag=value\` or \`--flag value\`, with \`_\` for \`-\`; a switch as \`--flag\` or
-\`--flag=false\`. Lists are separated by commas, and repeats add to them; of other flags the last one counts. Durations
-are Go's: \`300ms\`, \`1.5s\`, \`5m0s\`, \`1h30m\`. An unknown flag, a wrong value or an argument that is no flag
-ends the program with code 2, after all problems have been named.
+Write a flag as \`--flag=value\` or \`--flag value\`, and a switch as \`--flag\` or \`--flag=false\`. You can write
+\`_\` instead of \`-\`. Separate the items of a list by commas. If you repeat a flag, lists grow, and for other
+flags the last one counts. Durations are those of Go: \`300ms\`, \`1.5s\`, \`5m0s\`, \`1h30m\`. If a flag is
+unknown, a value is wrong, or an argument is no flag, Landfall names all problems and exits with code 2.
 
 ${toTable(["flag", "type", "default", "what it does"], having("applies").map(toAppliedRow))}
 ## Flags of \`landfall check\`
 
-\`check\` takes the flags of \`run\`, so that the command line of a controller can be checked as it is, and one more. It
-ends with 0 when all is well or merely odd, with 1 when something is wrong, and with 2 when the flags are. It writes
-nothing: neither to the cluster nor to the cloud.
+\`check\` takes all flags of \`run\`, so you can check the command line of a controller as it is. It takes these flags
+too. It exits with 0 if all is well or there are only warnings, with 1 if something is wrong, and with 2 if a flag is
+wrong. It writes nothing, neither to the cluster nor to the cloud.
 
 ${toTable(["flag", "type", "default", "what it does"], CHECK_FLAGS.map(toAppliedRow))}
 ## Controllers
 
 \`--controllers\` takes \`*\` (all), \`name\` (that one) and \`-name\` (not that one). The first item that names a
-controller decides about it; one that none names runs if \`*\` is in the list.
+controller decides. A controller that no item names runs if \`*\` is in the list.
 
 ${toTable(["name", "alias", "in this version"], listControllerNames(registry).map(toControllerRow))}
 ## Flags without effect
 
-Manifests of other cloud controller managers keep working: these flags are accepted, with one warning line for all that
-are given.
+Landfall accepts these flags, so that manifests of other cloud controller managers work. It logs one warning for all of
+them.
 
 ${toTable(
   ["flag", "why it has no effect"],
   without.map(({ name, help }) => [toCode(`--${name}`), help]),
 )}
-## Flags that are gone
+## Removed flags
 
 ${toTable(
   ["flag", "instead"],

@@ -22,15 +22,15 @@ export function renderLabelsPage({ controllers, providers }: Registries): string
   ]);
   return `${GENERATED_NOTE}
 
-# Labels and other words on a Node
+# Labels, taints and annotations on a Node
 
-Words that are written into a cluster never change. Labels are written when a Node is initialised, and follow its
-machine from then on. Those that are not listed here are never touched, and what the cloud cannot tell at the moment
-leaves a label as it is.
+The names on this page never change. Landfall writes the labels when it initialises a Node, and then keeps them up to
+date with the machine. It never touches a label that is not listed here. While the cloud cannot give a value, the label
+stays as it is.
 
 ## Labels from every cloud
 
-Each is written together with its older twin. The value is that of the cloud:
+Landfall writes each label together with its older name. The value comes from the cloud:
 
 ${toTable(["label", ...clouds.map(({ title }) => title)], topology)}
 ${clouds.map(renderOwnLabels).join("")}## Provider ID, taint and annotation
@@ -52,8 +52,8 @@ function renderOwnLabels({ title, labels }: ProviderDocs): string {
   const rows = Object.entries(labels).map(([key, what]) => [toCode(key), what]);
   return `## Labels from ${title}
 
-A name becomes a label value by putting \`-\` for what Kubernetes does not allow there, cutting it to 63 characters, and
-trimming both ends to letters and digits.
+To make a label value of a name, Landfall replaces each character that Kubernetes does not allow by \`-\`, cuts the name
+to 63 characters, and removes everything but letters and digits from both ends.
 
 ${toTable(["label", "value"], rows)}
 `;

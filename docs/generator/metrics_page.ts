@@ -32,8 +32,9 @@ export function renderMetricsPage(registries: Registries): string {
 
 # Metrics
 
-Served at \`/metrics\` in Prometheus text format, on \`--debug-address\` and \`--secure-port\`. Names that other cloud
-controller managers have are theirs, with the same meaning; the others begin with \`landfall_\`.
+Landfall serves them at \`/metrics\` on \`--debug-address\` and \`--secure-port\`, in the text format of Prometheus. A
+metric that other cloud controller managers have, too, has the same name and meaning here. The others begin with
+\`landfall_\`.
 
 ${toTable(
   ["metric", "type", "meaning"],

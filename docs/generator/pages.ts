@@ -41,7 +41,6 @@ export function renderPages(registries: Registries = ALL): ReadonlyMap<string, s
   const { controllers, providers } = registries;
   const sources = controllers.map(({ name, ...source }) => ({ ...source, controller: name }));
   return new Map([
-    ["acceptance.md", renderAcceptancePage(listCoverage())],
     ["config.md", renderConfigPage(providers, listSections(controllers))],
     ["events.md", renderEventsPage([...sources, ...PROCESS_SOURCES])],
     ["flags.md", renderFlagsPage(controllers)],
@@ -51,7 +50,12 @@ export function renderPages(registries: Registries = ALL): ReadonlyMap<string, s
   ]);
 }
 
+/** Texts for contributors by file name in docs/contributing. */
+export function renderContributorPages(): ReadonlyMap<string, string> {
+  return new Map([["acceptance.md", renderAcceptancePage(listCoverage())]]);
+}
+
 /** Parts of pages that people write, by path from docs; each page has one. */
 export function renderParts(): ReadonlyMap<string, string> {
-  return new Map([["explanation/testing.md", renderBreakList(BREAK_GROUPS)]]);
+  return new Map([["contributing/testing.md", renderBreakList(BREAK_GROUPS)]]);
 }

@@ -30,15 +30,15 @@ export function renderPermissionsPage(registry: readonly ControllerDefinition[])
 
 # Permissions
 
-What the credentials of Landfall need to be allowed in the cluster. \`landfall check\` asks the API
-server for each of them. Without a right that is not mandatory Landfall works, but says less.
+The rights that Landfall needs in the cluster. \`landfall check\` tests each of them. Without a right that is not
+mandatory, Landfall works, but tells you less.
 
 ${toTable(HEADER, toRows(listRights(needs)))}
-Those with a namespace stand in a Role there, the others in a ClusterRole; both are in
-\`deploy/manifests\` and in the Helm chart. The name of the Lease is that of
-\`--leader-elect-resource-name\`. RBAC cannot restrict \`create\` to a name. Not needed: \`get\` and
-\`delete\` of Nodes with \`deletion.enabled: false\`, leases with \`--leader-elect=false\`, reviews
-with \`--secure-port=0\`.
+The manifests and the Helm chart have the rights with a namespace in a Role, and the others in a ClusterRole. The
+name of the Lease is that of \`--leader-elect-resource-name\`. RBAC cannot restrict \`create\` to a name.
+
+You can remove \`get\` and \`delete\` of Nodes with \`deletion.enabled: false\`, the rights on Leases with
+\`--leader-elect=false\`, and the rights on reviews with \`--secure-port=0\`.
 ${further.map(renderFurther).join("")}`;
 }
 

@@ -21,7 +21,7 @@ interface Finding {
 const IDS = BREAKS.map(({ id }) => id);
 const USAGE = `Usage: npm run breaks -- [options]
 
-  --only ID,ID  some breaks (default: all; their IDs stand in docs/explanation/testing.md)
+  --only ID,ID  some breaks (default: all; their IDs stand in docs/contributing/testing.md)
   --jobs N      how many at once (default: 2)
   --quick       without the simulation
 `;

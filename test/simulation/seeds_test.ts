@@ -29,7 +29,7 @@ test("each part has a file that runs it", async () => {
 test("CI runs all seeds, and the page about tests has both numbers", async () => {
   expect(await readSource(".ci/run")).toContain("env LANDFALL_SEEDS=all npm run ok ");
   const { some, all } = SEED_COUNTS;
-  expect(await readSource("docs/explanation/testing.md")).toContain(
+  expect(await readSource("docs/contributing/testing.md")).toContain(
     `\`npm test\` runs ${some} seeds, CI ${all.toLocaleString("en")}`,
   );
 });

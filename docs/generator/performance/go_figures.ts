@@ -22,10 +22,10 @@ const FIGURES: readonly (readonly [figure: string, measured: string])[] = [
 export function renderGoFigures(): string {
   return `## The Go controller
 
-v1.1.0, measured on another day and on other servers: a real kube-apiserver 1.36.2, and a real xo-server 5.207.2 before
-a simulated hypervisor. Landfall's figures above are of simulated servers. The two were never measured together, and
-times, memory and processor time depend on the servers and on the machine: read them as orders of magnitude, not side by
-side.
+These figures are of v1.1.0, measured on another day and on other servers: a real kube-apiserver 1.36.2, and a real
+xo-server 5.207.2 before a simulated hypervisor. The figures of Landfall above are of simulated servers. The two
+were never measured together. Times, memory and processor time depend on the servers and on the machine, so compare
+only their order of magnitude.
 
 ${toTable(["figure", "Go controller v1.1.0"], FIGURES)}`;
 }

@@ -97,49 +97,49 @@ function renderPage(results: Omit<Results, "loads">): string {
 
 # What Landfall costs
 
-Measured on ${date}: ${machine}. Each figure is that of the compiled binary with leader election and the HTTPS port, as
-it runs in production but for a longer Lease (60 s), so that a busy machine ends no measurement, against a simulated
-Kubernetes and a simulated Xen Orchestra in a process of their own on the same machine.
-No figure depends on a network. Medians where noise matters: ten starts, three starts on a
-full cluster, three initialisations of up to 1,000 Nodes.
+Measured on ${date}: ${machine}. Each figure is of the compiled binary, with leader election and the HTTPS port as in
+production. One thing differs: the Lease is longer (60 s), so that a busy machine does not end a measurement. Kubernetes
+and Xen Orchestra are simulated, in another process on the same machine, so no figure depends on a network. Where noise
+matters, a figure is a median: of ten starts, of three starts on a full cluster, or of three initialisations of up to
+1,000 Nodes.
 
-Whoever wants to see it: \`npm run build && npm run bench\` (about twelve minutes), \`npm run soak\` (half an hour).
+To measure it yourself: \`npm run build && npm run bench\` (about twelve minutes), \`npm run soak\` (half an hour).
 
-## Against N
+## How the cost grows with the number of Nodes
 
-Nodes with 8 KiB of status each register all at once with a Landfall that is ready. Counted is everything from the
-start of the process until the last Event is written; settled memory is read ${SETTLE} later. In
-brackets stands the power of N by which a figure grows from the column before: 0 is constant, 1 is linear, 2 would be
-quadratic. Above 1.15 a curve counts as bent, and is marked.
+Landfall is ready, and N Nodes with 8 KiB of status each register at once. The figures cover the time from the start
+of the process until the last Event is written. Settled memory is read ${SETTLE} later. The number in brackets is
+the power of N by which a figure grows from the column before: 0 is constant, 1 is linear, 2 would be quadratic. A
+power above 1.15 is marked.
 
 ${toTable(header, marked)}
-${bends.length === 0 ? "Nothing bends: every figure is linear in N or better." : `What bends: ${bends.join("; ")}.`}
+${bends.length === 0 ? "No figure grows faster than N." : `These grow faster than N: ${bends.join("; ")}.`}
 
 ${images}
 Both axes of each chart are logarithmic: a straight line is a power of N.
 
-Xen Orchestra is asked for everything at once, so the number of requests does not depend on the number of Nodes, and
-their bytes do. Kubernetes is asked for three writes per Node at most: the patch that takes the taint away, the
-addresses, and an Event. Bytes with Kubernetes are those of the watch, which shows each Node again after
+Landfall asks Xen Orchestra for everything at once. So the number of requests does not depend on the number of
+Nodes, only their size does. Landfall writes to Kubernetes at most three times per Node: the patch that removes the
+taint, the addresses, and an Event. Most bytes with Kubernetes are of the watch, which sends each Node again after
 every change.
 
 ## Goals
 
 ${toTable(["figure", "measured", "goal", ""], rows)}
-A minute of rest is one in which nothing changes. Heartbeats are written by kubelets into the status of their Nodes:
-each is a whole Node to read, of which nothing is kept. What is resident with no Nodes at all is mostly the program
-itself, read from its file: it is shared between processes of one machine and given up when memory is short. What cannot
-be given up is called anonymous.
+In a minute of rest nothing changes. Kubelets write heartbeats into the status of their Nodes. For each heartbeat
+Landfall reads the whole Node, and keeps nothing of it. The resident memory without Nodes is mostly the program's
+own file. The processes of a machine share it, and the kernel takes it back when memory is short. Memory that the
+kernel cannot take back is called anonymous.
 
-The goals for few Nodes were set before there was an HTTPS port. An empty program, compiled by Bun and without the JIT
-compiler, is resident with 24 MiB; one that has fetched a page, listens on \`node:http\` and holds a TLS context, with
-45 MiB. How much of the program's file counts as resident differs by up to 6 MiB with how it came into the page cache.
+The goals for few Nodes are older than the HTTPS port. An empty program, compiled by Bun and without the JIT compiler,
+takes 24 MiB. One that has fetched a page, listens on \`node:http\` and holds a TLS context takes 45 MiB. The
+resident part of the program's file differs by up to 6 MiB, depending on how the kernel read the file.
 ${figures["denied5000"] === undefined ? "" : DENIED}
 ${renderGoFigures()}`;
 }
 
 const SETTLE = "35 s";
 const DENIED = `
-\`MemoryDenyWriteExecute=yes\` is what the systemd unit sets. It takes nothing away, since Landfall runs without the JIT
-compiler anyway; the figure is there to show that.
+The systemd unit sets \`MemoryDenyWriteExecute=yes\`. It makes no difference, because Landfall runs without the JIT
+compiler. The figure shows that.
 `;
