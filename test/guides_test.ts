@@ -33,13 +33,30 @@ const FOREIGN_FLAGS = {
   helm: "force-conflicts install no-hooks reuse-values set take-ownership values version",
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",
-  buildah: "build-arg platform tag",
+  buildah: "build-arg digestfile platform tag",
+  docker: "file format output",
+  k3s: "disable-cloud-controller kubelet-arg",
   "npm run": "minutes only quick seed",
 } as const;
 /** Words in the form of reasons that are other things' names. */
-const OTHER_WORDS = new Set(["InternalIP", "ExternalIP", "ErrImagePull"]);
+const OTHER_WORDS = new Set([
+  "InternalIP",
+  "ExternalIP",
+  "ErrImagePull",
+  "InitConfiguration",
+  "JoinConfiguration",
+]);
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
-const OTHER_KEYS = new Set(["holderIdentity", "replicaCount", "useHostNetwork"]);
+const OTHER_KEYS = new Set([
+  "apiVersion",
+  "externalCloudProvider",
+  "holderIdentity",
+  "hostPath",
+  "kubeletExtraArgs",
+  "nodeRegistration",
+  "replicaCount",
+  "useHostNetwork",
+]);
 
 const pages = new Map<string, string>();
 for (const folder of [
@@ -48,6 +65,7 @@ for (const folder of [
   "docs/guides",
   "docs/explanation",
   "docs/reference",
+  "docs/contributing",
   "deploy/systemd",
 ]) {
   const names = await readdir(join(ROOT, folder)).catch(() => []);
@@ -56,19 +74,22 @@ for (const folder of [
     pages.set(path, await readSource(path));
   }
 }
-const written = [...pages].filter(([path]) =>
-  /^(docs\/(guides|explanation)|deploy|README)/.test(path),
+const GENERATED = new Set(["docs/contributing/acceptance.md"]);
+const written = [...pages].filter(
+  ([path]) =>
+    /^(docs\/(guides|explanation|contributing)|deploy|README|CONTRIBUTING|SECURITY)/.test(path) &&
+    !GENERATED.has(path),
 );
 
 describe("pages for people", () => {
   test("there are guides to install, configure, migrate, give rights, look for trouble, look at it and watch", () => {
     const guides = written.map(([path]) => path).filter((path) => /^docs\/\w+\//.test(path));
     expect(guides.sort()).toEqual([
+      "docs/contributing/runtime.md",
+      "docs/contributing/testing.md",
       "docs/explanation/addresses.md",
       "docs/explanation/deletion.md",
       "docs/explanation/performance.md",
-      "docs/explanation/runtime.md",
-      "docs/explanation/testing.md",
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",
       "docs/guides/install.md",

@@ -11,7 +11,7 @@ import { toNode } from "../support/nodes/nodes.ts";
 import { readSource } from "../support/sources.ts";
 
 const PAGE = await readSource("docs/explanation/addresses.md");
-const LINE = /^\| (eth0 .+?|nothing told) +\| (\S+) +\| (.+?) +\| (.+?) +\|$/gm;
+const LINE = /^\| (eth0 .+?|no report) +\| (\S+) +\| (.+?) +\| (.+?) +\|$/gm;
 const LINES = [...PAGE.matchAll(LINE)].map(
   ([, vm = "", nodeIp = "", plain = "", withMain = ""]) => [vm, nodeIp, plain, withMain] as const,
 );
@@ -41,7 +41,7 @@ function plan(vm: string, nodeIp: string, mainIpAsExternal: boolean, before?: No
   });
   const node = before ?? toFreshNode(nodeIp);
   const result = planAddresses(node, instance, "trusted");
-  if (result.kind !== "wanted") return result.kind === "keep" ? "what it has stays" : result.kind;
+  if (result.kind !== "wanted") return result.kind === "keep" ? "no change" : result.kind;
   expect(result.addresses.at(-1)).toEqual({ type: "Hostname", address: "n" });
   if (before) expect(hasAddresses(before, result.addresses)).toBe(true);
   else {

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig } from "../../support/process/cluster_rig.ts";
@@ -56,15 +56,12 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
 
   test("install.md makes a kubeconfig that, with its rights, is all that Landfall needs", async () => {
     const { cluster, cloud } = useRig();
-    const pki = join(folder, "pki");
-    await mkdir(pki);
-    await copyFile(cluster.caPath, join(pki, "ca.crt"));
-    await copyFile(cluster.caPath.replace(/\.crt$/, ".key"), join(pki, "ca.key"));
     const blocks = listCodeBlocks(await readSource("docs/guides/install.md"), "sh");
     const block = blocks.find((text) => text.includes("openssl req"));
     const script = (block ?? "")
       .replace(/^API=.*$/m, `API=${cluster.url}`)
-      .replace(/^PKI=.*$/m, `PKI=${pki}`);
+      .replaceAll(/^(\w+_CA)=.*$/gm, `$1=${cluster.caPath}`)
+      .replace(/^CLIENT_KEY=.*$/m, `CLIENT_KEY=${cluster.caPath.replace(/\.crt$/, ".key")}`);
     await runScript(script);
     const left = await readdir(folder);
     expect(left.filter((name) => /\.(key|csr|crt)$/.test(name))).toEqual([]);
@@ -85,6 +82,24 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
     await writeFile(join(folder, "landfall.yaml"), `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
     const { code, stdout, stderr } = await runLandfall(program, files);
     expect(code, stdout + stderr).toBe(0);
+  }, 60_000);
+
+  test("README.md makes the files that its first commands need, for this user alone", async () => {
+    const { cloud } = useRig();
+    const [program] = listPrograms();
+    const built = join(folder, "readme", "dist", "landfall");
+    await mkdir(dirname(built), { recursive: true });
+    const command = program?.command.map((word) => `'${word}'`).join(" ");
+    await writeFile(built, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+    const blocks = listCodeBlocks(await readSource("README.md"), "sh");
+    const block = blocks.find((text) => text.includes("dist/landfall check")) ?? "";
+    const script = block
+      .replace("npm ci && npm run build", "cd readme")
+      .replace(/^XO_URL=.*$/m, `XO_URL=${cloud.url}`)
+      .replace(/^XO_TOKEN=.*$/m, `XO_TOKEN=${cloud.token}`);
+    expect(await runScript(script)).toContain("Nodes");
+    const { mode } = await stat(join(folder, "readme", "landfall.yaml"));
+    expect((mode & 0o777).toString(8)).toBe("600");
   }, 60_000);
 
   test("metrics-and-alerts.md gives Prometheus the right to read /metrics, and no more", async () => {
