@@ -1,5 +1,5 @@
 /**
- * What it means when a cloud gives no answer.
+ * Why a cloud gives no answer.
  * @module
  */
 
@@ -7,9 +7,9 @@
  * Why a cloud gave no usable answer.
  *
  * - `unreachable`: no reply in time, or a 5xx; try again
- * - `throttled`: asked too often; wait as told
- * - `denied`: 401 or 403; may pass by itself, but a person should look
- * - `protocol`: a reply that is not the service's (HTML, wrong shape); a person should look
+ * - `throttled`: too many requests; wait for as long as the cloud says
+ * - `denied`: 401 or 403; may end by itself, but an operator should look
+ * - `protocol`: a reply that is not the service's (HTML, wrong shape); an operator should look
  */
 export type CloudErrorKind = "unreachable" | "throttled" | "denied" | "protocol";
 
@@ -17,9 +17,9 @@ export type CloudErrorKind = "unreachable" | "throttled" | "denied" | "protocol"
 export class CloudError extends Error {
   override readonly name = "CloudError";
   readonly kind: CloudErrorKind;
-  /** How long the cloud asks to be left alone, in milliseconds. */
+  /** How long the cloud asks for no more requests, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** HTTP status of the reply; absent when there was none, or it is not to blame. */
+  /** HTTP status of the reply; absent when there was none, or when the status is not the problem. */
   readonly status: number | undefined;
 
   constructor(

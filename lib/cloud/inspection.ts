@@ -1,19 +1,19 @@
 /**
- * What one look at a cloud finds, in words for a person who sets it up.
+ * What one look at a cloud finds, in words for the operator who sets it up.
  * @module
  */
 import { CloudError } from "./errors.ts";
 import type { Inventory } from "./inventory/inventory.ts";
 
-/** How grave a finding is: `failure` keeps Landfall from working, `warning` may be meant so. */
+/** How serious a finding is: `failure` keeps Landfall from working; a `warning` may be intended. */
 export type FindingLevel = "ok" | "warning" | "failure";
 
-/** One thing that was found out. Neither text holds a secret, nor ends in a full stop. */
+/** One finding. Neither text holds a secret or ends in a full stop. */
 export interface Finding {
   readonly level: FindingLevel;
   /** Stable word for programs, in camel case: `unauthorized`. */
   readonly code: string;
-  /** What is so. */
+  /** What was found. */
   readonly message: string;
   /** What to do about it. */
   readonly advice?: string;
@@ -21,11 +21,11 @@ export interface Finding {
 
 /** A part of a cloud: a pool, a host, a file. */
 export interface InspectedPart {
-  /** What it is, in the cloud's own word: `pool`. */
+  /** Its kind, in the cloud's own word: `pool`. */
   readonly kind: string;
   readonly id: string;
   readonly name?: string;
-  /** Whether it answers in full; absent when that cannot be said of such a part. */
+  /** Whether it answers in full; absent for a part that cannot say. */
   readonly complete?: boolean;
   /** Why it is not complete. */
   readonly reason?: string;
@@ -35,22 +35,22 @@ export interface InspectedPart {
 export interface Inspection {
   /** Where the cloud is: host and port, or a file. Never with a user, a password or a path of a URL. */
   readonly endpoint: string;
-  /** How many there are of each thing that can be seen, by the cloud's own word: `{vms: 12, hosts: 5}`. */
+  /** How many of each thing are visible, by the cloud's own word: `{vms: 12, hosts: 5}`. */
   readonly counts: Readonly<Record<string, number>>;
   readonly parts: readonly InspectedPart[];
   /** At least one. */
   readonly findings: readonly Finding[];
-  /** What was seen, of all instances; absent exactly when the cloud did not answer. */
+  /** All instances that are visible; absent only when the cloud did not answer. */
   readonly inventory?: Inventory;
 }
 
-/** The words of a cloud for what an inventory holds. */
+/** The cloud's words for what an inventory holds. */
 export interface InspectionWords {
   /** Plural of an instance, which ends in `s`: `vms`. */
   readonly instances: string;
   /** A part of the coverage: `pool`. */
   readonly part: string;
-  /** What to do when no instance, or no part, can be seen. */
+  /** What to do when no instance, or no part, is visible. */
   readonly noneAdvice: string;
   /** What to do about a part that is not complete. */
   readonly incompleteAdvice: string;
@@ -81,7 +81,7 @@ export function inspectInventory(
   return { endpoint, counts, parts, findings, inventory };
 }
 
-/** How {@linkcode inspectPlainly} looks. */
+/** What {@linkcode inspectPlainly} needs. */
 export interface PlainInspection {
   /** See {@linkcode Inspection}. */
   readonly endpoint: string;
@@ -94,9 +94,9 @@ export interface PlainInspection {
 }
 
 /**
- * Looks at a cloud by taking an inventory, and nothing more.
+ * Looks at a cloud by taking one inventory.
  *
- * @throws the signal's reason, and whatever is no {@linkcode CloudError}
+ * @throws the signal's reason, and any error that is not a {@linkcode CloudError}
  */
 export async function inspectPlainly(
   { endpoint, listInventory, words, code }: PlainInspection,
@@ -113,29 +113,29 @@ export async function inspectPlainly(
   }
 }
 
-/** Whether an inventory of all instances shows neither an instance nor a part: then Nodes compare with nothing. */
+/** Whether an inventory of all instances shows neither an instance nor a part: then no Node can be compared. */
 export function isNothingSeen({ instances, coverage, undecodable }: Inventory): boolean {
   return instances.size + coverage.size + undecodable.size === 0;
 }
 
-/** Either alone may be meant so; nothing at all is nothing to work with. */
+/** One of the two may be intended; both together leave nothing to work with. */
 function listNothing({ part, instances, noneAdvice }: InspectionWords): Finding[] {
   const level = "failure";
   return [
-    { level, code: "noParts", message: `no ${part} can be seen` },
-    { level, code: "noInstances", message: `no ${instances} can be seen`, advice: noneAdvice },
+    { level, code: "noParts", message: `no ${part} is visible` },
+    { level, code: "noInstances", message: `no ${instances} are visible`, advice: noneAdvice },
   ];
 }
 
 function listPartFindings(parts: readonly InspectedPart[], words: InspectionWords): Finding[] {
   if (parts.length === 0) {
-    const message = `no ${words.part} can be seen`;
+    const message = `no ${words.part} is visible`;
     return [{ level: "warning", code: "noParts", message, advice: words.noneAdvice }];
   }
   return parts.map(({ kind, id, name, complete, reason }) => {
     const shown = `${kind} ${name === undefined || name === id ? id : `${name} (${id})`}`;
     if (complete) return { level: "ok", code: "partComplete", message: `${shown} is complete` };
-    const message = `${shown} is not complete: ${reason ?? "no reason is known"}`;
+    const message = `${shown} is not complete: ${reason ?? "the reason is unknown"}`;
     return { level: "warning", code: "partIncomplete", message, advice: words.incompleteAdvice };
   });
 }
@@ -145,7 +145,7 @@ function toSizeFinding(size: number, { instances, noneAdvice }: InspectionWords)
     const message = toSeen(size, instances.replace(/s$/, ""));
     return { level: "ok", code: "instances", message };
   }
-  const message = `no ${instances} can be seen`;
+  const message = `no ${instances} are visible`;
   return { level: "warning", code: "noInstances", message, advice: noneAdvice };
 }
 
@@ -160,7 +160,7 @@ function listUndecodableFindings(
 ): Finding[] {
   const [first] = undecodable;
   if (first === undefined) return [];
-  const message = `${undecodable.size} of the ${instances} cannot be read, such as ${first.join(": ")}`;
-  const advice = "their Nodes are left as they are; report it with the version of the cloud";
+  const message = `${undecodable.size} of the ${instances} cannot be read, for example ${first.join(": ")}`;
+  const advice = "Landfall leaves their Nodes unchanged; report this with the version of the cloud";
   return [{ level: "warning", code: "undecodable", message, advice }];
 }

@@ -11,25 +11,25 @@ export interface InstanceAddress {
 
 /** What is ExternalIP where a kubelet names its node IPs and the cloud trusts it (`Provider.providedNodeIps`). */
 export interface BesideNodeIps {
-  /** In a deterministic order without duplicates; also those that are internal only for want of a node IP. */
+  /** In a deterministic order without duplicates. Also those that are internal only because no node IP was named. */
   readonly externalIps: readonly string[];
-  /** Whether one that the kubelet names is ExternalIP beside InternalIP; otherwise it is InternalIP alone. */
+  /** Whether an address that the kubelet names is both ExternalIP and InternalIP; otherwise it is InternalIP only. */
   readonly repeatsNodeIps: boolean;
 }
 
-/** Whether an instance runs. `unknown`: the cloud shows it but does not tell. */
+/** Whether an instance runs. `unknown`: the cloud shows it but does not say. */
 export type InstanceState = "running" | "stopped" | "unknown";
 
 /**
  * A machine as a cloud shows it, frozen.
  *
- * An absent `region`, `zone`, `instanceType` or label means *not known now*: what a Node already has stays. Never a
+ * An absent `region`, `zone`, `instanceType` or label means *not known now*: the Node keeps what it has. Never a
  * placeholder such as `unknown`.
  */
 export interface Instance {
   /** The cloud's own identifier, unique within the provider. */
   readonly id: string;
-  /** What `spec.providerID` becomes; frozen once written to a Node. */
+  /** The value for `spec.providerID`; never changes once it is on a Node. */
   readonly providerId: string;
   readonly name: string;
   readonly state: InstanceState;
@@ -42,8 +42,8 @@ export interface Instance {
   readonly addresses: readonly InstanceAddress[];
   /** Absent: the ExternalIPs among {@linkcode addresses}, without those that the kubelet names. */
   readonly besideNodeIps?: BesideNodeIps;
-  /** Additional labels, valid as they are. */
+  /** Additional labels, valid without changes. */
   readonly labels: Readonly<Record<string, string>>;
-  /** What only people read (power state, pool and host by name and ID …); shown by `/debug/nodes`, never decided on. */
+  /** For display only (power state, pool and host by name and ID …): `/debug/nodes` shows it, no decision uses it. */
   readonly details: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,5 @@
 /**
- * The port: what Landfall asks of any cloud. Providers implement it, controllers call it, neither knows the other.
+ * The port: what Landfall asks of every cloud. Providers implement it, controllers call it, neither knows the other.
  * @module
  */
 import type { Changes } from "./capabilities/changes.ts";
@@ -12,7 +12,7 @@ export type { ChangeHint } from "./capabilities/changes.ts";
 export type { Instance, InstanceAddress, InstanceState } from "./instance.ts";
 export type { Place } from "./place.ts";
 
-/** What identifies a Node to a cloud. Empty strings never occur: what is not known is absent. */
+/** What identifies a Node to a cloud. Never contains empty strings: what is not known is absent. */
 export interface NodeIdentity {
   /** Name of the Node. */
   readonly name: string;
@@ -21,8 +21,8 @@ export interface NodeIdentity {
   /** `status.nodeInfo.systemUUID` as the kubelet reports it, any case. */
   readonly systemUuid?: string;
   /**
-   * The region its labels say it was last seen in: one more place to look at before its instance is called gone.
-   * Anybody may have written it; what a provider cannot read it ignores.
+   * The region in its labels, where it was last seen: one more place to look at before its instance counts as gone.
+   * Any user who can edit the Node may have written it; a provider ignores a value that it cannot read.
    */
   readonly region?: string;
 }
@@ -31,22 +31,22 @@ export interface NodeIdentity {
 export type MatchedBy = "providerId" | "systemUuid" | "swappedSystemUuid" | "name";
 
 /**
- * Why nothing can be said about an instance.
+ * Why nothing is known about an instance.
  *
  * For a Node with a provider ID, `notListed` counts as one observation of absence; everything else is no observation.
  *
  * - `noInventory`: no inventory was taken yet, or none since the Node is known
  * - `notListed`: not shown, although the part of the cloud that would hold it answered in full. No proof: lists may be
- *   filtered, and an instance on its way to another part may for a while be in neither. Only
+ *   filtered, and an instance that moves to another part may for a while be in neither. Only
  *   {@linkcode Provider.readInstance} proves absence
  * - `unreachable`, `throttled`, `denied`, `protocol`: as {@linkcode CloudErrorKind}
  * - `notCovered`: a part of the cloud that may hold it does not answer (a lost pool), was never seen, or is not known
  * - `partLost`: as `notCovered`, and only parts other than its own are lost: see {@linkcode ReadOptions}
  * - `undecodable`: the cloud shows it, in a form that cannot be read
- * - `ambiguous`: more than one instance fits
+ * - `ambiguous`: more than one instance matches
  * - `malformedProviderId`: the provider ID is of this cloud but cannot be read
- * - `noIdentity`: the Node tells nothing to look it up by
- * - `notFound`: looked up by everything the Node tells, with a clear no; for a Node that was never matched
+ * - `noIdentity`: the Node has nothing to look it up by
+ * - `notFound`: looked up by everything the Node has, with a clear no; for a Node that was never matched
  */
 export type UnknownReason =
   | "noInventory"
@@ -63,31 +63,31 @@ export type UnknownReason =
   | "noIdentity"
   | "notFound";
 
-/** How an instance is asked for. */
+/** How to read one instance. */
 export interface ReadOptions {
   /**
-   * Whether its absence may be proven while other parts of the cloud than its own are lost: only of an instance that
-   * stayed in its own part for long enough after they were. A cloud without parts has no use for it.
+   * Whether its absence may be proven while other parts of the cloud than its own are lost: only for an instance that
+   * stayed in its own part for long enough after the loss. A cloud without parts ignores it.
    *
    * @default {false}
    */
   readonly mayPartsBeLost?: boolean;
 }
 
-/** What a cloud can say about a Node's machine. Only `absent` may ever destroy anything. */
+/** What a cloud can say about a Node's machine. Only `absent` may ever cause a deletion. */
 export type Presence =
   | {
       readonly kind: "present";
       readonly instance: Instance;
       readonly matchedBy: MatchedBy;
-      /** What a person should know of it and do about it; no full stop, no secret. */
+      /** What an operator should know and do about it; no full stop, no secret. */
       readonly caution?: string;
     }
-  /** Proven gone: only for a Node whose provider ID names the instance. `evidence` says by what. */
+  /** Proven gone: only for a Node whose provider ID names the instance. `evidence` says how. */
   | { readonly kind: "absent"; readonly evidence: string }
-  /** `message` tells a person what is wrong and what to do; no full stop, no secret. */
+  /** `message` tells an operator what is wrong and what to do; no full stop, no secret. */
   | { readonly kind: "unknown"; readonly reason: UnknownReason; readonly message: string }
-  /** Somebody else's. Without a `message`: its provider ID belongs to another cloud. */
+  /** Not ours. Without a `message`: its provider ID belongs to another cloud. */
   | { readonly kind: "foreign"; readonly providerId?: string; readonly message?: string };
 
 /** A cloud. */
@@ -95,30 +95,30 @@ export interface Provider {
   /** Name for `--cloud-provider`, logs and metrics. */
   readonly name: string;
   /**
-   * Whether the IP addresses that a kubelet was started with (`--node-ip`) stand on their own (`trusted`: the cloud may
-   * not know what a guest uses), or must be among those the cloud reports (`verified`).
+   * Whether Landfall accepts the IP addresses that a kubelet was started with (`--node-ip`) without a check (`trusted`:
+   * the cloud may not know what a guest uses), or only those that the cloud reports (`verified`).
    */
   readonly providedNodeIps: "trusted" | "verified";
   /** Labels whose value before the first move of a machine is kept: key of the label, and the key that keeps it. */
   readonly originLabels?: Readonly<Record<string, string>>;
   /**
-   * Keys of the labels that instances ask for, as far as they are known, beside those of region, zone and type: for
-   * people alone, who look at a Node while its instance is not shown. @default {none}
+   * Keys of the labels that instances set, as far as they are known, besides those of region, zone and type. For
+   * display only, of a Node whose instance is not shown. @default {none}
    */
   readonly labelKeys?: ReadonlySet<string>;
   /** How often the inventory is refreshed, in milliseconds. */
   readonly refreshIntervalMs: number;
   /**
-   * Takes one inventory, in a number of requests that does not depend on the number of Nodes.
+   * Takes one inventory. The number of requests does not depend on the number of Nodes.
    *
-   * @param interest The Nodes that are cared about; a provider may list only these. None: everything is listed
+   * @param interest The Nodes to look for; a provider may list only these. Empty: everything is listed
    * @throws {CloudError} when the cloud cannot answer; the last inventory stays in use
    */
   listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory>;
   /**
-   * Finds a Node's instance in an inventory: memory only, never `absent`. What it means when there is none, see
-   * {@linkcode UnknownReason}. `present` stands until the next list as long as the Node and the instance are the same
-   * and no other instance appears.
+   * Finds a Node's instance in an inventory: memory only, never `absent`. For the meaning of no instance, see
+   * {@linkcode UnknownReason}. `present` stays valid until the next list as long as the Node and the instance are the
+   * same and no other instance appears.
    */
   findInstance(inventory: Inventory, node: NodeIdentity): Presence;
   /**
@@ -133,26 +133,26 @@ export interface Provider {
     signal: AbortSignal,
     options?: ReadOptions,
   ): Promise<Presence>;
-  /** How the cloud tells of changes as they happen. Absent: it tells nothing by itself. */
+  /** How the cloud reports changes as they happen. Absent: it does not report changes. */
   readonly changes?: Changes;
   /**
-   * Looks at the cloud once, for a person who sets it up: whether it answers, as whom, and what it lets see. What goes
-   * wrong is a finding; rejects only when the signal aborts. Changes nothing, and leaves nothing behind when the
-   * provider was made to be transient. Absent: the inventory says all there is.
+   * Looks at the cloud once, for the operator who sets it up: whether it answers, as which user, and what is visible.
+   * Problems are findings; rejects only when the signal aborts. Changes nothing, and leaves nothing behind when the
+   * provider was created as transient. Absent: the inventory says everything.
    */
   inspect?(signal: AbortSignal): Promise<Inspection>;
   /**
-   * The cloud's ID of the instance that a provider ID names, however that ID is written: with another pool, in another
+   * The cloud's ID of the instance that a provider ID names, in every form of that ID: with another pool, in another
    * case, in an old form. Memory only. Absent, or `undefined`: two provider IDs name one instance when they are equal.
    */
   toInstanceId?(providerId: string): string | undefined;
   /**
-   * Where an instance is, for people alone: the largest place first, what is not known left out.
+   * Where an instance is, for display only: the largest place first, without what is not known.
    *
-   * Absent: its region and zone are all there is to tell.
+   * Absent: its region and zone say everything.
    *
    * @param instance Absent when the cloud does not show it now
-   * @param labels Those of its Node, which tell where it was last seen
+   * @param labels The labels of its Node, which say where it was last seen
    */
   toPlaces?(
     instance: Instance | undefined,

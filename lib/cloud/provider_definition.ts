@@ -14,56 +14,56 @@ import type { SettingSyntax } from "./settings/syntax.ts";
 /** Environment variables by name, as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One setting: for the reference page, for the chart, and to tell keys that no setting has. */
+/** One setting: for the reference page, for the chart, and to find unknown keys. */
 export interface SettingDescription {
   /** Key in the file, nested ones with dots: `addresses.exclude`; those of list items without an index. */
   readonly path: string;
   /** Form of its value. An `array` is of texts, or of blocks if keys stand below it; an `object` has free keys. */
   readonly form: SettingForm;
-  /** What may be written there, in words for people: `duration`, `list of CIDRs`. */
+  /** The values that it accepts, in words for operators: `duration`, `list of CIDRs`. */
   readonly type: string;
-  /** What it does, whole sentences. */
+  /** What it does, in whole sentences. */
   readonly description: string;
-  /** What holds when it is not set, as it would be written. Absent: nothing. */
+  /** Its default, as an operator would write it. Absent: nothing. */
   readonly default?: string;
   /** Environment variable that is read when the file does not set it. */
   readonly variable?: string;
 }
 
-/** What became of a configuration. `settings` is there exactly when `issues` is empty. */
+/** The result of reading a configuration. `settings` is there if `issues` is empty, and only then. */
 export interface ParsedConfig<S> {
   readonly settings?: S;
-  /** Everything that is wrong. Each has its `path`; or its `source`, when an environment variable is to blame. */
+  /** Every problem. Each has its `path`, or its `source` if an environment variable is the problem. */
   readonly issues: readonly ConfigIssue[];
-  /** What is odd but can be lived with. */
+  /** Unusual values that Landfall can work with. */
   readonly warnings: readonly ConfigIssue[];
 }
 
-/** What a provider is given to live on. */
+/** What a provider is created with. */
 export interface ProviderDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   /** Aborts when the provider must stop everything. */
   readonly signal: AbortSignal;
-  /** Asked right before each request that changes the cloud. Signing in is none: a standby does that, too. */
+  /** Called right before each request that changes the cloud. Signing in is not a change: a standby does it, too. */
   readonly fence: Fence;
   /**
-   * Whether this is one short look, as that of `landfall check`: the provider then leaves nothing behind in the cloud,
-   * such as a token. @default {false}
+   * Whether this is one short look, like that of `landfall check`: the provider then leaves nothing behind in the
+   * cloud, such as a token. @default {false}
    */
   readonly isTransient?: boolean;
   /** The file that the settings came from, for a provider that follows its changes. Absent without one. */
   readonly configFile?: ConfigFile;
-  /** Tells whoever runs this of something to see to, beyond the log. Never throws. Absent: the log must do. */
+  /** Reports something to the operator besides the log. Never throws. Absent: only the log reports it. */
   readonly notify?: (notice: CloudNotice) => void;
 }
 
-/** Something about a cloud that a person should see to before it becomes a failure. */
+/** Something about a cloud that an operator should fix before it becomes a failure. */
 export interface CloudNotice {
-  /** `credentialExpires`: what Landfall signs in with ends soon. */
+  /** `credentialExpires`: the credentials of Landfall expire soon. */
   readonly kind: "credentialExpires";
-  /** What it is and what to do, for people; no full stop, no secret. */
+  /** What it is and what to do, for operators; no full stop, no secret. */
   readonly message: string;
 }
 
@@ -74,39 +74,39 @@ export interface CloudNotice {
  */
 export type ConfigParser<S> = Pick<ProviderDefinition<S>, "parseConfig" | "settings" | "syntax">;
 
-/** A file of settings that may be read again. */
+/** A settings file that can be read again. */
 export interface ConfigFile {
   readonly path: string;
   /** Reads the file as it is now. @throws {UnfitFileError} as `readSmallFile()` does */
   read(): Promise<Uint8Array>;
   /**
-   * Reads settings from what the file held.
+   * Reads settings from the content of the file.
    *
-   * @param parser Judges them; a definition passes itself
+   * @param parser Checks them; a definition passes itself
    * @throws {ConfigError} with everything that is wrong, each with its line
    */
   parse<S>(bytes: Uint8Array, parser: ConfigParser<S>): Promise<S>;
 }
 
-/** What the documents say of a cloud, as Markdown. */
+/** What the documents say about a cloud, as Markdown. */
 export interface ProviderDocs {
-  /** What people call it, as in the middle of a sentence. */
+  /** Its name, as in the middle of a sentence. */
   readonly title: string;
-  /** Where the values of the labels come from that every cloud gives a Node. */
+  /** Where the values of the labels come from that every cloud sets on a Node. */
   readonly topology: Readonly<Record<"instanceType" | "zone" | "region", string>>;
   /** Labels of its own by their keys: what each holds. @default {none} */
   readonly labels?: Readonly<Record<string, string>>;
   /** Form of its provider IDs, and what they name. */
   readonly providerId: { readonly form: string; readonly meaning: string };
-  /** As few settings as it can be created with, as a file would say them. */
+  /** The fewest settings that it can be created with, as a file would have them. */
   readonly example: unknown;
 }
 
 /** How manifests and the Helm chart give a cloud its settings. */
 export interface ProviderInstall {
-  /** Secret that other programs of this cloud read their settings from, by convention. */
+  /** Secret from which other programs of this cloud read their settings, by convention. */
   readonly secret: string;
-  /** Text of a file of settings, for people to complete. */
+  /** Text of a settings file, for operators to complete. */
   readonly example: string;
   /** Environment variable that says where the cloud is: a pod that has it needs no file. @default {none} */
   readonly variable?: string;
@@ -115,25 +115,24 @@ export interface ProviderInstall {
 /**
  * A cloud that can be chosen.
  *
- * @typeParam S Its settings; only the definition itself looks into them. A registry holds `ProviderDefinition` as it
- * is, and passes what `parseConfig` gave to `create` of the same definition.
+ * @typeParam S Its settings; only the definition itself reads them. A registry holds `ProviderDefinition` without a
+ * type, and passes the result of `parseConfig` to `create` of the same definition.
  */
 export interface ProviderDefinition<S = unknown> {
   /** Name for `--cloud-provider`. */
   readonly name: string;
   readonly docs: ProviderDocs;
-  /** What its manifests say. @default {what those of the default cloud say} */
+  /** What its manifests contain. @default {the same as for the default cloud} */
   readonly install?: ProviderInstall;
   /** Syntax of its file. @default {YAML} */
   readonly syntax?: SettingSyntax;
   /** Every setting, in the order of the reference page. A file with any other key is refused. */
   readonly settings: readonly SettingDescription[];
   /**
-   * Reads a configuration. Never throws, never touches files or the network. Keys that no setting has are not its
-   * business.
+   * Reads a configuration. Never throws, never touches files or the network. Ignores keys that no setting has.
    *
    * @param raw What the file says; `undefined` or `null` without a file
-   * @param env Environment variables; the file wins, key by key
+   * @param env Environment variables; each key of the file wins over them
    */
   parseConfig(raw: unknown, env: Environment): ParsedConfig<S>;
   /**
@@ -143,22 +142,22 @@ export interface ProviderDefinition<S = unknown> {
    */
   create(settings: S, deps: ProviderDeps): Provider;
   /**
-   * Gives a provider that {@linkcode create} made other settings, while it works: all of them at once, or none. What it
-   * knows of the cloud stays, as far as the settings still mean that cloud; of another one it knows nothing, as after
-   * a start. Absent: any change needs a restart.
+   * Changes the settings of a running provider that {@linkcode create} made: all of them at once, or none. It keeps its
+   * knowledge of the cloud as far as the settings still mean that cloud. Of another cloud it knows nothing, as after a
+   * start. Absent: any change needs a restart.
    *
-   * @throws {ConfigError} with what cannot change while it runs, or a file that cannot be used; each issue has its
-   * `path`. The old settings stay in use
-   * @returns Whether the settings mean the same cloud as before; what was seen of another one counts for nothing
+   * @throws {ConfigError} with settings that cannot change while it runs, or a file that cannot be used; each issue has
+   * its `path`. The old settings stay in use
+   * @returns Whether the settings mean the same cloud as before; what was seen of another one no longer counts
    */
   reconfigure?(provider: Provider, settings: S): "sameCloud" | "otherCloud";
 }
 
-/** A provider of a registry: what is known of it before it is loaded. */
+/** A provider of a registry: what is known about it before it is loaded. */
 export interface ProviderEntry {
   /** Name for `--cloud-provider`, the same as that of the definition. */
   readonly name: string;
-  /** Loads the definition and all that it imports: a provider that is not chosen costs no memory. */
+  /** Loads the definition and everything that it imports: a provider that is not chosen uses no memory. */
   load(): Promise<ProviderDefinition>;
 }
 

@@ -245,7 +245,7 @@ test.each(["example", "xenorchestra"])(
       await main(["check", `--controllers=${controllers}`, "--output=json", ...flags], context);
       return JSON.parse(printed.join(""));
     };
-    const need = "needs a cloud that can tell of changes as they happen";
+    const need = "needs a cloud that can report changes as they happen";
     const why = `controller ${NAME} ${need}; the cloud ${cloud} cannot`;
     const [byStar, byName] = [await check("*"), await check(`*,${NAME}`)];
     const can = cloud === "xenorchestra";

@@ -45,12 +45,12 @@ describe("inspectInventory()", () => {
       {
         level: "failure",
         code: "noParts",
-        message: "no pool can be seen",
+        message: "no pool is visible",
       },
       {
         level: "failure",
         code: "noInstances",
-        message: "no vms can be seen",
+        message: "no vms are visible",
         advice: "look at the rights",
       },
     ]);
@@ -76,7 +76,9 @@ describe("inspectInventory()", () => {
     const inventory = { ...toInventory([]), undecodable: new Map([["x", "$pool: wanted text"]]) };
     const found = inspectInventory("here", inventory).findings.at(-1);
     expect(found).toMatchObject({ level: "warning", code: "undecodable" });
-    expect(found?.message).toBe("1 of the instances cannot be read, such as x: $pool: wanted text");
+    expect(found?.message).toBe(
+      "1 of the instances cannot be read, for example x: $pool: wanted text",
+    );
   });
 });
 

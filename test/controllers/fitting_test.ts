@@ -7,7 +7,7 @@ const [plain] = CONTROLLERS;
 if (plain === undefined) throw new Error("no controller");
 const listener = { ...plain, name: "listener", needs: ["changes"] } as const;
 const WHY =
-  "controller listener needs a cloud that can tell of changes as they happen; the cloud test cannot";
+  "controller listener needs a cloud that can report changes as they happen; the cloud test cannot";
 
 test.each<[string, FakeProvider, readonly string[], object]>([
   [

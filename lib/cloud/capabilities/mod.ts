@@ -9,10 +9,10 @@ export type Capability = "changes";
 
 /** What a cloud can do that has a capability, as the end of a sentence. */
 export const CAPABILITIES: Readonly<Record<Capability & keyof Provider, string>> = {
-  changes: "tell of changes as they happen",
+  changes: "report changes as they happen",
 };
 
-/** Those that a provider lacks. */
+/** The capabilities that a provider lacks. */
 export function listLacking(
   provider: Pick<Provider, Capability>,
   needs: readonly Capability[],

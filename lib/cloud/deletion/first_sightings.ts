@@ -1,9 +1,8 @@
 /**
- * Which instances a process saw since it started, while that matters: what it never saw it may not miss yet.
+ * Which instances this process has seen since it started: an instance that it never saw must not count as missing yet.
  *
- * Memory ends with the process. What was known of an instance (that it was on its way to another part of the cloud, or
- * where it had moved) is not known after a start, and then an instance that lives may look in every way as if it were
- * gone. Only time tells.
+ * A process forgets everything when it ends. After a start it does not know that an instance was moving to another part
+ * of the cloud, or where it had moved. Such an instance may be alive and still look deleted. Only waiting helps.
  * @module
  */
 import { formatDuration } from "../../core/text/duration.ts";
@@ -22,15 +21,15 @@ interface Sighted {
 
 /** What was seen since the start; immutable. */
 export interface FirstSightings {
-  /** When the first inventory was asked for that told of any instance, in monotonic milliseconds. */
+  /** When the first inventory that showed anything was requested, in monotonic milliseconds. */
   readonly sinceMs: number | undefined;
-  /** UIDs of the Nodes whose instances were ever present; none once the wait is over. */
+  /** UIDs of the Nodes whose instances were present at least once; empty after the wait. */
   readonly shown: ReadonlySet<string>;
 }
 
 /**
- * For how long after the start an instance that was never seen is not missed. Longer than a machine takes to move, and
- * as long as one is not missed that was seen moving.
+ * For how long after the start an instance that was never seen does not count as missing. Longer than a machine takes
+ * to move, and as long as for an instance that was seen moving.
  */
 export const NEVER_SEEN_WAIT_MS = 600_000;
 
@@ -39,15 +38,15 @@ export const NO_SIGHTINGS: FirstSightings = { sinceMs: undefined, shown: new Set
 
 const NONE: ReadonlySet<string> = NO_SIGHTINGS.shown;
 
-/** Whether it matters no more whom an inventory shows: the wait is over, and who was seen is forgotten. */
+/** Whether sightings no longer matter: the wait is over, and the UIDs are forgotten. */
 export function areOver({ sinceMs, shown }: FirstSightings, observedAtMs: number): boolean {
   return isOver(sinceMs, observedAtMs) && shown.size === 0;
 }
 
 /**
- * Takes in one look at the whole fleet.
+ * Records one look at the whole fleet.
  *
- * @param observedAtMs When its inventory was asked for, in monotonic milliseconds
+ * @param observedAtMs When its inventory was requested, in monotonic milliseconds
  * @returns `before` itself when nothing changed
  */
 export function noteSightings(
@@ -70,7 +69,7 @@ function addShown(shown: ReadonlySet<string>, fleet: readonly Sighted[]): Readon
   return news.length === 0 ? shown : new Set([...shown, ...news.map(({ uid }) => uid)]);
 }
 
-/** Takes in whose instances were seen between two looks. Returns `before` itself when that is no news. */
+/** Records the Nodes whose instances were seen between two looks. Returns `before` itself when nothing is new. */
 export function noteShown(
   before: FirstSightings,
   uids: Iterable<string>,
@@ -83,9 +82,9 @@ export function noteShown(
 }
 
 /**
- * Says why an instance is not missed yet that no inventory shows; nothing when it is.
+ * Says why an instance that no inventory shows does not count as missing yet; `undefined` when it does.
  *
- * @param observedAtMs When the newest inventory was asked for, in monotonic milliseconds
+ * @param observedAtMs When the newest inventory was requested, in monotonic milliseconds
  */
 export function doubtNeverSeen(
   { sinceMs, shown }: FirstSightings,
@@ -93,11 +92,11 @@ export function doubtNeverSeen(
   observedAtMs: number,
 ): string | undefined {
   const passedMs = observedAtMs - (sinceMs ?? observedAtMs);
-  // Written so that a time that is no number is never over.
+  // Written so that NaN never ends the wait.
   if (passedMs >= NEVER_SEEN_WAIT_MS || shown.has(uid)) return undefined;
   const span = formatDuration(Math.floor(passedMs / 1_000) * 1_000);
   return (
-    `Its instance is missing, but was not seen since the start, ${span} ago: ` +
-    `it may have moved before, so it counts from ${formatDuration(NEVER_SEEN_WAIT_MS)} after the start on`
+    `Its instance is missing, and Landfall has not seen it since its first inventory, ${span} ago: it may have moved ` +
+    `before that, so it counts as missing only ${formatDuration(NEVER_SEEN_WAIT_MS)} after that inventory`
   );
 }

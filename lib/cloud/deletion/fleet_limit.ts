@@ -4,21 +4,21 @@
  */
 import { formatDuration } from "../../core/text/duration.ts";
 
-/** How much of the fleet may go. */
+/** How much of the fleet may be missing or deleted. */
 export interface FleetLimitSettings {
-  /** Share of our Nodes, 0 to 1, that may be missing or deleted within the window. One Node always may. */
+  /** Share of our Nodes, 0 to 1, that may be missing or deleted within the window. One Node is always allowed. */
   readonly fleetShare: number;
-  /** How long a deletion counts, and how far back the size of the fleet is taken, in milliseconds. */
+  /** How long a deletion counts, and how long ago the size of the fleet is taken, in milliseconds. */
   readonly fleetWindowMs: number;
 }
 
-/** How many Nodes there were from a moment on. */
+/** How many Nodes there were from this time on. */
 export interface SizeSample {
   readonly atMs: number;
   readonly size: number;
 }
 
-/** What the limit is told by. */
+/** What the limit is computed from. */
 export interface FleetRecord {
   /** By UID: the Nodes whose instances were missing at the last look, Ready or not. */
   readonly missing: ReadonlyMap<string, unknown>;
@@ -28,7 +28,7 @@ export interface FleetRecord {
   readonly deletions: ReadonlyMap<string, number>;
 }
 
-/** How the fleet stands against its limit. */
+/** The fleet compared with its limit. */
 export interface FleetReading {
   /** How many Nodes of ours there were when the window began. */
   readonly sizeAtStart: number;
@@ -40,11 +40,11 @@ export interface FleetReading {
   readonly affected: number;
   /** How many may be affected: the share of `sizeAtStart`, at least 1. */
   readonly limit: number;
-  /** Whether more are affected than may be, so that none is deleted. */
+  /** Whether more are affected than the limit allows, so that no Node is deleted. */
   readonly isExceeded: boolean;
 }
 
-/** Reads how the fleet stands now, for the metric, the debug page and the log. */
+/** Computes the current state of the fleet, for the metric, the debug page and the log. */
 export function readFleet(
   record: FleetRecord,
   nowMs: number,
@@ -52,7 +52,7 @@ export function readFleet(
 ): FleetReading {
   const startMs = nowMs - settings.fleetWindowMs;
   const sizeAtStart = (record.sizes[findStart(record.sizes, startMs)] ?? { size: 0 }).size;
-  // A product such as 0.29 × 100 falls a hair short of the whole number that was meant.
+  // A product such as 0.29 × 100 is slightly less than the whole number that was meant.
   const limit = Math.max(1, Math.floor(settings.fleetShare * sizeAtStart + 1e-9));
   const missing = record.missing.size;
   let deleted = 0;
@@ -62,24 +62,24 @@ export function readFleet(
     deleted += 1;
     if (!record.missing.has(uid)) affected += 1;
   }
-  // Written so that a limit that is no number is exceeded.
+  // Written so that a limit of NaN is exceeded.
   const isExceeded = !(affected <= limit);
   return { sizeAtStart, missing, deleted, affected, limit, isExceeded };
 }
 
-/** Says that the limit is exceeded, by what, and what ends it; no full stop. */
+/** Says that the limit is exceeded, by how much, and what ends it; no full stop. */
 export function describeFleet(fleet: FleetReading, settings: FleetLimitSettings): string {
   const { affected, missing, deleted, sizeAtStart, limit } = fleet;
   const window = formatDuration(settings.fleetWindowMs);
   const counts = `${missing} missing now, ${deleted} deleted within ${window}`;
-  // Of a fleet that has just grown no share is enough.
+  // In a fleet that has just grown, no share is high enough.
   const ends =
     affected > sizeAtStart
-      ? `there have been more Nodes for ${window}`
-      : "fewer are, deletion.fleetShare is raised";
+      ? `the cluster has had more Nodes for ${window}`
+      : "fewer are affected, or you raise deletion.fleetShare";
   return (
-    `${affected} Nodes are missing or deleted (${counts}), the limit is ${limit} of the ${sizeAtStart} before: ` +
-    `none is deleted until ${ends} or they are deleted by hand`
+    `${affected} Nodes are missing or deleted (${counts}), but the limit is ${limit} of the ${sizeAtStart} before: ` +
+    `Landfall deletes none until ${ends}, or you delete them by hand`
   );
 }
 
@@ -94,7 +94,7 @@ export function sampleSize(
   return kept.at(-1)?.size === sample.size ? kept : [...kept, sample];
 }
 
-/** Where the sample stands that held when the window began; the oldest when none is that old. */
+/** Index of the sample that was valid when the window began; the oldest when none is that old. */
 function findStart(sizes: readonly SizeSample[], startMs: number): number {
   return Math.max(
     0,
@@ -102,7 +102,7 @@ function findStart(sizes: readonly SizeSample[], startMs: number): number {
   );
 }
 
-/** Drops what was deleted before the window began; `deletions` itself when that is none. */
+/** Removes deletions from before the window; returns `deletions` itself when there are none. */
 export function dropDeletions(
   deletions: ReadonlyMap<string, number>,
   startMs: number,

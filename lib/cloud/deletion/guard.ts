@@ -1,14 +1,15 @@
 /**
- * Decides whether a Node may be deleted: only what a cloud has shown as missing often and long enough, and only while
- * few are missing.
+ * Decides whether a Node may be deleted: only after the cloud has shown its instance as missing often and long enough,
+ * and only while few Nodes are missing.
  *
- * Pure, and of no cloud: somebody keeps one {@linkcode GuardState}, tells it what is seen, and asks for a verdict.
- * A Node goes only when every one of these holds:
+ * Pure, and independent of the cloud: the caller keeps one {@linkcode GuardState}, reports what it sees, and asks for a
+ * verdict. A Node is deleted only when all of these hold:
  *
- * 1. It was not Ready and its instance missing in enough complete inventories in a row, over a long enough time.
- * 2. It was seen since the start, or ten minutes went by: see first_sightings.ts.
- * 3. Few enough of all Nodes are missing or were lately deleted; else none goes until fewer are or a person decides.
- * 4. The cloud, asked directly, agrees: that is the caller's part, after the verdict `confirm`.
+ * 1. It was not Ready and its instance was missing in enough complete inventories in a row, over a long enough time.
+ * 2. This process has seen its instance, or ten minutes have passed since the start: see first_sightings.ts.
+ * 3. Few enough Nodes are missing or were recently deleted. Otherwise no Node is deleted until fewer are, or an
+ *    operator decides.
+ * 4. The cloud, asked directly, confirms it: the caller does this after the verdict `confirm`.
  * @module
  */
 import {
@@ -39,18 +40,18 @@ import {
 export type { Sighting } from "./first_sightings.ts";
 export { type FleetReading, readFleet } from "./fleet_limit.ts";
 
-/** How careful to be: `deletion` of the configuration file. */
+/** How careful to be: `deletion` in the configuration file. */
 export interface DeletionSettings extends FleetLimitSettings, StreakSettings {
   /** False: nothing is deleted, only reported. */
   readonly enabled: boolean;
   /**
-   * Whether a Node may be deleted while parts of the cloud other than its instance's own are lost. Then the hold-off is
-   * ten minutes at least, and the provider must prove that the instance stayed in its own part after that.
+   * Whether a Node may be deleted while other parts of the cloud than its instance's are lost. The hold-off is then at
+   * least ten minutes, and the provider must prove that the instance stayed in its own part after the loss.
    */
   readonly whileOtherPartsAreLost: boolean;
 }
 
-/** What holds when nothing is configured. */
+/** The settings without a configuration. */
 export const DEFAULT_DELETION: DeletionSettings = {
   enabled: true,
   confirmations: 3,
@@ -62,9 +63,9 @@ export const DEFAULT_DELETION: DeletionSettings = {
 
 /** One of our Nodes: initialised, with a provider ID that is ours and can be read. */
 export interface FleetMember {
-  /** `metadata.uid`: a Node that comes again under its name is another one. */
+  /** `metadata.uid`: a new Node with the same name has another one. */
   readonly uid: string;
-  /** Whether its condition Ready is `True`; without that condition it is not. */
+  /** Whether its condition Ready is `True`; false without that condition. */
   readonly isReady: boolean;
   readonly sighting: Sighting;
 }
@@ -74,8 +75,8 @@ export interface FleetLook {
   /** Every one of our Nodes, once. */
   readonly fleet: Iterable<FleetMember>;
   /**
-   * When the inventory was asked for, in monotonic milliseconds. Absent without a good one: then no sighting counts,
-   * every streak ends, and what was missing counts as missing until more is known.
+   * When the inventory was requested, in monotonic milliseconds. Absent without a good inventory: then no sighting
+   * counts, every streak ends, and what was missing counts as missing until more is known.
    */
   readonly observedAtMs?: number | undefined;
   /** When the look is taken, in monotonic milliseconds. */
@@ -85,16 +86,16 @@ export interface FleetLook {
 /** A Node whose instance was missing at the last look. */
 interface MissingNode {
   readonly isReady: boolean;
-  /** Absent while it is Ready, and until an inventory newer than what ended the last streak lacks it again. */
+  /** Absent while the Node is Ready, and after a streak ended until a newer inventory lacks the instance again. */
   readonly streak: Streak | undefined;
 }
 
 /**
- * All that the guard remembers; immutable. Grows with the Nodes that are missing, and with the deletions and the
- * changes of the fleet's size within the window; with the Nodes that are well only for ten minutes after the start.
+ * Everything that the guard remembers; immutable. Grows with the missing Nodes, and with the deletions and the changes
+ * of the fleet's size within the window; with the other Nodes only for ten minutes after the start.
  */
 export interface GuardState extends FleetRecord {
-  /** When the newest inventory that was looked at was asked for; `-Infinity` before the first. */
+  /** When the newest inventory that was looked at was requested; `-Infinity` before the first. */
   readonly observedAtMs: number;
   /** By UID, as the last look found them. */
   readonly missing: ReadonlyMap<string, MissingNode>;
@@ -111,11 +112,11 @@ export const EMPTY_GUARD: GuardState = {
 };
 
 /**
- * Takes in one look at the whole fleet; as often as one likes.
+ * Records one look at the whole fleet. May be called at any rate.
  *
- * An inventory counts once, at the first look at it: a Node that is then not Ready and missing has one more
+ * An inventory counts once, at the first look at it: a Node that is not Ready and missing then has one more
  * observation. Later looks at the same inventory, or at an older one, can only end streaks. A Node that is Ready,
- * present, unknown or not in the fleet at any look starts anew, with the next newer inventory.
+ * present, unknown or not in the fleet at any look starts again with the next newer inventory.
  *
  * @returns `state` itself when nothing changed
  */
@@ -158,7 +159,7 @@ export function observeFleet(
 }
 
 /**
- * Starts every streak anew, with the next newer inventory: a refresh failed, or leadership was lost.
+ * Ends every streak; each starts again with the next newer inventory. For a failed refresh, or lost leadership.
  *
  * @returns `state` itself when there was none
  */
@@ -171,8 +172,8 @@ export function breakStreaks(state: GuardState): GuardState {
 }
 
 /**
- * Starts the streak of one Node anew, with the next newer inventory: the cloud, asked directly, did not agree, or the
- * Node changed.
+ * Ends the streak of one Node; it starts again with the next newer inventory. For a Node that changed, or whose absence
+ * the cloud, asked directly, did not confirm.
  *
  * @returns `state` itself when it had none
  */
@@ -184,7 +185,7 @@ export function breakStreak(state: GuardState, uid: string): GuardState {
 }
 
 /**
- * Makes the streak of one Node wait for longer, because another part of the cloud is lost. What was counted stays.
+ * Makes the streak of one Node last longer, because another part of the cloud is lost. Its observations still count.
  *
  * @returns `state` itself when it had none
  */
@@ -207,39 +208,39 @@ export function mayPartsBeLost(
 }
 
 /**
- * Counts a deletion for as long as the window lasts.
+ * Counts a deletion until the window is over.
  *
- * Called before the request is sent: the watch may tell of its success before the reply does, and between the two the
- * Node would count neither as missing nor as deleted. One that fails keeps counting; that the Node is still missing
- * does not count it twice, and its streak stands, so that it can be tried again.
+ * Called before the request is sent: the watch may report its success before the reply arrives, and between the two the
+ * Node would count neither as missing nor as deleted. A failed deletion still counts. A Node that is then still missing
+ * does not count twice, and it keeps its streak, so that the deletion can be tried again.
  */
 export function noteDeletion(state: GuardState, uid: string, nowMs: number): GuardState {
   return { ...state, deletions: new Map(state.deletions).set(uid, nowMs) };
 }
 
-/** Remembers whose instances were present between two looks, so that they may be missed later. */
+/** Records the Nodes whose instances were present between two looks, so that they can count as missing later. */
 export function noteSeen(state: GuardState, uids: Iterable<string>): GuardState {
   const sightings = noteShown(state.sightings, uids, state.observedAtMs);
   return sightings === state.sightings ? state : { ...state, sightings };
 }
 
-/** What may happen to a Node now. A `message` is for people: no full stop, no name. */
+/** What may happen to a Node now. A `message` is for operators: no full stop, no name. */
 export type Verdict =
   /** Its instance is not missing. */
   | { readonly kind: "keep" }
-  /** Nobody needs to act: it is Ready, or was not missing often (`confirmations`) or long (`holdOff`) enough. */
+  /** Nothing to do: it is Ready, or was not missing often (`confirmations`) or long (`holdOff`) enough. */
   | (Omit<Waiting, "reason"> & { readonly reason: Waiting["reason"] | "ready" })
-  /** Missing often and long enough, but a person must decide; or for now, when it was never seen (`neverSeen`). */
+  /** Missing often and long enough, but an operator must decide; `neverSeen` ends by itself. */
   | {
       readonly kind: "blocked";
       readonly reason: "disabled" | "neverSeen" | "fleetLimit";
       readonly message: string;
     }
-  /** Ask the cloud directly, judge again, then delete. Nothing less than this allows a deletion. */
+  /** Ask the cloud directly, judge again, then delete. No other verdict allows a deletion. */
   | { readonly kind: "confirm" };
 
 /**
- * Judges one Node by what was seen so far. As every missing Node counts against the limit before any is deleted, the
+ * Judges one Node by what was seen so far. Every missing Node counts against the limit before any is deleted, so the
  * order in which Nodes are judged and deleted does not matter.
  */
 export function judge(
@@ -270,7 +271,7 @@ const WAITING_FOR_READY: Verdict = {
   message: "Its instance is missing, but the Node is Ready",
 };
 
-/** The entry of a missing Node after a look; `before` itself when it stays as it was. */
+/** The entry of a missing Node after a look; `before` itself when nothing changed. */
 function toMissingNode(
   before: MissingNode | undefined,
   isReady: boolean,

@@ -1,5 +1,5 @@
 /**
- * The section `deletion`: what must be so before a Node is deleted, whichever cloud its machine is in.
+ * The section `deletion`: the conditions under which a Node is deleted, for every cloud.
  * @module
  */
 import { numberWithin, setting, duration, trueOrFalse, wholeNumber } from "../settings/schema.ts";
@@ -12,7 +12,7 @@ const HOLD_OFF_MS_MAX = 24 * HOUR_MS;
 const FLEET_WINDOW_MS_MIN = 60_000;
 const FLEET_WINDOW_MS_MAX = 24 * HOUR_MS;
 
-/** Below these, a connection that blinks is told apart from machines that are gone by luck alone. */
+/** With less than these, an interrupted connection can be mistaken for deleted machines. */
 const WISE = { confirmations: 3, holdOffMs: 60_000, fleetShareMax: 0.5 } as const;
 
 const ENTRIES = {
@@ -20,39 +20,40 @@ const ENTRIES = {
     type: "boolean",
     default: "true",
     description:
-      "Whether Nodes are deleted whose machine is proven gone. `false` only reports what would be deleted.",
+      "Whether Landfall deletes Nodes whose machine is proven gone. `false`: it only reports what it would delete.",
   }),
   confirmations: setting(wholeNumber(1, CONFIRMATIONS_MAX), {
     type: `whole number, 1 to ${CONFIRMATIONS_MAX}`,
     default: "3",
     description:
-      "How many complete observations in a row must show the machine gone. One that fails, is incomplete or " +
-      "shows the machine starts anew.",
+      "How many complete observations in a row must show that the machine is gone. The count starts again after an " +
+      "observation that fails, is incomplete or shows the machine.",
   }),
   holdOff: setting(duration(0, HOLD_OFF_MS_MAX, "90s"), {
     type: "duration, `0s` to `24h`",
     default: "60s",
-    description: "How long those observations must span at least.",
+    description: "The shortest time that those observations must span.",
   }),
   fleetShare: setting(numberWithin(0, 1, "0.34 for a third"), {
     type: "number, 0 to 1",
     default: "0.34",
     description:
-      "Which share of the Nodes that there were a `fleetWindow` ago may be gone at once, those deleted since " +
-      "included; one always may. If more are, none is deleted until fewer are or a person decides: it looks like " +
-      "an outage.",
+      "The share of Nodes that may be gone at once, of those that existed a `fleetWindow` ago. Nodes deleted since " +
+      "then count. One Node is always allowed. If more are gone, it looks like an outage: Landfall deletes none " +
+      "until fewer are gone or you decide.",
   }),
   fleetWindow: setting(duration(FLEET_WINDOW_MS_MIN, FLEET_WINDOW_MS_MAX, "90s"), {
     type: "duration, `1m` to `24h`",
     default: "10m",
-    description: "For how long a deletion counts against `fleetShare`.",
+    description: "How long a deletion counts against `fleetShare`.",
   }),
   whileOtherPoolsAreLost: setting(trueOrFalse(), {
     type: "boolean",
     default: "false",
     description:
-      "Whether a Node may be deleted while other pools (parts of the cloud) are lost. Its machine must have stayed " +
-      "in its own pool for 2m30s after the other was lost and be missing for 10m. What remains possible is in " +
+      "Whether Landfall may delete a Node while other pools (parts of the cloud) are lost. The machine must have " +
+      "stayed in its own pool for 2m30s after the other was lost, and must be missing for 10m. The remaining risk is " +
+      "described in " +
       "[why Landfall does not delete a Node](../explanation/deletion.md#while-another-pool-is-lost).",
   }),
 };
@@ -63,11 +64,11 @@ export const DELETION: SettingsSection<DeletionSettings> = createSection({
   docs: {
     title: "Settings of every cloud",
     text: [
-      "They stand in the same file, whatever `--cloud-provider` says. A Node is deleted when it is not Ready " +
+      "They stand in the same file, for every `--cloud-provider`. Landfall deletes a Node when it is not Ready " +
         "and its machine",
-      "is proven gone: by so many observations over so long a time, and by one direct confirmation of the " +
+      "is proven gone: by this many observations over this long a time, and by one direct confirmation of the " +
         "cloud at the end.",
-      "Values that make this weaker than is wise are warned about.",
+      "Landfall warns about values that are too weak to be safe.",
     ].join("\n"),
   },
   entries: ENTRIES,
@@ -84,20 +85,20 @@ export const DELETION: SettingsSection<DeletionSettings> = createSection({
 });
 
 function listUnwise(settings: DeletionSettings): SectionWarning[] {
-  // Who only reports risks nothing.
+  // Without deletions there is no risk.
   if (!settings.enabled) return [];
-  const why = "a connection of the cloud that blinks can look like absence for a minute";
+  const why = "a short loss of the cloud's connection can look like deleted machines for a minute";
   const warn = (key: keyof typeof ENTRIES, message: string): SectionWarning => ({ key, message });
   const warnings: SectionWarning[] = [];
   if (settings.confirmations < WISE.confirmations) {
-    warnings.push(warn("confirmations", `fewer than ${WISE.confirmations} are unwise: ${why}`));
+    warnings.push(warn("confirmations", `fewer than ${WISE.confirmations} are not safe: ${why}`));
   }
   if (settings.holdOffMs < WISE.holdOffMs) {
-    warnings.push(warn("holdOff", `less than ${WISE.holdOffMs / 1_000}s is unwise: ${why}`));
+    warnings.push(warn("holdOff", `less than ${WISE.holdOffMs / 1_000}s is not safe: ${why}`));
   }
   if (settings.fleetShare > WISE.fleetShareMax) {
-    const risk = "most Nodes may then be deleted at once, which is what an outage looks like";
-    warnings.push(warn("fleetShare", `more than ${WISE.fleetShareMax} is unwise: ${risk}`));
+    const risk = "Landfall may then delete most Nodes at once during an outage";
+    warnings.push(warn("fleetShare", `more than ${WISE.fleetShareMax} is not safe: ${risk}`));
   }
   return warnings;
 }

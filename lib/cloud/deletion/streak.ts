@@ -8,21 +8,23 @@ import { formatDuration } from "../../core/text/duration.ts";
 export interface StreakSettings {
   /** How many complete inventories in a row must lack an instance; less than 1 counts as 1. */
   readonly confirmations: number;
-  /** Least time from the answer to the first of them until the question of the last, in milliseconds. */
+  /** Least time from the answer to the first of them until the request for the last, in milliseconds. */
   readonly holdOffMs: number;
 }
 
 /** Inventories in a row that lacked an instance while its Node was not Ready. */
 export interface Streak {
   readonly observations: number;
-  /** When the first was looked at, and when the last was asked for, but no sooner; in monotonic milliseconds. */
+  /**
+   * When the first was looked at, and when the last was requested, but not before the first; monotonic milliseconds.
+   */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Whether a part of the cloud is lost that the instance may be in: then the streak must be longer. */
+  /** Whether a part of the cloud is lost that may hold the instance: the streak must then be longer. */
   readonly isPartLost?: boolean;
 }
 
-/** What a streak still lacks. */
+/** What a streak still needs. */
 export interface Waiting {
   readonly kind: "waiting";
   readonly reason: "confirmations" | "holdOff";
@@ -32,7 +34,7 @@ export interface Waiting {
   readonly message: string;
 }
 
-/** Least hold-off while a part of the cloud is lost that the instance may be in. */
+/** Least hold-off while a part of the cloud is lost that may hold the instance. */
 export const PART_LOST_HOLD_OFF_MS = 600_000;
 
 const NO_STREAK: Streak = { observations: 0, firstMs: 0, lastMs: 0 };
@@ -40,10 +42,10 @@ const NO_STREAK: Streak = { observations: 0, firstMs: 0, lastMs: 0 };
 /**
  * A streak with one more observation.
  *
- * @param last Absent: it begins. What an answer shows may be as new as its arrival, or as old as its question: a late
- * first one proves no span
+ * @param last Absent: a new streak. An answer may describe the time of its arrival, or the time of its request: a first
+ * answer that is late proves no span
  * @param nowMs When the inventory is looked at, in monotonic milliseconds
- * @param observedAtMs When it was asked for
+ * @param observedAtMs When it was requested
  */
 export function extendStreak(
   last: Streak | undefined,
@@ -59,7 +61,7 @@ export function extendStreak(
   };
 }
 
-/** What the streak still lacks; nothing when it is long enough. */
+/** What the streak still needs; nothing when it is long enough. */
 export function judgeStreak(
   streak: Streak | undefined,
   settings: StreakSettings,
@@ -68,14 +70,14 @@ export function judgeStreak(
   const wanted = Math.max(1, settings.confirmations);
   const { observations, firstMs, lastMs, isPartLost = false } = streak ?? NO_STREAK;
   const since = streak ? { sinceMs: firstMs } : {};
-  // Both are written so that a setting that is no number is never met.
+  // Both are written so that a setting of NaN is never met.
   if (!(observations >= wanted)) {
     const message = `Its instance was missing in ${observations} of ${wanted} inventories in a row`;
     return { kind, reason: "confirmations", observations, ...since, message };
   }
   const holdOffMs = toHoldOffMs(settings, isPartLost);
   if (!(lastMs - firstMs >= holdOffMs)) {
-    // Rounded down, so that it never looks as if it were over.
+    // Rounded down, so that the wait never looks finished before it is.
     const missedMs = Math.floor((lastMs - firstMs) / 1_000) * 1_000;
     const span = `${formatDuration(missedMs)} of ${formatDuration(holdOffMs)}`;
     const why = isPartLost ? ", which is longer because another part of the cloud is lost" : "";

@@ -1,13 +1,13 @@
 /**
- * Gathers hints at changes until there is time to act on them, and says what then to do.
+ * Collects hints at changes until there is time to act on them, and says what to do then.
  * @module
  */
 import type { ChangeHint } from "../provider.ts";
 
-/** More instances than this are not read one by one: everything is. */
+/** More instances than this are not read one by one: a refresh reads everything. */
 const IDS_MAX = 8;
 
-/** Hints that nobody acted on yet. Takes no more room however many there are. */
+/** Hints that wait to be acted on. Uses the same memory however many there are. */
 export class ChangeHints {
   readonly #ids = new Set<string>();
   #isEverything = false;
@@ -23,10 +23,10 @@ export class ChangeHints {
   }
 
   /**
-   * Takes in a hint.
+   * Records a hint.
    *
-   * @param isCaredFor Whether an instance is somebody's; what is nobody's is passed over
-   * @returns Whether it is one to act on
+   * @param isCaredFor Whether an instance belongs to a Node; hints at other instances are ignored
+   * @returns Whether there is something to do because of it
    */
   add(hint: ChangeHint, isCaredFor: (id: string) => boolean): boolean {
     if (hint === "everything") {
@@ -42,7 +42,7 @@ export class ChangeHints {
     return ids.length > 0;
   }
 
-  /** Forgets them: what is asked from now on answers them all. */
+  /** Forgets all hints: a request that starts now answers them all. */
   clear(): void {
     this.#ids.clear();
     this.#isEverything = false;

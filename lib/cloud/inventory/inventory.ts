@@ -8,27 +8,27 @@ import type { Instance } from "../instance.ts";
 /** Whether one part of a cloud (a pool, a zone, a file) answered in full. */
 export interface Coverage {
   readonly complete: boolean;
-  /** Name that people know the part by. */
+  /** Its name for operators. */
   readonly name?: string;
   /** Why it is not complete. */
   readonly reason?: string;
-  /** The cloud never showed it, Nodes alone name it: it says nothing of where other instances are. Never complete. */
+  /** The cloud never showed it, only Nodes name it: it says nothing about where other instances are. Never complete. */
   readonly isOnlyNamed?: true;
 }
 
 /** What a cloud showed at one moment. */
 export interface Inventory {
-  /** When it was asked for: monotonic milliseconds of the clock, taken before the first request. */
+  /** When it was requested: monotonic milliseconds of the clock, taken before the first request. */
   readonly observedAtMs: number;
-  /** Instances by their cloud ID. The very same map as before when nothing changed. */
+  /** Instances by their cloud ID. The same map object as before when nothing changed. */
   readonly instances: ReadonlyMap<string, Instance>;
   /** By the identifier of the part. A part that is not listed was never seen. */
   readonly coverage: ReadonlyMap<string, Coverage>;
-  /** Cloud IDs of instances that are there but could not be read, and why. */
+  /** Cloud IDs of instances that exist but could not be read, and why. */
   readonly undecodable: ReadonlyMap<string, string>;
   /**
-   * Cloud IDs that were looked for. Of an instance that is neither shown nor among these, nothing is known. Absent:
-   * everything was looked for.
+   * Cloud IDs that were asked for. Nothing is known about an instance that is neither shown nor among these. Absent:
+   * everything was asked for.
    */
   readonly lookedFor?: ReadonlySet<string>;
 }
@@ -51,10 +51,10 @@ export function diffInventories(before: Inventory | undefined, after: Inventory)
 }
 
 /**
- * Puts instances that were read by themselves into an older inventory. What was not read stays as it was: when it was
- * observed, what it covers, what it lacks.
+ * Puts instances that were read one by one into an older inventory. Everything else stays: when it was observed, what
+ * it covers, what it lacks.
  *
- * @returns The inventory (the very same when nothing differs), and the cloud IDs of what differs
+ * @returns The inventory (the same object when nothing differs), and the cloud IDs that differ
  */
 export function mergeInstances(
   inventory: Inventory,

@@ -5,7 +5,7 @@
 import type { MetricsRegistry } from "../../core/metrics.ts";
 import type { Inventory } from "./inventory.ts";
 
-/** What is told of an inventory. */
+/** What the metrics read. */
 export interface ExportedInventory {
   /** Absent until there was one. */
   readonly current: Pick<Inventory, "coverage"> | undefined;

@@ -1,5 +1,5 @@
 /**
- * Finds a Node's instance: in the inventory if it is there, else in a newer one, else by asking the cloud directly.
+ * Finds a Node's instance: in the inventory, else in a newer inventory, else by asking the cloud directly.
  * @module
  */
 import { toUnanswered } from "../presence.ts";
@@ -7,20 +7,21 @@ import type { InventorySource } from "./source.ts";
 import type { NodeIdentity, Presence, Provider } from "../provider.ts";
 import type { Clock } from "../../core/clock.ts";
 
-/** What is known of a Node's instance, or that a newer inventory is on its way. */
+/** What is known about a Node's instance, or that a newer inventory is coming. */
 export type Resolution = Presence | { readonly kind: "waiting" };
 
 const NO_INVENTORY: Presence = {
   kind: "unknown",
   reason: "noInventory",
-  message: "No inventory of the cloud was taken yet",
+  message: "Landfall has not taken an inventory of the cloud yet",
 };
 
 /**
  * Resolves Nodes against one inventory source.
  *
- * A Node that the inventory lacks never makes a caller wait: a refresh is asked for, and {@linkcode waiting} names the
- * Nodes to look at again once it is done. So a thousand new Nodes cost one refresh, and one slow cloud no worker.
+ * A caller never waits for a Node that the inventory lacks: the resolver requests a refresh, and {@linkcode waiting}
+ * names the Nodes to look at again after it. So a thousand new Nodes cost one refresh, and a slow cloud blocks no
+ * worker.
  */
 export class InstanceResolver {
   readonly #provider: Provider;
@@ -28,7 +29,7 @@ export class InstanceResolver {
   readonly #clock: Clock;
   /** Since when a Node waits for a newer inventory, in monotonic milliseconds. */
   readonly #waiting = new Map<string, number>();
-  /** What direct reads said, for Nodes that the inventory does not show. */
+  /** Results of direct reads, for Nodes that the inventory does not show. */
   readonly #answers = new Map<string, Presence>();
 
   constructor(provider: Provider, source: InventorySource, clock: Clock) {
@@ -42,16 +43,16 @@ export class InstanceResolver {
     return this.#waiting.keys();
   }
 
-  /** What the inventory says of a Node: never `absent`. */
+  /** What the inventory says about a Node: never `absent`. */
   find(node: NodeIdentity): Presence {
     const inventory = this.#source.current;
     return inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
   }
 
   /**
-   * The same for showing: where the inventory settles nothing, the last direct answer.
+   * The same for display: the last direct answer where the inventory has no clear one.
    *
-   * @param presence What the inventory says, for who has looked already
+   * @param presence What the inventory says, if the caller has looked already
    */
   explain(node: NodeIdentity, presence: Presence = this.find(node)): Presence {
     const settled = presence.kind !== "unknown" || !needsMore(presence);
@@ -59,9 +60,9 @@ export class InstanceResolver {
   }
 
   /**
-   * Resolves a Node. Never rejects but with `signal.reason`.
+   * Resolves a Node. Rejects only with `signal.reason`.
    *
-   * @returns `waiting` when a newer inventory was asked for
+   * @returns `waiting` when a newer inventory was requested
    */
   async resolve(node: NodeIdentity, signal: AbortSignal): Promise<Resolution> {
     const presence = this.find(node);
@@ -81,7 +82,7 @@ export class InstanceResolver {
     return answer;
   }
 
-  /** Drops what is remembered of a Node. */
+  /** Forgets a Node. */
   forget(name: string): void {
     this.#waiting.delete(name);
     this.#answers.delete(name);
@@ -95,7 +96,7 @@ export class InstanceResolver {
   }
 }
 
-/** Only an instance that is not listed may still be found; every other answer stands. */
+/** Only an instance that is not listed may still be found; every other answer is final. */
 function needsMore(presence: Presence & { kind: "unknown" }): boolean {
   return presence.reason === "notListed" || presence.reason === "noInventory";
 }

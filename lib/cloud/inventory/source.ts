@@ -1,5 +1,5 @@
 /**
- * Keeps one inventory fresh for everybody: refreshes it on time and on request, keeps the last good one, tells its age.
+ * Keeps one inventory fresh for all: refreshes it on time and on request, keeps the last good one, reports its age.
  * @module
  */
 import { toBackoffMs } from "../../core/backoff.ts";
@@ -14,10 +14,10 @@ import { diffInventories, type Inventory, mergeInstances } from "./inventory.ts"
 import { exportInventory } from "./metrics.ts";
 import type { ChangeHint, NodeIdentity, Provider } from "../provider.ts";
 
-/** What an {@linkcode InventorySource} is made of. */
+/** What an {@linkcode InventorySource} needs. */
 export interface InventorySourceOptions {
   readonly provider: Provider;
-  /** The Nodes that are cared about, asked before each refresh. */
+  /** The Nodes to look for, read before each refresh. */
   readonly interest: () => readonly NodeIdentity[];
   readonly clock: Clock;
   readonly log: Logger;
@@ -27,19 +27,19 @@ export interface InventorySourceOptions {
 }
 
 /**
- * Told after each refresh, and when a few instances that were read by themselves differ.
+ * Called after each refresh, and when a few instances that were read one by one differ.
  *
- * @param changed The cloud IDs that differ; none when the refresh failed; `everything` at the first by new settings,
- * which may judge every Node in another way
+ * @param changed The cloud IDs that differ; none when the refresh failed; `everything` at the first refresh with new
+ * settings, which may change the verdict on every Node
  * @param hasRecovered Whether it succeeded after one that failed
  */
 export type InventoryListener = (changed: ChangeHint, hasRecovered: boolean) => void;
 
 /** Least time between the starts of two refreshes, so that a thousand Nodes at once cost one. */
 const REFRESH_GAP_MS = 1_000;
-/** The same for refreshes that are asked for by hints alone. */
+/** The same for refreshes that only hints requested. */
 const HINT_GAP_MS = 2_000;
-/** Hints come in swarms: so long is waited for the others after the first. */
+/** Hints come in groups: how long to wait for the others after the first. */
 const HINT_SETTLE_MS = 100;
 /** Least time between the starts of two reads of a few instances. */
 const READ_GAP_MS = 500;
@@ -48,11 +48,12 @@ const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 };
 /**
  * The only holder of the inventory.
  *
- * Guarantees: one refresh at a time; a failed one changes nothing but the age and `lastError`; listeners are told after
- * every refresh, failed ones too, and cannot break it.
+ * Guarantees: one refresh at a time; a failed one changes only the age and `lastError`; listeners are called after
+ * every refresh, also after a failed one, and cannot break it.
  *
- * Where the cloud hints at changes, what a hint names is read at once, or everything soon. What was read by itself is
- * put into the inventory in use, whose age, coverage and gaps stay: nothing goes missing but by a refresh.
+ * Where the cloud gives hints, the instances that a hint names are read at once, or everything soon. Instances that
+ * were read one by one go into the inventory in use, whose age, coverage and gaps stay: only a refresh can show that
+ * something is missing.
  */
 export class InventorySource {
   readonly #options: InventorySourceOptions;
@@ -60,7 +61,7 @@ export class InventorySource {
   readonly #refreshes: Counter;
   readonly #hinted: Counter;
   readonly #hints = new ChangeHints();
-  /** Not before this is acted on hints, in monotonic milliseconds. */
+  /** Hints wait until this time, in monotonic milliseconds. */
   #hintsReadyMs = -Infinity;
   #lastReadMs = -Infinity;
   #current: Inventory | undefined;
@@ -70,7 +71,7 @@ export class InventorySource {
   #failures = 0;
   readonly #sleeper: Sleeper;
   #requested = false;
-  /** Whether what the cloud said of itself so far, such as that it is in trouble, counts no more. */
+  /** Whether what the cloud said about itself so far, such as that it is in trouble, no longer counts. */
   #isAnew = false;
   /** Whether settings changed since the start of the last refresh that succeeded. */
   #hasNewSettings = false;
@@ -82,7 +83,7 @@ export class InventorySource {
     this.#sleeper = new Sleeper(clock);
     this.#refreshes = metrics.counter({
       name: "landfall_inventory_refreshes_total",
-      help: "Inventories asked of the cloud, by result.",
+      help: "Inventories requested from the cloud, by result.",
     });
     this.#hinted = metrics.counter({
       name: "landfall_change_hints_total",
@@ -91,12 +92,12 @@ export class InventorySource {
     exportInventory(this, metrics);
   }
 
-  /** The last complete answer of the cloud; absent until there was one. */
+  /** The last complete answer of the cloud; absent before the first. */
   get current(): Inventory | undefined {
     return this.#current;
   }
 
-  /** Goes up when any instance may be another: by a list that differs, by new settings; not by a few read alone. */
+  /** Increases when any instance may have changed: by a different list, or new settings; not by a few reads. */
   get revision(): number {
     return this.#revision;
   }
@@ -123,21 +124,21 @@ export class InventorySource {
   }
 
   /**
-   * Asks for a refresh soon; many share the next.
+   * Requests a refresh soon; many requests share the next one.
    *
-   * @param isAnew Settings changed: failures of before count no more, nor does what was concluded from the instances
+   * @param isAnew Settings changed: earlier failures, and conclusions from the instances, no longer count
    */
   requestRefresh(isAnew: boolean = false): void {
     this.#hasNewSettings ||= isAnew;
     if (isAnew) this.#revision += 1;
-    // Who sleeps knows already.
+    // The loop already knows.
     if (this.#requested && (this.#isAnew || !isAnew)) return;
     this.#requested = true;
     this.#isAnew ||= isAnew;
     this.#sleeper.wake();
   }
 
-  /** Calls `listener` after each refresh. Returns what ends that. */
+  /** Calls `listener` after each refresh. Returns the function that ends this. */
   subscribe(listener: InventoryListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -153,7 +154,7 @@ export class InventorySource {
     while (!signal.aborted) {
       this.#requested = false;
       this.#isAnew = false;
-      // What was hinted at before shows in what is asked for now.
+      // A request that starts now answers all hints so far.
       this.#hints.clear();
       const startedMs = clock.monotonic();
       await this.#refresh(signal);
@@ -166,7 +167,8 @@ export class InventorySource {
     try {
       await provider.changes?.watchChanges((hint) => this.#noteHint(hint), signal);
     } catch (error) {
-      if (!signal.aborted) log.error("Changes are only seen by asking from now on", { error });
+      if (!signal.aborted)
+        log.error("Event stream failed; using only refreshes until a restart", { error });
     }
   }
 
@@ -237,35 +239,35 @@ export class InventorySource {
     }
   }
 
-  /** Milliseconds between two refreshes that nobody asked for. */
+  /** Milliseconds between two refreshes that were not requested. */
   #toPaceMs(): number {
     const { provider, random } = this.#options;
     const failing = this.#lastError;
     if (failing === undefined) return provider.refreshIntervalMs;
-    // A cloud that answers again is noticed within one interval, however long it did not.
+    // A cloud that answers again is noticed within one interval, however long it was away.
     const capMs = Math.min(BACKOFF.capMs, provider.refreshIntervalMs / (1 + BACKOFF.jitter));
     const shape = { ...BACKOFF, capMs, ...(random && { random }) };
     const asked = failing instanceof CloudError ? (failing.retryAfterMs ?? 0) : 0;
     return Math.max(toBackoffMs(this.#failures, shape), asked);
   }
 
-  /** When to refresh because somebody asked for it, or a hint did. */
+  /** When to refresh because of a request or a hint. */
   #toWantedMs(startedMs: number): number {
-    // A cloud in trouble is asked at the pace of the back-off, whoever is in a hurry.
+    // A failing cloud is asked at the pace of the back-off, even when a refresh was requested.
     if (this.#lastError && !this.#isAnew) return Infinity;
     if (this.#requested) return startedMs + REFRESH_GAP_MS;
     if (this.#hints.due !== "everything") return Infinity;
     return Math.max(this.#hintsReadyMs, startedMs + HINT_GAP_MS);
   }
 
-  /** When to read the few instances that were hinted at; never when there are none. */
+  /** When to read the few instances that hints named; never when there are none. */
   #toReadMs(): number {
     const isDue = !this.#hints.isEmpty && this.#hints.due !== "everything";
     if (!isDue || this.#lastError || this.#current === undefined) return Infinity;
     return Math.max(this.#hintsReadyMs, this.#lastReadMs + READ_GAP_MS);
   }
 
-  /** Reads what was hinted at. Whatever is then still open, a refresh settles. */
+  /** Reads the instances that hints named. If any is still open, a refresh follows. */
   async #readFew(signal: AbortSignal): Promise<void> {
     const { provider, clock, log } = this.#options;
     const { due } = this.#hints;

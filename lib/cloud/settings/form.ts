@@ -1,5 +1,5 @@
 /**
- * What form the value of a setting has.
+ * The form of a setting's value.
  * @module
  */
 import { assert } from "../../core/assert.ts";
@@ -19,6 +19,6 @@ const FORMS: Readonly<Record<string, SettingForm>> = {
 /** The form that a kind of valibot schema stands for. An unknown kind is a bug. */
 export function toSettingForm(kind: string): SettingForm {
   const form = FORMS[kind];
-  assert(form !== undefined, `no setting has the form of ${kind}`);
+  assert(form !== undefined, `no setting can have the form of ${kind}`);
   return form;
 }

@@ -1,5 +1,5 @@
 /**
- * Schemas of settings that carry their own description, so that checks, documents and the chart follow one table.
+ * Schemas of settings that contain their own description, so that checks, documents and the chart use one table.
  * @module
  */
 import * as v from "valibot";
@@ -8,13 +8,13 @@ import { describeDurationRange, parseDurationWithin } from "../../core/text/dura
 import type { SettingDescription } from "../provider_definition.ts";
 import { toSettingForm } from "./form.ts";
 
-/** What the documents say of a setting. */
+/** What the documents say about a setting. */
 export type SettingNotes = Omit<SettingDescription, "form" | "path">;
 
-/** A schema of which nothing is known but what comes out. */
+/** A schema of which only the output is known. */
 export type SettingSchema<T> = v.GenericSchema<unknown, T>;
 
-/** A setting that must be there. One with a default is such a schema in `v.optional()`. */
+/** A required setting. One with a default is such a schema in `v.optional()`. */
 export function required<T>(
   schema: SettingSchema<T>,
   { description, ...notes }: SettingNotes,
@@ -22,7 +22,7 @@ export function required<T>(
   return v.pipe(schema, v.description(description), v.metadata(notes));
 }
 
-/** A setting that may be left out. */
+/** An optional setting. */
 export function setting<T>(
   schema: SettingSchema<T>,
   notes: SettingNotes,
@@ -31,16 +31,16 @@ export function setting<T>(
 }
 
 /**
- * Text that a function turns into a value; `undefined` from it is an issue. Messages never repeat what was written: it
- * may be a secret on the wrong line.
+ * Text that a function turns into a value; `undefined` from it is an issue. Messages never repeat the text: it may be a
+ * secret on the wrong line.
  *
- * @param problem What is wrong, or what says it of such a text
+ * @param problem What is wrong, or a function that says it about such a text
  */
 export function parsed<T>(
   parse: (text: string) => T | undefined,
   problem: string | ((text: string) => string | undefined),
 ): SettingSchema<T> {
-  // A message that says what is wanted says it of what is no text, too: quotes alone would lead to the next problem.
+  // A message with "wanted" also fits a value that is not text: to ask only for quotes would lead to the next problem.
   const whole = typeof problem === "string" ? problem : NO_TEXT;
   return v.pipe(
     v.string(whole),
@@ -54,10 +54,10 @@ export function parsed<T>(
   );
 }
 
-/** What is wrong with a value that is no text. */
+/** The problem with a value that is not text. */
 export const NO_TEXT = "wanted text, in quotes if it looks like a number";
 
-/** A duration with its unit, in milliseconds; both ends are allowed. @param example As people would write one */
+/** A duration with its unit, in milliseconds; both ends are allowed. @param example As an operator would write it */
 export function duration(minMs: number, maxMs: number, example: string): SettingSchema<number> {
   return parsed(
     (text) => parseDurationWithin(text, minMs, maxMs),
@@ -81,19 +81,19 @@ export function wholeNumber(min: number, max: number): SettingSchema<number> {
   );
 }
 
-/** A number; both ends are allowed. @param example As people would write one, and what it means */
+/** A number; both ends are allowed. @param example As an operator would write it, and what it means */
 export function numberWithin(min: number, max: number, example: string): SettingSchema<number> {
   const problem = `wanted a number from ${min} to ${max}, not in quotes, such as ${example}`;
   return v.pipe(v.number(problem), v.minValue(min, problem), v.maxValue(max, problem));
 }
 
-/** A schema as it stands in a block; that of an optional setting is wrapped. */
+/** A schema in a block; that of an optional setting is wrapped. */
 type Entry = SettingSchema<unknown> & { readonly wrapped?: SettingSchema<unknown> };
 
 /**
- * The settings of a block, in its order. One without notes is a bug.
+ * The settings of a block, in its order. A setting without notes is a bug.
  *
- * @param above What stands before each key: `addresses.`
+ * @param above The text before each key: `addresses.`
  */
 export function describeBlock(
   entries: Readonly<Record<string, Entry>>,

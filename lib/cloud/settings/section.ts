@@ -1,5 +1,6 @@
 /**
- * A section of a settings file that is not the provider's: a block of keys under one name, such as `deletion`.
+ * A section of a settings file that does not belong to the provider: a block of keys under one name, such as
+ * `deletion`.
  * @module
  */
 import * as v from "valibot";
@@ -8,19 +9,19 @@ import type { SettingDescription } from "../provider_definition.ts";
 import { describeBlock, type SettingSchema } from "./schema.ts";
 
 /**
- * A section that a file may have, whatever the provider.
+ * A section that a file may have, for every provider.
  *
- * @typeParam S What its settings become
+ * @typeParam S The type of its settings
  */
 export interface SettingsSection<S = unknown> {
-  /** The key that it stands under, at the top of the file. */
+  /** Its key, at the top of the file. */
   readonly key: string;
   /** Every setting in it, in the order of the reference page; each path begins with the key. */
   readonly settings: readonly SettingDescription[];
   readonly docs: SectionDocs;
-  /** What holds where the file says nothing. */
+  /** The settings without this section in the file. */
   readonly standard: S;
-  /** Reads what stands under the key; `undefined` where it does not stand there. Never throws or repeats a value. */
+  /** Reads the value of the key; `undefined` without it. Never throws or repeats a value. */
   parse(written: unknown): ParsedSection<S>;
 }
 
@@ -31,42 +32,42 @@ export interface SectionDocs {
   readonly text: string;
 }
 
-/** What became of a section. */
+/** The result of reading a section. */
 export interface ParsedSection<S> {
-  /** What holds without the section if something is wrong. */
+  /** If something is wrong: the settings without the section. */
   readonly settings: S;
   /** What is wrong, each with its `path`. */
   readonly issues: readonly ConfigIssue[];
-  /** What is odd but can be lived with, each with its `path`. */
+  /** Unusual values that Landfall can work with, each with its `path`. */
   readonly warnings: readonly ConfigIssue[];
 }
 
 /** The settings of sections by their keys, as {@linkcode SettingsSection.parse} gave them. */
 export type SectionValues = ReadonlyMap<string, unknown>;
 
-/** Settings of a section by key; each may be left out. */
+/** Settings of a section by key; all are optional. */
 type Entries = Readonly<Record<string, v.OptionalSchema<SettingSchema<unknown>, undefined>>>;
 
-/** Something odd about one key of a section. */
+/** An unusual value of one key of a section. */
 export interface SectionWarning {
   readonly key: string;
   readonly message: string;
 }
 
-/** What a section is made of. */
+/** What {@linkcode createSection} needs. */
 export interface SectionOptions<E extends Entries, S> extends Pick<
   SettingsSection,
   "docs" | "key"
 > {
   /** Made with `setting()`. */
   readonly entries: E;
-  /** Makes settings of what is written; what is `undefined` has its default. */
+  /** Makes settings of the values in the file; `undefined` means the default. */
   readonly toSettings: (written: v.InferOutput<v.ObjectSchema<E, undefined>>) => S;
-  /** What is unwise about settings that can be used. @default {nothing} */
+  /** Warnings about settings that can be used but are not safe. @default {nothing} */
   readonly listWarnings?: (settings: S) => readonly SectionWarning[];
 }
 
-/** Makes a section of its keys. Empty ones count as not set, for templates leave such keys behind. */
+/** Creates a section from its keys. Empty ones count as not set: templates leave such keys behind. */
 export function createSection<const E extends Entries, S>(
   options: SectionOptions<E, S>,
 ): SettingsSection<S> {
@@ -107,7 +108,7 @@ export function createSection<const E extends Entries, S>(
   };
 }
 
-/** The settings of a section among those of others: what holds without a file if they are not there. */
+/** The settings of one section; without a value of it, those without a file. */
 export function findSettings(
   section: SettingsSection | undefined,
   values: SectionValues = new Map(),

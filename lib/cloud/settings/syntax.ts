@@ -1,5 +1,5 @@
 /**
- * How the text of a settings file becomes what it says: the word of the provider whose file it is.
+ * How to read the text of a settings file; the provider chooses the syntax.
  * @module
  */
 import type { ConfigIssue } from "../../core/errors.ts";
@@ -10,22 +10,22 @@ export interface Position {
   readonly column: number;
 }
 
-/** Finds a setting such as `addresses.exclude.0`, or the innermost part of its path that is there. */
+/** Finds a setting such as `addresses.exclude.0`, or the innermost part of its path that exists. */
 export type FindPosition = (path: string) => Position | undefined;
 
-/** What a text says. */
+/** The content of a text. */
 export interface ParsedText {
-  /** Settings by key, blocks and lists nested; `undefined` when it says nothing. Means nothing if there are issues. */
+  /** Settings by key, blocks and lists nested; `undefined` for an empty text. Has no meaning if there are issues. */
   readonly raw: unknown;
-  /** What is wrong with the text itself, with its position. Never repeats what it says: it may be a secret. */
+  /** The problems of the text itself, with their positions. Never repeats its content: it may be a secret. */
   readonly issues: readonly ConfigIssue[];
-  /** Looks up where settings stand. May cost time and memory: only when there is something to tell of one. */
+  /** Looks up where settings stand. May cost time and memory: call it only to report a problem. */
   locate(): Promise<FindPosition>;
 }
 
 /** A syntax of settings files. */
 export interface SettingSyntax {
-  /** What people call it: `YAML`. */
+  /** Its name for operators: `YAML`. */
   readonly name: string;
   /** Reads a text. Never rejects, whatever the text. */
   parse(text: string): Promise<ParsedText>;

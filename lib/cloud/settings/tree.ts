@@ -6,9 +6,9 @@ import type { SettingDescription } from "../provider_definition.ts";
 
 /** A key, and the keys below it. */
 export interface SettingBranch {
-  /** Absent for a block that no row describes by itself, such as `deletion`. */
+  /** Absent for a block that no row describes, such as `deletion`. */
   readonly setting?: SettingDescription;
-  /** Keys of the block, or of each item of the list; empty for a plain value and for a map of free keys. */
+  /** Keys of the block, or of each item of the list; empty for a single value and for a map of free keys. */
   readonly children: SettingTree;
 }
 

@@ -150,8 +150,8 @@ describe("readFleet() counts what is affected", () => {
 test("describeFleet() says what is exceeded, by what, and what to do", () => {
   const record = toRecord({ size: 10, missing: ["a", "b", "c"], deleted: [["d", 1_000]] });
   expect(describeFleet(readFleet(record, NOW_MS, SETTINGS), SETTINGS)).toBe(
-    "4 Nodes are missing or deleted (3 missing now, 1 deleted within 10m0s), the limit is 3 of the 10 before: " +
-      "none is deleted until fewer are, deletion.fleetShare is raised or they are deleted by hand",
+    "4 Nodes are missing or deleted (3 missing now, 1 deleted within 10m0s), but the limit is 3 of the 10 before: " +
+      "Landfall deletes none until fewer are affected, or you raise deletion.fleetShare, or you delete them by hand",
   );
 });
 
@@ -163,8 +163,8 @@ test("describeFleet() promises nothing of a share to a fleet that has just grown
   const record = toRecord({ sizes, missing: ["a", "b"] });
   const generous = { ...SETTINGS, fleetShare: 1 };
   expect(describeFleet(readFleet(record, NOW_MS, generous), generous)).toBe(
-    "2 Nodes are missing or deleted (2 missing now, 0 deleted within 10m0s), the limit is 1 of the 0 before: " +
-      "none is deleted until there have been more Nodes for 10m0s or they are deleted by hand",
+    "2 Nodes are missing or deleted (2 missing now, 0 deleted within 10m0s), but the limit is 1 of the 0 before: " +
+      "Landfall deletes none until the cluster has had more Nodes for 10m0s, or you delete them by hand",
   );
   expect(readFleet(record, NOW_MS + 1, SETTINGS).isExceeded).toBe(false);
 });

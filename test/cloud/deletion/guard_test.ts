@@ -292,9 +292,9 @@ describe("judge() blocks", () => {
       kind: "blocked",
       reason: "fleetLimit",
       message:
-        "5 Nodes are missing or deleted (5 missing now, 0 deleted within 10m0s), the limit is " +
-        "3 of the 10 before: none is deleted until fewer are, deletion.fleetShare is raised or they " +
-        "are deleted by hand",
+        "5 Nodes are missing or deleted (5 missing now, 0 deleted within 10m0s), but the limit is " +
+        "3 of the 10 before: Landfall deletes none until fewer are affected, or you raise deletion.fleetShare, " +
+        "or you delete them by hand",
     });
   });
 
@@ -362,8 +362,8 @@ describe("judge(), since the process started,", () => {
       kind: "blocked",
       reason: "neverSeen",
       message:
-        "Its instance is missing, but was not seen since the start, 9m59s ago: " +
-        "it may have moved before, so it counts from 10m0s after the start on",
+        "Its instance is missing, and Landfall has not seen it since its first inventory, 9m59s ago: it may have " +
+        "moved before that, so it counts as missing only 10m0s after that inventory",
     });
     expect(judgeYoung([...lost, { at: 600 }], settings)).toEqual(confirm);
   });

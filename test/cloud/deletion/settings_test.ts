@@ -11,7 +11,7 @@ const COUNT = "wanted a whole number from 1 to 100, not in quotes";
 const SHARE = "wanted a number from 0 to 1, not in quotes, such as 0.34 for a third";
 const HOLD_OFF = "wanted a duration with its unit from 0s to 24h0m0s, such as 90s";
 const WINDOW = "wanted a duration with its unit from 1m0s to 24h0m0s, such as 90s";
-const BLINK = "a connection of the cloud that blinks can look like absence for a minute";
+const BLINK = "a short loss of the cloud's connection can look like deleted machines for a minute";
 
 function toLines(
   issues: readonly { readonly path?: string; readonly message: string }[],
@@ -90,13 +90,13 @@ describe("DELETION", () => {
   });
 
   const odd: readonly [Record<string, unknown>, readonly string[]][] = [
-    [{ confirmations: 2 }, [`deletion.confirmations: fewer than 3 are unwise: ${BLINK}`]],
-    [{ holdOff: "59.9s" }, [`deletion.holdOff: less than 60s is unwise: ${BLINK}`]],
+    [{ confirmations: 2 }, [`deletion.confirmations: fewer than 3 are not safe: ${BLINK}`]],
+    [{ holdOff: "59.9s" }, [`deletion.holdOff: less than 60s is not safe: ${BLINK}`]],
     [
       { fleetShare: 1 },
       [
-        "deletion.fleetShare: more than 0.5 is unwise: most Nodes may then be deleted at once, " +
-          "which is what an outage looks like",
+        "deletion.fleetShare: more than 0.5 is not safe: Landfall may then delete most Nodes at once " +
+          "during an outage",
       ],
     ],
   ];

@@ -66,7 +66,7 @@ describe("a deletion", () => {
     await rig.clock.advance(DELETED_WITHIN_MS);
     expect(rig.describe("n0")?.deletion).toMatchObject({ state: "blocked", reason: "neverSeen" });
     const [told] = rig.listEvents("n0", "NodeDeletionBlocked");
-    expect(told?.message).toContain("was not seen since the start");
+    expect(told?.message).toContain("has not seen it since its first inventory");
     expect(rig.readMetric('landfall_node_deletions_blocked{reason="neverSeen"}')).toBe(1);
     const tookMs = await rig.advanceUntil(() => isGone(rig, "n0"), 2 * NEVER_SEEN_MS);
     expect(DELETED_WITHIN_MS + tookMs).toBeGreaterThanOrEqual(NEVER_SEEN_MS);

@@ -11,7 +11,7 @@ const TOO_MANY = "deletion.fleetShare";
 /** What it says when it may delete none: that, too. */
 const DISABLED = "deletion.enabled is false";
 /** What it says when a process never saw the machine: that comes right by itself, in ten minutes. */
-const NEVER_SEEN = "was not seen since the start";
+const NEVER_SEEN = "has not seen it since its first inventory";
 
 /**
  * A process misses no machine while a pool that it saw once is not shown: that the pool will not come back only people
