@@ -1,12 +1,13 @@
 /**
- * The program: hands the command line what belongs to the process, and its answer back.
+ * The program: gives the command line what belongs to the process, and exits with its code.
  * @module
  */
 import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
 import { main } from "./lib/cli/main.ts";
 import { LogPipe } from "./lib/host/log_pipe.ts";
 
-/** A full disk or a reader that went away costs the text, not the controller. @returns Whether it was written */
+/** A full disk or a reader that is gone must not stop the process. @returns Whether the text was written */
 function write(file: 1 | 2, text: string): boolean {
   try {
     writeSync(file, text);
@@ -24,8 +25,9 @@ const code = await main(process.argv.slice(2), {
   print: (text) => {
     isPrinted = write(1, text) && isPrinted;
   },
+  columns: () => (isatty(1) ? process.stdout.columns : undefined),
   complain: (text) => void (logPipe ? logPipe.write(text) : write(2, text)),
   ...(logPipe && { logPipe }),
 });
-// What was asked for and could not be given is no success.
+// A command whose output could not be written has failed.
 process.exit(code === 0 && !isPrinted ? 1 : code);

@@ -40,12 +40,35 @@ const NAME = "landfall";
 const OWN_SETTINGS = /^(NODE_ENV|BUN_OPTIONS|BUN_JSC_.*|BUN_CONFIG_.*)$/;
 const run = promisify(execFile);
 
-/** Compiles the program in `root` for a platform. What Bun needs for a foreign one comes from the npm registry. */
-export async function buildBinary(root: string, { target }: Platform): Promise<Buffer> {
+/**
+ * The commit that is built, for `landfall version -o json`: `LANDFALL_COMMIT`, else what git says of `root`. Empty
+ * without both.
+ */
+export async function readCommit(root: string): Promise<string> {
+  const given = process.env["LANDFALL_COMMIT"];
+  if (given !== undefined) return given;
+  const args = ["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"];
+  return await run("git", args, { cwd: root }).then(
+    ({ stdout }) => stdout.trim(),
+    () => "",
+  );
+}
+
+/**
+ * Compiles the program in `root` for a platform. What Bun needs for a foreign one comes from the npm registry.
+ *
+ * @param commit As {@linkcode readCommit} gives it
+ */
+export async function buildBinary(
+  root: string,
+  { target }: Platform,
+  commit: string,
+): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), "landfall-release-"));
   try {
     const file = join(folder, NAME);
     const args = ["build", ...BUILD_FLAGS, `--target=${target}`, "main.ts", "--outfile", file];
+    args.push("--define", `LANDFALL_COMMIT=${JSON.stringify(commit)}`);
     const names = Object.keys(process.env).filter((name) => !OWN_SETTINGS.test(name));
     const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
     await run(process.execPath, args, { cwd: root, env });

@@ -2,7 +2,8 @@
  * `npm run release`: everything that a version is published as, the same byte for byte from the same commit.
  *
  * Flags: `--out=FOLDER` (default dist/release; what is in it is lost). The time in archives is that of the commit, or
- * `SOURCE_DATE_EPOCH` in seconds (https://reproducible-builds.org/specs/source-date-epoch).
+ * `SOURCE_DATE_EPOCH` in seconds (https://reproducible-builds.org/specs/source-date-epoch). Binaries know their commit:
+ * outside git give it as `LANDFALL_COMMIT`.
  * @module
  */
 import { execFile } from "node:child_process";
@@ -13,7 +14,7 @@ import { parseArgs, promisify } from "node:util";
 import { VERSION } from "../lib/cli/version.ts";
 import { createArchive, readFolder } from "./archive.ts";
 import { createBillOfMaterials } from "./bill_of_materials.ts";
-import { buildBinary, PLATFORMS } from "./binaries.ts";
+import { buildBinary, PLATFORMS, readCommit } from "./binaries.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 /** Folders of deploy/ that people copy from. */
@@ -29,8 +30,9 @@ const sums = new Map<string, string>();
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
+const commit = await readCommit(ROOT);
 for (const platform of PLATFORMS) {
-  await put(`${NAME}-${platform.name}`, await buildBinary(ROOT, platform), 0o755);
+  await put(`${NAME}-${platform.name}`, await buildBinary(ROOT, platform, commit), 0o755);
 }
 await put(`${NAME}-manifests.tar.gz`, await createManifests());
 await put(`${NAME}-chart.tgz`, await createChart());

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
-import { CHECK_FLAGS } from "../../lib/cli/check/flags.ts";
+import { COMMANDS, type CommandSpec } from "../../lib/cli/commands.ts";
 import {
   type ControllerName,
   listControllerNames,
@@ -11,6 +11,7 @@ import {
 } from "../../lib/cli/flags/controllers.ts";
 import type { FlagEffect, FlagSpec } from "../../lib/cli/flags/spec.ts";
 import { listFlags } from "../../lib/cli/flags/table.ts";
+import { wrapText } from "../../lib/core/text/wrap.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 /** Renders the page. */
@@ -23,20 +24,18 @@ export function renderFlagsPage(registry: readonly ControllerDefinition[]): stri
 
 # Flags
 
+\`landfall COMMAND --help\` shows the flags of a command. This page has the flags of \`run\` first; \`check\` and
+\`nodes\` take them, too.
+
 Write a flag as \`--flag=value\` or \`--flag value\`, and a switch as \`--flag\` or \`--flag=false\`. You can write
 \`_\` instead of \`-\`. Separate the items of a list by commas. If you repeat a flag, lists grow, and for other
 flags the last one counts. Durations are those of Go: \`300ms\`, \`1.5s\`, \`5m0s\`, \`1h30m\`. If a flag is
 unknown, a value is wrong, or an argument is no flag, Landfall names all problems and exits with code 2.
 
 ${toTable(["flag", "type", "default", "what it does"], having("applies").map(toAppliedRow))}
-## Flags of \`landfall check\`
-
-\`check\` takes all flags of \`run\`, so you can check the command line of a controller as it is. It takes these flags
-too. It exits with 0 if all is well or there are only warnings, with 1 if something is wrong, and with 2 if a flag is
-wrong. It writes nothing, neither to the cluster nor to the cloud.
-
-${toTable(["flag", "type", "default", "what it does"], CHECK_FLAGS.map(toAppliedRow))}
-## Controllers
+${COMMANDS.filter(({ name }) => name !== "run")
+  .map(renderCommand)
+  .join("")}## Controllers
 
 \`--controllers\` takes \`*\` (all), \`name\` (that one) and \`-name\` (not that one). The first item that names a
 controller decides. A controller that no item names runs if \`*\` is in the list.
@@ -67,4 +66,23 @@ function toAppliedRow({ name, short, type, default: fallback, help }: FlagSpec):
 function toControllerRow(one: ControllerName): string[] {
   const state = one.isOffByDefault === true ? `yes, ${OFF_BY_DEFAULT}` : "yes";
   return [toCode(one.name), one.aliases.map(toCode).join(" "), one.isAvailable ? state : "no"];
+}
+
+/** Lines of the page are no longer. */
+const WIDTH = 119;
+
+function wrap(text: string): string {
+  return wrapText(text, WIDTH).join("\n");
+}
+
+function renderCommand({ name, usage, description, flags = [] }: CommandSpec): string {
+  const own = flags.map(toAppliedRow);
+  const table = toTable(["flag", "type", "default", "what it does"], own);
+  const paragraphs = [
+    `## \`landfall ${name}\``,
+    `\`landfall ${name} ${usage}\``,
+    ...description.map(wrap),
+    ...(own.length === 0 ? [] : [table.trimEnd()]),
+  ];
+  return `${paragraphs.join("\n\n")}\n\n`;
 }

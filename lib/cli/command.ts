@@ -1,22 +1,24 @@
 /**
- * What every command of the command line is given.
+ * What the command line gives to every command.
  * @module
  */
 import type { ProviderRegistry } from "../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
 import type { LogPipe } from "../host/log_pipe.ts";
 
-/** What a command is given. */
+/** What the command line gives to every command. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes to standard output, without adding a newline. */
   readonly print: (text: string) => void;
   /** Writes to standard error, without adding a newline. */
   readonly complain: (text: string) => void;
-  /** What is behind `complain`, if that is a pipe that somebody may not read. */
+  /** Width in characters of the terminal behind `print`; `undefined` if there is none. @default {no terminal} */
+  readonly columns?: () => number | undefined;
+  /** The pipe behind `complain`, if it is one: its reader may be slow or gone. */
   readonly logPipe?: LogPipe;
-  /** The controllers that there are. @default {CONTROLLERS} */
+  /** The available controllers. @default {CONTROLLERS} */
   readonly controllers?: readonly ControllerDefinition[];
-  /** The clouds to choose from. @default {PROVIDERS} */
+  /** The available clouds. @default {PROVIDERS} */
   readonly providers?: ProviderRegistry;
 }

@@ -1,16 +1,13 @@
 /**
- * The command line: picks the command, and turns what can go wrong into a sentence and an exit code.
+ * The command line: picks the command, and turns errors into a line and an exit code.
  * @module
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
-import { quote, toPlainText } from "../core/text/printable.ts";
+import { toPlainText } from "../core/text/printable.ts";
 import { CERTIFICATE_COMMAND } from "../host/self.ts";
 import { tuneRuntime } from "../host/runtime.ts";
 import type { CommandContext } from "./command.ts";
-import { formatHelp } from "./flags/help.ts";
-import { VERSION } from "./version.ts";
 
-const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_MISUSED = 2;
 
@@ -22,11 +19,12 @@ const EXIT_MISUSED = 2;
  */
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
   const [first = "run", ...rest] = argv;
+  const isHelp = argv.length === 1 && /^(-h|--?help)$/.test(first);
   const isCommand = !first.startsWith("-");
   const flags = isCommand ? rest : argv;
   const complain = (text: string): void => context.complain(`landfall: ${toPlainText(text)}\n`);
   try {
-    return await runCommand(isCommand ? first : "run", flags, context);
+    return await runCommand(isHelp ? "help" : isCommand ? first : "run", flags, context);
   } catch (error) {
     if (error instanceof ConfigError) {
       for (const issue of error.issues) complain(formatConfigIssue(issue));
@@ -37,7 +35,7 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   }
 }
 
-// Commands are imported when they are asked for: the demo's simulators never weigh on a production process.
+// Commands are imported on demand: the demo's simulators must cost a production process no memory.
 async function runCommand(
   command: string,
   flags: readonly string[],
@@ -53,31 +51,39 @@ async function runCommand(
       const { check } = await import("./check/mod.ts");
       return await check(flags, context);
     }
+    case "nodes": {
+      const { nodes } = await import("./nodes/mod.ts");
+      return await nodes(flags, context);
+    }
     case "demo": {
       const { demo } = await import("./demo/mod.ts");
       return await demo(flags, context);
     }
     case CERTIFICATE_COMMAND: {
-      // For the program itself.
+      // The program runs this itself.
       const { printCertificate } = await import("./make_certificate.ts");
       return printCertificate(flags, context);
     }
     case "stop-workload": {
-      // For the chart's hook.
+      // The hook of the chart runs this.
       const { stopWorkload } = await import("./stop_workload.ts");
       return await stopWorkload(flags, context);
     }
-    case "version":
-      context.print(`landfall ${VERSION}\n`);
-      return EXIT_OK;
-    case "help":
-      context.print(formatHelp(context.controllers));
-      return EXIT_OK;
-    default:
-      throw new ConfigError([
-        {
-          message: `there is no command ${quote(command)}: give run, check, demo, version or help`,
-        },
-      ]);
+    case "version": {
+      const { printVersion } = await import("./print_version.ts");
+      return await printVersion(flags, context);
+    }
+    case "completion": {
+      const { completion } = await import("./completion/mod.ts");
+      return await completion(flags, context);
+    }
+    case "help": {
+      const { help } = await import("./help.ts");
+      return help(flags, context);
+    }
+    default: {
+      const { toUnknownCommand } = await import("./help.ts");
+      throw toUnknownCommand(command);
+    }
   }
 }

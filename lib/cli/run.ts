@@ -33,7 +33,6 @@ import { Recovery } from "../kube/api/recovery.ts";
 import { createRequestMetrics } from "../kube/api/request.ts";
 import { requireProvider } from "../providers/mod.ts";
 import { parseFlags, type Settings } from "./flags/mod.ts";
-import { formatHelp } from "./flags/help.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 
@@ -46,8 +45,9 @@ import { VERSION } from "./version.ts";
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
   const { settings, warnings, configz, named } = parseFlags(argv, context.controllers);
   if (settings.isHelpWanted) {
-    context.print(formatHelp(context.controllers));
-    return 0;
+    // Imported only here: a running process never needs it.
+    const { printHelp } = await import("./help.ts");
+    return printHelp(context, "run");
   }
   if (settings.isVersionWanted) {
     context.print(`landfall ${VERSION}\n`);

@@ -4,5 +4,12 @@
  */
 import manifest from "../../package.json" with { type: "json" };
 
+/** `--define` of the build sets it; source that runs as it is has none. */
+declare const LANDFALL_COMMIT: string | undefined;
+
 /** As in package.json. */
 export const VERSION: string = manifest.version;
+
+/** The commit of git that was built, ending in `-dirty` if files had changed; `unknown` outside a build from git. */
+export const COMMIT: string =
+  typeof LANDFALL_COMMIT === "string" && LANDFALL_COMMIT !== "" ? LANDFALL_COMMIT : "unknown";

@@ -48,6 +48,8 @@ export interface Inspection {
 export interface InspectionWords {
   /** Plural of an instance, which ends in `s`: `vms`. */
   readonly instances: string;
+  /** One of them, as people write it: `VM`. @default {`instances` without its `s`} */
+  readonly instance?: string;
   /** A part of the coverage: `pool`. */
   readonly part: string;
   /** What to do when no instance, or no part, is visible. */
@@ -140,9 +142,12 @@ function listPartFindings(parts: readonly InspectedPart[], words: InspectionWord
   });
 }
 
-function toSizeFinding(size: number, { instances, noneAdvice }: InspectionWords): Finding {
+function toSizeFinding(
+  size: number,
+  { instances, noneAdvice, instance }: InspectionWords,
+): Finding {
   if (size > 0) {
-    const message = toSeen(size, instances.replace(/s$/, ""));
+    const message = toSeen(size, instance ?? instances.replace(/s$/, ""));
     return { level: "ok", code: "instances", message };
   }
   const message = `no ${instances} are visible`;

@@ -5,8 +5,8 @@
 import { Hono } from "hono";
 import type { Context } from "hono";
 import { escapeInvisible } from "../core/text/printable.ts";
+import { NODE_COLUMNS } from "./node_columns.ts";
 import { inPieces } from "./pieces.ts";
-import { formatSpan, toMs } from "./span.ts";
 import { formatTable } from "./text_table.ts";
 import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
@@ -26,22 +26,6 @@ type Pieces = AsyncGenerator<readonly NodeView[], void>;
 
 const JSON_TYPE = { "content-type": "application/json" };
 const JSON_INDENT = 2;
-
-const NODE_TITLES = [
-  "NAME",
-  "READY",
-  "PRESENCE",
-  "REASON",
-  "MATCHED-BY",
-  "INSTANCE",
-  "STATE",
-  "PROVIDER-ID",
-  "DELETION",
-  "LAST",
-  "AGO",
-  "NEXT",
-  "ERROR",
-] as const;
 
 /**
  * Routes for the debug pages: `/debug/nodes`, `/debug/nodes/<name>` and `/debug/inventory`.
@@ -127,26 +111,13 @@ function toStream(texts: AsyncGenerator<string, void>): ReadableStream {
 
 async function formatNodes(nodes: Pieces, nowMs: number): Promise<string> {
   const rows: string[][] = [];
-  for await (const piece of nodes) rows.push(...piece.map((node) => toRow(node, nowMs)));
-  return formatTable(NODE_TITLES, rows);
-}
-
-function toRow(node: NodeView, nowMs: number): string[] {
-  return [
-    node.name,
-    node.ready,
-    node.presence.kind,
-    node.presence.reason ?? "",
-    node.matchedBy ?? "",
-    node.instance?.name ?? "",
-    node.instance?.state ?? "",
-    node.providerId ?? "",
-    [node.deletion?.state, node.deletion?.reason].filter(Boolean).join(":"),
-    node.lastReconcile?.outcome ?? "",
-    formatSpan(nowMs - toMs(node.lastReconcile?.at)),
-    formatSpan(toMs(node.nextReconcileAt) - nowMs),
-    node.lastReconcile?.error ?? "",
-  ];
+  for await (const piece of nodes) {
+    rows.push(...piece.map((node) => NODE_COLUMNS.map(({ format }) => format(node, nowMs))));
+  }
+  return formatTable(
+    NODE_COLUMNS.map(({ title }) => title),
+    rows,
+  );
 }
 
 function formatInventory(view: InventoryView): string {

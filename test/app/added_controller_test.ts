@@ -14,7 +14,7 @@ import { ALL } from "../../docs/generator/registries.ts";
 import { listFurtherRights, listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
 import type { CheckReport } from "../../lib/cli/check/report.ts";
 import { listControllerNames, selectControllers } from "../../lib/cli/flags/controllers.ts";
-import { formatHelp } from "../../lib/cli/flags/help.ts";
+import { formatHelp } from "../../lib/cli/help.ts";
 import { main } from "../../lib/cli/main.ts";
 import { listSections } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
@@ -309,7 +309,8 @@ test("one that is off by default is shown to be so, and runs where it is named",
   expect(select("*", ...off, "example-gallery-twin-controller")).toEqual([NAME, TWIN_NAME]);
   expect(select(TWIN_NAME)).toEqual([TWIN_NAME]);
   expect(select("*", `-${TWIN_NAME}`, TWIN_NAME)).not.toContain(TWIN_NAME);
-  expect(formatHelp(REGISTRY)).toEndWith(`, ${NAME}, ${TWIN_NAME} (off until chosen by name)\n`);
+  const help = formatHelp({ command: "run", registry: REGISTRY, width: Infinity });
+  expect(help).toEndWith(`, ${NAME}, ${TWIN_NAME} (off until chosen by name)\n`);
   const flags = renderPages({ ...ALL, controllers: REGISTRY }).get("flags.md") ?? "";
   const row = flags.split("\n").find((line) => line.startsWith(`| \`${TWIN_NAME}\` `));
   expect(row).toContain(" yes, off until chosen by name ");

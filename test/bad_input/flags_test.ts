@@ -61,7 +61,7 @@ const CORPUS: readonly [string, readonly string[], RegExp][] = [
   ["10,000 controllers", [`--controllers=${"x,".repeat(10_000)}`], /is no controller/],
   ["colours", ["--v=\u001b[31m\u202e"], /--v: wanted/],
   ["another line", ["--v=1\nlandfall: all is well"], /--v: wanted/],
-  ["a command of colours", ["\u001b[31mrun"], /no command/],
+  ["a command of colours", ["\u001b[31mrun"], /unknown command/],
   ["a number that overflows", ["--concurrent-node-syncs=999999999999999"], /wanted 1 to/],
   ["a negative duration", ["--node-monitor-period=-1h"], /wanted 100ms/],
   ["a duration that overflows", ["--node-monitor-period=9999999999999h"], /wanted a duration/],

@@ -78,7 +78,7 @@ const CLUSTER_FIELDS = [
 ];
 const USER_FIELDS = (
   "token tokenFile username password client-certificate client-key client-certificate-data client-key-data " +
-  "exec auth-provider as"
+  "exec auth-provider as as-uid as-groups as-user-extra"
 ).split(" ");
 const EXEC_FIELDS =
   "apiVersion command args env interactiveMode installHint provideClusterInfo".split(" ");

@@ -20,12 +20,18 @@ test.each(["version", "--version", "run --version"])(
   },
 );
 
-test.each(["help", "--help", "run --help"])(
-  "main() prints commands and flags for %s",
+test.each(["help", "--help", "-h"])("main() prints the commands for %s", async (line) => {
+  const { code, out } = await call(line);
+  expect(code).toBe(0);
+  expect(out).toContain("demo");
+  expect(out).toContain("landfall help COMMAND");
+});
+
+test.each(["help run", "run --help", "--help --cloud-config=x"])(
+  "main() prints the flags of run for %s",
   async (line) => {
     const { code, out } = await call(line);
     expect(code).toBe(0);
-    expect(out).toContain("demo");
     expect(out).toContain("--cloud-config");
   },
 );
@@ -38,7 +44,11 @@ test("main() prints the demo's flags", async () => {
 
 describe("main() ends with 2 and one line for each problem", () => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
-    ["fly", ['there is no command "fly": give run, check, demo, version or help']],
+    ["fly", ['unknown command "fly"; see landfall --help']],
+    ["chek", ['unknown command "chek"; did you mean check?']],
+    ["help nods", ['unknown command "nods"; did you mean nodes?']],
+    ["nodes a b --outptu=json", ['"b"', "did you mean --output?"]],
+    ["completion tcsh", ['wanted the name of a shell (bash, zsh, fish), found "tcsh"']],
     ["--cloud-confg=x --leader-elect=maybe", ["--cloud-config", "--leader-elect"]],
     [
       "run --cloud-provider=azure",

@@ -25,6 +25,9 @@ describe("inspectInventory()", () => {
   test("counts one of a kind as one", () => {
     const { findings } = inspectInventory("here", toInventory([toInstance("a")]), WORDS);
     expect(findings.map(({ message }) => message)).toContain("1 vm is seen");
+    const named = { ...WORDS, instance: "VM" };
+    const found = inspectInventory("here", toInventory([toInstance("a")]), named).findings;
+    expect(found.map(({ message }) => message)).toContain("1 VM is seen");
   });
 
   test("warns of a part that is not complete, with its reason and what to do", () => {

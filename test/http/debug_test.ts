@@ -90,11 +90,11 @@ describe("createDebugRoutes()", () => {
     const lines = (await readText("/debug/nodes?format=text")).trimEnd().split("\n");
     const cells = lines.map((line) => line.split(/ {2,}/));
     const titles =
-      "NAME READY PRESENCE REASON MATCHED-BY INSTANCE STATE PROVIDER-ID DELETION LAST AGO NEXT ERROR";
+      "NAME READY PRESENCE REASON MATCHED-BY INSTANCE STATE ADDRESS HOST ZONE PROVIDER-ID DELETION LAST AGO NEXT ERROR";
     expect(cells.map((row) => row.join("|"))).toEqual([
       titles.replaceAll(" ", "|"),
-      "a-node|Unknown|unknown|notFound|-|-|-|-|blocked:fleetLimit|failed|24h|-|no answer",
-      "b-node|True|present|-|systemUuid|vm one|running|static://1|-|changed|45s|5m|-",
+      "a-node|Unknown|unknown|notFound|-|-|-|-|-|-|-|blocked:fleetLimit|failed|24h|-|no answer",
+      "b-node|True|present|-|systemUuid|vm one|running|10.0.0.1|-|-|static://1|-|changed|45s|5m|-",
     ]);
     const starts = lines.map((line, row) => line.indexOf(cells[row]?.[2] ?? "?"));
     expect(new Set(starts).size).toBe(1);

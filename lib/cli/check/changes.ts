@@ -1,5 +1,5 @@
 /**
- * What Landfall would write to a Node, for `landfall check`: the controllers' own plans, put side by side.
+ * What Landfall would change on a Node, for `landfall check`: the plans of all controllers together.
  * @module
  */
 import type { Presence, Provider } from "../../cloud/provider.ts";
@@ -8,24 +8,26 @@ import { planNode } from "../../controllers/node/plan.ts";
 import type { Claims } from "../../controllers/node/rivals.ts";
 import { planNodeLabels } from "../../controllers/node_labels/plan.ts";
 import { planLifecycle } from "../../controllers/node_lifecycle/plan.ts";
+import { SHUTDOWN_TAINT } from "../../controllers/node_lifecycle/words.ts";
+import { UNINITIALIZED_TAINT } from "../../controllers/words.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 
 /** One write that would follow. */
 export type NodeChange =
-  /** The taint would go; provider ID and labels would come with it. */
+  /** The taint is removed; provider ID and labels are added with it. */
   | {
       readonly what: "initialise";
-      /** Absent when the Node has one. */
+      /** Absent when the Node has it already. */
       readonly providerId?: string;
       readonly labels: Readonly<Record<string, string>>;
     }
   | {
       readonly what: "labels";
       readonly labels: Readonly<Record<string, string>>;
-      /** Those of them that the Node has now. */
+      /** Their values on the Node now. */
       readonly before: Readonly<Record<string, string>>;
     }
-  /** The whole list, and that of now, each as `<type> <address>`. */
+  /** The whole list, and the current one, each as `<type> <address>`. */
   | {
       readonly what: "addresses";
       readonly addresses: readonly string[];
@@ -33,20 +35,20 @@ export type NodeChange =
     }
   | { readonly what: "addShutdownTaint" }
   | { readonly what: "removeShutdownTaint" }
-  /** Once its machine was missing often and long enough, and the fleet limit lets it. */
+  /** Once its machine was missing for long enough, within the fleet limit. */
   | { readonly what: "delete" };
 
-/** What would become of a Node. */
+/** What Landfall would do about a Node. */
 export interface NodeOutlook {
   readonly changes: readonly NodeChange[];
-  /** Why it would stay as it is, though it should not; each a sentence without a full stop. */
+  /** What keeps Landfall from doing what it should; each a sentence without a full stop. */
   readonly problems: readonly string[];
 }
 
 /**
- * Lists what all controllers would do to a Node, as they stand after a start.
+ * Lists what all controllers would do to a Node right after a start.
  *
- * @param claims Those of all Nodes, among which another may claim the same machine
+ * @param claims Of all Nodes: another one may claim the same machine
  */
 export function toOutlook(
   node: Node,
@@ -82,23 +84,30 @@ export function toOutlook(
   return { changes, problems: [...plan.warnings.map(({ message }) => message), ...cautions] };
 }
 
-/** Says a change in one line. */
-export function formatChange(change: NodeChange): string {
+/** What is added, changed or removed. */
+type Mark = "+" | "~" | "-";
+
+/** Shows a change, one line for each thing: labels as `+ zone=a` and `~ zone=a -> b`, others as `- taint …`. */
+export function formatChange(change: NodeChange): string[] {
   switch (change.what) {
     case "initialise": {
-      const providerId = change.providerId ? [`provider ID ${change.providerId}`] : [];
-      return `would be initialised: ${[...providerId, ...formatLabels(change.labels)].join(", ")}`;
+      const { providerId, labels } = change;
+      return [
+        toLine("-", `taint ${UNINITIALIZED_TAINT}`),
+        ...(providerId === undefined ? [] : [toLine("+", `provider ID ${providerId}`)]),
+        ...formatLabels(labels, {}),
+      ];
     }
     case "labels":
-      return `labels would become: ${formatLabels(change.labels).join(", ")}`;
+      return formatLabels(change.labels, change.before);
     case "addresses":
-      return `addresses would become: ${change.addresses.join(", ")}`;
+      return formatAddresses(change.before, change.addresses);
     case "addShutdownTaint":
-      return "would get the shutdown taint: its machine does not run";
+      return [toLine("+", `taint ${SHUTDOWN_TAINT.key}: its machine does not run`)];
     case "removeShutdownTaint":
-      return "would lose the shutdown taint: it is Ready";
+      return [toLine("-", `taint ${SHUTDOWN_TAINT.key}: the Node is Ready`)];
     case "delete":
-      return "would be deleted, after the hold-off and within the fleet limit of `deletion`";
+      return [toLine("-", "the Node itself, after deletion.holdOff and within the fleet limit")];
   }
 }
 
@@ -108,6 +117,25 @@ function toTexts(
   return addresses.map(({ type, address }) => `${type} ${address}`);
 }
 
-function formatLabels(labels: Readonly<Record<string, string>>): string[] {
-  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+function formatLabels(
+  labels: Readonly<Record<string, string>>,
+  before: Readonly<Record<string, string>>,
+): string[] {
+  return Object.entries(labels).map(([key, value]) => {
+    const had = Object.hasOwn(before, key) ? before[key] : undefined;
+    if (had === undefined) return toLine("+", `${key}=${value}`);
+    return toLine("~", `${key}=${had} -> ${value}`);
+  });
+}
+
+function formatAddresses(before: readonly string[], after: readonly string[]): string[] {
+  const lines = [
+    ...before.filter((one) => !after.includes(one)).map((one) => toLine("-", `address ${one}`)),
+    ...after.filter((one) => !before.includes(one)).map((one) => toLine("+", `address ${one}`)),
+  ];
+  return lines.length > 0 ? lines : [toLine("~", `order of addresses: ${after.join(", ")}`)];
+}
+
+function toLine(mark: Mark, text: string): string {
+  return `${mark} ${text}`;
 }

@@ -1,22 +1,30 @@
 /**
- * Flags of `landfall check`: those of `run`, and how to show what was found.
+ * Flags of `landfall check` beside those of `run`.
  * @module
  */
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
-import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { Impersonation } from "../../kube/credentials/mod.ts";
+import type { GivenFlags } from "../flags/given.ts";
 import type { FlagSpec } from "../flags/spec.ts";
-import { listFlags } from "../flags/table.ts";
-import { findValueProblem } from "../flags/values.ts";
+import { parseList } from "../flags/values.ts";
 import { type ParsedFlags, parseFlags } from "../flags/mod.ts";
-import { formatFlagHelp } from "../flags/help.ts";
 
-/** How the report is shown. */
+/** Format of the report. */
 export type CheckOutput = "text" | "json";
 
 /** What `landfall check` was asked for. */
 export interface CheckFlags extends ParsedFlags {
   readonly output: CheckOutput;
+  /** Whether the text has only what is wrong or odd. */
+  readonly isProblemsOnly: boolean;
+  /** Whether warnings make the exit code 1, too. */
+  readonly isStrict: boolean;
+  /** Whose permissions are checked; absent: those of the credentials. */
+  readonly impersonation?: Impersonation;
+  /** Whether a flag names the Lease. */
+  readonly isLeaseNamed: boolean;
 }
 
 /** Flags that `run` does not have. */
@@ -26,9 +34,51 @@ export const CHECK_FLAGS: readonly FlagSpec[] = [
     short: "o",
     type: "string",
     default: "text",
-    help: "Form of the report on standard output: text, or json with stable names",
+    help: "Format of the report: text, or json with stable names",
     effect: "applies",
+    group: "Report",
     choices: ["text", "json"],
+  },
+  {
+    name: "problems-only",
+    type: "bool",
+    default: "false",
+    help: "Leave out of the text what is ok",
+    effect: "applies",
+    group: "Report",
+  },
+  {
+    name: "fail-on",
+    type: "string",
+    default: "fail",
+    help: "Exit with 1 on a problem (fail), or on a warning as well (warn)",
+    effect: "applies",
+    group: "Report",
+    choices: ["fail", "warn"],
+  },
+  {
+    name: "as",
+    type: "string",
+    default: "",
+    help: "Check the permissions of this user: system:serviceaccount:NAMESPACE:NAME for a service account",
+    effect: "applies",
+    group: "Permissions",
+  },
+  {
+    name: "as-group",
+    type: "list",
+    default: "",
+    help: "Groups of the user of --as; a service account has its groups without this flag",
+    effect: "applies",
+    group: "Permissions",
+  },
+  {
+    name: "as-uid",
+    type: "string",
+    default: "",
+    help: "UID of the user of --as",
+    effect: "applies",
+    group: "Permissions",
   },
 ];
 
@@ -36,53 +86,31 @@ export const CHECK_FLAGS: readonly FlagSpec[] = [
  * Reads the flags.
  *
  * @param argv Arguments after the command
- * @param registry The controllers that there are
+ * @param registry The available controllers
  * @throws {ConfigError} with everything that is wrong
  */
 export function parseCheckFlags(
   argv: readonly string[],
   registry: readonly ControllerDefinition[] = CONTROLLERS,
 ): CheckFlags {
-  const { value, rest } = takeOutput(argv);
-  const issues = CHECK_FLAGS.flatMap((spec): ConfigIssue[] => {
-    const problem = findValueProblem(spec, value);
-    const source = `--${spec.name}`;
-    return problem === undefined ? [] : [{ source, message: `${problem}, found "${value}"` }];
-  });
-  try {
-    const parsed = parseFlags(rest, registry);
-    if (issues.length > 0 && !parsed.settings.isHelpWanted) throw new ConfigError(issues);
-    return { ...parsed, output: value === "json" ? "json" : "text" };
-  } catch (error) {
-    if (!(error instanceof ConfigError) || issues.length === 0) throw error;
-    throw new ConfigError([...issues, ...error.issues.filter((one) => !issues.includes(one))]);
-  }
+  const parsed = parseFlags(argv, registry, { flags: CHECK_FLAGS });
+  const { given, settings } = parsed;
+  const impersonation = settings.isHelpWanted ? undefined : toImpersonation(given);
+  return {
+    ...parsed,
+    output: given.text("output") === "json" ? "json" : "text",
+    isProblemsOnly: given.bool("problems-only"),
+    isStrict: given.text("fail-on") === "warn",
+    ...(impersonation && { impersonation }),
+    isLeaseNamed: given.has("leader-elect-resource-name"),
+  };
 }
 
-/** The text of `check --help`. Ends in a newline. */
-export function formatCheckHelp(registry: readonly ControllerDefinition[] = CONTROLLERS): string {
-  const head = `Usage: landfall check [flags]
-
-Says what is wrong with the settings, the cloud, the API server, the rights and the Nodes. Writes nothing.
-Ends with 0 when all is well, 1 when something is wrong, 2 when the flags are.
-
-Flags of check:
-`;
-  return `${head}${formatFlagHelp([...CHECK_FLAGS, ...listFlags(registry)])}`;
-}
-
-/** Takes `--output=json`, `--output json` and the short forms out of argv; the last one counts. */
-function takeOutput(argv: readonly string[]): { value: string; rest: string[] } {
-  let value = "text";
-  const rest: string[] = [];
-  for (let at = 0; at < argv.length; at += 1) {
-    const argument = argv[at] ?? "";
-    const [, given] = /^(?:--?output|-o)(?:=(.*))?$/s.exec(argument) ?? [];
-    if (given === undefined && !/^(--?output|-o)$/.test(argument)) rest.push(argument);
-    else {
-      value = given ?? argv[at + 1] ?? "";
-      at += given === undefined ? 1 : 0;
-    }
-  }
-  return { value, rest };
+function toImpersonation(given: GivenFlags): Impersonation | undefined {
+  const [user, uid] = [given.text("as"), given.text("as-uid")];
+  const groups = parseList(given.text("as-group"));
+  if (user !== "") return { user, groups, ...(uid !== "" && { uid }) };
+  const alone = ["as-group", "as-uid"].filter((name) => given.text(name) !== "");
+  if (alone.length === 0) return undefined;
+  throw new ConfigError(alone.map((name) => ({ source: `--${name}`, message: "needs --as" })));
 }

@@ -8,7 +8,12 @@ import { ConfigError } from "../../core/errors.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import { NOT_YET_VALID_ADVICE } from "../../core/net/server_certificate.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { loadCredentials } from "../../kube/credentials/mod.ts";
+import {
+  actAs,
+  type Credentials,
+  type Impersonation,
+  loadCredentials,
+} from "../../kube/credentials/mod.ts";
 import { KubeError } from "../../kube/api/errors.ts";
 import { createKubeClient } from "../../kube/api/http_client.ts";
 import { type CheckFinding, type KubernetesStep, toStatus } from "./report.ts";
@@ -17,16 +22,24 @@ import type { Settings } from "../flags/mod.ts";
 import { hintAtProxy } from "../proxy_hint.ts";
 import { VERSION } from "../version.ts";
 
-/** What became of the API server. */
+/** The step, and clients to go on with. */
 export interface CheckedKubernetes {
   readonly step: KubernetesStep;
-  /** To be closed. Absent when there is no use in asking further. */
+  /** Must be closed. Absent when further requests would fail, too. */
   readonly client?: KubeClient;
+  /** Acts as the user whose permissions are checked; must be closed. Absent with `client`. */
+  readonly reviewer?: KubeClient;
 }
 
-/** Longest time for one answer, in milliseconds; a person is waiting. */
+/** Where the API server is, and as whom it is asked. */
+export interface KubernetesSource extends Pick<Settings, "kubeconfig" | "master"> {
+  /** Of `reviewer`. @default {the user of the credentials} */
+  readonly impersonation?: Impersonation | undefined;
+}
+
+/** Longest time for one answer, in milliseconds. */
 const ANSWER_MS = 10_000;
-/** Longest run of a plugin that gives credentials: less than what is waited for in all, so that it is named. */
+/** Longest run of a credential plugin: shorter than the whole wait, so that the error names the plugin. */
 const PLUGIN_MS = 8_000;
 
 const ADVICE: Readonly<Record<ConnectionFault, string>> = {
@@ -45,32 +58,45 @@ const ADVICE: Readonly<Record<ConnectionFault, string>> = {
   proxy: "check proxy-url in the kubeconfig, or HTTPS_PROXY in the environment",
 };
 
+/** Loads the credentials for one short look: a slow plugin or server is soon reported. @throws {ConfigError} */
+export function loadCheckedCredentials(
+  { kubeconfig, master }: KubernetesSource,
+  env: CommandContext["env"],
+): Promise<Credentials> {
+  const where = { ...(kubeconfig ? { kubeconfig } : {}), ...(master ? { master } : {}) };
+  return loadCredentials({ ...where, env, clock: systemClock, pluginMs: PLUGIN_MS });
+}
+
+/** A client for one short look. */
+export function createCheckClient(credentials: Credentials): KubeClient {
+  return createKubeClient({
+    credentials,
+    clock: systemClock,
+    metrics: new MetricsRegistry(),
+    version: VERSION,
+    deadlineMs: ANSWER_MS,
+  });
+}
+
 /**
  * Finds the credentials, and asks for the server's version.
  *
  * @throws the signal's reason
  */
 export async function checkKubernetes(
-  { kubeconfig, master }: Pick<Settings, "kubeconfig" | "master">,
+  source: KubernetesSource,
   env: CommandContext["env"],
   signal: AbortSignal,
 ): Promise<CheckedKubernetes> {
-  const clock = systemClock;
-  const where = { ...(kubeconfig ? { kubeconfig } : {}), ...(master ? { master } : {}) };
   try {
-    const credentials = await loadCredentials({ ...where, env, clock, pluginMs: PLUGIN_MS });
+    const credentials = await loadCheckedCredentials(source, env);
     const server = new URL(credentials.server).origin;
-    const client = createKubeClient({
-      credentials,
-      clock,
-      metrics: new MetricsRegistry(),
-      version: VERSION,
-      deadlineMs: ANSWER_MS,
-    });
-    const { step, ...rest } = await askVersion(client, server, signal);
+    const other = toOther(credentials, source);
+    const { step, client } = await askVersion(createCheckClient(credentials), server, signal);
     const { host } = new URL(server);
     const findings = step.findings.map((finding) => hintAtProxy(finding, host, env));
-    return { ...rest, step: { ...step, findings } };
+    const clients = client && { client, reviewer: other ? createCheckClient(other) : client };
+    return { ...clients, step: { ...step, findings } };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.issues.map((issue): CheckFinding => ({
@@ -82,11 +108,21 @@ export async function checkKubernetes(
   }
 }
 
+/** Credentials that act as the user whose permissions are checked. @throws {ConfigError} */
+function toOther(
+  credentials: Credentials,
+  { impersonation }: KubernetesSource,
+): Credentials | undefined {
+  if (impersonation === undefined) return undefined;
+  const flags = { user: "--as", groups: "--as-group", uid: "--as-uid", extra: "--as" };
+  return actAs(credentials, impersonation, (field) => ({ source: flags[field] }));
+}
+
 async function askVersion(
   client: KubeClient,
   server: string,
   signal: AbortSignal,
-): Promise<CheckedKubernetes> {
+): Promise<Pick<CheckedKubernetes, "step" | "client">> {
   try {
     const version = findVersion(await client.get("/version", signal));
     const findings = [version === undefined ? toStranger(server) : toAnswer(server, version)];
@@ -112,7 +148,7 @@ function toAnswer(server: string, version: string): CheckFinding {
 }
 
 function toStranger(server: string): CheckFinding {
-  const message = `what answers at ${server} tells no version of Kubernetes`;
+  const message = `${server} answers, but not as a Kubernetes API server: it reports no version`;
   const advice = "check the server's address in the kubeconfig, or --master";
   return { level: "failure", code: "wrongService", message, advice };
 }
@@ -121,7 +157,8 @@ function toFailure(error: KubeError): CheckFinding {
   const { kind, message, code: status } = error;
   const fault = findConnectionFault(error) ?? (status === undefined ? "timeout" : undefined);
   if (kind === "unauthorized" && status === undefined) {
-    const advice = "mend what is named; run a command by hand, as the user that Landfall runs as";
+    const advice =
+      "fix what the message names; try a command by hand, as the user that Landfall runs as";
     return { level: "failure", code: "credentials", message, advice };
   }
   if (kind === "unauthorized") {
@@ -130,12 +167,12 @@ function toFailure(error: KubeError): CheckFinding {
   }
   if (fault !== undefined) return { level: "failure", code: fault, message, advice: ADVICE[fault] };
   if (kind === "forbidden") {
-    const advice = "the user may not even read /version: check who the credentials stand for";
+    const advice = "the user may not even read /version: check whose credentials these are";
     return { level: "failure", code: "forbidden", message, advice };
   }
   const isStranger = status !== undefined && status < 500;
   const advice = isStranger
-    ? "what answers is no API server: check the server's address in the kubeconfig, or --master"
-    : "the API server is in trouble: look at its log, and try again";
+    ? "this is no API server: check the server's address in the kubeconfig, or --master"
+    : "the API server reports an error: look at its log, and try again";
   return { level: "failure", code: isStranger ? "wrongService" : "serverError", message, advice };
 }

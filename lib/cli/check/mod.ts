@@ -1,9 +1,9 @@
 /**
- * `landfall check`: looks at settings, cloud, cluster, rights and Nodes, and says what is wrong. Writes nothing.
+ * `landfall check`: checks settings, cloud, cluster, permissions and Nodes, and says what is wrong. Writes nothing.
  * @module
  */
 import type { Needs } from "../../app/rights.ts";
-import { inspectPlainly, type Inspection, isNothingSeen } from "../../cloud/inspection.ts";
+import { isNothingSeen } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
@@ -11,7 +11,6 @@ import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
 import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
-import { withDeadline } from "../../core/clock.ts";
 import { escapeInvisible } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
@@ -19,16 +18,18 @@ import { KubeError } from "../../kube/api/errors.ts";
 import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
-import { formatCheckHelp, parseCheckFlags } from "./flags.ts";
+import { checkCloud, countNodes } from "./cloud.ts";
+import { inTime } from "./deadline.ts";
+import { type CheckFlags, parseCheckFlags } from "./flags.ts";
 import { listMissingKinds } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
+import { findLease } from "./lease.ts";
 import { listNodePlans } from "./nodes.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
 import {
   type CheckFinding,
   type CheckReport,
-  type CloudStep,
   type KubernetesStep,
   type NodesStep,
   type PermissionsStep,
@@ -41,42 +42,40 @@ import { type CheckedSettings, checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
 import { formatReport } from "./text.ts";
 import type { CommandContext } from "../command.ts";
-import type { ParsedFlags } from "../flags/mod.ts";
-import { hintAtProxy } from "../proxy_hint.ts";
+import { printHelp } from "../help.ts";
+import { findWidth } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 
-/** Longest time for each step, in milliseconds. Each request has a shorter one of its own. */
-const STEP_MS = 60_000;
 const NODES_PER_PAGE = 500;
 
 /**
  * Runs the check.
  *
- * @returns Exit code: 0 when all is well or merely odd, 1 when something is wrong
+ * @returns Exit code: 1 when there is a problem, or with `--fail-on=warn` a warning; else 0
  * @throws {ConfigError} when the flags cannot be used
  */
 export async function check(argv: readonly string[], context: CommandContext): Promise<number> {
   const { controllers: registry = CONTROLLERS } = context;
-  const { output, ...flags } = parseCheckFlags(argv, registry);
-  if (flags.settings.isHelpWanted) {
-    context.print(formatCheckHelp(registry));
-    return 0;
-  }
+  const flags = parseCheckFlags(argv, registry);
+  if (flags.settings.isHelpWanted) return printHelp(context, "check");
   if (flags.settings.isVersionWanted) {
     context.print(`landfall ${VERSION}\n`);
     return 0;
   }
   using stop = watchSignals();
   const report = await inspect({ ...flags, registry }, context, stop.signal);
-  const isJson = output === "json";
+  const { isProblemsOnly, isStrict } = flags;
   context.print(
-    isJson ? `${escapeInvisible(JSON.stringify(report, undefined, 2))}\n` : formatReport(report),
+    flags.output === "json"
+      ? `${escapeInvisible(JSON.stringify(report, undefined, 2))}\n`
+      : formatReport(report, { width: findWidth(context), isProblemsOnly }),
   );
-  return report.status === "failure" ? 1 : 0;
+  const isFailed = report.status === "failure" || (isStrict && report.status === "warning");
+  return isFailed ? 1 : 0;
 }
 
 async function inspect(
-  { settings, warnings, named, registry }: ParsedFlags & Pick<Needs, "registry">,
+  { settings, warnings, named, registry, ...flags }: CheckFlags & Pick<Needs, "registry">,
   { env, providers }: CommandContext,
   signal: AbortSignal,
 ): Promise<CheckReport> {
@@ -98,17 +97,19 @@ async function inspect(
     signal: both,
   });
   const { fitting, step } = fit(chosen, { ...checked, provider, named });
-  let kubernetes: Awaited<ReturnType<typeof checkKubernetes>> | undefined;
+  const { impersonation } = flags;
+  let kubernetes: CheckedKubernetes | undefined;
   try {
     const [cloud, cluster] = await Promise.all([
       hasCloud ? checkCloud(provider, env, signal) : { step: toSkipped(NO_CLOUD) },
-      checkKubernetes(settings, env, signal).then(async (checked) => {
+      checkKubernetes({ ...settings, impersonation }, env, signal).then(async (checked) => {
         kubernetes = checked;
         const controllers = new Set(fitting.map(({ name }) => name));
         const needs = toNeeds(settings, { registry, controllers, ...(sections && { sections }) });
+        const leaseOf = flags.isLeaseNamed ? undefined : settings.cloudProvider;
         const [step, permissions] = await Promise.all([
           checkKinds(checked, fitting, signal),
-          checkRights(checked.client, needs, signal),
+          checkRights(checked, { needs, leaseOf, user: impersonation?.user }, signal),
         ]);
         return { ...checked, step, permissions };
       }),
@@ -119,21 +120,21 @@ async function inspect(
         : { ...toSkipped(NO_CLOUD), nodes: [] };
     return toReport(VERSION, {
       settings: step,
-      cloud: cloud.step,
+      cloud: countNodes(cloud.step, nodes),
       kubernetes: cluster.step,
       permissions: cluster.permissions,
       nodes,
     });
   } finally {
     ended.abort(new Error("the check is over"));
-    kubernetes?.client?.close();
+    for (const client of [kubernetes?.client, kubernetes?.reviewer]) client?.close();
   }
 }
 
-/** Leaves out controllers that the cloud is not enough for, and says so among the settings. */
+/** Leaves out controllers that need more of the cloud than it can do, and says so among the settings. */
 function fit(
   chosen: readonly ControllerDefinition[],
-  options: Pick<ParsedFlags, "named"> &
+  options: Pick<CheckFlags, "named"> &
     Pick<CheckedSettings, "step"> & { readonly provider: Provider | undefined },
 ): { readonly fitting: readonly ControllerDefinition[]; readonly step: SettingsStep } {
   const { step, provider, named } = options;
@@ -151,7 +152,7 @@ function fit(
 }
 
 function toNeeds(
-  { election, secure }: ParsedFlags["settings"],
+  { election, secure }: CheckFlags["settings"],
   rest: Pick<Needs, "controllers" | "registry" | "sections">,
 ): Needs {
   return {
@@ -161,36 +162,7 @@ function toNeeds(
   };
 }
 
-interface CheckedCloud {
-  readonly step: CloudStep;
-  readonly inventory?: Inventory;
-}
-
-async function checkCloud(
-  provider: Provider | undefined,
-  env: CommandContext["env"],
-  signal: AbortSignal,
-): Promise<CheckedCloud> {
-  if (provider === undefined) return { step: toSkipped("the settings cannot be used") };
-  const late = (finding: CheckFinding): CheckedCloud => ({
-    step: { status: "failure", findings: [finding] },
-  });
-  return await inTime<CheckedCloud>(signal, late, async (deadline) => {
-    const inspection = await inspectCloud(provider, deadline);
-    const { findings: found, inventory, ...facts } = inspection;
-    const findings = found.map((finding) => hintAtProxy(finding, facts.endpoint, env));
-    const step = { status: toStatus(findings), findings, ...facts };
-    return { step, ...(inventory === undefined ? {} : { inventory }) };
-  });
-}
-
-function inspectCloud(provider: Provider, signal: AbortSignal): Promise<Inspection> {
-  if (provider.inspect) return provider.inspect(signal);
-  const listInventory = (both: AbortSignal): Promise<Inventory> => provider.listInventory([], both);
-  return inspectPlainly({ endpoint: provider.name, listInventory }, signal);
-}
-
-/** Adds what is missing of the kinds that controllers watch. */
+/** Adds the kinds that controllers watch and the API server lacks. */
 async function checkKinds(
   { client, step }: CheckedKubernetes,
   chosen: readonly ControllerDefinition[],
@@ -206,21 +178,39 @@ async function checkKinds(
   return { ...step, status: toStatus(findings), findings };
 }
 
+interface WantedRights {
+  readonly needs: Needs;
+  /** Cloud provider whose Lease is looked for; absent: a flag names the Lease. */
+  readonly leaseOf: string | undefined;
+  /** The user whose permissions are checked; absent: the user of the credentials. */
+  readonly user: string | undefined;
+}
+
 async function checkRights(
-  client: KubeClient | undefined,
-  needs: Needs,
+  { client, reviewer }: CheckedKubernetes,
+  { needs, leaseOf, user }: WantedRights,
   signal: AbortSignal,
 ): Promise<PermissionsStep> {
-  if (client === undefined) return { ...toSkipped(NO_KUBERNETES), permissions: [] };
+  if (!client || !reviewer) return { ...toSkipped(NO_KUBERNETES), permissions: [] };
   const late = (finding: CheckFinding): PermissionsStep => ({
     status: "failure",
     findings: [finding],
     permissions: [],
   });
-  return await inTime(signal, late, (deadline) => checkPermissions(client, needs, deadline));
+  return await inTime(signal, late, async (deadline) => {
+    const { lease: fallback } = needs;
+    const found =
+      fallback && leaseOf !== undefined
+        ? await findLease({ client, reviewer, fallback, provider: leaseOf }, deadline)
+        : undefined;
+    const wanted = found ? { ...needs, lease: found.lease } : needs;
+    const step = await checkPermissions(reviewer, wanted, deadline);
+    const findings = found ? [found.finding] : [];
+    return { ...step, findings, ...(user !== undefined && { user }) };
+  });
 }
 
-const NO_CLOUD = "no controller that runs needs a cloud";
+const NO_CLOUD = "no chosen controller needs a cloud";
 const NO_KUBERNETES = "the API server cannot be used";
 
 interface NodeSources {
@@ -238,7 +228,7 @@ async function checkNodes(
   if (provider === undefined || inventory === undefined) {
     return { ...toSkipped("the cloud cannot be used"), nodes: [] };
   }
-  // What is not seen for want of rights would look lost, one Node after the other.
+  // Without the right to see machines every Node would look lost.
   if (isNothingSeen(inventory)) {
     return { ...toSkipped("the cloud shows nothing to compare them with"), nodes: [] };
   }
@@ -266,24 +256,6 @@ function listNodeFindings(nodes: NodesStep["nodes"], items: readonly Node[]): Ch
   const foreign = nodes.filter(({ presence }) => presence === "foreign");
   if (foreign.length < nodes.length) return listReplicaFindings(items);
   const message = "every Node has the provider ID of another cloud";
-  const advice = "check --cloud-provider: there is nothing to do here";
+  const advice = "check --cloud-provider: Landfall has nothing to do here";
   return [{ level: "warning", code: "allForeign", message, advice }];
-}
-
-/** Does a step within its time; a late one becomes a finding. */
-async function inTime<T>(
-  signal: AbortSignal,
-  toLate: (finding: CheckFinding) => T,
-  work: (deadline: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const deadline = withDeadline(signal, STEP_MS);
-  try {
-    return await work(deadline);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!deadline.aborted) throw error;
-    const message = `this step was not done within ${STEP_MS / 1_000} s`;
-    const advice = "try again; if it stays so, what is asked here is overloaded";
-    return toLate({ level: "failure", code: "timeout", message, advice });
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * What Landfall would make of each Node: read, compared, never written.
+ * What Landfall would do about each Node. Reads and compares; writes nothing.
  * @module
  */
 import type { FindingLevel } from "../../cloud/inspection.ts";
@@ -12,23 +12,25 @@ import type {
   Provider,
   UnknownReason,
 } from "../../cloud/provider.ts";
-import { isReady, toIdentity } from "../../controllers/identity.ts";
+import { isReady, isUninitialized, toIdentity } from "../../controllers/identity.ts";
 import { Claims } from "../../controllers/node/rivals.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { type NodeChange, type NodeOutlook, toOutlook } from "./changes.ts";
 
-/** What a Node matches, and what would become of it. */
+/** What a Node matches, and what Landfall would do about it. */
 export interface NodePlan {
   readonly name: string;
-  /** `warning`: its machine is gone, or nothing can be said about it. */
+  /** `failure`: it stays tainted. `warning`: its machine is gone or unknown, or something else needs attention. */
   readonly level: FindingLevel;
   /** Whether its kubelet says that it is ready. */
   readonly ready: boolean;
-  /** As it stands on the Node. */
+  /** Whether it has the taint of a Node that waits for its cloud. */
+  readonly uninitialized: boolean;
+  /** As the Node has it. */
   readonly providerId?: string;
-  /** What the cloud says of its machine. */
+  /** What the cloud says about its machine. */
   readonly presence: Presence["kind"];
-  /** Why nothing can be said, when `presence` is `unknown`. */
+  /** Why the machine is unknown, when `presence` is `unknown`. */
   readonly reason?: UnknownReason;
   /** The same in words; or what proves that the machine is gone. */
   readonly message?: string;
@@ -40,9 +42,9 @@ export interface NodePlan {
     readonly state: InstanceState;
     readonly providerId: string;
   };
-  /** What Landfall would write; nothing when all is as it should be. */
+  /** What Landfall would write; empty when the Node is as it should be. */
   readonly changes: readonly NodeChange[];
-  /** Why it could not write what it should. */
+  /** What keeps Landfall from writing what it should. */
   readonly problems: readonly string[];
 }
 
@@ -53,23 +55,29 @@ export interface NodePlanSources {
   readonly inventory: Inventory;
 }
 
+/** A Node and what the cloud says about its machine. */
+export interface MatchedNode {
+  readonly node: Node;
+  readonly presence: Presence;
+}
+
 /** Most Nodes that the cloud is asked about one by one. */
 const READS_MAX = 50;
 
 /**
- * Matches every Node, by name. Those that the inventory lacks are asked for directly, the first fifty of them; when
- * time is up the rest stays as the inventory has it.
+ * Matches every Node, sorted by name. The first fifty that the inventory lacks are read directly; when time is up, the
+ * others stay as the inventory has them.
  *
- * @param signal Ends the direct questions
+ * @param signal Ends the direct reads
  */
-export async function listNodePlans(
+export async function matchNodes(
   nodes: readonly Node[],
   sources: NodePlanSources,
   signal: AbortSignal,
-): Promise<NodePlan[]> {
+): Promise<MatchedNode[]> {
   const sorted = nodes.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   let reads = 0;
-  const matched = await Promise.all(
+  return await Promise.all(
     sorted.map(async (node) => {
       const identity = toIdentity(node);
       const found = sources.provider.findInstance(sources.inventory, identity);
@@ -80,6 +88,15 @@ export async function listNodePlans(
       return { node, presence };
     }),
   );
+}
+
+/** Plans every Node after {@linkcode matchNodes}. */
+export async function listNodePlans(
+  nodes: readonly Node[],
+  sources: NodePlanSources,
+  signal: AbortSignal,
+): Promise<NodePlan[]> {
+  const matched = await matchNodes(nodes, sources, signal);
   const presences = new Map(matched.map(({ node, presence }) => [node.metadata.name, presence]));
   const claims = Claims.of(nodes, sources.provider, (name) => presences.get(name));
   return matched.map(({ node, presence }) =>
@@ -102,16 +119,24 @@ async function readPresence(
 
 function toPlan(node: Node, presence: Presence, outlook: NodeOutlook): NodePlan {
   const providerId = node.spec?.providerID;
-  const isKnown = presence.kind === "present" || presence.kind === "foreign";
   return {
     ...outlook,
     name: node.metadata.name,
-    level: isKnown && outlook.problems.length === 0 ? "ok" : "warning",
+    level: toLevel(node, presence, outlook),
     ready: isReady(node),
+    uninitialized: isUninitialized(node),
     ...(providerId ? { providerId } : {}),
     presence: presence.kind,
     ...toDetails(presence),
   };
+}
+
+/** A Node that stays tainted runs no pods, which is why somebody checks. One of another cloud waits for that cloud. */
+function toLevel(node: Node, { kind }: Presence, { changes, problems }: NodeOutlook): FindingLevel {
+  const isWaiting = isUninitialized(node) && !changes.some(({ what }) => what === "initialise");
+  if (isWaiting) return kind === "foreign" ? "warning" : "failure";
+  const isKnown = kind === "present" || kind === "foreign";
+  return isKnown && problems.length === 0 ? "ok" : "warning";
 }
 
 function toDetails(

@@ -1,5 +1,5 @@
 /**
- * Whether the credentials have the rights that Landfall needs.
+ * Whether a user has the permissions that Landfall needs.
  * @module
  */
 import { listRights, type Needs } from "../../app/rights.ts";
@@ -10,8 +10,9 @@ import type { Right } from "../../kube/access/rights.ts";
 import { type PermissionAnswer, type PermissionsStep, toStatus } from "./report.ts";
 
 /**
- * Asks for every right that is needed.
+ * Asks about every permission that is needed.
  *
+ * @param client Acts as the user
  * @throws the signal's reason
  */
 export async function checkPermissions(
@@ -47,11 +48,14 @@ function toPermission(
 function toAdvice(permissions: readonly PermissionAnswer[]): { advice?: string } {
   const missing = permissions.filter(({ allowed }) => allowed !== "yes");
   if (missing.length === 0) return {};
+  if (missing.every(({ reason = "" }) => /cannot impersonate/.test(reason))) {
+    return { advice: "allow your own user the verb impersonate, or leave out --as" };
+  }
   const lease = missing.find(({ resource }) => resource === "leases");
   const role = lease ? ` (for leases a Role in ${lease.namespace})` : "";
-  const grant = `grant what is missing to the user of the credentials, by a ClusterRole${role} and its binding`;
-  // The manifests grant one Lease, and it is not the one that is used when no flag names any.
+  const grant = `grant what is missing to this user with a ClusterRole${role} and its binding`;
+  // The manifests grant the Lease that they name, which is not the default of the flag.
   const isNamed = missing.some(({ resource, name }) => resource === "leases" && name);
   const flag = "--leader-elect-resource-name";
-  return { advice: isNamed ? `${grant}; or name by ${flag} the Lease that it may use` : grant };
+  return { advice: isNamed ? `${grant}; or name the Lease that it may use with ${flag}` : grant };
 }

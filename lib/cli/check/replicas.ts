@@ -1,15 +1,15 @@
 /**
- * How many replicas of Landfall the Nodes of a cluster have room for: which way to install fits, said by `check`. Pure.
+ * Whether the DaemonSet or the Deployment fits the Nodes of a cluster, for `landfall check`. Pure.
  * @module
  */
 import type { Node } from "../../kube/kinds/node.ts";
 import type { CheckFinding } from "./report.ts";
 
-/** Marks the Nodes that the DaemonSet runs on, as kubeadm, RKE2 and k3s set it. */
+/** kubeadm, RKE2 and k3s set this label on control planes, where the DaemonSet runs. */
 const CONTROL_PLANE = "node-role.kubernetes.io/control-plane";
 
 /**
- * Says what becomes of the DaemonSet and the Deployment on these Nodes. Always `ok`: Landfall may run as neither.
+ * Says how many replicas the DaemonSet runs on these Nodes. Always `ok`: Landfall may also run outside the cluster.
  *
  * @returns nothing when there are no Nodes
  */
@@ -23,13 +23,13 @@ export function listReplicaFindings(nodes: readonly Node[]): CheckFinding[] {
 function toWithPlanes(planes: number): Pick<CheckFinding, "message"> {
   const message =
     planes === 1
-      ? "1 control plane: the DaemonSet runs 1 replica; while an upgrade replaces it, nobody acts for some seconds"
-      : `${planes} control planes: the DaemonSet runs a replica on each; an upgrade replaces one after the other`;
+      ? "1 control plane: the DaemonSet runs 1 replica; no replica acts for some seconds during an upgrade"
+      : `${planes} control planes: the DaemonSet runs a replica on each; an upgrade replaces one at a time`;
   return { message };
 }
 
 function toWithoutPlanes(nodes: number): Pick<CheckFinding, "message" | "advice"> {
-  const message = `no Node has the label ${CONTROL_PLANE}, so the DaemonSet would run nothing`;
+  const message = `no Node has the label ${CONTROL_PLANE}, so the DaemonSet would run no replica`;
   const install =
     "install the Deployment: deploy/manifests/deployment.yaml, or useDaemonSet: false in the chart";
   const single = "; on 1 Node with 1 replica, as a second one would stay Pending";

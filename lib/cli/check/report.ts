@@ -1,12 +1,12 @@
 /**
- * What `landfall check` found: the shape of `--output=json`, and what it means for the exit code. Pure.
+ * The report of `landfall check`: the shape of `--output=json`, and the status that decides the exit code. Pure.
  * @module
  */
 import type { Finding, FindingLevel, InspectedPart } from "../../cloud/inspection.ts";
 import type { Access, AccessAnswer } from "../../kube/access/review.ts";
 import type { NodePlan } from "./nodes.ts";
 
-/** A finding, and the place in the settings that it is about, if it is about one. */
+/** A finding, and its place in the settings, if it has one. */
 export interface CheckFinding extends Finding {
   /** File, flag or environment variable. */
   readonly source?: string;
@@ -20,7 +20,7 @@ export interface CheckFinding extends Finding {
 
 /** One step of the check. */
 export interface CheckStep {
-  /** The gravest of what was found; `skipped`: not done, for the reason in `skipped`. */
+  /** The worst level found; `skipped`: see the reason in `skipped`. */
   readonly status: FindingLevel | "skipped";
   readonly skipped?: string;
   readonly findings: readonly CheckFinding[];
@@ -28,7 +28,7 @@ export interface CheckStep {
 
 /** The settings: flags, the file of the cloud, the environment. */
 export interface SettingsStep extends CheckStep {
-  /** As given by `--cloud-provider`; absent: no controller that runs needs a cloud. */
+  /** As given by `--cloud-provider`; absent: no chosen controller needs a cloud. */
   readonly provider?: string;
   /** As given by `--cloud-config`. */
   readonly file?: string;
@@ -45,23 +45,25 @@ export interface CloudStep extends CheckStep {
 export interface KubernetesStep extends CheckStep {
   /** Scheme, host and port. */
   readonly server?: string;
-  /** As the server tells it: `v1.35.0`. */
+  /** As the server reports it: `v1.35.0`. */
   readonly version?: string;
 }
 
-/** One right that Landfall needs, and whether it has it. */
+/** One permission that Landfall needs, and whether it has it. */
 export interface PermissionAnswer extends Access, AccessAnswer {
   readonly level: FindingLevel;
-  /** What it is needed for. */
+  /** What Landfall needs it for. */
   readonly purpose: string;
-  /** Whether Landfall cannot do its work without it. */
+  /** Whether Landfall cannot work without it. */
   readonly mandatory: boolean;
 }
 
-/** The rights. */
+/** The permissions. */
 export interface PermissionsStep extends CheckStep {
+  /** The user of `--as`; absent: the user of the credentials. */
+  readonly user?: string;
   readonly permissions: readonly PermissionAnswer[];
-  /** What to do about those that are missing. */
+  /** How to grant what is missing. */
   readonly advice?: string;
 }
 
@@ -75,11 +77,12 @@ export interface NodesStep extends CheckStep {
 export interface CheckReport {
   /** Of Landfall. */
   readonly version: string;
-  /** The gravest of all steps; `failure` makes the exit code 1. */
+  /** The worst level of all steps; `failure` makes the exit code 1. */
   readonly status: FindingLevel;
-  /** How many things are wrong, and how many look odd. */
+  /** How many problems, warnings and things in order were found. */
   readonly failures: number;
   readonly warnings: number;
+  readonly passed: number;
   readonly settings: SettingsStep;
   readonly cloud: CloudStep;
   readonly kubernetes: KubernetesStep;
@@ -93,18 +96,18 @@ export type CheckSteps = Pick<
   "settings" | "cloud" | "kubernetes" | "permissions" | "nodes"
 >;
 
-/** The gravest level; `ok` of none. */
+/** The worst level; `ok` for an empty list. */
 export function toStatus(found: readonly { readonly level: FindingLevel }[]): FindingLevel {
   if (found.some(({ level }) => level === "failure")) return "failure";
   return found.some(({ level }) => level === "warning") ? "warning" : "ok";
 }
 
-/** A step that was not done. */
+/** A skipped step. */
 export function toSkipped(reason: string): CheckStep & { readonly status: "skipped" } {
   return { status: "skipped", skipped: reason, findings: [] };
 }
 
-/** Puts the steps together and counts. */
+/** Combines the steps and counts their findings. */
 export function toReport(version: string, steps: CheckSteps): CheckReport {
   const { settings, cloud, kubernetes, permissions, nodes } = steps;
   const all = [
@@ -119,6 +122,7 @@ export function toReport(version: string, steps: CheckSteps): CheckReport {
     status: toStatus(all),
     failures: count("failure"),
     warnings: count("warning"),
+    passed: count("ok"),
     settings,
     cloud,
     kubernetes,

@@ -1,121 +1,175 @@
 /**
- * The report of `landfall check` for people. Pure.
+ * The report of `landfall check` as text. Pure.
  * @module
  */
 import { formatConfigIssue } from "../../core/errors.ts";
 import { toPlainText } from "../../core/text/printable.ts";
-import { formatTable } from "../../http/text_table.ts";
+import { wrapAfter } from "../../core/text/wrap.ts";
 import { type FindingLevel, toSeen } from "../../cloud/inspection.ts";
+import type { MatchedBy } from "../../cloud/provider.ts";
 import type {
-  CheckFinding,
   CheckReport,
   CheckStep,
   CloudStep,
   NodesStep,
+  PermissionAnswer,
   PermissionsStep,
 } from "./report.ts";
 import { formatChange } from "./changes.ts";
 import type { NodePlan } from "./nodes.ts";
 import { formatResource } from "./permissions.ts";
 
+/** How the report is shown. */
+export interface ReportOptions {
+  /** Most characters of a line. @default {Infinity} */
+  readonly width?: number;
+  /** Whether everything that is ok is left out. @default {false} */
+  readonly isProblemsOnly?: boolean;
+}
+
+/** One entry, and the lines that belong to it. */
+interface Entry {
+  readonly level: FindingLevel;
+  readonly text: string;
+  /** Each begins with a mark: `->`, `!`, `+`, `~` or `-`. @default {none} */
+  readonly more?: readonly string[];
+}
+
 const MARKS: Readonly<Record<FindingLevel, string>> = {
   ok: "ok",
   warning: "WARN",
   failure: "FAIL",
 };
+const INDENT = " ".repeat(8);
 
-/** Shows a report: a section for each step, a mark on each line, and what to do about what is wrong. */
-export function formatReport(report: CheckReport): string {
+const MATCHED_BY: Readonly<Record<MatchedBy, string>> = {
+  providerId: "provider ID",
+  systemUuid: "system UUID",
+  swappedSystemUuid: "system UUID in reversed byte order",
+  name: "name",
+};
+
+/** Shows a report: a section for each step, a mark on each line, and how to fix what is wrong. */
+export function formatReport(report: CheckReport, options: ReportOptions = {}): string {
   const { settings, cloud, kubernetes, permissions, nodes } = report;
-  const sections = [
-    formatStep(settings.provider ? `Settings of ${settings.provider}` : "Settings", settings),
-    formatStep(toTitle("Cloud", cloud.endpoint), cloud, formatHosts(cloud)),
-    formatStep(toTitle("Kubernetes", kubernetes.server), kubernetes),
-    formatStep("Permissions", permissions, formatPermissions(permissions)),
-    formatStep("Nodes", nodes, formatNodes(nodes)),
+  const { user } = permissions;
+  const sections: readonly (readonly [title: string, step: CheckStep, more: readonly Entry[]])[] = [
+    [settings.provider ? `Settings of ${settings.provider}` : "Settings", settings, []],
+    [toTitle("Cloud", "at", cloud.endpoint), cloud, listHosts(cloud)],
+    [toTitle("Kubernetes", "at", kubernetes.server), kubernetes, []],
+    [toTitle("Permissions", "of", user), permissions, listPermissions(permissions)],
+    ["Nodes", nodes, listNodes(nodes)],
   ];
-  return `${sections.join("\n")}\n${formatSummary(report)}\n`;
+  const texts = sections.map((section) => formatSection(section, options));
+  return [...texts.filter((text) => text !== ""), formatSummary(report, options)].join("\n");
 }
 
-function toTitle(name: string, where: string | undefined): string {
-  return where === undefined ? name : `${name} at ${toPlainText(where)}`;
+function toTitle(name: string, word: string, what: string | undefined): string {
+  return what === undefined ? name : `${name} ${word} ${toPlainText(what)}`;
 }
 
-function formatStep(title: string, step: CheckStep, more = ""): string {
-  const skipped = step.skipped === undefined ? "" : `  skipped: ${toPlainText(step.skipped)}\n`;
-  return `${title}\n${skipped}${step.findings.map(formatFinding).join("")}${more}`;
+function formatSection(
+  [title, step, more]: readonly [string, CheckStep, readonly Entry[]],
+  { width = Infinity, isProblemsOnly = false }: ReportOptions,
+): string {
+  const findings = step.findings.map((finding): Entry => ({
+    level: finding.level,
+    text: formatConfigIssue(finding),
+    ...(finding.advice === undefined ? {} : { more: [`-> ${finding.advice}`] }),
+  }));
+  const entries = [...findings, ...more].filter(({ level }) => !isProblemsOnly || level !== "ok");
+  const isSkipped = step.skipped !== undefined && !isProblemsOnly;
+  if (entries.length === 0 && !isSkipped && isProblemsOnly) return "";
+  const skipped = isSkipped
+    ? wrapAfter("  skipped: ", toPlainText(step.skipped ?? ""), { width })
+    : "";
+  const head = wrapAfter("", title, { width });
+  return `${head}${skipped}${entries.map((entry) => formatEntry(entry, width)).join("")}`;
 }
 
-function formatFinding(finding: CheckFinding): string {
-  const line = `  ${MARKS[finding.level].padEnd(4)}  ${toPlainText(formatConfigIssue(finding))}\n`;
-  return finding.advice === undefined ? line : `${line}${formatAdvice(finding.advice)}`;
-}
-
-function formatAdvice(advice: string): string {
-  return `        -> ${toPlainText(advice)}\n`;
+function formatEntry({ level, text, more = [] }: Entry, width: number): string {
+  const first = wrapAfter(`  ${MARKS[level].padEnd(4)}  `, toPlainText(text), { width });
+  const lines = more.map((line) => {
+    const [mark = "", ...rest] = toPlainText(line).split(" ");
+    return wrapAfter(`${INDENT}${mark} `, rest.join(" "), { width });
+  });
+  return first + lines.join("");
 }
 
 /** Parts with a state of their own are findings already; the others are named. */
-function formatHosts({ parts = [] }: CloudStep): string {
+function listHosts({ parts = [] }: CloudStep): Entry[] {
   const plain = parts.filter(({ complete }) => complete === undefined);
   const kinds = new Set(plain.map(({ kind }) => kind));
-  return [...kinds]
-    .map((kind) => {
-      const names = plain.filter((part) => part.kind === kind).map(({ id, name }) => name ?? id);
-      return `  ok    ${toSeen(names.length, kind)}: ${toPlainText(names.join(", "))}\n`;
-    })
-    .join("");
+  return [...kinds].map((kind) => {
+    const names = plain.filter((part) => part.kind === kind).map(({ id, name }) => name ?? id);
+    return { level: "ok", text: `${toSeen(names.length, kind)}: ${names.join(", ")}` };
+  });
 }
 
-function formatPermissions({ permissions, advice }: PermissionsStep): string {
-  if (permissions.length === 0) return "";
-  const rows = permissions.map((one) => [
-    MARKS[one.level],
-    one.allowed,
-    one.verb,
-    formatResource(one),
-    one.name === undefined ? (one.namespace ?? "") : `${one.namespace}/${one.name}`,
-    one.purpose,
-  ]);
-  const table = formatTable(["CHECK", "MAY", "VERB", "RESOURCE", "NAMESPACE", "WHAT FOR"], rows);
+function listPermissions({ permissions, advice }: PermissionsStep): Entry[] {
+  const last = permissions.findLastIndex(({ level }) => level !== "ok");
   const unsaid = permissions.find(({ allowed, reason }) => allowed === "unknown" && reason);
-  const why = unsaid?.reason === undefined ? "" : `        ${toPlainText(unsaid.reason)}\n`;
-  return `${indent(table)}${why}${advice === undefined ? "" : formatAdvice(advice)}`;
-}
-
-function formatNodes({ nodes }: NodesStep): string {
-  if (nodes.length === 0) return "";
-  const rows = nodes.map((node) => [
-    MARKS[node.level],
-    node.name,
-    node.ready ? "yes" : "no",
-    node.providerId ?? "",
-    node.reason ?? node.presence,
-    node.instance?.name ?? "",
-    node.matchedBy ?? "",
-  ]);
-  const header = ["CHECK", "NODE", "READY", "PROVIDER ID", "MATCH", "INSTANCE", "MATCHED BY"];
-  const words = nodes.flatMap((node) =>
-    listWords(node).map((word) => `        ${toPlainText(`${node.name}: ${word}`)}\n`),
-  );
-  return `${indent(formatTable(header, rows))}${words.join("")}`;
-}
-
-/** What is wrong with a Node, each thing once, then what would be done to it. */
-function listWords({ level, message, changes, problems }: NodePlan): string[] {
-  const wrong = level === "ok" || message === undefined ? problems : [message, ...problems];
-  return [...new Set(wrong), ...changes.map(formatChange)];
-}
-
-function formatSummary({ failures, warnings }: CheckReport): string {
-  if (failures + warnings === 0) return "All is well.";
-  const parts = [
-    ...(failures === 0 ? [] : [`${failures} ${failures === 1 ? "thing is" : "things are"} wrong`]),
-    ...(warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`]),
+  const more = [
+    ...(unsaid?.reason === undefined ? [] : [`! ${unsaid.reason}`]),
+    ...(advice === undefined ? [] : [`-> ${advice}`]),
   ];
-  return `${parts.join(", ")}.`;
+  return permissions.map((one, at) => {
+    const entry = { level: one.level, text: describePermission(one) };
+    return at === last ? { ...entry, more } : entry;
+  });
 }
 
-function indent(text: string): string {
-  return text.replaceAll(/^(?=.)/gm, "  ");
+function describePermission(one: PermissionAnswer): string {
+  const { verb, namespace, name, allowed, purpose, level } = one;
+  const place = namespace === undefined ? "" : ` in ${namespace}${name ? `/${name}` : ""}`;
+  const right = `${verb} ${formatResource(one)}${place}`;
+  if (level === "ok") return right;
+  return `${right}: ${allowed === "no" ? "not allowed" : "unknown"}; needed ${purpose}`;
+}
+
+function listNodes({ nodes }: NodesStep): Entry[] {
+  return nodes.map((node) => ({
+    level: node.level,
+    text: `${node.name}: ${describeNode(node)}`,
+    more: [...listProblems(node).map((text) => `! ${text}`), ...node.changes.flatMap(formatChange)],
+  }));
+}
+
+function describeNode(node: NodePlan): string {
+  const { instance, presence, matchedBy, message = "", ready, level } = node;
+  const waits = level === "failure" ? "stays uninitialized: " : "";
+  const notReady = ready ? "" : "; the Node is not Ready";
+  if (instance && matchedBy) {
+    const { name, state } = instance;
+    return `${waits}machine ${name} (${state}), found by ${MATCHED_BY[matchedBy]}${notReady}`;
+  }
+  const gone = presence === "absent" ? "the machine is gone: " : "";
+  return `${waits}${gone}${message}${notReady}`;
+}
+
+/** Each once, without the one that the line of the Node has already. */
+function listProblems({ problems, message, instance }: NodePlan): string[] {
+  return [...new Set(problems)].filter((text) => instance !== undefined || text !== message);
+}
+
+function formatSummary(report: CheckReport, { width = Infinity }: ReportOptions): string {
+  const { failures, warnings, passed, nodes } = report;
+  const skipped = [report.settings, report.cloud, report.kubernetes, report.permissions, nodes];
+  const counts = [
+    failures === 0 ? "No problems" : toCount(failures, "problem"),
+    ...(warnings === 0 ? [] : [toCount(warnings, "warning")]),
+    `${passed} ok`,
+    ...toSkips(skipped.filter(({ status }) => status === "skipped").length),
+  ];
+  const changed = nodes.nodes.filter(({ changes }) => changes.length > 0).length;
+  const outlook = changed === 0 ? "" : `; Landfall would change ${toCount(changed, "Node")}`;
+  return wrapAfter("", `${counts.join(", ")}${outlook}`, { width });
+}
+
+function toSkips(count: number): string[] {
+  return count === 0 ? [] : [`${toCount(count, "step")} skipped`];
+}
+
+function toCount(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }

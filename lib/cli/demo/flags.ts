@@ -3,12 +3,13 @@
  * @module
  */
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { ConfigError, describeError } from "../../core/errors.ts";
+import { ConfigError } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
+import { parseOwnFlags } from "../flags/mod.ts";
+import type { FlagSpec } from "../flags/spec.ts";
 
-/** What a person asked for. */
+/** How the demo runs. */
 export interface DemoFlags {
   readonly once: boolean;
   readonly verbose: boolean;
@@ -16,14 +17,39 @@ export interface DemoFlags {
   readonly debugAddress: ListenAddress;
 }
 
-/** What `--help` prints. */
-export const DEMO_HELP: string = `Usage: landfall demo [flags]
+/** The flags of the command. */
+export const DEMO_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "once",
+    type: "bool",
+    default: "false",
+    help: "Play the story and exit: 0 if every step succeeded, else 1",
+    effect: "applies",
+  },
+  {
+    name: "kubeconfig",
+    type: "string",
+    default: "",
+    help: "Write the kubeconfig of the simulated cluster to this new file; empty: a temporary folder",
+    effect: "applies",
+    isFile: true,
+  },
+  {
+    name: "debug-address",
+    type: "string",
+    default: "127.0.0.1:10260",
+    help: "Loopback host:port or unix socket path for the debug pages; port 0 takes a free one",
+    effect: "applies",
+  },
+  {
+    name: "verbose",
+    type: "bool",
+    default: "false",
+    help: "Show the log of the controllers, too",
+    effect: "applies",
+  },
+];
 
-  --once                     play the story and exit: 0 if every step came true, else 1
-  --kubeconfig=FILE          write the kubeconfig there (default: a temporary folder)
-  --debug-address=HOST:PORT  where the debug pages are (default 127.0.0.1:10260; port 0 takes a free one)
-  --verbose                  show the controller's log too
-`;
 /**
  * Reads the flags.
  *
@@ -31,35 +57,26 @@ export const DEMO_HELP: string = `Usage: landfall demo [flags]
  * @throws {ConfigError} when they cannot be used
  */
 export function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
-  try {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        once: { type: "boolean" },
-        verbose: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-        kubeconfig: { type: "string" },
-        "debug-address": { type: "string", default: "127.0.0.1:10260" },
-      },
-    });
-    if (values.help) return undefined;
-    return {
-      once: values.once ?? false,
-      verbose: values.verbose ?? false,
-      ...(values.kubeconfig === undefined ? {} : { kubeconfig: resolve(values.kubeconfig) }),
-      debugAddress: toLoopback(values["debug-address"]),
-    };
-  } catch (error) {
-    throw new ConfigError([{ source: "demo", message: describeError(error) }]);
-  }
+  const { given, isHelpWanted } = parseOwnFlags(argv, { flags: DEMO_FLAGS });
+  if (isHelpWanted) return undefined;
+  const kubeconfig = given.text("kubeconfig");
+  return {
+    once: given.bool("once"),
+    verbose: given.bool("verbose"),
+    ...(kubeconfig === "" ? {} : { kubeconfig: resolve(kubeconfig) }),
+    debugAddress: toLoopback(given.text("debug-address")),
+  };
 }
 
 function toLoopback(text: string): ListenAddress {
-  const address = parseListenAddress(text);
-  if (address.kind === "tcp" && !isLoopbackHost(address.host)) {
-    throw new RangeError(
-      `--debug-address: wanted a loopback address or a unix socket, found "${text}"`,
-    );
+  const source = "--debug-address";
+  try {
+    const address = parseListenAddress(text);
+    if (address.kind === "unix" || isLoopbackHost(address.host)) return address;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ConfigError([{ source, message: error.message }], { cause: error });
   }
-  return address;
+  const message = `wanted a loopback address or a unix socket, found "${text}"`;
+  throw new ConfigError([{ source, message }]);
 }

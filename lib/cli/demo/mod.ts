@@ -33,12 +33,13 @@ import { createDemoWorld, startXenOrchestraSimulator } from "../../simulator/xen
 import { ClusterView } from "./cluster.ts";
 import { countCloudRequests, countWrites, formatFigures } from "./figures.ts";
 import { type DemoFiles, toCheckCommand, writeDemoFiles } from "./files.ts";
-import { DEMO_HELP, type DemoFlags, parseDemoFlags } from "./flags.ts";
+import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import { Kubelets, SILENCE_MS } from "./kubelets.ts";
 import { narrate } from "./narrator.ts";
 import { countPasses, type Stage } from "./stage.ts";
 import { playStory } from "./story.ts";
 import type { CommandContext } from "../command.ts";
+import { printHelp } from "../help.ts";
 import { VERSION } from "../version.ts";
 
 /** Short, so that the story is; what is said of them when it begins must stay true. */
@@ -55,8 +56,7 @@ const DELETION: DeletionSettings = { ...DEFAULT_DELETION, holdOffMs: 3_000 };
 export async function demo(argv: readonly string[], context: CommandContext): Promise<number> {
   const flags = parseDemoFlags(argv);
   if (flags === undefined) {
-    context.print(DEMO_HELP);
-    return 0;
+    return printHelp(context, "demo");
   }
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
   using stop = watchSignals();
@@ -215,7 +215,8 @@ function toIntroduction({ kubernetes, cloud, files, flags }: Scene): string {
   const silence = formatDuration(SILENCE_MS);
   return `\
 A simulated Kubernetes API listens at ${kubernetes.url}
-A simulated Xen Orchestra listens at ${cloud.url}: two pools, five hosts, twelve machines
+A simulated Xen Orchestra listens at ${cloud.url}: two pools, five hosts and
+  twelve VMs, eight of which run the Nodes of the cluster
 
 Landfall itself is the real one. For the story's sake some waits are shorter than usual:
 

@@ -9,10 +9,10 @@ import type { FlagSpec } from "./spec.ts";
 import { FLAGS } from "./table.ts";
 import type { FlagToken } from "./tokens.ts";
 
-/** Least and most, both allowed. */
+/** Minimum and maximum, both allowed. */
 export type Range = readonly [least: number, most: number];
 
-/** They make the program say something and end: whoever asks a running process finds nothing to know in them. */
+/** They make the program print something and exit, so a running process never has them. */
 const ANSWERED_AT_ONCE: ReadonlySet<string> = new Set(["help", "version"]);
 
 /** The last value given for each flag, else its default. */
@@ -20,7 +20,7 @@ export class GivenFlags {
   readonly #flags: readonly FlagSpec[];
   readonly #values = new Map<string, string>();
 
-  /** @param flags Every flag that there is */
+  /** @param flags All known flags */
   constructor(tokens: readonly FlagToken[], flags: readonly FlagSpec[] = FLAGS) {
     this.#flags = flags;
     for (const { spec, value } of tokens) {
@@ -29,11 +29,16 @@ export class GivenFlags {
     }
   }
 
+  /** Whether the flag was given, with a usable value. */
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
   text(name: string): string {
     return this.#values.get(name) ?? this.#find(name).default;
   }
 
-  /** The flags that set something and their values. No flag holds a secret, except for a password within a URL. */
+  /** The flags that set something and their values. A password within a URL is removed; no other flag has a secret. */
   listEffective(): Record<string, string> {
     const effective = this.#flags.filter(
       ({ name, effect }) => effect === "applies" && !ANSWERED_AT_ONCE.has(name),

@@ -1,5 +1,5 @@
 /**
- * Flags of the Go cloud controller managers that are accepted and change nothing here, each with its reason.
+ * Flags of the Go cloud controller managers that are accepted without effect, each with its reason.
  * @module
  */
 import type { FlagSpec, FlagType } from "./spec.ts";
@@ -7,16 +7,18 @@ import type { FlagSpec, FlagType } from "./spec.ts";
 type Row = readonly [name: string, type: FlagType, fallback: string];
 
 const ONE_CERTIFICATE = "the HTTPS port has one certificate, TLS 1.2 or newer and HTTP/1.1";
-const TOKENS_ONLY = "callers of the HTTPS port show a bearer token";
-const ONE_KUBECONFIG = "the API server that is worked with also reviews the callers";
-const FIXED_REVIEWS = "reviews of callers are kept for 10 s, and refused when they cannot be had";
+const TOKENS_ONLY = "the HTTPS port accepts bearer tokens only";
+const ONE_KUBECONFIG =
+  "one kubeconfig serves all requests to the API server, access reviews included";
+const FIXED_REVIEWS =
+  "access reviews are cached for 10 s, and access is denied when a review fails";
 const NO_SERVICES = "there is no controller for load balancers";
 const NO_ROUTES = "there is no controller for routes";
 const NO_WEBHOOKS = "there are no webhooks";
 const NO_GO = "it tunes the Go runtime and its libraries";
-const LOG_LINES = "log records are single lines on standard error, written at once";
+const LOG_LINES = "log records are single lines on standard error, written immediately";
 const NO_SECOND_POOL = "first and later syncs share --concurrent-node-syncs";
-const BOUNDED_REQUESTS = "requests to the API server are bounded in flight, not throttled by rate";
+const BOUNDED_REQUESTS = "requests to the API server are limited in parallel, not by rate";
 
 const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = [
   [NO_SECOND_POOL, [["concurrent-node-status-updates", "int", "0"]]],
@@ -28,10 +30,10 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
     ],
   ],
   [
-    "the API server is spoken to in JSON",
+    "Landfall sends JSON to the API server",
     [["kube-api-content-type", "string", "application/vnd.kubernetes.protobuf"]],
   ],
-  ["the watch itself relists when it must", [["min-resync-period", "duration", "12h0m0s"]]],
+  ["watches list again when necessary", [["min-resync-period", "duration", "12h0m0s"]]],
   ["controllers start together", [["controller-start-interval", "duration", "0s"]]],
   [
     "all controllers use the credentials of the process",
@@ -62,7 +64,7 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
   ],
   [NO_SERVICES, [["concurrent-service-syncs", "int", "1"]]],
   [
-    "there is nothing to migrate from within one process",
+    "there is nothing to migrate",
     [
       ["enable-leader-migration", "bool", "false"],
       ["leader-migration-config", "string", ""],
@@ -161,14 +163,14 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
   ],
 ];
 
-/** Go accepts these without effect, too. */
+/** Go also accepts these without effect. */
 const SILENT: readonly Row[] = [
   ["allow-untagged-cloud", "bool", "false"],
   ["node-sync-period", "duration", "0s"],
   ["external-cloud-volume-plugin", "string", ""],
 ];
 
-/** What Go refuses stays refused, so that a manifest with a slip does not pass here and fail there. */
+/** Values that Go refuses are refused here, too. */
 const LIMITS: Readonly<Record<string, Pick<FlagSpec, "choices" | "least">>> = {
   "concurrent-node-status-updates": { least: 0 },
 };

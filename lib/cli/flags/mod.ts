@@ -1,5 +1,5 @@
 /**
- * Flags: from argv to the settings of the process, all problems reported at once.
+ * Reads argv into the settings of the process, and reports all problems at once.
  * @module
  */
 import type { ElectionSettings, SecureSettings } from "../../app/options.ts";
@@ -11,32 +11,32 @@ import type { ConfigIssue } from "../../core/errors.ts";
 import type { ListenAddress } from "../../http/sockets/listen_address.ts";
 import { listControllerNames, selectControllers } from "./controllers.ts";
 import { toElection } from "./election.ts";
-import { listFlags } from "./table.ts";
-import { readFlagTokens } from "./tokens.ts";
-import type { FlagToken } from "./tokens.ts";
+import type { FlagSpec } from "./spec.ts";
+import { HELP_FLAG, listFlags } from "./table.ts";
+import { type FlagToken, type FlagTokens, readFlagTokens } from "./tokens.ts";
 import { findValueProblem, parseList } from "./values.ts";
 import { GivenFlags } from "./given.ts";
 import { toListeners } from "./listeners.ts";
 
-/** What the flags ask of the process. Texts that were left empty are absent. */
+/** Settings of the process from its flags. Empty texts are absent. */
 export interface Settings {
-  /** Name of the provider; whether there is one of that name is for the registry to say. */
+  /** Name of the provider, which the registry may not have. */
   readonly cloudProvider: string;
   /** File with the provider's settings. */
   readonly cloudConfig?: string;
   readonly kubeconfig?: string;
   /** URL of the API server. */
   readonly master?: string;
-  /** Names of the controllers that run. */
+  /** Names of the controllers to run. */
   readonly controllers: ReadonlySet<string>;
   readonly concurrentNodeSyncs: number;
-  /** Of the controllers' own flags. */
+  /** Values of the controllers' own flags. */
   readonly flags: FlagValues;
   /** Where probes, metrics and debug pages are served; absent: nowhere. */
   readonly debugAddress?: ListenAddress;
-  /** The HTTPS port; absent: there is none. */
+  /** The HTTPS port; absent: it is off. */
   readonly secure?: SecureSettings;
-  /** How replicas agree on one that acts; absent: this process acts at once. */
+  /** How replicas elect a leader; absent: this process acts immediately. */
   readonly election?: ElectionSettings;
   readonly loggingFormat: "json" | "text";
   readonly logLevel: "debug" | "info";
@@ -44,7 +44,7 @@ export interface Settings {
   readonly isHelpWanted: boolean;
 }
 
-/** Settings, and what to tell the user about how they were written, one line each. */
+/** Settings, and warnings about how they were written, one line each. */
 export interface ParsedFlags {
   readonly settings: Settings;
   readonly warnings: readonly string[];
@@ -52,6 +52,18 @@ export interface ParsedFlags {
   readonly configz: Readonly<Record<string, string>>;
   /** Names of the controllers that `--controllers` names itself, rather than by `*`. */
   readonly named: ReadonlySet<string>;
+  /** All values by the name of the flag. */
+  readonly given: GivenFlags;
+  /** Arguments that are no flags. */
+  readonly args: readonly string[];
+}
+
+/** What a command takes beside the flags of `run`. */
+export interface CommandInput {
+  /** Its own flags. @default {none} */
+  readonly flags?: readonly FlagSpec[];
+  /** How many arguments may be no flags. @default {0} */
+  readonly argsMax?: number;
 }
 
 const VERBOSITY_DEBUG_MIN = 4;
@@ -60,32 +72,69 @@ const CONCURRENT_NODE_SYNCS_MAX = 1_000;
 /**
  * Reads the flags of the controller in all forms that the Go cloud controller managers accept.
  *
- * With `--help` or `--version` nothing else is complained about.
+ * With `--help` or `--version` nothing else is reported.
  *
  * @param argv Arguments after the program and the command
- * @param registry The controllers that there are
+ * @param registry The available controllers
+ * @param input What the command takes beside them
  * @throws {ConfigError} with everything that is wrong
  */
 export function parseFlags(
   argv: readonly string[],
   registry: readonly ControllerDefinition[] = CONTROLLERS,
+  { flags: own = [], argsMax = 0 }: CommandInput = {},
 ): ParsedFlags {
-  const flags = listFlags(registry);
-  const { tokens, issues: unread, slips } = readFlagTokens(argv, flags);
+  const flags = [...own, ...listFlags(registry)];
+  const { given, args, usable, issues: unread, slips, refused } = readAll(argv, flags, argsMax);
+  const { settings, warnings, named, issues: unusable } = toSettings(given, registry);
+  if (!settings.isHelpWanted && !settings.isVersionWanted) {
+    throwIssues(unread, slips, [...refused, ...unusable]);
+  }
+  const all = [...listInapplicable(usable), ...warnings];
+  const configz = given.listEffective();
+  return { settings, warnings: all, configz, named, given, args };
+}
+
+/**
+ * Reads the flags of a command that takes none of `run`. With `--help` nothing else is reported.
+ *
+ * @throws {ConfigError} with everything that is wrong
+ */
+export function parseOwnFlags(
+  argv: readonly string[],
+  { flags = [], argsMax = 0 }: CommandInput,
+): Pick<ParsedFlags, "given" | "args"> & { readonly isHelpWanted: boolean } {
+  const read = readAll(argv, [...flags, HELP_FLAG], argsMax);
+  const isHelpWanted = read.given.bool("help");
+  if (!isHelpWanted) throwIssues(read.issues, read.slips, read.refused);
+  return { given: read.given, args: read.args, isHelpWanted };
+}
+
+interface ReadFlags extends Omit<FlagTokens, "tokens"> {
+  readonly given: GivenFlags;
+  readonly usable: readonly FlagToken[];
+  readonly refused: readonly ConfigIssue[];
+}
+
+function readAll(argv: readonly string[], flags: readonly FlagSpec[], argsMax: number): ReadFlags {
+  const { tokens, ...rest } = readFlagTokens(argv, flags, argsMax);
   const { usable, issues: refused } = sortTokens(tokens);
-  const given = new GivenFlags(usable, flags);
-  const { settings, warnings, configz, named, issues: unusable } = toSettings(given, registry);
-  const refusals = [...refused, ...unusable];
+  return { ...rest, given: new GivenFlags(usable, flags), usable, refused };
+}
+
+/** @throws {ConfigError} unless there is no issue */
+function throwIssues(
+  unread: readonly ConfigIssue[],
+  slips: readonly ConfigIssue[],
+  refusals: readonly ConfigIssue[],
+): void {
   // Advice on how to write a value that is refused would only lead to the next error.
   const slipped = slips.filter(({ source }) => !refusals.some((one) => one.source === source));
   const issues = [...unread, ...slipped, ...refusals];
-  if (issues.length > 0 && !settings.isHelpWanted && !settings.isVersionWanted) {
-    throw new ConfigError(issues);
-  }
-  return { settings, warnings: [...listInapplicable(usable), ...warnings], configz, named };
+  if (issues.length > 0) throw new ConfigError(issues);
 }
 
-/** Parts the tokens with usable values from the others, so that one bad value is one issue. */
+/** Separates the tokens with usable values from the others, so that one bad value is one issue. */
 function sortTokens(tokens: readonly FlagToken[]): { usable: FlagToken[]; issues: ConfigIssue[] } {
   const usable: FlagToken[] = [];
   const issues: ConfigIssue[] = [];
@@ -102,7 +151,7 @@ function sortTokens(tokens: readonly FlagToken[]): { usable: FlagToken[]; issues
 function toSettings(
   given: GivenFlags,
   registry: readonly ControllerDefinition[],
-): ParsedFlags & { issues: ConfigIssue[] } {
+): Pick<ParsedFlags, "settings" | "warnings" | "named"> & { issues: ConfigIssue[] } {
   const names = listControllerNames(registry);
   const selection = selectControllers(parseList(given.text("controllers")), names);
   const issues = [...selection.issues];
@@ -130,7 +179,7 @@ function toSettings(
     isHelpWanted: given.bool("help"),
   };
   const { warnings, named } = selection;
-  return { settings, warnings, configz: given.listEffective(), named, issues };
+  return { settings, warnings, named, issues };
 }
 
 function toFlagValues(
@@ -146,7 +195,7 @@ function toFlagValues(
   return Object.fromEntries(values);
 }
 
-/** One line for all flags that do nothing here, each with its reason, however many a manifest carries. */
+/** One line for all flags without effect, each with its reason, however many a manifest has. */
 function listInapplicable(tokens: readonly FlagToken[]): string[] {
   const byReason = new Map<string, Set<string>>();
   for (const { spec } of tokens) {

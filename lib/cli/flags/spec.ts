@@ -3,7 +3,7 @@
  * @module
  */
 
-/** How the value of a flag is written. `list` is comma separated and adds up over repeats. */
+/** How the value of a flag is written. `list` is separated by commas; repeats of the flag add to it. */
 export type FlagType = "string" | "int" | "number" | "bool" | "duration" | "list";
 
 /**
@@ -11,10 +11,22 @@ export type FlagType = "string" | "int" | "number" | "bool" | "duration" | "list
  *
  * - `applies`: it does what its help says
  * - `inapplicable`: accepted, with one warning line that says why it has no effect
- * - `silent`: accepted without a word, since leaving it out changes nothing anywhere
- * - `removed`: an error that says what took its place
+ * - `silent`: accepted without a warning, since leaving it out changes nothing anywhere
+ * - `removed`: an error that names the replacement
  */
 export type FlagEffect = "applies" | "inapplicable" | "silent" | "removed";
+
+/** The heading that a flag stands under in `--help`. */
+export type FlagGroup =
+  | "Cloud"
+  | "Kubernetes"
+  | "Controllers"
+  | "Leader election"
+  | "HTTP"
+  | "Log"
+  | "Report"
+  | "Permissions"
+  | "Other";
 
 /** One flag. */
 export interface FlagSpec {
@@ -25,11 +37,17 @@ export interface FlagSpec {
   readonly type: FlagType;
   /** Default as it would be written after `=`. */
   readonly default: string;
-  /** What it does; why it does nothing; or what took its place. One line, without full stop. */
+  /** What it does; why it does nothing; or what replaces it. One line, without full stop. */
   readonly help: string;
   readonly effect: FlagEffect;
-  /** The only values that are accepted, when not any will do. */
+  /** @default {"Other"} */
+  readonly group?: FlagGroup;
+  /** The accepted values. @default {any} */
   readonly choices?: readonly string[];
-  /** The least whole number that is accepted, when not any will do. */
+  /** Values that a shell offers, where others may be accepted, too. */
+  readonly suggestions?: readonly string[];
+  /** The smallest accepted number. @default {any} */
   readonly least?: number;
+  /** Whether the value is the path of a file, which shells then complete. @default {false} */
+  readonly isFile?: boolean;
 }

@@ -11,21 +11,25 @@ import { PROVIDERS } from "../../providers/mod.ts";
 import { INAPPLICABLE_FLAGS } from "./inapplicable.ts";
 import type { FlagSpec } from "./spec.ts";
 
-/** Those that stand before the flags of controllers. */
+/** Flags before those of the controllers. */
 const FIRST_FLAGS: readonly FlagSpec[] = [
   {
     name: "cloud-provider",
     type: "string",
     default: PROVIDERS[0].name,
-    help: "The cloud to ask about machines",
+    help: "Cloud that runs the machines",
     effect: "applies",
+    group: "Cloud",
+    suggestions: PROVIDERS.map(({ name }) => name),
   },
   {
     name: "cloud-config",
     type: "string",
     default: "",
-    help: "File with the settings of the cloud; empty: environment variables only",
+    help: "Settings file of the cloud; empty: environment variables only",
     effect: "applies",
+    group: "Cloud",
+    isFile: true,
   },
   {
     name: "kubeconfig",
@@ -33,74 +37,95 @@ const FIRST_FLAGS: readonly FlagSpec[] = [
     default: "",
     help: "Kubeconfig file; empty: KUBECONFIG, then the service account of the pod",
     effect: "applies",
+    group: "Kubernetes",
+    isFile: true,
   },
   {
     name: "master",
     type: "string",
     default: "",
-    help: "URL of the Kubernetes API server; overrides the one of the kubeconfig",
+    help: "URL of the Kubernetes API server; overrides the server in the kubeconfig",
     effect: "applies",
+    group: "Kubernetes",
   },
   {
     name: "controllers",
     type: "list",
     default: "*",
-    help: 'Controllers to run: "*" all, "foo" that one, "-foo" not that one; the first match wins',
+    help: 'Controllers to run: "*" all, "foo" this one, "-foo" not this one; the first match wins',
     effect: "applies",
+    group: "Controllers",
   },
 ];
 
+/** Every command has it. */
+export const HELP_FLAG: FlagSpec = {
+  name: "help",
+  short: "h",
+  type: "bool",
+  default: "false",
+  help: "Print this help and exit",
+  effect: "applies",
+};
+
 const LATER_FLAGS: readonly FlagSpec[] = [
   {
-    // Go: 1. A Node waits for the API server only, so many at once cost little and a slow one holds up nobody.
+    // Go: 1. A Node waits for the API server only: many in parallel cost little, and a slow one delays no other.
     name: "concurrent-node-syncs",
     type: "int",
     default: "16",
-    help: "How many Nodes are worked on at once; at least 1",
+    help: "Number of Nodes to work on in parallel; at least 1",
     effect: "applies",
+    group: "Controllers",
   },
   {
     name: "leader-elect",
     type: "bool",
     default: "true",
-    help: "Act only while holding a Lease, so that one of several replicas does",
+    help: "Act only while holding the Lease, so that only one replica acts",
     effect: "applies",
+    group: "Leader election",
   },
   {
     name: "leader-elect-lease-duration",
     type: "duration",
     default: "15s",
-    help: "How long replicas wait for a leader that has stopped renewing",
+    help: "How long replicas wait for a leader that stopped renewing the Lease",
     effect: "applies",
+    group: "Leader election",
   },
   {
     name: "leader-elect-renew-deadline",
     type: "duration",
     default: "10s",
-    help: "How long a leader tries to renew before it stops acting; less than the lease duration",
+    help: "How long a leader tries to renew the Lease before it stops; less than the lease duration",
     effect: "applies",
+    group: "Leader election",
   },
   {
     name: "leader-elect-retry-period",
     type: "duration",
     default: "2s",
-    help: "How often a replica tries to get or to renew the Lease",
+    help: "How often a replica tries to acquire or renew the Lease",
     effect: "applies",
+    group: "Leader election",
   },
   {
     name: "leader-elect-resource-lock",
     type: "string",
     default: "leases",
-    help: "Kind of object that replicas agree by; leases is the only one",
+    help: "Kind of the lock object; only leases is supported",
     effect: "applies",
+    group: "Leader election",
     choices: ["leases"],
   },
   {
     name: "leader-elect-resource-name",
     type: "string",
     default: "cloud-controller-manager",
-    help: "Name of the Lease; each cloud controller manager of a cluster needs its own",
+    help: "Name of the Lease; each cloud controller manager in a cluster needs its own",
     effect: "applies",
+    group: "Leader election",
   },
   {
     name: "leader-elect-resource-namespace",
@@ -108,6 +133,7 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     default: "kube-system",
     help: "Namespace of the Lease",
     effect: "applies",
+    group: "Leader election",
   },
   {
     name: "debug-address",
@@ -115,6 +141,7 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     default: "127.0.0.1:10260",
     help: "Loopback host:port or unix socket path for probes, /metrics and /debug; empty: off",
     effect: "applies",
+    group: "HTTP",
   },
   {
     name: "secure-port",
@@ -122,20 +149,24 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     default: "10258",
     help: "HTTPS port for probes, and for /metrics, /configz and /debug with a token; 0: off",
     effect: "applies",
+    group: "HTTP",
   },
   {
     name: "bind-address",
     type: "string",
     default: "0.0.0.0",
-    help: "IP address that --secure-port listens at; 0.0.0.0 or ::, all of both families",
+    help: "IP address for --secure-port; 0.0.0.0 or :: means all IPv4 and IPv6 addresses",
     effect: "applies",
+    group: "HTTP",
   },
   {
     name: "tls-cert-file",
     type: "string",
     default: "",
-    help: "Certificate for --secure-port in PEM, read again when it changes; empty: one is made",
+    help: "Certificate for --secure-port in PEM, reloaded when it changes; empty: self-signed",
     effect: "applies",
+    group: "HTTP",
+    isFile: true,
   },
   {
     name: "tls-private-key-file",
@@ -143,20 +174,24 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     default: "",
     help: "Private key of --tls-cert-file in PEM",
     effect: "applies",
+    group: "HTTP",
+    isFile: true,
   },
   {
     name: "authorization-always-allow-paths",
     type: "list",
     default: "/healthz,/readyz,/livez",
-    help: "Paths on --secure-port that need no token; a * at the end stands for anything",
+    help: "Paths on --secure-port that need no token; a * at the end matches anything",
     effect: "applies",
+    group: "HTTP",
   },
   {
     name: "logging-format",
     type: "string",
     default: "text",
-    help: "Form of log records: text or json, one per line on standard error",
+    help: "Format of log records: text or json, one per line on standard error",
     effect: "applies",
+    group: "Log",
     choices: ["text", "json"],
   },
   {
@@ -164,8 +199,9 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     short: "v",
     type: "int",
     default: "0",
-    help: "Verbosity of the log; debug records from 4 on",
+    help: "Log verbosity; 4 or more adds debug records",
     effect: "applies",
+    group: "Log",
   },
   {
     name: "version",
@@ -174,14 +210,7 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     help: "Print the version and exit",
     effect: "applies",
   },
-  {
-    name: "help",
-    short: "h",
-    type: "bool",
-    default: "false",
-    help: "Print this help and exit",
-    effect: "applies",
-  },
+  HELP_FLAG,
 ];
 
 const REMOVED_FLAGS: readonly FlagSpec[] = [
@@ -201,7 +230,7 @@ const REMOVED_FLAGS: readonly FlagSpec[] = [
   },
 ];
 
-/** Every flag, with those that controllers bring; those that apply first. */
+/** Every flag of `run`, with the flags of the controllers; flags that apply come first. */
 export function listFlags(registry: readonly ControllerDefinition[]): readonly FlagSpec[] {
   const own = new Map(registry.flatMap(({ flags }) => flags).map((flag) => [flag.name, flag]));
   return [
@@ -209,6 +238,7 @@ export function listFlags(registry: readonly ControllerDefinition[]): readonly F
     ...[...own.values()].map(({ range: _range, ...flag }): FlagSpec => ({
       ...flag,
       effect: "applies",
+      group: "Controllers",
     })),
     ...LATER_FLAGS,
     ...INAPPLICABLE_FLAGS,
@@ -216,5 +246,5 @@ export function listFlags(registry: readonly ControllerDefinition[]): readonly F
   ];
 }
 
-/** Every flag of Landfall as it is. */
+/** Every flag of `run` with the controllers that Landfall has. */
 export const FLAGS: readonly FlagSpec[] = listFlags(CONTROLLERS);

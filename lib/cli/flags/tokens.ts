@@ -1,5 +1,5 @@
 /**
- * From argv to flags with values: every way of writing that Go programs accept.
+ * Splits argv into flags with values, in every form that Go programs accept.
  * @module
  */
 import type { ConfigIssue } from "../../core/errors.ts";
@@ -12,14 +12,16 @@ export interface FlagToken {
   readonly value: string;
 }
 
-/** What argv holds, and what in it is no flag of the table. */
+/** What argv holds, and what is wrong with it. */
 export interface FlagTokens {
   /** In the order given, repeats included. */
   readonly tokens: readonly FlagToken[];
+  /** Arguments that are no flags. */
+  readonly args: readonly string[];
   readonly issues: readonly ConfigIssue[];
   /**
-   * Switches whose value stands after a space, `--leader-elect true`. They are tokens with that value as well, so that
-   * a value that is refused anyway is all that needs to be told.
+   * Switches whose value stands after a space, `--leader-elect true`. They are tokens with that value, too: if the
+   * value is refused anyway, that is the only thing to report.
    */
   readonly slips: readonly ConfigIssue[];
 }
@@ -32,34 +34,42 @@ interface Written {
 }
 
 /**
- * Splits argv into flags: `--flag`, `--flag=value`, `--flag value`, `-v=2`, `-v2`, `-v 2`, one dash before a long
- * name, and `_` for `-` in names. A switch takes its value only after `=`.
+ * Splits argv into flags: `--flag`, `--flag=value`, `--flag value`, `-v=2`, `-v2`, `-ojson`, `-v 2`, one dash before a
+ * long name, and `_` for `-` in names. A switch takes its value only after `=`.
  *
  * @param argv Arguments after the program and the command
- * @param specs The flags there are
+ * @param specs The known flags
+ * @param argsMax How many arguments may be no flags; each one more is an issue. @default {0}
  */
-export function readFlagTokens(argv: readonly string[], specs: readonly FlagSpec[]): FlagTokens {
+export function readFlagTokens(
+  argv: readonly string[],
+  specs: readonly FlagSpec[],
+  argsMax = 0,
+): FlagTokens {
   const tokens: FlagToken[] = [];
+  const args: string[] = [];
   const issues: ConfigIssue[] = [];
   const slips: ConfigIssue[] = [];
   for (let at = 0; at < argv.length; at += 1) {
     const argument = argv[at] ?? "";
     if (argument === "--" || !/^-./.test(argument)) {
-      const rest = argument === "--" ? argv.slice(at + 1) : [argument];
-      issues.push(...rest.map(toPositionalIssue));
+      for (const one of argument === "--" ? argv.slice(at + 1) : [argument]) {
+        if (args.length < argsMax) args.push(one);
+        else issues.push(toArgumentIssue(one, argsMax));
+      }
       if (argument === "--") break;
       continue;
     }
-    const written = readWritten(argument);
+    const written = readWritten(argument, specs);
     const spec = findSpec(written, specs);
     if (spec === undefined) {
       issues.push(toUnknownIssue(written, specs));
-      // What follows is its value, and may be a secret: it is passed over, not repeated.
+      // The next argument is its value, and may be a secret: it is skipped, not repeated.
       if (written.value === undefined && /^[^-]/.test(argv[at + 1] ?? "")) at += 1;
       continue;
     }
     const next = argv[at + 1];
-    // `--leader-elect false` is the usual slip: Go takes a switch's value only after an equals sign.
+    // `--leader-elect false` is a common slip: Go takes the value of a switch only after an equals sign.
     if (written.value === undefined && spec.type === "bool" && /^(true|false)$/i.test(next ?? "")) {
       slips.push(toSlipIssue(spec, next ?? ""));
       tokens.push({ spec, value: next ?? "" });
@@ -74,15 +84,17 @@ export function readFlagTokens(argv: readonly string[], specs: readonly FlagSpec
     if (written.value === undefined && spec.type !== "bool") at += 1;
     tokens.push({ spec, value });
   }
-  return { tokens, issues, slips };
+  return { tokens, args, issues, slips };
 }
 
-function readWritten(argument: string): Written {
+function readWritten(argument: string, specs: readonly FlagSpec[]): Written {
   const [, dashes = "", name = "", value] = /^(-+)([^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
-  // `-v2` is a one-letter flag with its value at once.
-  const glued = dashes === "-" ? /^([a-z])(\d+)$/.exec(name) : null;
-  if (glued !== null && value === undefined) {
-    return { shown: `-${glued[1]}`, name: glued[1] ?? "", value: glued[2] };
+  // `-v2` and `-ojson` are one-letter flags with their value, unless a long flag has that name.
+  const [, letter = "", glued = ""] = /^-([a-z])([a-z0-9]+)$/.exec(argument) ?? [];
+  const short = specs.find((spec) => spec.short === letter);
+  const isGlued = short?.type === "int" ? /^\d+$/.test(glued) : short?.choices?.includes(glued);
+  if (isGlued && !specs.some((spec) => spec.name === name)) {
+    return { shown: `-${letter}`, name: letter, value: glued };
   }
   return { shown: `${dashes}${name}`, name: name.replaceAll("_", "-"), value };
 }
@@ -93,7 +105,7 @@ function findSpec({ shown, name }: Written, specs: readonly FlagSpec[]): FlagSpe
   return specs.find((spec) => (isShort ? spec.short : spec.name) === name);
 }
 
-/** What a flag without `=` gets: true for a switch, else the next argument, unless that is clearly another flag. */
+/** The value of a flag without `=`: true for a switch, else the next argument, unless that is clearly a flag. */
 function toImpliedValue(spec: FlagSpec, next: string | undefined): string | undefined {
   if (spec.type === "bool") return "true";
   return next?.startsWith("--") === true ? undefined : next;
@@ -112,8 +124,9 @@ function toUnknownIssue({ shown }: Written, specs: readonly FlagSpec[]): ConfigI
   return { source: shown, message: `unknown flag; ${hint}` };
 }
 
-function toPositionalIssue(argument: string): ConfigIssue {
-  return { message: `unexpected argument "${argument}"; only flags are accepted` };
+function toArgumentIssue(argument: string, argsMax: number): ConfigIssue {
+  const wanted = argsMax === 0 ? "only flags are accepted" : `at most ${argsMax} is accepted`;
+  return { message: `unexpected argument "${argument}"; ${wanted}` };
 }
 
 function toSlipIssue({ name }: FlagSpec, value: string): ConfigIssue {

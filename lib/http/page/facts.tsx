@@ -10,16 +10,19 @@ import { formatCount } from "./marks.tsx";
 export function Facts({
   inventory,
   status,
+  nodes,
 }: {
   readonly inventory: InventoryView;
   readonly status: StatusView | undefined;
+  /** How many of the machines in the inventory are Nodes. */
+  readonly nodes: number;
 }): JSX.Element {
   return (
     <dl class="facts">
       <Fact
         name="Inventory"
         value={formatAge(inventory.ageSeconds)}
-        note={describeInventory(inventory)}
+        note={describeInventory(inventory, nodes)}
       />
       <Fact
         name={status === undefined ? "Cloud" : `Cloud: ${status.provider}`}
@@ -30,14 +33,16 @@ export function Facts({
   );
 }
 
-function describeInventory(inventory: InventoryView): string {
+/** A cloud may list only the machines that Nodes may run on, so the count alone would say little. */
+function describeInventory(inventory: InventoryView, nodes: number): string {
   const { ageSeconds, counts, lastError, lastRefreshDurationMs: tookMs } = inventory;
   if (lastError !== undefined) return "the last refresh failed";
   if (ageSeconds === null) return "";
   const machines = formatCount(counts["instances"] ?? 0, "machine");
   const unreadable = counts["undecodable"] ?? 0;
   const more = unreadable > 0 ? `, ${unreadable.toLocaleString("en")} more unreadable` : "";
-  return `${machines}${more}${tookMs === undefined ? "" : `, taken in ${tookMs} ms`}`;
+  const listed = `${machines} listed, ${nodes.toLocaleString("en")} of them Nodes`;
+  return `${listed}${more}${tookMs === undefined ? "" : `, taken in ${tookMs} ms`}`;
 }
 
 /** How much of the cloud answered; what it said before it fell silent is not said to be so now. */

@@ -58,10 +58,15 @@ function FleetMain(props: FleetMainProps): JSX.Element {
       <Lead {...props} />
       {cards.length > 0 ? <Bar counts={counts} /> : null}
       <Chips counts={counts} total={cards.length} state={state} query={query} base={base} />
-      <Facts inventory={inventory} status={status} />
+      <Facts inventory={inventory} status={status} nodes={countMachines(props.nodes)} />
       {state !== undefined || query !== "" ? <Found {...props} /> : <Everything {...props} />}
     </main>
   );
+}
+
+/** Machines of Nodes, each once. */
+function countMachines(nodes: readonly NodeView[]): number {
+  return new Set(nodes.flatMap(({ instance }) => instance?.id ?? [])).size;
 }
 
 function CloudBanner({ lastError, ageSeconds }: InventoryView): JSX.Element {

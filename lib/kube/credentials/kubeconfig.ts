@@ -8,6 +8,7 @@ import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
 import { trimSlashes } from "../../core/net/trim_slashes.ts";
 import type { LoadedCredential, TlsSettings } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
+import { readImpersonation } from "./impersonation.ts";
 import type { KubeconfigContext } from "./kubeconfig_file.ts";
 import { type SettingPlace, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
@@ -22,16 +23,6 @@ export interface ResolvedContext {
   readonly exec?: ExecSpec;
 }
 
-/** Fields of a user that would change who we are; ignoring them would mean acting with other rights than wanted. */
-const UNSUPPORTED_USER_FIELDS = {
-  "auth-provider":
-    "auth providers were removed from Kubernetes; use an exec plugin or a token instead",
-  as: "impersonation is not supported",
-  "as-uid": "impersonation is not supported",
-  "as-groups": "impersonation is not supported",
-  "as-user-extra": "impersonation is not supported",
-} as const;
-
 /**
  * Reads every file that a context names and checks what they hold.
  *
@@ -45,8 +36,10 @@ export async function resolveContext(
   readFile: ReadFile,
   master?: string,
 ): Promise<ResolvedContext> {
-  for (const [field, problem] of Object.entries(UNSUPPORTED_USER_FIELDS)) {
-    if (user.has(field)) throw toConfigError(user.place(field), problem);
+  if (user.has("auth-provider")) {
+    const problem =
+      "auth providers were removed from Kubernetes; use an exec plugin or a token instead";
+    throw toConfigError(user.place("auth-provider"), problem);
   }
   const server =
     master === undefined
@@ -56,10 +49,11 @@ export async function resolveContext(
     ...(await readClusterTls(cluster, readFile)),
     ...(await readClientPair(user, readFile)),
   };
-  const headers = await readAuthorization(user, readFile);
+  const own = await readAuthorization(user, readFile);
+  const headers = { ...own, ...readImpersonation(user) };
   const proxy = readProxy(cluster);
   const exec =
-    headers["authorization"] === undefined && user.has("exec")
+    own["authorization"] === undefined && user.has("exec")
       ? toExecSpec(user.section("exec"), { cluster, server, ca: tls.ca })
       : undefined;
   return {

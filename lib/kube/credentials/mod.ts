@@ -16,6 +16,7 @@ import { readKubeconfig } from "./kubeconfig_file.ts";
 import { type ReadFile, toConfigError } from "./problem.ts";
 
 export type { Credential, Credentials, TlsSettings } from "./credentials.ts";
+export { actAs, type Impersonation } from "./impersonation.ts";
 
 /** Less than a list is waited for: whoever waits for a plugin that hangs is told so. */
 const PLUGIN_MS = 45_000;
@@ -95,7 +96,13 @@ async function loadKubeconfig(
     }
     if (now.exec === undefined) return now.credential;
     const answer = await findPlugin(now.exec).read(fresh);
-    return { ...now.credential, ...answer, tls: { ...now.credential.tls, ...answer.tls } };
+    const { headers, tls } = now.credential;
+    return {
+      ...now.credential,
+      ...answer,
+      headers: { ...headers, ...answer.headers },
+      tls: { ...tls, ...answer.tls },
+    };
   };
   return createCredentials({ server, load, clock, log });
 }

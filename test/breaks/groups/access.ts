@@ -132,8 +132,8 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "impersonate-in-silence",
-    invariant: "a kubeconfig that asks for other rights than are used is refused",
-    edits: edit("lib/kube/credentials/kubeconfig.ts", 'as: "impersonation is not supported",', ""),
+    invariant: "a kubeconfig that asks to act as another user is obeyed or refused",
+    edits: edit("lib/kube/credentials/kubeconfig.ts", "...readImpersonation(user)", ""),
     tests: ["test/kube/credentials/kubeconfig_test.ts"],
   },
   {

@@ -28,7 +28,7 @@ function listChanges(options: NodeOptions, presence: Presence): string[] {
   return toOutlook(node, presence, {
     provider,
     claims: Claims.of([node], {}, () => undefined),
-  }).changes.map(formatChange);
+  }).changes.flatMap(formatChange);
 }
 
 test("toOutlook() names what a person should know of a machine as a problem", () => {
@@ -42,8 +42,11 @@ test("toOutlook() names what a person should know of a machine as a problem", ()
 });
 
 describe("toOutlook()", () => {
-  const zone = "topology.kubernetes.io/zone=z, failure-domain.beta.kubernetes.io/zone=z";
-  const addresses = "addresses would become: InternalIP 10.0.0.1, Hostname n";
+  const zone = [
+    "+ topology.kubernetes.io/zone=z",
+    "+ failure-domain.beta.kubernetes.io/zone=z",
+  ] as const;
+  const address = "+ address InternalIP 10.0.0.1";
   const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
   const cases: readonly (readonly [string, NodeOptions, Presence, readonly string[]])[] = [
     ["nothing for a Node that is as it should be", DONE, PRESENT, []],
@@ -51,22 +54,51 @@ describe("toOutlook()", () => {
       "the initialisation of a new Node",
       {},
       PRESENT,
-      [`would be initialised: provider ID test://i, ${zone}`, addresses],
+      [
+        "- taint node.cloudprovider.kubernetes.io/uninitialized",
+        "+ provider ID test://i",
+        ...zone,
+        address,
+      ],
     ],
-    ["labels that differ", { ...DONE, labels: {} }, PRESENT, [`labels would become: ${zone}`]],
-    ["addresses that differ", { ...DONE, addresses: [["Hostname", "n"]] }, PRESENT, [addresses]],
+    ["labels that are missing", { ...DONE, labels: {} }, PRESENT, zone],
+    [
+      "a label that differs",
+      { ...DONE, labels: { ...DONE.labels, "topology.kubernetes.io/zone": "y" } },
+      PRESENT,
+      ["~ topology.kubernetes.io/zone=y -> z"],
+    ],
+    ["an address that is missing", { ...DONE, addresses: [["Hostname", "n"]] }, PRESENT, [address]],
+    [
+      "an address of another type",
+      {
+        ...DONE,
+        addresses: [
+          ["ExternalIP", "10.0.0.1"],
+          ["Hostname", "n"],
+        ],
+      },
+      PRESENT,
+      ["- address ExternalIP 10.0.0.1", address],
+    ],
+    [
+      "addresses in another order",
+      { ...DONE, addresses: DONE.addresses?.toReversed() ?? [] },
+      PRESENT,
+      ["~ order of addresses: InternalIP 10.0.0.1, Hostname n"],
+    ],
     [
       "the shutdown taint",
       DONE,
       STOPPED,
-      ["would get the shutdown taint: its machine does not run"],
+      ["+ taint node.cloudprovider.kubernetes.io/shutdown: its machine does not run"],
     ],
     ["no second shutdown taint", { ...DONE, taints: [shutdown] }, STOPPED, []],
     [
       "a deletion",
       DONE,
       ABSENT,
-      ["would be deleted, after the hold-off and within the fleet limit of `deletion`"],
+      ["- the Node itself, after deletion.holdOff and within the fleet limit"],
     ],
     ["no deletion of an uninitialised Node", { ...DONE, uninitialized: true }, ABSENT, []],
     ["no deletion of a Node without a provider ID", { uninitialized: false }, ABSENT, []],

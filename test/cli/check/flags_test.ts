@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatCheckHelp, parseCheckFlags } from "../../../lib/cli/check/flags.ts";
+import { CHECK_FLAGS, parseCheckFlags } from "../../../lib/cli/check/flags.ts";
 
 describe("parseCheckFlags()", () => {
   test.each([
@@ -8,6 +8,7 @@ describe("parseCheckFlags()", () => {
     ["--output json", "json"],
     ["-o json", "json"],
     ["-o=json", "json"],
+    ["-ojson", "json"],
     ["--output=json -o text", "text"],
   ])("reads the output of `%s`", (line, output) => {
     const argv = line.split(" ").filter((one) => one !== "");
@@ -23,12 +24,13 @@ describe("parseCheckFlags()", () => {
 
   test.each([
     [["--output=xml"], ['--output: wanted text or json, found "xml"']],
-    [["--output"], ['--output: wanted text or json, found ""']],
+    [["-oxml"], ["-oxml: unknown flag; see --help"]],
+    [["--output"], ["--output: wanted a value, nothing follows; write --output=VALUE"]],
     [
       ["--frob", "-o", "yaml"],
-      ['--output: wanted text or json, found "yaml"', "--frob: unknown flag; see --help"],
+      ["--frob: unknown flag; see --help", '--output: wanted text or json, found "yaml"'],
     ],
-    [["--outptu=json"], ["--outptu: unknown flag; see --help"]],
+    [["--outptu=json"], ["--outptu: unknown flag; did you mean --output?"]],
   ])("refuses %j", (argv, problems) => {
     expect(() => parseCheckFlags(argv)).toThrow(problems.join("\n"));
   });
@@ -36,8 +38,32 @@ describe("parseCheckFlags()", () => {
   test("complains of nothing beside --help", () => {
     expect(parseCheckFlags(["--output=xml", "--help"]).settings.isHelpWanted).toBe(true);
   });
+
+  test("reads what the report has and what makes it fail", () => {
+    expect(parseCheckFlags([])).toMatchObject({ isProblemsOnly: false, isStrict: false });
+    expect(parseCheckFlags(["--problems-only", "--fail-on=warn"])).toMatchObject({
+      isProblemsOnly: true,
+      isStrict: true,
+    });
+    expect(() => parseCheckFlags(["--fail-on=never"])).toThrow("wanted fail or warn");
+  });
+
+  test("reads whom to act as, and knows whether a flag names the Lease", () => {
+    expect(parseCheckFlags([]).impersonation).toBeUndefined();
+    const argv = ["--as=jane", "--as-group=a", "--as-group=b", "--as-uid=1"];
+    expect(parseCheckFlags(argv).impersonation).toEqual({
+      user: "jane",
+      groups: ["a", "b"],
+      uid: "1",
+    });
+    expect(() => parseCheckFlags(["--as-group=a", "--as-uid=1"])).toThrow(
+      "--as-group: needs --as\n--as-uid: needs --as",
+    );
+    expect(parseCheckFlags([]).isLeaseNamed).toBe(false);
+    expect(parseCheckFlags(["--leader-elect-resource-name=l"]).isLeaseNamed).toBe(true);
+  });
 });
 
-test("formatCheckHelp() has the flags of run and its own", () => {
-  expect(formatCheckHelp()).toMatch(/-o, --output=text .*\n[^]*--cloud-config=/);
+test("CHECK_FLAGS stand in groups of their own", () => {
+  expect([...new Set(CHECK_FLAGS.map(({ group }) => group))]).toEqual(["Report", "Permissions"]);
 });

@@ -99,10 +99,11 @@ function registerLiveNode(): void {
 describe("check()", () => {
   test("ends with 0 when all is well, as text", async () => {
     const { code, out } = await run(byToken());
-    expect(out).toEndWith("\nAll is well.\n");
+    expect(out).toMatch(/\nNo problems, \d+ ok; Landfall would change 8 Nodes\n$/);
     expect(code).toBe(0);
     expect(out).toMatch(/\nNodes\n {2}ok {4}1 control plane: the DaemonSet runs 1 replica/);
-    expect(out).toMatch(/ok +worker-uefi .* present +worker-uefi +swappedSystemUuid/);
+    expect(out).toMatch(/ok +worker-uefi: machine worker-uefi .*system UUID in reversed byte/);
+    expect(out).toContain("12 VMs are seen, 8 of them Nodes\n");
   });
 
   test("ends with 0 when all is well, as JSON", async () => {
@@ -130,12 +131,92 @@ describe("check()", () => {
     for (const { path } of written) expect(path).toEndWith("/selfsubjectaccessreviews");
   });
 
+  test("ends with 1 when a tainted Node matches nothing", async () => {
+    const [machine] = createDemoWorld().machines.values();
+    if (machine === undefined) throw new Error("the demo has machines");
+    const node = toRegisteredNode(
+      { ...machine, nodeName: "stray", systemUuid: "00000000-0000-4000-8000-000000000001" },
+      "2026-01-01T00:00:00Z",
+    );
+    kubernetes.objects.createNode({ ...node });
+    const { code, out } = await run(byToken(), "--problems-only");
+    expect(code).toBe(1);
+    expect(out).toStartWith("Nodes\n  FAIL  stray: stays uninitialized: Xen Orchestra has no VM");
+    expect(out).toContain("\n1 problem, ");
+  });
+
+  test("ends with 1 on a warning only with --fail-on=warn", async () => {
+    kubernetes.faults.deny({ verb: "create", resource: "events" });
+    expect((await run(byToken(), "--fail-on=fail")).code).toBe(0);
+    expect((await run(byToken(), "--fail-on=warn")).code).toBe(1);
+  });
+
+  test("is as wide as the terminal says", async () => {
+    const { out } = await run({ ...byToken(), COLUMNS: "70" });
+    expect(out.split("\n").filter((line) => line.length > 70)).toEqual([]);
+  });
+
+  test("asks for the permissions of another user in the name of that user, and for nothing else", async () => {
+    const seen: string[] = [];
+    const proxy = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => {
+        const { pathname, search } = new URL(request.url);
+        const names = ["user", "group", "uid"].map((name) =>
+          request.headers.get(`impersonate-${name}`),
+        );
+        seen.push([pathname, ...names.filter((one) => one !== null)].join(" "));
+        return fetch(`${kubernetes.url}${pathname}${search}`, request);
+      },
+    });
+    const flags = [
+      "--as=system:serviceaccount:kube-system:landfall",
+      "--as-group=g",
+      "--as-uid=u",
+      `--master=${proxy.url}`,
+    ];
+    const { code, out } = await run(byToken(), ...flags);
+    await proxy.stop(true);
+    expect(code).toBe(0);
+    expect(out).toContain("Permissions of system:serviceaccount:kube-system:landfall\n");
+    const reviews = seen.filter((line) => line.includes("selfsubjectaccessreviews"));
+    const others = seen.filter((line) => !line.includes("selfsubjectaccessreviews"));
+    expect(reviews.length).toBeGreaterThan(10);
+    for (const line of reviews) {
+      expect(line).toEndWith(" system:serviceaccount:kube-system:landfall g u");
+    }
+    expect(others.length).toBeGreaterThan(2);
+    expect(others.filter((line) => line.includes(" "))).toEqual([]);
+  });
+
+  test("finds the Lease that exists by itself, and tells how run uses it", async () => {
+    const name = "cloud-controller-manager-xenorchestra";
+    kubernetes.objects.create("leases", {
+      metadata: { name, namespace: "kube-system" },
+      spec: { holderIdentity: "cp-1_x" },
+    });
+    const found = await report(byToken());
+    expect(found.permissions.findings).toMatchObject([
+      {
+        level: "ok",
+        code: "lease",
+        message: `Lease kube-system/${name}: held by cp-1_x`,
+        advice: expect.stringContaining(`--leader-elect-resource-name=${name}`),
+      },
+    ]);
+    expect(found.permissions.permissions.filter((one) => one.name === name)).toHaveLength(2);
+    const named = await run(byToken(), "--leader-elect-resource-name=other");
+    expect(named.out).toContain("update leases.coordination.k8s.io in kube-system/other\n");
+    expect(named.out).not.toContain(name);
+  });
+
   test("ends with 1 and names the right that is missing", async () => {
     kubernetes.faults.deny({ verb: "delete", resource: "nodes" });
     const { code, out } = await run(byToken());
     expect(code).toBe(1);
-    expect(out).toMatch(/FAIL +no +delete +nodes/);
-    expect(out).toEndWith("\n1 thing is wrong.\n");
+    expect(out).toMatch(/FAIL +delete nodes: not allowed; needed to/);
+    expect(out).toContain("\n1 problem, ");
   });
 
   test("ends with 0 and a warning without the right to write Events", async () => {
@@ -268,16 +349,18 @@ describe("check()", () => {
     ];
     await writeFile(file, lines.join("\n"));
     const { out } = await run({}, `--cloud-config=${file}`);
-    expect(out).not.toContain("would change");
+    expect(out).not.toContain("would change: ");
   });
 
   test("looks at an inventory file, too", async () => {
     const file = join(folder, "inventory.yaml");
     await writeFile(file, "instances: [{ id: m1, name: worker-1 }]\n");
     const { code, out } = await run({}, "--cloud-provider=static", `--cloud-config=${file}`);
-    expect(code).toBe(0);
+    // The file lacks the machines of all others, so they stay tainted.
+    expect(code).toBe(1);
+    expect(out).toContain("\n7 problems, ");
     expect(out).toContain(`Cloud at ${file}\n`);
-    expect(out).toMatch(/ok +worker-1 .* present +worker-1 +name/);
+    expect(out).toMatch(/ok +worker-1: machine worker-1 \(\w+\), found by name/);
   });
 
   test("refuses wrong flags, and an unknown provider", async () => {
@@ -286,7 +369,7 @@ describe("check()", () => {
   });
 
   test.each([
-    ["--help", "Usage: landfall check"],
+    ["--help", "Usage:\n  landfall check"],
     ["--version", `landfall ${VERSION}`],
   ])("answers %s", async (flag, text) => {
     const { code, out } = await run({}, flag);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listNodePlans } from "../../../lib/cli/check/nodes.ts";
+import { listNodePlans, matchNodes } from "../../../lib/cli/check/nodes.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { FakeProvider, toInstance, toInventory } from "../../support/cloud/instances.ts";
 
@@ -36,6 +36,7 @@ describe("listNodePlans()", () => {
         name: "a",
         level: "ok",
         ready: true,
+        uninitialized: false,
         providerId: "test://a",
         presence: "present",
         matchedBy: "providerId",
@@ -47,6 +48,7 @@ describe("listNodePlans()", () => {
         name: "b",
         level: "ok",
         ready: true,
+        uninitialized: false,
         providerId: "other://b",
         presence: "foreign",
         message: "the provider ID is another cloud's: the Node is left alone",
@@ -57,6 +59,7 @@ describe("listNodePlans()", () => {
         name: "c",
         level: "warning",
         ready: true,
+        uninitialized: false,
         presence: "unknown",
         reason: "notFound",
         message: "no such instance",
@@ -67,6 +70,7 @@ describe("listNodePlans()", () => {
         name: "d",
         level: "warning",
         ready: true,
+        uninitialized: false,
         providerId: "test://d",
         presence: "absent",
         message: "scripted",
@@ -74,6 +78,32 @@ describe("listNodePlans()", () => {
         problems: [],
       },
     ]);
+  });
+
+  const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }];
+  const toTainted = (name: string, providerID?: string): Node => {
+    const node = toNode(name, providerID);
+    return { ...node, spec: { ...node.spec, taints } };
+  };
+
+  test.each([
+    ["would be initialised", "a", undefined, "ok"],
+    ["matches nothing", "c", undefined, "failure"],
+    ["has a machine that is gone", "d", "test://d", "failure"],
+    ["is another cloud's", "b", "other://b", "warning"],
+  ] as const)("of a tainted Node that %s", async (_title, name, providerId, level) => {
+    const provider = new FakeProvider();
+    provider.instances.set("a", toInstance("a"));
+    const found = await plan(provider, [toTainted(name, providerId ?? undefined)]);
+    expect(found).toMatchObject([{ name, level, uninitialized: true }]);
+  });
+
+  test("fails a tainted Node whose machine another Node has", async () => {
+    const provider = new FakeProvider();
+    provider.instances.set("a", toInstance("a"));
+    const [, tainted] = await plan(provider, [toNode("0", "test://a"), toTainted("a")]);
+    expect(tainted).toMatchObject({ presence: "present", level: "failure", changes: [] });
+    expect(tainted?.problems.join()).toContain("claimed by");
   });
 
   test("asks directly only for what the inventory lacks, and for fifty Nodes at most", async () => {
@@ -100,4 +130,16 @@ describe("listNodePlans()", () => {
     };
     await expect(plan(provider, [toNode("a")])).rejects.toThrow("bug");
   });
+});
+
+test("matchNodes() gives each Node with its presence, by name", async () => {
+  const provider = new FakeProvider();
+  provider.instances.set("a", toInstance("a"));
+  const inventory = toInventory([...provider.instances.values()]);
+  const nodes = [toNode("b", "test://b"), toNode("a", "test://a")];
+  const matched = await matchNodes(nodes, { provider, inventory }, signal);
+  expect(matched.map(({ node, presence }) => [node.metadata.name, presence.kind])).toEqual([
+    ["a", "present"],
+    ["b", "absent"],
+  ]);
 });

@@ -18,7 +18,7 @@ describe("listReplicaFindings()", () => {
     [
       1,
       0,
-      "1 control plane: the DaemonSet runs 1 replica; while an upgrade replaces it, nobody acts for some seconds",
+      "1 control plane: the DaemonSet runs 1 replica; no replica acts for some seconds during an upgrade",
     ],
     [1, 5, "1 control plane: the DaemonSet runs 1 replica"],
     [2, 0, "2 control planes: the DaemonSet runs a replica on each"],
@@ -31,7 +31,7 @@ describe("listReplicaFindings()", () => {
 
   test("without control planes advises the Deployment", () => {
     const [finding] = listReplicaFindings(workers(2));
-    expect(finding?.message).toContain("the DaemonSet would run nothing");
+    expect(finding?.message).toContain("the DaemonSet would run no replica");
     expect(finding?.advice).toContain("useDaemonSet: false");
     expect(finding?.advice).not.toContain("1 replica");
   });

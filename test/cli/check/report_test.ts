@@ -51,6 +51,7 @@ describe("toReport()", () => {
       name: "n",
       level: "warning",
       ready: true,
+      uninitialized: false,
       presence: "unknown",
       changes: [],
       problems: [],
@@ -61,6 +62,6 @@ describe("toReport()", () => {
       permissions: { status: "failure", findings: [], permissions: [right] },
       nodes: { status: "warning", findings: [], nodes: [node] },
     });
-    expect(report).toMatchObject({ status: "failure", failures: 2, warnings: 1 });
+    expect(report).toMatchObject({ status: "failure", failures: 2, warnings: 1, passed: 0 });
   });
 });

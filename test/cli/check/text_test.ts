@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type CheckSteps, toReport, toSkipped } from "../../../lib/cli/check/report.ts";
-import { formatReport } from "../../../lib/cli/check/text.ts";
+import { formatReport, type ReportOptions } from "../../../lib/cli/check/text.ts";
 
 const FINE = { status: "ok", findings: [] } as const;
 const STEPS: CheckSteps = {
@@ -11,8 +11,8 @@ const STEPS: CheckSteps = {
   nodes: { ...FINE, nodes: [] },
 };
 
-function format(steps: Partial<CheckSteps>): string {
-  return formatReport(toReport("1", { ...STEPS, ...steps }));
+function format(steps: Partial<CheckSteps>, options: ReportOptions = {}): string {
+  return formatReport(toReport("1", { ...STEPS, ...steps }), options);
 }
 
 describe("formatReport()", () => {
@@ -27,7 +27,7 @@ describe("formatReport()", () => {
     ]) {
       expect(text.split("\n")).toContain(title);
     }
-    expect(text).toEndWith("\nAll is well.\n");
+    expect(text).toEndWith("\nNo problems, 0 ok\n");
   });
 
   test("marks findings, gives their place, and says what to do", () => {
@@ -51,7 +51,7 @@ describe("formatReport()", () => {
     expect(text).toContain("  FAIL  /c.yaml:3:2: url: wanted an address\n");
     expect(text).toContain("  WARN  odd\n        -> mend it\n");
     expect(text).toContain("Cloud\n  skipped: the settings cannot be used\n");
-    expect(text).toEndWith("\n1 thing is wrong, 1 warning.\n");
+    expect(text).toEndWith("\n1 problem, 1 warning, 0 ok, 1 step skipped\n");
   });
 
   test("names hosts, but not again the parts that have a finding", () => {
@@ -67,71 +67,113 @@ describe("formatReport()", () => {
     expect(one).toContain("  ok    1 host is seen: one\n");
   });
 
-  test("shows rights as a table with what to do", () => {
-    const right = { group: "", resource: "nodes", purpose: "to p", mandatory: true } as const;
-    const lease = { group: "coordination.k8s.io", resource: "leases", namespace: "kube-system" };
-    const text = format({
-      permissions: {
-        status: "failure",
-        findings: [],
-        advice: "grant it",
-        permissions: [
-          { ...right, subresource: "status", verb: "patch", allowed: "yes", level: "ok" },
-          { ...right, verb: "delete", allowed: "no", level: "failure" },
-          {
-            ...right,
-            ...lease,
-            verb: "get",
-            allowed: "unknown",
-            reason: "it said 403",
-            level: "warning",
-          },
-        ],
+  const right = { group: "", resource: "nodes", purpose: "to p", mandatory: true } as const;
+  const lease = { group: "coordination.k8s.io", resource: "leases", namespace: "kube-system" };
+  const PERMISSIONS: CheckSteps["permissions"] = {
+    status: "failure",
+    user: "jane",
+    findings: [],
+    advice: "grant it",
+    permissions: [
+      { ...right, subresource: "status", verb: "patch", allowed: "yes", level: "ok" },
+      { ...right, verb: "delete", allowed: "no", level: "failure" },
+      {
+        ...right,
+        ...lease,
+        name: "l",
+        verb: "get",
+        allowed: "unknown",
+        reason: "it said 403",
+        level: "warning",
       },
-    });
-    expect(text).toMatch(/^ {2}ok +yes +patch +nodes\/status +- +to p$/m);
-    expect(text).toMatch(/^ {2}FAIL +no +delete +nodes +- +to p$/m);
-    expect(text).toMatch(/^ {2}WARN +unknown +get +leases\.coordination\.k8s\.io +kube-system/m);
-    expect(text).toContain("        it said 403\n        -> grant it\n");
+    ],
+  };
+  const NODES: CheckSteps["nodes"] = {
+    status: "failure",
+    findings: [],
+    nodes: [
+      {
+        name: "a",
+        level: "ok",
+        ready: true,
+        uninitialized: false,
+        presence: "present",
+        matchedBy: "systemUuid",
+        providerId: "x://1",
+        instance: { id: "1", name: "vm", state: "running", providerId: "x://1" },
+        changes: [
+          { what: "addShutdownTaint" },
+          { what: "labels", labels: { zone: "b", host: "h" }, before: { zone: "a" } },
+        ],
+        problems: [],
+      },
+      {
+        name: "b",
+        level: "failure",
+        ready: false,
+        uninitialized: true,
+        presence: "unknown",
+        reason: "notFound",
+        message: "no such VM",
+        changes: [],
+        problems: ["it cannot be initialised", "no such VM"],
+      },
+      {
+        name: "c",
+        level: "warning",
+        ready: false,
+        uninitialized: false,
+        presence: "absent",
+        message: "404",
+        changes: [{ what: "delete" }],
+        problems: [],
+      },
+    ],
+  };
+
+  test("shows permissions one by one, and below the last missing one what to do", () => {
+    const text = format({ permissions: PERMISSIONS });
+    expect(text).toContain(`Permissions of jane
+  ok    patch nodes/status
+  FAIL  delete nodes: not allowed; needed to p
+  WARN  get leases.coordination.k8s.io in kube-system/l: unknown; needed to p
+        ! it said 403
+        -> grant it
+`);
   });
 
-  test("shows Nodes as a table, and below it why nothing can be said", () => {
-    const text = format({
-      nodes: {
-        status: "warning",
-        findings: [],
-        nodes: [
-          {
-            name: "a",
-            level: "ok",
-            ready: true,
-            presence: "present",
-            matchedBy: "systemUuid",
-            providerId: "x://1",
-            instance: { id: "1", name: "vm", state: "running", providerId: "x://1" },
-            changes: [{ what: "addShutdownTaint" }],
-            problems: [],
-          },
-          {
-            name: "b",
-            level: "warning",
-            ready: false,
-            presence: "unknown",
-            reason: "notFound",
-            message: "no such VM",
-            changes: [],
-            problems: ["it cannot be initialised", "no such VM"],
-          },
-        ],
-      },
-    });
-    expect(text).toMatch(/^ {2}ok +a +yes +x:\/\/1 +present +vm +systemUuid$/m);
-    expect(text).toMatch(/^ {2}WARN +b +no +- +notFound +- +-$/m);
-    expect(text).toContain(
-      "        a: would get the shutdown taint: its machine does not run\n" +
-        "        b: no such VM\n        b: it cannot be initialised\n",
+  test("shows each Node, with one line for each problem and each change", () => {
+    const text = format({ nodes: NODES });
+    expect(text).toContain(`Nodes
+  ok    a: machine vm (running), found by system UUID
+        + taint node.cloudprovider.kubernetes.io/shutdown: its machine does not run
+        ~ zone=a -> b
+        + host=h
+  FAIL  b: stays uninitialized: no such VM; the Node is not Ready
+        ! it cannot be initialised
+  WARN  c: the machine is gone: 404; the Node is not Ready
+        - the Node itself, after deletion.holdOff and within the fleet limit
+`);
+    expect(text).toEndWith("\n1 problem, 1 warning, 1 ok; Landfall would change 2 Nodes\n");
+  });
+
+  test("leaves out what is ok, and sections without problems", () => {
+    const text = format({ permissions: PERMISSIONS, nodes: NODES }, { isProblemsOnly: true });
+    expect(text).not.toMatch(/^ {2}ok/m);
+    expect(text).not.toContain("Settings");
+    expect(text).toStartWith("Permissions of jane\n  FAIL  delete nodes");
+    expect(text).toContain("FAIL  b:");
+    expect(text).toEndWith("2 problems, 2 warnings, 2 ok; Landfall would change 2 Nodes\n");
+    expect(format({}, { isProblemsOnly: true })).toBe("No problems, 0 ok\n");
+  });
+
+  test.each([40, 60, 80, 132])("is no wider than a terminal of %d characters", (width) => {
+    const cloud = { ...FINE, endpoint: "a".repeat(200), parts: [] };
+    const text = format({ cloud, permissions: PERMISSIONS, nodes: NODES }, { width });
+    expect(text.split("\n").filter((line) => line.length > width)).toEqual([]);
+    expect(text.replaceAll(/\s/g, "")).toBe(
+      format({ cloud, permissions: PERMISSIONS, nodes: NODES }).replaceAll(/\s/g, ""),
     );
-    expect(text).toEndWith("\n1 warning.\n");
   });
 
   test("lets no name of the cloud steer the terminal", () => {

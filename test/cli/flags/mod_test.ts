@@ -272,8 +272,8 @@ describe("parseFlags() warnings", () => {
   test("parseFlags() names all flags without effect in one line, with their reasons", () => {
     const argv = ["--kube-api-qps=50", "--kube_api_burst=100", "--profiling", "--profiling=false"];
     expect(parseFlags(argv).warnings).toEqual([
-      "flags without effect: --kube-api-qps --kube-api-burst (requests to the API server are bounded " +
-        "in flight, not throttled by rate), --profiling (it tunes the Go runtime and its libraries)",
+      "flags without effect: --kube-api-qps --kube-api-burst (requests to the API server are limited " +
+        "in parallel, not by rate), --profiling (it tunes the Go runtime and its libraries)",
     ]);
   });
 

@@ -124,7 +124,14 @@ test("P-01 listFlags() has a flag that controllers bring once, and only when the
   const flag = { name: "own", type: "int", default: "1", help: "Mine", range: [0, 9] } as const;
   const own = CONTROLLERS.map((one) => ({ ...one, flags: [flag] }));
   expect(listFlags(own).filter(({ name }) => name === "own")).toEqual([
-    { name: "own", type: "int", default: "1", help: "Mine", effect: "applies" },
+    {
+      name: "own",
+      type: "int",
+      default: "1",
+      help: "Mine",
+      effect: "applies",
+      group: "Controllers",
+    },
   ]);
   expect(listFlags([]).map(({ name }) => name)).not.toContain("node-monitor-period");
   expect(listFlags(own).map(({ name }) => name)).not.toContain("node-monitor-period");

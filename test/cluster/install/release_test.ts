@@ -22,6 +22,9 @@ const SOURCES =
 /** Debian's libc6-arm64-cross. */
 const ARM64_LIBC = "/usr/aarch64-linux-gnu";
 
+/** As git would name it; one of the two releases is made outside git. */
+const COMMIT = "0123456789abcdef0123456789abcdef01234567";
+
 let folder = "";
 let here = "";
 let elsewhere = "";
@@ -44,7 +47,7 @@ async function release(root: string, name: string): Promise<string> {
   // Another umask and another time zone change nothing either.
   const command = `umask ${name === "here" ? "022" : "077"}; exec "$0" release/mod.ts --out="$1"`;
   const TZ = name === "here" ? "UTC" : "Asia/Kathmandu";
-  const env = { PATH, HOME, TZ, SOURCE_DATE_EPOCH: EPOCH };
+  const env = { PATH, HOME, TZ, SOURCE_DATE_EPOCH: EPOCH, LANDFALL_COMMIT: COMMIT };
   await run("sh", ["-c", command, process.execPath, out], { cwd: root, env });
   return out;
 }
@@ -87,6 +90,13 @@ test("the binary for linux-amd64 tells the version of package.json", async () =>
   if (process.arch !== "x64") return;
   const { stdout } = await run(join(here, `${NAME}-linux-amd64`), ["--version"]);
   expect(stdout).toBe(`landfall ${manifest.version}\n`);
+});
+
+test("the binary for linux-amd64 knows its commit", async () => {
+  if (process.arch !== "x64") return;
+  const args = ["version", "--output=json"];
+  const { stdout } = await run(join(here, `${NAME}-linux-amd64`), args);
+  expect(JSON.parse(stdout)).toMatchObject({ version: manifest.version, commit: COMMIT });
 });
 
 test("the binary for darwin-arm64 is one", async () => {

@@ -5,17 +5,19 @@ import { toInventoryView } from "../../support/page/node_views.ts";
 
 function render(over: Partial<InventoryView> = {}, election?: ElectionView): string {
   const status = { provider: "xo", host: "cp-1", ...(election ? { election } : {}) };
-  return String(Facts({ inventory: toInventoryView(over), status }));
+  return String(Facts({ inventory: toInventoryView(over), status, nodes: 1 }));
 }
 
 test("Facts() tells how old the inventory is and what is in it", () => {
   expect(render()).toContain("<dd>3.0 s old</dd>");
-  expect(render()).toContain("2 machines, taken in 12 ms");
+  expect(render()).toContain("2 machines listed, 1 of them Nodes, taken in 12 ms");
   expect(render({ ageSeconds: 59.6 })).toContain("<dd>60 s old</dd>");
   expect(render({ ageSeconds: 600 })).toContain("<dd>10 min old</dd>");
   expect(render({ ageSeconds: null })).toContain("<dd>none yet</dd>");
   expect(render({ lastError: "timeout" })).toContain("the last refresh failed");
-  expect(render({ counts: { instances: 1, undecodable: 2 } })).toContain("1 machine, 2 more");
+  expect(render({ counts: { instances: 1, undecodable: 2 } })).toContain(
+    "1 machine listed, 1 of them Nodes, 2 more",
+  );
 });
 
 test("Facts() names the parts that did not answer in full", () => {

@@ -46,6 +46,18 @@ describe("resolveContext()", () => {
       },
     ],
     [
+      "a user to act as, beside a token",
+      {},
+      { token: "t", as: "jane", "as-groups": ["ops"] },
+      {
+        headers: {
+          authorization: "Bearer t",
+          "impersonate-user": "jane",
+          "impersonate-group": "ops",
+        },
+      },
+    ],
+    [
       "inline data before files",
       {
         "certificate-authority": "none",
@@ -169,10 +181,10 @@ describe("resolveContext()", () => {
       "users.u.user.auth-provider: auth providers were removed from Kubernetes; use an exec plugin",
     ],
     [
-      "impersonation",
+      "groups to act in without a user to act as",
       {},
-      { as: "root", token: "t" },
-      "users.u.user.as: impersonation is not supported",
+      { "as-groups": ["g"], token: "t" },
+      "users.u.user.as-groups: needs as, the name of the user",
     ],
     [
       "an authority that is not to be used",

@@ -129,7 +129,7 @@ describe("loadCredentials()", () => {
         { name: "ANSWER", value: join(folder, "answer") },
       ],
     };
-    disk.files.set("/a", toYaml("https://a", { exec }));
+    disk.files.set("/a", toYaml("https://a", { exec, as: "jane" }));
     const env = { PATH: Bun.env["PATH"] };
     const { readFile } = disk;
     const found = await loadCredentials({ kubeconfig: "/a", env, clock, readFile });
@@ -138,7 +138,10 @@ describe("loadCredentials()", () => {
     await found.current(signal);
     await clock.advance(30_000);
     const used = await found.current(signal);
-    expect(used.headers).toEqual({ authorization: "Bearer abc" });
+    expect(used.headers).toEqual({
+      authorization: "Bearer abc",
+      "impersonate-user": "jane",
+    });
     expect(countRuns()).toBe(1);
     found.invalidate(used);
     await found.current(signal);

@@ -46,6 +46,11 @@ export class ScriptedKubeClient implements KubeClient {
   /** Answers writes; throws to refuse one. Writes without an answer wait for their signal. */
   onWrite: (write: Write) => Promise<unknown> | unknown = (write) => write.body;
 
+  /** Answers reads of objects; throws to refuse one. */
+  answerRead: (path: ObjectPath) => Promise<unknown> | unknown = () => {
+    throw new TypeError("the script knows no read");
+  };
+
   /** Answers reads of paths; throws to refuse one. */
   onGet: (path: string) => Promise<unknown> | unknown = () => {
     throw new TypeError("the script knows no get");
@@ -131,8 +136,8 @@ export class ScriptedKubeClient implements KubeClient {
     await this.#write({ verb: "delete", path, body, atMs: this.#now() }, signal);
   }
 
-  read<T extends KubeObject>(): Promise<T> {
-    return Promise.reject(new TypeError("the script knows no read"));
+  async read<T extends KubeObject>(_resource: Resource<T>, path: ObjectPath): Promise<T> {
+    return (await this.answerRead(path)) as T;
   }
 
   async get(path: string): Promise<unknown> {

@@ -33,6 +33,7 @@ const FIRST_MS = 10_000;
 
 const WORDS = {
   instances: "vms",
+  instance: "VM",
   part: "pool",
   noneAdvice: `${NO_POOL_ADVICE}; what the user may not see is left out without a word`,
   incompleteAdvice: "check the connection to the pool, and that the user may read its hosts",

@@ -1,0 +1,159 @@
+/**
+ * Every command in one table: help, shell completions, suggestions and docs/reference/flags.md follow it.
+ * @module
+ */
+import { CHECK_FLAGS } from "./check/flags.ts";
+import { SHELLS } from "./completion/shells.ts";
+import { DEMO_FLAGS } from "./demo/flags.ts";
+import type { FlagSpec } from "./flags/spec.ts";
+import { NODES_FLAGS } from "./nodes/flags.ts";
+
+/** One command that users type. */
+export interface CommandSpec {
+  readonly name: string;
+  /** What it does, in one line without full stop. */
+  readonly summary: string;
+  /** What may follow its name: `[flags]`. */
+  readonly usage: string;
+  /** What it does and how it ends; a paragraph each. */
+  readonly description: readonly string[];
+  /** Lines to type, each with what it is for. */
+  readonly examples: readonly (readonly [purpose: string, line: string])[];
+  /** Flags that `run` does not have. @default {none} */
+  readonly flags?: readonly FlagSpec[];
+  /** The flags of `run` that help and completions show; it accepts them all. Absent: it accepts none. */
+  readonly runFlags?: "all" | readonly string[];
+  /** Values of its argument, for completions. @default {none} */
+  readonly args?: readonly string[];
+}
+
+/** Flags of `version`. */
+export const VERSION_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "output",
+    short: "o",
+    type: "string",
+    default: "text",
+    help: "Format: text, or json with stable names",
+    effect: "applies",
+    group: "Report",
+    choices: ["text", "json"],
+  },
+];
+
+const FILES = "--cloud-config=landfall.yaml --kubeconfig=landfall.kubeconfig";
+
+const RUNNING: readonly CommandSpec[] = [
+  {
+    name: "run",
+    summary: "Run the controllers (the default command)",
+    usage: "[flags]",
+    description: [
+      "Runs the controllers until SIGTERM or SIGINT. It exits with 0 when it was stopped, with 1 when it failed or " +
+        "lost the Lease, and with 2 when flags or settings are wrong.",
+    ],
+    examples: [
+      ["Run with a settings file", `landfall run ${FILES}`],
+      [
+        "Run everything but the deletion of Nodes",
+        "landfall --controllers=*,-cloud-node-lifecycle",
+      ],
+    ],
+    runFlags: "all",
+  },
+  {
+    name: "check",
+    summary: "Check settings, cloud, cluster, permissions and Nodes",
+    usage: "[flags]",
+    description: [
+      "Checks the settings, the cloud, the Kubernetes API server, the permissions and every Node, and says how to " +
+        "fix what is wrong. It changes nothing, in the cluster or in the cloud.",
+      "It takes the flags of run, so that you can check the command line of a controller as it is. It exits with 0 " +
+        "when there is no problem, with 1 when there is one, and with 2 when the flags are wrong.",
+    ],
+    examples: [
+      ["Check before you install", `landfall check ${FILES}`],
+      [
+        "Check the permissions of the service account, as an administrator",
+        "landfall check --as=system:serviceaccount:kube-system:landfall",
+      ],
+      [
+        "Fail on warnings, too, and show nothing else",
+        "landfall check --problems-only --fail-on=warn",
+      ],
+    ],
+    flags: CHECK_FLAGS,
+    runFlags: "all",
+  },
+  {
+    name: "nodes",
+    summary: "Show every Node with its machine",
+    usage: "[NAME] [flags]",
+    description: [
+      "Shows what Landfall knows about each Node, or about the Node NAME in detail. It changes nothing.",
+      "It asks the Landfall process at --debug-address. If no process answers there, or if you give --kubeconfig, " +
+        "--master or --cloud-config without --debug-address, it asks the cluster and the cloud itself. With " +
+        "--debug-address= it never asks a process.",
+      "It exits with 0 when it shows what you asked for, with 1 when it cannot, and with 2 when the flags are wrong.",
+    ],
+    examples: [
+      ["All Nodes, from the process on this machine", "landfall nodes"],
+      ["One Node in detail", "landfall nodes worker-1"],
+      ["Without a process", `landfall nodes -o wide ${FILES}`],
+      ["From a unix socket", "landfall nodes --debug-address=unix:/run/landfall/debug.sock"],
+    ],
+    flags: NODES_FLAGS,
+    runFlags: ["debug-address", "cloud-provider", "cloud-config", "kubeconfig", "master"],
+  },
+];
+
+const OTHERS: readonly CommandSpec[] = [
+  {
+    name: "demo",
+    summary: "Watch Landfall work on a simulated cluster and Xen Orchestra",
+    usage: "[flags]",
+    description: [
+      "Starts a simulated Kubernetes API and a simulated Xen Orchestra on this machine, runs the real controllers " +
+        "between them, and tells what happens.",
+    ],
+    examples: [
+      ["Play the demo, then keep the cluster until Ctrl-C", "landfall demo"],
+      ["Play the demo and exit: 0 if every step succeeded, else 1", "landfall demo --once"],
+    ],
+    flags: DEMO_FLAGS,
+  },
+  {
+    name: "completion",
+    summary: `Print a completion script for ${SHELLS.slice(0, -1).join(", ")} or ${SHELLS.at(-1)}`,
+    usage: SHELLS.join("|"),
+    description: [
+      "Prints a script that makes the shell complete commands, flags and their values.",
+    ],
+    examples: [
+      ["bash, in this session", "source <(landfall completion bash)"],
+      ["bash, in every session", "landfall completion bash > /etc/bash_completion.d/landfall"],
+      ["zsh, in this session", "source <(landfall completion zsh)"],
+      [
+        "fish, in every session",
+        "landfall completion fish > ~/.config/fish/completions/landfall.fish",
+      ],
+    ],
+    args: SHELLS,
+  },
+  {
+    name: "version",
+    summary: "Print the version",
+    usage: "[flags]",
+    description: ["Prints the version; with -o json also the commit and the platform."],
+    examples: [["For a bug report", "landfall version -o json"]],
+    flags: VERSION_FLAGS,
+  },
+];
+
+/** Every command but `help`, in the order of the help. */
+export const COMMANDS: readonly CommandSpec[] = [...RUNNING, ...OTHERS];
+
+/** Finds the command of this name; `help` has none. */
+export function findCommand(name: string): CommandSpec | undefined {
+  return COMMANDS.find((one) => one.name === name);
+}

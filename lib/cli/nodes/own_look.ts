@@ -1,0 +1,87 @@
+/**
+ * Reads the Nodes from the API server and their machines from the cloud, as a process would see them after its start.
+ * @module
+ */
+import { CloudError } from "../../cloud/errors.ts";
+import type { Provider } from "../../cloud/provider.ts";
+import type { ProviderRegistry } from "../../cloud/provider_definition.ts";
+import type { SettingsSection } from "../../cloud/settings/section.ts";
+import { readyStatus, toIdentity } from "../../controllers/identity.ts";
+import { describeNode } from "../../controllers/node_view.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { NodeView } from "../../http/views.ts";
+import { listAll } from "../../kube/cache/list_all.ts";
+import { type Node, NODES } from "../../kube/kinds/node.ts";
+import { requireProvider } from "../../providers/mod.ts";
+import { createCheckClient, loadCheckedCredentials } from "../check/kubernetes.ts";
+import { matchNodes } from "../check/nodes.ts";
+import { checkSettings } from "../check/settings.ts";
+import type { CommandContext } from "../command.ts";
+import type { Settings } from "../flags/mod.ts";
+
+const NODES_PER_PAGE = 500;
+
+/** Where {@linkcode lookAtNodes} looks. */
+export interface LookSources {
+  readonly settings: Pick<Settings, "cloudProvider" | "cloudConfig" | "kubeconfig" | "master">;
+  /** The only Node whose machine is looked for; the others are left undescribed. @default {all} */
+  readonly name: string | undefined;
+  readonly env: CommandContext["env"];
+  readonly providers: ProviderRegistry | undefined;
+  /** Sections of the settings file that controllers bring. */
+  readonly sections: readonly SettingsSection[];
+}
+
+/**
+ * Reads and matches the Nodes, sorted by name.
+ *
+ * @throws {ConfigError} when settings or credentials cannot be used
+ * @throws {KubeError} when the API server does not list the Nodes
+ * @throws {Error} when the cloud does not answer
+ * @throws the signal's reason
+ */
+export async function lookAtNodes(
+  { settings, name, env, providers, sections }: LookSources,
+  signal: AbortSignal,
+): Promise<NodeView[]> {
+  const definition = await requireProvider(settings.cloudProvider, providers);
+  const ended = new AbortController();
+  const both = AbortSignal.any([signal, ended.signal]);
+  const sources = { definition, sections, settings, warnings: [], env, signal: both };
+  const { provider, step } = await checkSettings(sources);
+  if (provider === undefined) {
+    throw new ConfigError(step.findings.filter(({ level }) => level === "failure"));
+  }
+  const client = createCheckClient(await loadCheckedCredentials(settings, env));
+  try {
+    const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, signal);
+    const only = items.filter(({ metadata }) => metadata.name === name);
+    // The names of the others help to find a misspelt one.
+    const wanted = only.length === 0 ? items : only;
+    return await describe(wanted, provider, signal);
+  } finally {
+    client.close();
+    ended.abort(new Error("the look is over"));
+  }
+}
+
+async function describe(
+  nodes: readonly Node[],
+  provider: Provider,
+  signal: AbortSignal,
+): Promise<NodeView[]> {
+  try {
+    const inventory = await provider.listInventory(nodes.map(toIdentity), signal);
+    const matched = await matchNodes(nodes, { provider, inventory }, signal);
+    return matched.map(({ node, presence }) => ({
+      ...describeNode(node, presence, provider),
+      lastReconcile: null,
+      ready: readyStatus(node),
+    }));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof CloudError)) throw error;
+    const message = `${error.message}; landfall check with the same flags says what to do`;
+    throw new Error(message, { cause: error });
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Reads the Nodes from the debug pages of a running process.
+ * @module
+ */
+import * as v from "valibot";
+import { withDeadline } from "../../core/clock.ts";
+import { describeError } from "../../core/errors.ts";
+import { readText } from "../../core/net/body.ts";
+import { findErrorCode, toConnectionProblem } from "../../core/net/connection_problem.ts";
+import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
+import type { NodeView } from "../../http/views.ts";
+
+const ANSWER_MS = 30_000;
+/** Most bytes of an answer: 5,000 Nodes need about 15 MiB. */
+const BYTES_MAX = 256 * 1024 * 1024;
+/** The system says this where no process listens. */
+const NOBODY: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ConnectionRefused",
+  "ENOENT",
+  "FailedToOpenSocket",
+]);
+
+const text = v.exactOptional(v.string());
+const texts = v.record(v.string(), v.string());
+const addresses = v.array(v.looseObject({ type: v.string(), address: v.string() }));
+
+/** What is shown of a Node; everything else stays for `-o json`. */
+const NODE = v.looseObject({
+  name: v.string(),
+  providerId: text,
+  wantedProviderId: text,
+  isUninitialized: v.exactOptional(v.boolean()),
+  matchedBy: text,
+  places: v.exactOptional(v.array(v.looseObject({ kind: v.string(), id: v.string(), name: text }))),
+  presence: v.looseObject({
+    kind: v.picklist(["present", "absent", "unknown", "foreign"]),
+    reason: text,
+    message: text,
+  }),
+  instance: v.nullable(
+    v.looseObject({ id: v.string(), name: v.string(), state: v.string(), details: texts }),
+  ),
+  labels: v.looseObject({ wanted: v.exactOptional(texts), actual: texts }),
+  addresses: v.looseObject({ wanted: v.exactOptional(addresses), actual: addresses }),
+  ready: v.string(),
+  deletion: v.exactOptional(v.looseObject({ state: v.string(), reason: text, message: text })),
+  lastReconcile: v.nullable(v.looseObject({ at: v.string(), outcome: v.string(), error: text })),
+  nextReconcileAt: text,
+});
+const NODES = v.looseObject({ nodes: v.array(NODE) });
+
+/**
+ * Reads all Nodes.
+ *
+ * @param address As given by `--debug-address`
+ * @returns `undefined` when no process listens there
+ * @throws {Error} when the answer is not that of Landfall
+ * @throws the signal's reason
+ */
+export async function readFromProcess(
+  address: ListenAddress,
+  signal: AbortSignal,
+): Promise<NodeView[] | undefined> {
+  const where = formatListenAddress(address);
+  const fail = (problem: string, cause?: unknown): Error =>
+    new Error(`cannot read the Nodes from ${where}: ${problem}`, { cause });
+  const deadline = withDeadline(signal, ANSWER_MS);
+  let reply: Response;
+  let body: string;
+  try {
+    reply = await request(address, deadline);
+    body = await readText(reply, { bytesMax: BYTES_MAX });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (NOBODY.has(findErrorCode(error))) return undefined;
+    if (deadline.aborted) throw fail(`no answer within ${ANSWER_MS / 1_000} s`, error);
+    throw fail(describeError(toConnectionProblem(error)), error);
+  }
+  if (reply.status === 404) {
+    throw fail("this is not Landfall, or Landfall without a controller that needs a cloud");
+  }
+  if (!reply.ok) throw fail(`it answers with status ${reply.status}`);
+  const parsed = v.safeParse(NODES, parseJson(body));
+  if (!parsed.success) throw fail("this is not Landfall, or another version of it");
+  return parsed.output.nodes;
+}
+
+function request(address: ListenAddress, signal: AbortSignal): Promise<Response> {
+  const isSocket = address.kind === "unix";
+  const host = isSocket ? "localhost" : formatListenAddress(address);
+  return fetch(`http://${host}/debug/nodes`, {
+    headers: { accept: "application/json" },
+    redirect: "manual",
+    signal,
+    // It is on this machine, whatever proxy the environment names.
+    proxy: false,
+    ...(isSocket && { unix: address.path }),
+  });
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

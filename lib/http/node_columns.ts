@@ -1,0 +1,71 @@
+/**
+ * The columns of a table of Nodes: `/debug/nodes?format=text` and `landfall nodes` show them.
+ * @module
+ */
+import { formatSpan, toMs } from "./span.ts";
+import type { NodeView } from "./views.ts";
+
+/** One column. */
+export interface NodeColumn {
+  readonly title: string;
+  /** Whether it shows only where there is room. */
+  readonly isWide?: boolean;
+  /** Text of a cell; empty when there is nothing to say. @param nowMs Wall-clock milliseconds */
+  readonly format: (node: NodeView, nowMs: number) => string;
+}
+
+const ZONE = "topology.kubernetes.io/zone";
+
+/** In the order of the table. */
+export const NODE_COLUMNS: readonly NodeColumn[] = [
+  { title: "NAME", format: ({ name }) => name },
+  { title: "READY", format: ({ ready }) => ready },
+  { title: "PRESENCE", format: ({ presence }) => presence.kind },
+  { title: "REASON", format: ({ presence }) => presence.reason ?? "" },
+  { title: "MATCHED-BY", isWide: true, format: ({ matchedBy }) => matchedBy ?? "" },
+  { title: "INSTANCE", isWide: true, format: ({ instance }) => instance?.name ?? "" },
+  { title: "STATE", format: ({ instance }) => instance?.state ?? "" },
+  { title: "ADDRESS", format: findAddress },
+  { title: "HOST", format: (node) => findPlace(node, "host") },
+  { title: "ZONE", format: findZone },
+  { title: "PROVIDER-ID", isWide: true, format: ({ providerId }) => providerId ?? "" },
+  { title: "DELETION", isWide: true, format: formatDeletion },
+  {
+    title: "LAST",
+    isWide: true,
+    format: ({ lastReconcile }) => lastReconcile?.outcome ?? "",
+  },
+  {
+    title: "AGO",
+    isWide: true,
+    format: ({ lastReconcile }, nowMs) => formatSpan(nowMs - toMs(lastReconcile?.at)),
+  },
+  {
+    title: "NEXT",
+    isWide: true,
+    format: ({ nextReconcileAt }, nowMs) => formatSpan(toMs(nextReconcileAt) - nowMs),
+  },
+  { title: "ERROR", isWide: true, format: ({ lastReconcile }) => lastReconcile?.error ?? "" },
+];
+
+/** What a Node shows of its deletion: `blocked:notCovered`; empty when it is not near. */
+export function formatDeletion({ deletion }: NodeView): string {
+  return [deletion?.state, deletion?.reason].filter(Boolean).join(":");
+}
+
+/** The zone by the label of the Node, else the one that the label should have. */
+export function findZone({ labels: { actual, wanted } }: NodeView): string {
+  return actual[ZONE] ?? wanted?.[ZONE] ?? "";
+}
+
+/** Name of the place of this kind that holds the machine, or its ID; empty when there is none. */
+export function findPlace({ places = [] }: NodeView, kind: string): string {
+  const place = places.find((one) => one.kind === kind);
+  return place?.name ?? place?.id ?? "";
+}
+
+/** The address that other Nodes use: the first internal one, else the first external one. */
+function findAddress({ addresses: { actual } }: NodeView): string {
+  const of = (type: string): string | undefined => actual.find((one) => one.type === type)?.address;
+  return of("InternalIP") ?? of("ExternalIP") ?? "";
+}

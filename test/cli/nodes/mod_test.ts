@@ -1,0 +1,167 @@
+/**
+ * The whole command, on simulated servers and on a process.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { toRegisteredNode } from "../../../lib/cli/demo/cluster.ts";
+import { main } from "../../../lib/cli/main.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import {
+  type KubernetesSimulator,
+  startKubernetesSimulator,
+} from "../../../lib/simulator/kubernetes/mod.ts";
+import {
+  createDemoWorld,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { toNodeView } from "../../support/page/node_views.ts";
+
+let kubernetes: KubernetesSimulator;
+let cloud: XenOrchestraSimulator;
+let folder: string;
+let kubeconfig: string;
+
+beforeEach(async () => {
+  const clock = systemClock;
+  kubernetes = startKubernetesSimulator({ clock });
+  const { world, machines } = createDemoWorld();
+  cloud = await startXenOrchestraSimulator({ clock, world });
+  for (const machine of machines.values()) {
+    kubernetes.objects.createNode({ ...toRegisteredNode(machine, "2026-01-01T00:00:00Z") });
+  }
+  folder = await mkdtemp(join(tmpdir(), "landfall-nodes-"));
+  kubeconfig = join(folder, "kubeconfig");
+  const config = {
+    clusters: [{ name: "c", cluster: { server: kubernetes.url } }],
+    users: [{ name: "u", user: { token: "kub3-t0ken" } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+});
+afterEach(async () => {
+  await Promise.all([kubernetes.stop(), cloud.stop(), rm(folder, { recursive: true })]);
+});
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function run(argv: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  let [out, err] = ["", ""];
+  const code = await main(["nodes", ...argv], {
+    env: { XOA_URL: cloud.url, XOA_TOKEN: cloud.token, ...env },
+    print: (text) => (out += text),
+    complain: (text) => (err += text),
+  });
+  expect(out + err).not.toContain(cloud.token);
+  return { code, out, err };
+}
+
+const look = (...argv: readonly string[]): Promise<Ended> =>
+  run([`--kubeconfig=${kubeconfig}`, ...argv]);
+
+describe("nodes(), which looks itself", () => {
+  test("shows every Node with host and zone, and writes nothing", async () => {
+    const { code, out, err } = await look();
+    expect([code, err]).toEqual([0, ""]);
+    const lines = out.trimEnd().split("\n");
+    expect(lines[0]?.split(/ +/)).toEqual(
+      "NAME READY PRESENCE REASON STATE ADDRESS HOST ZONE".split(" "),
+    );
+    expect(lines).toHaveLength(9);
+    expect(lines[1]).toMatch(/^cp-1 +True +present +- +running +- +xcp-par-1 +[0-9a-f-]{36}$/);
+    for (const { method } of kubernetes.requests.entries) expect(method).toBe("GET");
+    for (const route of cloud.requests.byRoute.keys()) expect(route).toStartWith("GET ");
+  });
+
+  test("shows more columns with -o wide, and everything with -o json", async () => {
+    expect((await look("-o", "wide")).out).toMatch(/PROVIDER-ID +DELETION +LAST/);
+    const { nodes } = JSON.parse((await look("-ojson")).out);
+    expect(nodes).toHaveLength(8);
+    expect(nodes[0]).toMatchObject({ name: "cp-1", ready: "True", lastReconcile: null });
+  });
+
+  test("shows one Node in detail, and asks the cloud for its machine alone", async () => {
+    const { code, out } = await look("worker-uefi");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Node: +worker-uefi\n/);
+    expect(out).toMatch(/\nMachine: +present, running, matched by swappedSystemUuid\n/);
+    expect(out).toContain("+ provider ID: xenorchestra://");
+    expect(JSON.parse((await look("cp-1", "--output=json")).out)).toMatchObject({ name: "cp-1" });
+    expect((await look("cp-1", "--output=wide")).out.trimEnd().split("\n")).toHaveLength(2);
+  });
+
+  test("cuts the table where the terminal ends, and not with -o wide", async () => {
+    const width = (text: string): number =>
+      Math.max(...text.split("\n").map((line) => line.length));
+    const argv = [`--kubeconfig=${kubeconfig}`];
+    expect(width((await run(argv, { COLUMNS: "60" })).out)).toBe(60);
+    expect(width((await run([...argv, "-o", "wide"], { COLUMNS: "60" })).out)).toBeGreaterThan(150);
+  });
+
+  test("ends with 1 and a suggestion for a Node that does not exist", async () => {
+    expect(await look("worker-l")).toEqual({
+      code: 1,
+      out: "",
+      err: 'landfall: there is no Node "worker-l"; did you mean worker-1?\n',
+    });
+  });
+
+  test("ends with 1 when the cloud refuses, and says what helps", async () => {
+    const { code, err } = await run([`--kubeconfig=${kubeconfig}`], { XOA_TOKEN: "wrong" });
+    expect(code).toBe(1);
+    expect(err).toContain("landfall check with the same flags says what to do");
+  });
+
+  test("ends with 2 when settings cannot be used", async () => {
+    const { code, err } = await run([`--kubeconfig=${kubeconfig}`], { XOA_URL: "ftp://x" });
+    expect([code, err]).toEqual([2, expect.stringContaining("XOA_URL")]);
+  });
+
+  test("says that there are no Nodes", async () => {
+    for (const name of createDemoWorld().machines.keys()) {
+      kubernetes.objects.delete("nodes", { name });
+    }
+    expect((await look()).out).toBe("There are no Nodes.\n");
+  });
+});
+
+describe("nodes(), from a process", () => {
+  test("shows the Nodes of the process, and says so", async () => {
+    const nodes = [toNodeView("a")];
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => Response.json({ nodes }),
+    });
+    const { code, out, err } = await run([`--debug-address=127.0.0.1:${server.port}`]);
+    expect([code, err]).toEqual([
+      0,
+      `landfall: from the Landfall process at 127.0.0.1:${server.port}\n`,
+    ]);
+    expect(out).toMatch(/\na +True/);
+    expect(kubernetes.requests.entries).toEqual([]);
+  });
+
+  test("looks itself when no process answers, and says so", async () => {
+    const path = join(folder, "none.sock");
+    const { code, out, err } = await run([`--debug-address=${path}`, `--kubeconfig=${kubeconfig}`]);
+    expect(code).toBe(0);
+    expect(err).toBe(
+      `landfall: no process answers at unix:${path}; asking the cluster and the cloud\n`,
+    );
+    expect(out).toContain("worker-1");
+  });
+
+  test("asks no process when the address is empty", async () => {
+    const { code, err } = await run(["--debug-address="], { KUBECONFIG: kubeconfig });
+    expect([code, err]).toEqual([0, ""]);
+  });
+});

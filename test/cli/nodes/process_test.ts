@@ -1,0 +1,90 @@
+/**
+ * Reading the debug pages of a process.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readFromProcess } from "../../../lib/cli/nodes/process.ts";
+import { createPages } from "../../../lib/http/pages.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import {
+  PAGE_NOW,
+  toInventoryView,
+  toLostView,
+  toNodeView,
+} from "../../support/page/node_views.ts";
+
+const signal = new AbortController().signal;
+const VIEWS = [toNodeView("a"), toLostView("b", "notFound")];
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "landfall-nodes-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function createLandfall(): { fetch: (request: Request) => Response | Promise<Response> } {
+  return createPages({
+    probes: { checks: [], renderMetrics: () => "" },
+    debug: {
+      listNodes: () => VIEWS,
+      findNode: () => undefined,
+      readInventory: () => toInventoryView(),
+      now: () => PAGE_NOW,
+    },
+    log: silentLogger,
+  });
+}
+
+describe("readFromProcess()", () => {
+  test("reads all Nodes at an address, and at a unix socket", async () => {
+    const { fetch } = createLandfall();
+    using tcp = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+    const port = tcp.port ?? 0;
+    const found = await readFromProcess({ kind: "tcp", host: "127.0.0.1", port }, signal);
+    expect(found).toEqual(VIEWS);
+    const path = join(folder, "d.sock");
+    using unix = Bun.serve({ unix: path, fetch });
+    expect(unix.url).toBeDefined();
+    expect(await readFromProcess({ kind: "unix", path }, signal)).toEqual(VIEWS);
+  });
+
+  test("finds no process where none listens", async () => {
+    const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const port = closed.port ?? 0;
+    await closed.stop(true);
+    const nobody = { kind: "tcp", host: "127.0.0.1", port } as const;
+    expect(await readFromProcess(nobody, signal)).toBeUndefined();
+    const path = join(folder, "none.sock");
+    expect(await readFromProcess({ kind: "unix", path }, signal)).toBeUndefined();
+  });
+
+  test.each<[string, () => Response, string]>([
+    ["another program", () => new Response("no", { status: 404 }), "this is not Landfall"],
+    ["a broken program", () => new Response("no", { status: 500 }), "it answers with status 500"],
+    ["no JSON", () => new Response("{"), "or another version of it"],
+    ["other JSON", () => Response.json({ nodes: [{ name: 1 }] }), "or another version of it"],
+    ["a redirect", () => Response.redirect("http://127.0.0.1:1/"), "it answers with status 302"],
+  ])("refuses %s", async (_title, fetch, message) => {
+    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+    const address = { kind: "tcp", host: "127.0.0.1", port: server.port ?? 0 } as const;
+    const text = `cannot read the Nodes from 127.0.0.1:${server.port}: `;
+    await expect(readFromProcess(address, signal)).rejects.toThrow(text);
+    await expect(readFromProcess(address, signal)).rejects.toThrow(message);
+  });
+
+  test("ends with its signal", async () => {
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Promise(() => {}),
+    });
+    const address = { kind: "tcp", host: "127.0.0.1", port: server.port ?? 0 } as const;
+    const stop = new AbortController();
+    const reading = readFromProcess(address, stop.signal);
+    stop.abort(new Error("stopped"));
+    await expect(reading).rejects.toThrow("stopped");
+  });
+});
