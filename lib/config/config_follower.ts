@@ -1,5 +1,5 @@
 /**
- * Follows a file of settings: a good change is put to use, a bad one is refused and the old settings stay.
+ * Follows a settings file: applies a valid change, refuses an invalid one and keeps the old settings.
  * @module
  */
 import { createHash } from "node:crypto";
@@ -13,53 +13,53 @@ import { readConfigText } from "./config_text.ts";
 import { parseProviderConfig, placeIssues, type ProviderConfig } from "./provider_config.ts";
 import type { SettingsFile } from "./settings_file.ts";
 
-/** What became of a change. */
+/** The result of a change. */
 export type ConfigOutcome =
   | { readonly kind: "applied"; readonly warnings: readonly ConfigIssue[] }
-  /** Everything that is wrong, with its place. Told when it is news, and again each hour for as long as it is so. */
+  /** Every problem, with its place. Reported when it is new, and again each hour while it lasts. */
   | { readonly kind: "refused"; readonly issues: readonly ConfigIssue[] }
-  /** What was refused is gone: the file says what is in use. */
+  /** The refused change was undone: the file contains the settings in use. */
   | { readonly kind: "withdrawn" };
 
-/** What {@linkcode followConfig} works with. */
+/** What {@linkcode followConfig} needs. */
 export interface ConfigFollowerOptions<S> {
   readonly path: string;
   /**
    * Reads the file.
    *
-   * @throws {ConfigError} when it cannot be one
+   * @throws {ConfigError} when it is not a valid settings file
    * @default {readConfigText}
    */
   readonly read?: (path: string) => Promise<string>;
-  /** The same file, if others read it: while what they read is nothing new, there is no need to look. */
+  /** The same file, if others read it: no look is needed while they read nothing new. */
   readonly file?: Pick<SettingsFile, "subscribe">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly parser: ConfigParser<S>;
   /** As {@linkcode parseProviderConfig} takes them. */
   readonly sections?: readonly SettingsSection[];
-  /** What is in use: what the file said at the start. */
+  /** The settings in use: those of the file at the start. */
   readonly current: Pick<ProviderConfig<S>, "settings" | "sections">;
   /**
-   * Puts settings to use, all or nothing.
+   * Applies settings, all or nothing.
    *
-   * @throws {ConfigError} with what cannot change now, by its `path`
+   * @throws {ConfigError} with settings that cannot change now, by their `path`
    */
   readonly apply: (config: ProviderConfig<S>) => void;
-  /** Told of what became of a change; of a change of comments alone nothing. Never throws. */
+  /** Called with the result of a change; not for a change of comments only. Never throws. */
   readonly onOutcome: (outcome: ConfigOutcome) => void;
   readonly clock: Clock;
 }
 
 /** Between two looks. The content is compared: a copy may keep time and size, and mounts switch links. */
 const LOOK_MS = 10_000;
-/** A change that is still going on is left to finish: two looks so far apart must agree. */
+/** A change may still be in progress: two looks this far apart must agree. */
 const SETTLE_MS = 1_000;
-/** The same after others looked. Longer, so that those who look as often as this one always come first. */
+/** The same after others looked. Longer, so that others with the same pace always look first. */
 const LOOK_OF_OTHERS_MS = LOOK_MS + SETTLE_MS;
-/** A restart would fail by what is refused, so it is told again. */
+/** A restart would fail with a refused change, so it is reported again. */
 const REMIND_MS = 3_600_000;
 
-/** Follows the file until the signal aborts; then returns. A change is in use, or refused, within 20 s. */
+/** Follows the file until the signal aborts; then returns. A change is applied or refused within 20 s. */
 export async function followConfig<S>(
   options: ConfigFollowerOptions<S>,
   signal: AbortSignal,
@@ -78,19 +78,19 @@ export async function followConfig<S>(
   }
 }
 
-/** What a look saw: a text, or why there was none. */
+/** The result of a look: a text, or why there was none. */
 type Sight = { readonly text: string } | { readonly error: ConfigError };
 
 class ConfigFollower<S> {
   readonly #options: ConfigFollowerOptions<S>;
   #current: Pick<ProviderConfig<S>, "settings" | "sections">;
-  /** Of what was seen by the last look. Contents may be secret and large: only digests are kept. */
+  /** Digest of the last look. The content may be secret and large, so only digests are kept. */
   #seen: string | undefined;
-  /** Of what was judged last. */
+  /** Digest of the content that was checked last. */
   #judged: string | undefined;
   /** When the next look is due, in monotonic milliseconds. */
   #dueMs = 0;
-  /** Whether what was judged last was refused. */
+  /** Whether the content that was checked last was refused. */
   #isRefused = false;
   readonly #refusals: News;
 
@@ -101,7 +101,7 @@ class ConfigFollower<S> {
     this.#refusals = new News({ clock: options.clock, afterMs: REMIND_MS });
   }
 
-  /** Looks at the file, and judges it when that has sense. The next look comes soon if it is not what it was. */
+  /** Looks at the file, and checks it if needed. The next look comes soon if the content has changed. */
   async look(): Promise<void> {
     const sight = await see(this.#options);
     const digest = toSightDigest(sight);
@@ -115,7 +115,7 @@ class ConfigFollower<S> {
     this.#dueMs = this.#options.clock.monotonic() + (isKnown || isSame ? LOOK_MS : SETTLE_MS);
   }
 
-  /** What others read of the file puts the next look off while it is nothing new. */
+  /** Postpones the next look when others read the file and its content is not new. */
   noteRead(bytes: Uint8Array): void {
     if (this.#seen !== this.#judged || !this.#isInUse(toDigest("text", bytes))) return;
     this.#dueMs = this.#options.clock.monotonic() + LOOK_OF_OTHERS_MS;
@@ -131,7 +131,7 @@ class ConfigFollower<S> {
     }
   }
 
-  /** What was refused is judged anew at each look: what the file names, such as caFile, may have come since. */
+  /** Refused content is checked again at each look: a file that it names, such as caFile, may exist by now. */
   #isInUse(digest: string): boolean {
     return digest === this.#judged && !this.#isRefused;
   }
@@ -154,7 +154,7 @@ class ConfigFollower<S> {
     }
   }
 
-  /** @returns `undefined` when it says what is in use already */
+  /** @returns `undefined` when the content is in use already */
   async #use(sight: Sight): Promise<ProviderConfig<S> | undefined> {
     if ("error" in sight) throw sight.error;
     const { path, env, parser, apply, sections: all } = this.#options;

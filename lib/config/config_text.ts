@@ -9,7 +9,7 @@ import { readSmallFile } from "../core/small_file.ts";
 /**
  * Reads a file of settings.
  *
- * @throws {ConfigError} when it cannot be one: it is no file, too large, or no text
+ * @throws {ConfigError} when it cannot be one: not a file, too large, or not text
  */
 export async function readConfigText(path: string): Promise<string> {
   let bytes: Uint8Array;
@@ -22,19 +22,19 @@ export async function readConfigText(path: string): Promise<string> {
 }
 
 /**
- * What a file of settings holds as a text. Never with replacement characters: a password that holds some would be
- * refused, and nobody would see why.
+ * Decodes the content of a settings file. Never returns replacement characters: a password with them would be refused
+ * for no visible reason.
  *
- * @throws {ConfigError} when it is no text
+ * @throws {ConfigError} when it is not text
  */
 export function decodeConfigText(bytes: Uint8Array, path: string): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw toReadError(path, "it is not text in UTF-8");
+    throw toReadError(path, "it is not UTF-8 text");
   }
-  if (text.includes("\0")) throw toReadError(path, "it is not text in UTF-8");
+  if (text.includes("\0")) throw toReadError(path, "it is not UTF-8 text");
   return text;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The settings of a provider, and sections beside them: from a file and environment variables, every problem reported
+ * The settings of a provider, and other sections: from a file and environment variables, with every problem reported
  * at once with its place.
  * @module
  */
@@ -20,29 +20,29 @@ export interface ProviderConfigOptions<S> {
   readonly path?: string;
   readonly env: Environment;
   readonly definition: ConfigParser<S>;
-  /** What the file may have beside the provider's settings. @default {`deletion` alone} */
+  /** The sections that the file may have besides the provider's settings. @default {`deletion` alone} */
   readonly sections?: readonly SettingsSection[];
 }
 
-/** Settings that can be used, and what is odd about how they were written. */
+/** Valid settings, and warnings about them. */
 export interface ProviderConfig<S> {
   readonly settings: S;
-  /** The same whatever the provider, from the file alone: {@linkcode ProviderConfigOptions.sections}. */
+  /** The same for every provider, from the file alone: {@linkcode ProviderConfigOptions.sections}. */
   readonly sections: SectionValues;
   readonly warnings: readonly ConfigIssue[];
 }
 
-/** Of whoever knows a cloud and no controllers: the guard's. */
+/** For callers without controllers: only the guard's section. */
 const NO_CONTROLLERS: readonly SettingsSection[] = [DELETION];
 
-/** Nobody reads more at once, and each one's place has to be looked up. */
+/** More are too many to read at once, and the place of each has to be looked up. */
 const ISSUES_MAX = 50;
 
 /**
- * Loads the settings of a provider, and sections. Values never show in a message, for any of them may be a
+ * Loads the settings of a provider, and sections. A message never contains a value, because any of them may be a
  * secret.
  *
- * @throws {ConfigError} with everything that is wrong, and the line and column of what stands in the file
+ * @throws {ConfigError} with every problem, and its line and column if it is in the file
  */
 export async function loadProviderConfig<S>({
   path,
@@ -59,7 +59,7 @@ export async function loadProviderConfig<S>({
 }
 
 /**
- * The same for a text that was read already.
+ * The same for a text that has been read already.
  *
  * @throws {ConfigError} as {@linkcode loadProviderConfig}
  */
@@ -91,20 +91,20 @@ export async function parseProviderConfig<S>(
   return toConfig({ ...parsed, issues: place(issues), warnings: place(warnings) }, sections);
 }
 
-/** Reads a provider's file for its sections alone: of its own settings only the keys are looked at. */
+/** Reads a provider's file for its sections alone: of the provider's settings only the keys are checked. */
 export function toSectionParser<P extends ConfigParser<unknown>>(definition: P): P {
   return { ...definition, parseConfig: () => ({ settings: {}, issues: [], warnings: [] }) };
 }
 
-/** A text of settings: where it is from, and what reads it. */
+/** A text of settings: its source, and its parser. */
 export interface SettingsText {
   readonly path: string;
   readonly text: string;
-  /** As {@linkcode ProviderConfigOptions} have it. */
+  /** As in {@linkcode ProviderConfigOptions}. */
   readonly definition: Pick<ConfigParser<unknown>, "syntax">;
 }
 
-/** Says of issues where they stand in a text: file, line and column, as far as they have a path into it. */
+/** Adds to issues where they are in the text: file, line and column, if they have a path. */
 export async function placeIssues(
   issues: readonly ConfigIssue[],
   { path, text, definition: { syntax = YAML_SYNTAX } }: SettingsText,
@@ -123,7 +123,7 @@ function toPlaced(issue: ConfigIssue, source: string, find?: FindPosition): Conf
   if (issue.source !== undefined) return issue;
   if (issue.path === undefined) return { ...issue, source };
   // A colon without a blank after it makes the value, perhaps a secret, a part of an unknown key.
-  // What is longer than any setting's name may be a secret, too.
+  // A key longer than any setting's name may be a secret, too.
   const path = issue.path.replace(/:.*$/s, ":…").replaceAll(/[^./]{32,}/g, "…");
   return { ...issue, path, source, ...find?.(issue.path) };
 }
@@ -133,7 +133,7 @@ function toConfig<S>(
   sections: SectionValues,
 ): ProviderConfig<S> {
   const { settings, issues, warnings } = parsed;
-  // What is odd is often the cause of what is wrong, so it is told along.
+  // A warning often names the cause of a problem, so it is reported with it.
   if (issues.length > 0) {
     throw new ConfigError([...issues, ...warnings.map((one) => ({ ...one, isWarning: true }))]);
   }

@@ -1,24 +1,24 @@
 /**
- * Parts what a file says into the sections that every provider's file may have, and what is the provider's own.
+ * Splits the content of a file into the sections that every provider's file may have, and the provider's own settings.
  * @module
  */
 import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
-/** What a file says, in its parts. */
+/** The content of a file, split. */
 export interface SplitConfig {
   /** The file without the sections, for the provider. */
   readonly rest: unknown;
-  /** Settings of each section: what holds without it where the file says nothing, or something wrong. */
+  /** Settings of each section: those without the section if the file has none, or an invalid one. */
   readonly sections: SectionValues;
-  /** What is wrong in sections, each with its `path`. */
+  /** Problems of sections, each with its `path`. */
   readonly issues: readonly ConfigIssue[];
-  /** What is odd in sections. */
+  /** Warnings about sections. */
   readonly warnings: readonly ConfigIssue[];
 }
 
 /**
- * Takes sections off what a file says, so that no provider has to know them. Never repeats a value.
+ * Removes sections from the content of a file, so that providers need not know them. Never repeats a value.
  *
  * @param raw The file, parsed; `undefined` or `null` without one
  */

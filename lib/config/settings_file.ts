@@ -1,5 +1,5 @@
 /**
- * The file of settings as a provider is given it that lives on it, such as an inventory.
+ * The settings file for a provider that reads it again, such as an inventory.
  * @module
  */
 import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";
@@ -8,10 +8,10 @@ import { readSmallFile } from "../core/small_file.ts";
 import { decodeConfigText } from "./config_text.ts";
 import { parseProviderConfig } from "./provider_config.ts";
 
-/** Told of what was read, each time. Never throws. */
+/** Called with the content after each reading. Never throws. */
 export type ReadListener = (bytes: Uint8Array) => void;
 
-/** See {@linkcode ConfigFile}. Whoever follows the file is told of each reading, and need not do it again. */
+/** See {@linkcode ConfigFile}. Followers of the file get each reading, and need not read it again. */
 export class SettingsFile implements ConfigFile {
   readonly path: string;
   readonly #env: Environment;
@@ -39,7 +39,7 @@ export class SettingsFile implements ConfigFile {
       .settings;
   }
 
-  /** Calls `listener` after each reading that succeeds. Returns what ends that. */
+  /** Calls `listener` after each successful reading. Returns the function that ends this. */
   subscribe(listener: ReadListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,5 +1,5 @@
 /**
- * Keys that no setting has. They are errors: a misspelt switch would be off while its owner believes it to be on.
+ * Keys that no setting has. They are errors: a misspelt switch would be off while the operator believes it to be on.
  * @module
  */
 import type { SettingDescription } from "../cloud/provider_definition.ts";
@@ -7,15 +7,15 @@ import { type SettingTree, toSettingTree } from "../cloud/settings/tree.ts";
 import { findClosest } from "../core/text/edit_distance.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 
-/** Aliases can repeat a list of keys so often that all of them would not fit into memory. */
+/** Aliases can repeat a list of keys so often that they would not fit into memory. */
 const ISSUES_MAX = 1_000;
 
 /**
- * Finds unknown keys at any level, a thousand at most, and says what was probably meant. An empty one counts as well:
- * it is misspelt all the same. Never repeats a value.
+ * Finds unknown keys at any level, a thousand at most, and suggests what was probably meant. An empty key counts, too:
+ * it may still be misspelt. Never repeats a value.
  *
- * @param raw What the file says
- * @param settings All that a file may have
+ * @param raw The content of the file
+ * @param settings All settings that a file may have
  */
 export function listUnknownKeys(
   raw: unknown,
@@ -23,7 +23,7 @@ export function listUnknownKeys(
 ): ConfigIssue[] {
   const paths = settings.map(({ path }) => path);
   const issues: ConfigIssue[] = [];
-  // Goes only as deep as settings do: a file may hold itself by an alias.
+  // Goes only as deep as settings do: an alias may make a file contain itself.
   const walk = (value: unknown, tree: SettingTree, above: string): void => {
     if (typeof value !== "object" || value === null || tree.size === 0) return;
     if (issues.length >= ISSUES_MAX) return;
@@ -44,7 +44,7 @@ export function listUnknownKeys(
   return issues;
 }
 
-/** The key may be misspelt, stand in the wrong block, or be written as documents write it: with dots. */
+/** The key may be misspelt, in the wrong block, or in the form of the documents: with dots. */
 function toMessage(key: string, siblings: readonly string[], paths: readonly string[]): string {
   if (key.includes(".") && paths.includes(key)) {
     const [block, ...rest] = key.split(".");

@@ -1,46 +1,46 @@
 /**
- * Where things stand in a YAML file that somebody got wrong. Loads the `yaml` package, so only call it then.
+ * Where things are in an invalid YAML file. Loads the `yaml` package, so call it only then.
  *
- * Nothing here repeats what the file says, since it may be a secret; the parser's own messages do.
+ * Nothing here repeats the content, since it may be a secret; the messages of the parser do.
  * @module
  */
 import type { FindPosition, Position } from "../cloud/settings/syntax.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import type { Document, ErrorCode, LineCounter, Node, YAMLError } from "yaml";
 
-/** What a YAML text has wrong in itself, and where its settings stand. */
+/** The problems of a YAML text itself, and the places of its settings. */
 export interface YamlPlaces {
-  /** Syntax errors, repeated keys and aliases of nothing, each with its place; at most ten. */
+  /** Syntax errors, repeated keys and aliases without an anchor, each with its place; at most ten. */
   readonly issues: readonly ConfigIssue[];
-  /** Finds the key or list item of a setting; `undefined` when not even the first part of its path is there. */
+  /** Finds the key or list item of a setting; `undefined` when not even the first part of its path exists. */
   readonly find: FindPosition;
 }
 
 const ISSUES_MAX = 10;
-/** Of open collections and texts, as the parser counts them; settings have six. */
+/** Nesting of open collections and texts, as the parser counts it; settings have six. */
 const PARSER_DEPTH_MAX = 250;
 const TOO_DEEP: ConfigIssue = { message: "brackets or lists are nested too deeply" };
 
 const MESSAGES: Partial<Record<ErrorCode, string>> = {
-  BAD_ALIAS: "an alias (*name) refers to no anchor; quote the text if it is not meant as one",
-  BAD_INDENT: "the indentation does not fit the lines above, or a bracket there is open",
+  BAD_ALIAS: "an alias (*name) refers to no anchor; quote the text if it is not an alias",
+  BAD_INDENT: "the indentation does not match the lines above, or a bracket there is not closed",
   BAD_DQ_ESCAPE: "an escape sequence in a double-quoted text is not valid; use single quotes",
   BAD_SCALAR_START: "a text cannot start with this character; quote it",
-  BLOCK_AS_IMPLICIT_KEY: "a second `:` stands on the line; quote the text if it holds one",
-  DUPLICATE_KEY: "the key is given twice",
+  BLOCK_AS_IMPLICIT_KEY: "there is a second `:` on this line; quote the text if it contains one",
+  DUPLICATE_KEY: "this key occurs twice; remove one",
   MISSING_CHAR: "something is not closed or separated: a quote, a bracket, a comma or a `:`",
   MULTILINE_IMPLICIT_KEY: "a `:` is missing after a key",
-  MULTIPLE_DOCS: "wanted one document, found another",
-  TAB_AS_INDENT: "tabs cannot indent; use spaces",
+  MULTIPLE_DOCS: "wanted one YAML document, found another",
+  TAB_AS_INDENT: "tabs cannot be used for indentation; use spaces",
   UNEXPECTED_TOKEN: "this is not expected here",
 };
 
-/** Reads a text a second time, to say where things stand. */
+/** Reads a text a second time, to find the places of its settings. */
 export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
   if (await isNestedTooDeeply(text)) return { issues: [TOO_DEEP], find: () => undefined };
   const { LineCounter, parseDocument, isMap, isSeq, isScalar } = await import("yaml");
   const counter = new LineCounter();
-  // Its own search for repeated keys compares each key with all others: 90,000 of them took more than a minute.
+  // The parser's own search for repeated keys compares each key with all others: 90,000 took more than a minute.
   const settings = { lineCounter: counter, prettyErrors: false, uniqueKeys: false };
   const document = parseDocument(text, settings);
   const find: FindPosition = (path) => {
@@ -54,7 +54,7 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
         walk(item, keys.slice(1));
       }
       if (!isMap<Node, Node>(node)) return;
-      // A key may hold dots itself, so the longest one that fits is taken.
+      // A key may contain dots itself, so the longest match is used.
       for (let count = keys.length; count > 0; count -= 1) {
         const name = keys.slice(0, count).join(".");
         const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === name);
@@ -80,7 +80,7 @@ interface Problem {
   readonly offset: number;
 }
 
-/** Asked first, since the parser's time grows so fast with the depth that 8 KiB of `a: a: a: …` took 10 s. */
+/** Checked first: the parser's time grows so fast with the depth that 8 KiB of `a: a: a: …` took 10 s. */
 async function isNestedTooDeeply(text: string): Promise<boolean> {
   const { Lexer, Parser } = await import("yaml");
   const parser = new Parser();
@@ -91,7 +91,7 @@ async function isNestedTooDeeply(text: string): Promise<boolean> {
   return false;
 }
 
-/** What the parser was not asked for, or would look for by walking through the whole document for each alias. */
+/** Problems that the parser is not asked for, or that would cost it a walk through the whole document per alias. */
 async function listProblems(document: Document.Parsed): Promise<Problem[]> {
   const { isMap, isScalar, visit } = await import("yaml");
   const problems: Problem[] = [];
@@ -123,7 +123,7 @@ function toProblem(code: ErrorCode, { range }: Pick<Node, "range">): Problem {
 }
 
 function toIssue({ code, offset }: Problem, counter: LineCounter): ConfigIssue {
-  const message = MESSAGES[code] ?? "this cannot be read as YAML";
+  const message = MESSAGES[code] ?? "cannot read this as YAML";
   return { message, ...toPosition(counter, offset) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Settings in YAML: two parsers, of which the one that knows lines is loaded when something is wrong.
+ * Settings in YAML: two parsers; the one that knows lines is loaded only when something is wrong.
  * @module
  */
 import type { SettingSyntax } from "../cloud/settings/syntax.ts";
@@ -9,7 +9,7 @@ import type { YamlPlaces } from "./yaml_places.ts";
 const INVALID = Symbol("not YAML");
 const TOO_DEEP = Symbol("nested too deeply");
 
-/** YAML, the syntax of settings unless a provider names another. */
+/** YAML, the syntax of settings unless a provider chooses another. */
 export const YAML_SYNTAX: SettingSyntax = {
   name: "YAML",
   async parse(text) {
@@ -18,7 +18,7 @@ export const YAML_SYNTAX: SettingSyntax = {
     const locate = async (): Promise<YamlPlaces["find"]> => (await findPlaces()).find;
     const raw = parseYaml(text);
     if (raw === TOO_DEEP) {
-      // The other parser would take minutes and gigabytes to say where.
+      // The other parser would need minutes and gigabytes to find the place.
       const message = "brackets or lists are nested too deeply";
       return { raw: undefined, issues: [{ message }], locate };
     }
@@ -33,21 +33,21 @@ function parseYaml(text: string): unknown {
   try {
     return Bun.YAML.parse(text);
   } catch (error) {
-    // What is wrong, and where, the other parser tells.
+    // The other parser finds out what is wrong, and where.
     return error instanceof RangeError ? TOO_DEEP : INVALID;
   }
 }
 
-/** Loaded only when something is wrong: it costs memory that a running controller can do without. */
+/** Loaded only when something is wrong: it uses memory that a running controller does not need. */
 async function loadPlaces(text: string): Promise<YamlPlaces> {
   const { findYamlPlaces } = await import("./yaml_places.ts");
   return findYamlPlaces(text);
 }
 
-/** Whether any word before a colon stands twice: cheap for any text, and wrong only on the careful side. */
+/** Whether any word before a colon occurs twice: cheap for any text; may say yes wrongly, never no. */
 function mayRepeatKeys(text: string): boolean {
   const seen = new Set<string>();
-  // What follows the last colon is no key.
+  // The text after the last colon is not a key.
   for (const piece of text.split(/:(?=\s|$)/).slice(0, -1)) {
     const end = piece.trimEnd().replace(/["']$/, "");
     let start = end.length;
@@ -61,8 +61,8 @@ function mayRepeatKeys(text: string): boolean {
 
 function listShapeIssues(raw: unknown, places: YamlPlaces | undefined): ConfigIssue[] {
   if (raw === INVALID) {
-    // The two parsers disagree, of which the known case is aliases that multiply: there is no place to point at.
-    const message = "this cannot be read as YAML; if it uses aliases (*name), write them out";
+    // The two parsers disagree. The known case is aliases that multiply: there is no place to name.
+    const message = "cannot read this as YAML; if it uses aliases (*name), write them out";
     return places?.issues.length === 0 ? [{ message }] : [];
   }
   const isMapping = typeof raw === "object" && !Array.isArray(raw);

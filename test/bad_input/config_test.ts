@@ -226,9 +226,9 @@ const CORPUS: readonly [string, string, RegExp][] = [
   ["a megabyte of digits", `refreshInterval: "${"1".repeat(LARGE)}"`, /refreshInterval: wanted/],
   ["a megabyte of slashes", `url: "https://h/${"/".repeat(LARGE)}T"`, /required|unknown/],
   ["3,000 keys", Array.from({ length: 3_000 }, (_, at) => `k${at}: 1`).join("\n"), /unknown key/],
-  ["a key 3,000 times", "k: 1\n".repeat(3_000), /given twice/],
+  ["a key 3,000 times", "k: 1\n".repeat(3_000), /occurs twice/],
   ["more than fits", "#".repeat(1_100_000), /larger than 1 MiB/],
-  ["a zero byte", "token: T\0", /not text in UTF-8/],
+  ["a zero byte", "token: T\0", /not UTF-8 text/],
 ];
 
 describe.each(["xenorchestra", "static"])("the corpus as a file for %s", (cloud) => {

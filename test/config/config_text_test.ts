@@ -23,7 +23,7 @@ describe("readConfigText()", () => {
 describe("decodeConfigText()", () => {
   test.each([[[0x61, 0xff]], [[0x61, 0x00]]])("refuses the bytes %j", (bytes) => {
     expect(() => decodeConfigText(Uint8Array.from(bytes), "x")).toThrow(
-      "x: Cannot read the file: it is not text in UTF-8",
+      "x: Cannot read the file: it is not UTF-8 text",
     );
   });
 });

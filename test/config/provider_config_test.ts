@@ -245,28 +245,34 @@ describe("P-05 loadProviderConfig()", () => {
     [
       "finds keys that are given twice",
       "url: a\ntoken: x\nurl: b\n",
-      ["FILE:3:1: the key is given twice"],
+      ["FILE:3:1: this key occurs twice; remove one"],
     ],
     [
       "finds keys that are given twice on one line",
       "{url: a, url: b}\n",
-      ["FILE:1:10: the key is given twice"],
+      ["FILE:1:10: this key occurs twice; remove one"],
     ],
     [
       "names an open bracket",
       "url: a\naddresses: [1\n",
-      ["FILE:3:1: the indentation does not fit the lines above, or a bracket there is open"],
+      [
+        "FILE:3:1: the indentation does not match the lines above, or a bracket there is not closed",
+      ],
     ],
-    ["names a tab", "url: a\naddresses:\n\tx: 1\n", ["FILE:3:1: tabs cannot indent; use spaces"]],
+    [
+      "names a tab",
+      "url: a\naddresses:\n\tx: 1\n",
+      ["FILE:3:1: tabs cannot be used for indentation; use spaces"],
+    ],
     [
       "names an alias of nothing",
       "url: a\ntoken: *b\n",
-      ["FILE:2:8: an alias (*name) refers to no anchor; quote the text if it is not meant as one"],
+      ["FILE:2:8: an alias (*name) refers to no anchor; quote the text if it is not an alias"],
     ],
     [
       "refuses aliases that multiply",
       toAliasBomb(),
-      ["FILE: this cannot be read as YAML; if it uses aliases (*name), write them out"],
+      ["FILE: cannot read this as YAML; if it uses aliases (*name), write them out"],
     ],
     ["refuses a list", "- url: a\n", ["FILE:1:1: wanted one mapping of settings (key: value)"]],
     ["refuses plain text", "url\n", ["FILE:1:1: wanted one mapping of settings (key: value)"]],
@@ -308,7 +314,7 @@ describe("P-05 loadProviderConfig()", () => {
 
   test.each([
     ["one word", "a".repeat(500_000), "wanted one mapping of settings"],
-    ["one long value", `url: ${"a".repeat(500_000)}\nurl: b`, "the key is given twice"],
+    ["one long value", `url: ${"a".repeat(500_000)}\nurl: b`, "this key occurs twice; remove one"],
     ["brackets", `a: ${"[".repeat(500_000)}`, "brackets or lists are nested too deeply"],
     ["few brackets", "{a: ".repeat(3_000), "brackets or lists are nested too deeply"],
     ["lists", "- ".repeat(400_000), "brackets or lists are nested too deeply"],
@@ -333,8 +339,8 @@ describe("P-05 loadProviderConfig()", () => {
     const latin = join(folder, "latin");
     await writeFile(latin, Buffer.from("url: a\npassword: p\u00e4ss\n", "latin1"));
     const cases: readonly [string, string][] = [
-      [binary, "it is not text in UTF-8"],
-      [latin, "it is not text in UTF-8"],
+      [binary, "it is not UTF-8 text"],
+      [latin, "it is not UTF-8 text"],
       [join(folder, "absent.yaml"), "there is no such file"],
       [sub, "it is a folder"],
       ["/dev/null", "it is not a file"],

@@ -40,7 +40,7 @@ describe("findYamlPlaces()", () => {
     const text = Array.from({ length: 30 }, () => "a: 1").join("\n");
     const { issues } = await findYamlPlaces(text);
     expect(issues).toHaveLength(10);
-    expect(issues[0]).toEqual({ message: "the key is given twice", line: 2, column: 1 });
+    expect(issues[0]).toEqual({ message: "this key occurs twice; remove one", line: 2, column: 1 });
   });
 
   test("findYamlPlaces() finds each repeated key and each alias of nothing, in order", async () => {

@@ -18,7 +18,7 @@ describe("YAML_SYNTAX", () => {
 
   test.each([
     ["a: [1", [{ line: 1, column: 6 }]],
-    ["a: 1\na: 2", [{ message: "the key is given twice", line: 2, column: 1 }]],
+    ["a: 1\na: 2", [{ message: "this key occurs twice; remove one", line: 2, column: 1 }]],
     ["- a", [{ message: "wanted one mapping of settings (key: value)", line: 1, column: 1 }]],
     ["[".repeat(100_000), [{ message: "brackets or lists are nested too deeply" }]],
   ])("says what is wrong with %j", async (text, issues) => {
