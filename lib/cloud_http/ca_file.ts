@@ -1,5 +1,5 @@
 /**
- * A file of certificate authorities that is replaced now and then.
+ * A file of certificate authorities that is replaced from time to time.
  * @module
  */
 import { CertificateError, parseCertificates } from "../core/net/certificates.ts";
@@ -11,22 +11,22 @@ import { News } from "../core/news.ts";
 import { isPathLike } from "../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../core/small_file.ts";
 
-/** Half of the minute within which a change must be in use. */
+/** Half of the minute within which Landfall must use a change. */
 const PERIOD_MS = 30_000;
 
-/** What a {@linkcode CaFile} lives on. */
+/** What a {@linkcode CaFile} needs. */
 export interface CaFileDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** What the setting is called that names the file. */
+  /** Name of the setting that names the file. */
   readonly setting: string;
 }
 
 /**
- * Authorities in a PEM file, read again at most twice a minute, and whenever somebody asks for it.
+ * Authorities in a PEM file, read again at most twice a minute, and on request.
  *
- * Guarantees: what {@linkcode read} gives can be decoded; a file that is broken or away leaves the last good one in
- * use, and is told of once.
+ * Guarantees: the text that {@linkcode read} returns can be decoded; a file that is broken or missing leaves the last
+ * good one in use, and is reported once.
  */
 export class CaFile {
   readonly #path: string;
@@ -69,12 +69,12 @@ export class CaFile {
     } catch (error) {
       const problem = describeError(error);
       if (!this.#news.isNew(problem)) return;
-      const message = `Cannot use the changed ${setting}, the last good one stays in use`;
+      const message = `Cannot use the changed ${setting}; still using the last good one`;
       log.warn(message, { ...about, problem });
     }
   }
 
-  /** The certificates alone. Bun reports a bad one as a wrong address, so they are looked at first. */
+  /** The certificates alone. Bun reports a bad certificate as a wrong address, so they are checked first. */
   #toCertificates(text: string): string {
     try {
       return parseCertificates(text).join("").trimEnd();
@@ -90,8 +90,8 @@ export class CaFile {
 
   #toProblem(message: string, cause?: unknown): ConfigError {
     const isPath = isPathLike(this.#path);
-    const shown = isPath ? `${this.#path}: ${message}` : `what it names ${message}`;
-    // The system repeats the path.
+    const shown = isPath ? `${this.#path}: ${message}` : `the file that it names ${message}`;
+    // The system error repeats the path.
     return new ConfigError([{ path: this.#deps.setting, message: shown }], isPath ? { cause } : {});
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Follows what a cloud says of changes as they happen (server-sent events), through every trouble.
+ * Follows the changes that a cloud reports as they happen (server-sent events), and reconnects after every failure.
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
@@ -16,29 +16,29 @@ import { type ServerSentEvent, SseParser } from "./sse.ts";
 
 /** The stream of one cloud. */
 export interface ChangeSource {
-  /** What people call the server, as at the beginning of a sentence. */
+  /** Name of the server, as at the beginning of a sentence. */
   readonly server: string;
-  /** Milliseconds without a byte after which a stream is given up: more than its pings are apart. */
+  /** Milliseconds without a byte after which a stream is closed: more than the time between two pings. */
   readonly silenceMs: number;
   /**
    * Opens a stream.
    *
-   * @throws {Unsupported} when the server has none, or none for this user
-   * @throws {CloudError} when it cannot be opened now
+   * @throws {Unsupported} when the server has no stream, or none for this user
+   * @throws {CloudError} when the stream cannot be opened now
    */
   open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /**
-   * Looks at an event of a stream that has not begun, and asks for what is still needed when it begins with that.
+   * Reads an event of a stream that has not begun, and requests what is still needed when the stream begins with it.
    *
-   * @returns Whether the stream tells of every change from now on
+   * @returns Whether the stream reports every change from now on
    * @throws as `open`
    */
   begin(event: ServerSentEvent, signal: AbortSignal): Promise<boolean>;
-  /** What some events hint at; nothing when none tells of a change. */
+  /** What some events hint at; `undefined` when none reports a change. */
   toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined;
 }
 
-/** What a {@linkcode ChangeFeed} lives on. */
+/** What a {@linkcode ChangeFeed} needs. */
 export interface ChangeFeedOptions {
   readonly source: ChangeSource;
   readonly clock: Clock;
@@ -48,38 +48,38 @@ export interface ChangeFeedOptions {
   readonly random?: () => number;
 }
 
-/** Told of what may have changed. */
+/** Called with what may have changed. */
 type OnHint = (hint: ChangeHint) => void;
 
 /** Until a stream has begun. */
 const OPEN_TIMEOUT_MS = 10_000;
-/** A stream that lived so long was a good one: the next is opened soon. */
+/** A stream that lived this long was good: the next one is opened soon. */
 const STEADY_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.5 };
-/** How soon a refusal is tried again that follows a loss, once: a server that starts may refuse good credentials. */
+/** How soon to retry, once, a refusal right after a loss: a server that starts may refuse good credentials. */
 const REFUSED_ONCE_MS = 5_000;
-/** How often a server that has no events is asked again: it may have been upgraded. */
+/** How often a server without events is asked again: it may have been upgraded. */
 const PROBE_INTERVAL_MS = 600_000;
 
-/** A server that has no events, or not for this user. No failure: refreshes do without. */
+/** A server that has no events, or none for this user. Not a failure: refreshes work without events. */
 export class Unsupported extends Error {
   override readonly name = "Unsupported";
 }
 
-/** Opens one stream after another, and hints at everything as each begins. */
+/** Opens one stream after another, and gives the hint `everything` as each begins. */
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   readonly #connected: Gauge;
-  /** What was last told in the log: once each. */
+  /** What was logged last: each state is logged once. */
   readonly #news = new News();
-  /** Whether there was a stream: then what looks like a server without events is something in between, for a while. */
+  /** Whether there was a stream: a later "no events" then comes from something in between, for a while. */
   #hasWorked = false;
 
   constructor(options: ChangeFeedOptions) {
     this.#options = options;
     this.#connected = options.metrics.gauge({
       name: "landfall_change_stream_connected",
-      help: "1 while the cloud tells of changes as they happen, else 0; absent when it never can.",
+      help: "1 while the cloud reports changes as they happen, else 0; absent when it never can.",
     });
   }
 
@@ -104,7 +104,7 @@ export class ChangeFeed {
           ? Math.max(REFUSED_ONCE_MS, error.retryAfterMs ?? 0)
           : Math.max(backoffMs, leastMs);
       wasLost = !isRefused && !isUnsupported;
-      log.debug("Changes are followed again later", {
+      log.debug("The event stream is opened again later", {
         retryIn: formatDuration(Math.round(waitMs)),
         error,
       });
@@ -112,7 +112,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Follows one stream. Returns why it ended. */
+  /** Follows one stream. Returns the reason for its end. */
   async #follow(onHint: OnHint, signal: AbortSignal): Promise<unknown> {
     const { clock, source } = this.#options;
     const ending = new AbortController();
@@ -124,7 +124,7 @@ export class ChangeFeed {
       for await (const events of readEvents(body)) {
         guard.note();
         for (const event of events) {
-          // A stream begins once; whatever says so again must not cost requests.
+          // A stream begins once; a repeated beginning must not cost requests.
           if (hasBegun || !(await source.begin(event, both))) continue;
           hasBegun = true;
           guard.setLimit(source.silenceMs);
@@ -138,7 +138,7 @@ export class ChangeFeed {
       }
       return new CloudError("unreachable", `${source.server} ended the stream of events`);
     } catch (error) {
-      // What broke off because it was ended here did so for that reason.
+      // A stream that was closed here ended for the reason given here.
       return both.aborted ? both.reason : error;
     } finally {
       ending.abort(new Error("the stream is over"));
@@ -148,14 +148,13 @@ export class ChangeFeed {
   #tell(what: "connected" | "unsupported" | "broken", error?: unknown): void {
     const { log, source } = this.#options;
     if (!this.#news.isNew(what)) return;
-    if (what === "connected") log.info(`${source.server} tells of changes as they happen`);
-    else if (what === "broken")
-      log.info("Changes are seen by asking, until events are back", { error });
-    else log.info(`Changes are seen by asking: ${source.server} has no events`, { error });
+    if (what === "connected") log.info(`${source.server} reports changes as they happen`);
+    else if (what === "broken") log.info("Event stream lost; falling back to polling", { error });
+    else log.info(`${source.server} has no event stream; falling back to polling`, { error });
   }
 }
 
-/** Ends a stream of which nothing was heard for too long. */
+/** Closes a stream that was silent for too long. */
 class SilenceGuard {
   readonly #clock: Clock;
   readonly #server: string;
@@ -170,12 +169,12 @@ class SilenceGuard {
     this.#watch(ending, signal).catch(() => {});
   }
 
-  /** Something was heard. */
+  /** Records that something arrived. */
   note(): void {
     this.#heardMs = this.#clock.monotonic();
   }
 
-  /** Allows for a longer silence from now on. */
+  /** Allows a longer silence from now on. */
   setLimit(ms: number): void {
     this.#limitMs = ms;
   }
@@ -191,7 +190,9 @@ class SilenceGuard {
   }
 }
 
-/** Yields what each piece of a stream completes; nothing, too. Ending the iteration closes the connection. */
+/**
+ * Yields the events that each piece of a stream completes, also when there are none. Closes the connection at the end.
+ */
 async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<readonly ServerSentEvent[], void> {
@@ -201,7 +202,7 @@ async function* readEvents(
       yield parser.push(text);
     }
   } catch (error) {
-    // What has no code is ours.
+    // An error without a code is our own.
     if (findErrorCode(error) === "") throw error;
     const cause = toConnectionProblem(error);
     const message = `the stream of events broke: ${cause.message}`;
@@ -213,6 +214,6 @@ async function* readEvents(
 function toLeastMs(error: unknown): number {
   if (error instanceof Unsupported) return BACKOFF.capMs;
   if (!(error instanceof CloudError)) return 0;
-  // Whether credentials are good is for refreshes to find out: each try here would hold up the next of theirs.
+  // Refreshes find out whether credentials are good: each attempt here would delay the next of theirs.
   return error.kind === "denied" ? BACKOFF.capMs : (error.retryAfterMs ?? 0);
 }

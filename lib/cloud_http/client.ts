@@ -1,5 +1,5 @@
 /**
- * Requests to one server of a cloud: whom to trust, one more try where that is safe, a deadline, metrics.
+ * Requests to one server of a cloud: trust, one retry where that is safe, a deadline, metrics.
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
@@ -12,26 +12,26 @@ import type { Meter } from "./meter.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { type FetchTls, Trust } from "./trust.ts";
 
-/** What a {@linkcode CloudClient} works with. */
+/** What a {@linkcode CloudClient} needs. */
 export interface CloudClientDeps {
   readonly names: ServerNames;
-  /** Outlives the client: whoever follows its server with another one goes on counting. */
+  /** Lives longer than the client: the next client of this server continues its counts. */
   readonly meter: Meter;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What is asked for, and under which name it is counted. */
+/** A request, and the name under which it is counted. */
 export interface CloudRequest extends Omit<Request, "tls" | "signal"> {
-  /** As `list_things`. */
+  /** For metrics: `list_things`. */
   readonly operation: string;
 }
 
 /**
- * Asks one server. Who asks, and what an answer means, is for whoever calls: every reply is handed back, whatever its
+ * Sends requests to one server. The caller adds credentials and reads the answer: every reply is returned, with any
  * status.
  *
- * Guarantees: no error shows more of an address than host and port.
+ * Guarantees: an error shows only host and port of an address.
  */
 export class CloudClient {
   readonly #url: string;
@@ -46,11 +46,11 @@ export class CloudClient {
   }
 
   /**
-   * Sends a request. A GET is sent once more when its connection was dropped, as kept ones are that were idle; a POST
-   * is not, for it may have been heard.
+   * Sends a request. A GET is sent once more when its connection was closed, as idle connections often are; a POST is
+   * not, because the server may have received it.
    *
    * @param signal Must carry the deadline, see {@linkcode within}
-   * @throws {CloudError} when there is no reply, be it because the signal aborted
+   * @throws {CloudError} when there is no reply, also when the signal aborted
    */
   async request({ operation, ...sent }: CloudRequest, signal: AbortSignal): Promise<Reply> {
     const send = (tls: FetchTls): Promise<Reply> =>
@@ -69,9 +69,9 @@ export class CloudClient {
   /**
    * Opens a stream, see {@linkcode openStream}.
    *
-   * @param request.type The content type that is wanted
+   * @param request.type The content type that is expected
    * @param signal Ends the stream, too
-   * @throws {CloudError} when there is no reply, be it because the signal aborted
+   * @throws {CloudError} when there is no reply, also when the signal aborted
    */
   async openStream(
     { operation, type, ...sent }: Omit<CloudRequest, "method" | "body"> & { readonly type: string },
@@ -85,7 +85,7 @@ export class CloudClient {
   }
 
   /**
-   * Does what must be answered in time, be it one request or several.
+   * Runs one request or several that must be answered in time.
    *
    * @param timeoutMs Milliseconds for all of it
    * @param work Gets a signal that carries the deadline
@@ -109,7 +109,7 @@ export class CloudClient {
     }
   }
 
-  /** Sends something, and once more when the server was not believed although its authority is known by now. */
+  /** Sends a request; once more if the server was not trusted but its authority is known by now. */
   async #send<T extends { readonly status: number }>(
     operation: string,
     send: (tls: FetchTls) => Promise<T>,

@@ -1,5 +1,5 @@
 /**
- * What it means when a server gave no answer, in words that a person can act on.
+ * Why a server gave no answer, in words that an operator can act on.
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
@@ -15,12 +15,12 @@ import type { ServerNames } from "./server.ts";
 
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;
 
-/** Whether the server's certificate was not believed. Nothing was sent then. */
+/** Whether the server's certificate was not trusted. Nothing was sent then. */
 export function isUntrusted(error: unknown): boolean {
   return UNTRUSTED.test(findErrorCode(error));
 }
 
-/** What to do about a certificate out of its dates. */
+/** What to do about a certificate that has expired or is not valid yet. */
 export function adviseOnDates(
   fault: "tlsExpired" | "tlsNotYetValid",
   names: Pick<ServerNames, "caFile">,
@@ -31,14 +31,14 @@ export function adviseOnDates(
 }
 
 /**
- * What a failed `fetch` means. A certificate that is not trusted needs a person; everything else may pass.
+ * Explains a failed `fetch`. A certificate that is not trusted needs an operator; other failures may pass.
  *
  * @param url Where the server is; only host and port are shown
  */
 export function toConnectionError(error: unknown, url: string, names: ServerNames): CloudError {
   if (error instanceof CloudError) return error;
   if (error instanceof BodyError) {
-    const what = `Cannot read what ${names.server} sent from ${formatHostPort(url)}`;
+    const what = `Cannot read the answer of ${names.server} at ${formatHostPort(url)}`;
     return new CloudError("protocol", `${what}: ${error.message}`, { cause: error });
   }
   const cause = toConnectionProblem(error);

@@ -1,5 +1,5 @@
 /**
- * Says what keeps Landfall from a server, and what a person can do about it, where it is the connection.
+ * Says why Landfall cannot reach a server, and what an operator can do about it, if the connection is the problem.
  * @module
  */
 import type { X509Certificate } from "node:crypto";
@@ -13,21 +13,21 @@ import { adviseOnDates } from "./connection_error.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { normalise } from "./trust.ts";
 
-/** Which server was asked, and until when a person waits. */
+/** The server that was asked, and until when the operator waits. */
 interface Asked {
   readonly server: Pick<Server, "url" | "certificateFingerprint">;
   readonly names: ServerNames;
   readonly signal: AbortSignal;
 }
 
-/** Longest time for a second look at a server that did not do as it should, in milliseconds. */
+/** Longest time for a second look at a server that failed, in milliseconds. */
 const LOOK_MS = 5_000;
 
 /**
- * Finds out what was wrong with the connection: by the error, and where that does not tell, by a look at the server's
+ * Finds out what was wrong with the connection: by the error, and if that does not say, by a look at the server's
  * certificate.
  *
- * @returns Nothing when the connection is not to blame, or the error does not tell
+ * @returns Nothing when the connection is not the problem, or the error does not say
  * @throws the signal's reason
  */
 export async function diagnoseConnection(
@@ -52,9 +52,9 @@ export async function diagnoseSilence(asked: Asked): Promise<Finding> {
   if (!(await canConnect(url, signal))) return await diagnoseFault("timeout", asked);
   return toFailure(
     "noAnswer",
-    `${names.server} at ${formatHostPort(url)} takes the connection but does not answer in time`,
+    `${names.server} at ${formatHostPort(url)} accepts the connection but does not answer in time`,
     `${names.process} may be starting: try again; ` +
-      `check that the port speaks what ${names.url} says, http or https`,
+      `check that the port uses the protocol in ${names.url}, http or https`,
   );
 }
 
@@ -68,14 +68,14 @@ async function diagnoseFault(fault: ConnectionFault, asked: Asked): Promise<Find
     case "dns":
       return toFailure(
         "dns",
-        `${cannot}: the name "${hostname}" has no address here`,
-        `check ${names.url}; in a pod with hostNetwork use dnsPolicy: Default, or give an IP address`,
+        `${cannot}: the name "${hostname}" has no address on this machine`,
+        `check ${names.url}; in a Pod with hostNetwork use dnsPolicy: Default, or use an IP address`,
       );
     case "refused":
       return toFailure(
         "refused",
         `${cannot}: connection refused`,
-        `nothing listens there: check host and port in ${names.url}, and that ${names.process} runs`,
+        `nothing listens there: check host and port in ${names.url}, and check that ${names.process} runs`,
       );
     case "noRoute":
       return toFailure(
@@ -93,20 +93,20 @@ async function diagnoseFault(fault: ConnectionFault, asked: Asked): Promise<Find
       return toFailure(
         "closed",
         `${cannot}: the connection was closed before the answer`,
-        `check that the port speaks what ${names.url} says, http or https, ` +
-          `and the log of ${names.process} or of a proxy`,
+        `check that the port uses the protocol in ${names.url}, http or https, ` +
+          `and read the log of ${names.process} or of a proxy`,
       );
     case "proxy":
       return toFailure(
         "proxy",
-        `${cannot}: the proxy of the environment did not connect`,
-        "check HTTP_PROXY and HTTPS_PROXY, or name the host in NO_PROXY",
+        `${cannot}: the proxy from the environment did not connect`,
+        "check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY",
       );
     case "notTls":
       return toFailure(
         "notTls",
-        `${cannot}: it does not speak TLS on this port`,
-        `write http:// in ${names.url}, or give the port that speaks https`,
+        `${cannot}: this port does not use TLS`,
+        `use http:// in ${names.url}, or use the port for https`,
       );
     default:
       return await diagnoseTls(fault, asked);
@@ -118,13 +118,13 @@ async function diagnoseTls(fault: ConnectionFault, asked: Asked): Promise<Findin
   const certificate = await lookAtCertificate(asked);
   const shown = certificate === undefined ? "" : ` (SHA-256 ${certificate.fingerprint256})`;
   const cannot = `Cannot trust the certificate of ${formatHostPort(server.url)}${shown}`;
-  const pin = `after comparing it with the server's own, set ${names.certificateFingerprint} to it`;
+  const pin = `compare it with the server's own, then set ${names.certificateFingerprint} to it`;
   switch (fault) {
     case "tlsName": {
-      const shownNames = certificate?.subjectAltName ?? "no name at all";
+      const shownNames = certificate?.subjectAltName ?? "no name";
       return toFailure(
         "tlsName",
-        `${cannot}: it is for another name: ${shownNames}`,
+        `${cannot}: it is for other names: ${shownNames}`,
         `use a name of the certificate in ${names.url}, or ${pin}`,
       );
     }
@@ -139,15 +139,15 @@ async function diagnoseTls(fault: ConnectionFault, asked: Asked): Promise<Findin
     case "tlsAuthority":
       return toFailure(
         "tlsAuthority",
-        `${cannot}: its authority is not known`,
-        `give the file of its authority in ${names.caFile}; if it is self-signed: ${pin}`,
+        `${cannot}: its certificate authority is unknown`,
+        `set ${names.caFile} to the file of its authority; if it is self-signed, ${pin}`,
       );
     default:
       return toFailure("tls", cannot, `set ${names.caFile}, or ${pin}`);
   }
 }
 
-/** Only a look at the certificate tells whether a pin is what stands in the way. */
+/** Only a look at the certificate shows whether the pinned fingerprint is the problem. */
 async function diagnosePin(asked: Asked): Promise<Finding | undefined> {
   const { names, server } = asked;
   const { url, certificateFingerprint: pin } = server;
@@ -157,7 +157,7 @@ async function diagnosePin(asked: Asked): Promise<Finding | undefined> {
     "tlsFingerprint",
     `The certificate of ${formatHostPort(url)} is not the one in ${names.certificateFingerprint}: ` +
       `its SHA-256 is ${certificate.fingerprint256}`,
-    "if it was replaced on purpose, change the setting; if not, somebody may stand in between",
+    "if you replaced it, change the setting; if not, another server may intercept the connection",
   );
 }
 
@@ -165,7 +165,7 @@ async function lookAtCertificate({ server, signal }: Asked): Promise<X509Certifi
   try {
     return await readServerCertificate(server.url, withDeadline(signal, LOOK_MS));
   } catch {
-    // It was only to say more than is known already.
+    // The look only adds details.
     signal.throwIfAborted();
     return undefined;
   }
@@ -188,7 +188,7 @@ function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** What stands in the way. */
+/** A problem that keeps Landfall from working. */
 export function toFailure(code: string, message: string, advice: string): Finding {
   return { level: "failure", code, message, advice };
 }

@@ -1,24 +1,24 @@
 /**
- * A thing that is replaced by another, as by new settings, while it is asked. Only memory: no clock.
+ * Something that can be replaced while requests to it are running, for example because of new settings. No clock.
  * @module
  */
 
 /**
- * Asks the thing in use.
+ * Runs requests on the thing in use.
  *
- * Guarantees: an answer was asked of one thing from its beginning to its end, namely the one in use when it is given;
- * after a replacement, {@linkcode askOnce} has no answer before {@linkcode ask} had one.
+ * Guarantees: an answer comes from one thing only, the one in use when the answer is returned; after a replacement,
+ * {@linkcode askOnce} returns no answer before {@linkcode ask} returned one.
  *
- * @typeParam T The thing: a provider with all that it knows by one set of settings
+ * @typeParam T The thing: a provider with everything that it knows by one set of settings
  */
 export class Generations<T> {
   #now: T;
-  /** Aborts when who waits for the thing in use would wait in vain. */
+  /** Aborts when it makes no sense to wait for the thing in use. */
   #left = new AbortController();
-  /** Whether {@linkcode ask} had an answer since the last replacement. */
+  /** Whether {@linkcode ask} returned an answer since the last replacement. */
   #isSettled = true;
 
-  /** @param create Gets the signal that aborts when the thing is left, and others of the same place with it */
+  /** @param create Gets a signal that aborts when the thing, or a later one of the same place, is abandoned */
   constructor(create: (left: AbortSignal) => T) {
     this.#now = create(this.#left.signal);
   }
@@ -29,9 +29,9 @@ export class Generations<T> {
   }
 
   /**
-   * Puts another thing in the place of the one in use, which stays if `create` throws.
+   * Replaces the thing in use; it stays if `create` throws.
    *
-   * @param isLeft Whether the next one asks elsewhere, or as somebody else, so that nobody should wait for the old one
+   * @param isLeft Whether the new thing asks another server or as another user, so that the old one is abandoned
    */
   replace(create: (left: AbortSignal) => T, isLeft: boolean): void {
     const before = this.#left;
@@ -43,11 +43,11 @@ export class Generations<T> {
   }
 
   /**
-   * Asks, and asks again when the thing was replaced meanwhile, whatever became of the old question.
+   * Runs a request, and runs it again if the thing was replaced meanwhile, whatever the result of the first.
    *
-   * @param work Gets a signal that aborts with `signal`, or when the thing is left
-   * @returns The answer, and who gave it
-   * @throws what `work` throws on the thing in use, or when the signal aborted
+   * @param work Gets a signal that aborts with `signal`, or when the thing is abandoned
+   * @returns The answer, and the thing that gave it
+   * @throws any error of `work` on the thing in use, or when the signal aborted
    */
   async ask<R>(
     work: (thing: T, signal: AbortSignal) => Promise<R>,
@@ -68,11 +68,11 @@ export class Generations<T> {
   }
 
   /**
-   * Asks for something small, for which nobody asks again.
+   * Runs a small request that is not repeated.
    *
-   * @param work Gets a signal that aborts with `signal`, or when the thing is left
-   * @returns Nothing when the thing was replaced meanwhile, or {@linkcode ask} had no answer since the last replacement
-   * @throws what `work` throws
+   * @param work Gets a signal that aborts with `signal`, or when the thing is abandoned
+   * @returns Nothing when the thing was replaced meanwhile, or {@linkcode ask} has no answer since the last replacement
+   * @throws any error of `work`
    */
   async askOnce<R>(
     work: (thing: T, signal: AbortSignal) => Promise<R>,
@@ -85,7 +85,7 @@ export class Generations<T> {
   }
 
   /**
-   * Goes on with the thing in use until the signal aborts, and with the next one when it is left.
+   * Runs on the thing in use until the signal aborts, and on the next one when it is abandoned.
    *
    * @param work Returns when its signal aborts
    */

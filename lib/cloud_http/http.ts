@@ -1,5 +1,5 @@
 /**
- * One exchange with a server over HTTP, within bounds.
+ * One exchange with a server over HTTP, with limits.
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
@@ -10,7 +10,7 @@ import { explainDates } from "../core/net/server_certificate.ts";
 import type { ServerNames } from "./server.ts";
 import type { FetchTls } from "./trust.ts";
 
-/** What is sent. */
+/** A request. */
 export interface Request {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -22,24 +22,24 @@ export interface Request {
   readonly signal: AbortSignal;
 }
 
-/** What came back. `json` is there exactly when the content type says JSON and the body is JSON. */
+/** A reply. `json` is there if the content type says JSON and the body is JSON, and only then. */
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
   readonly json?: { readonly value: unknown };
-  /** The HTML of a 404 and where it came from: it may tell whether the server knows the address at all. */
+  /** The HTML of a 404 and its address: it may show whether the server knows the address at all. */
   readonly page?: { readonly text: string; readonly url: string };
-  /** Where a redirect of the same origin leads. */
+  /** Target of a redirect within the same origin. */
   readonly redirectUrl?: string;
   readonly retryAfterMs?: number;
-  /** Names this very answer. Absent when what is sent as one is none. */
+  /** Names this answer. Absent when the header is not valid. */
   readonly etag?: string;
 }
 
 const REDIRECTS_MAX = 3;
-/** RFC 9110, 8.8.3. Anything else may mean something in a condition: `*` would match every answer. */
+/** RFC 9110, 8.8.3. Anything else has another meaning in a condition: `*` would match every answer. */
 const ETAG = /^(?:W\/)?"[!#-~\u0080-\u00ff]*"$/;
-/** Most servers take 8 or 16 KiB of request head, of which the question may need most. */
+/** Most servers accept 8 or 16 KiB of request head, and the query may need most of it. */
 const ETAG_LENGTH_MAX = 128;
 const RETRY_AFTER_MS_MAX = 300_000;
 /** Longest answer, unpacked: some 80,000 machines. */
@@ -53,11 +53,11 @@ export function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Sends a request. Redirects of a GET are followed within the origin, at most three; those of a POST are handed back,
- * since following would turn it into a GET or send a password again unasked.
+ * Sends a request. Redirects of a GET are followed within the origin, at most three; a redirect of a POST is returned,
+ * because following would turn it into a GET or send a password again.
  *
  * @throws {CloudError} `protocol` for a redirect that leaves the origin or never ends
- * @throws what `fetch` throws, or the signal's reason
+ * @throws any error of `fetch`, or the signal's reason
  */
 export async function sendRequest(request: Request, names: ServerNames): Promise<Reply> {
   let { url } = request;
@@ -65,39 +65,39 @@ export async function sendRequest(request: Request, names: ServerNames): Promise
     const reply = await sendOnce({ ...request, url }, names);
     if (reply.redirectUrl === undefined || request.method !== "GET") return reply;
     if (hop === REDIRECTS_MAX) {
-      const message = `${names.server} redirects without end; check ${names.url}`;
+      const message = `${names.server} redirects too often; check ${names.url}`;
       throw new CloudError("protocol", message);
     }
     url = reply.redirectUrl;
   }
 }
 
-/** The head of a reply that may go on for ever. */
+/** The head of a reply whose body may never end. */
 export interface StreamReply {
   readonly status: number;
   readonly contentType: string;
   readonly retryAfterMs?: number;
-  /** There exactly when the status is 200 and the type is the wanted one. Whoever takes it must cancel it. */
+  /** There if the status is 200 and the type is the expected one, and only then. The caller must cancel it. */
   readonly body?: ReadableStream<Uint8Array>;
 }
 
 /**
  * Opens a stream. Redirects are not followed.
  *
- * @param type The content type that is wanted, and asked for
- * @throws what `fetch` throws, or the signal's reason
+ * @param type The content type that is requested and expected
+ * @throws any error of `fetch`, or the signal's reason
  */
 export async function openStream(
   { url, headers, tls, signal }: Omit<Request, "method" | "body">,
   type: string,
 ): Promise<StreamReply> {
   const response = await send(url, {
-    // What compresses may hold back what is said.
+    // A compressing proxy may hold events back.
     headers: { ...headers, accept: type, "accept-encoding": "identity" },
     tls,
     signal,
     redirect: "manual",
-    // Without this Bun ends a connection that is silent for some minutes.
+    // Without this Bun closes a connection that is silent for some minutes.
     timeout: false,
   });
   const { status } = response;
@@ -111,8 +111,8 @@ export async function openStream(
 }
 
 /**
- * `fetch`, which tells of a certificate out of its dates which they are. A proxy of the environment gets nothing that
- * is for our own machine, such as the end of a tunnel.
+ * `fetch`, with the dates of a certificate that has expired or is not valid yet. A proxy from the environment gets no
+ * request to this machine, such as to the end of a tunnel.
  */
 async function send(
   url: string,
@@ -135,7 +135,7 @@ async function sendOnce({ url, ...request }: Request, names: ServerNames): Promi
   const etag = toEtag(headers.get("etag") ?? "");
   const isJson = isJsonType(contentType);
   const isPage = status === 404 && HTML_TYPE.test(contentType);
-  // A body that nobody reads keeps its connection busy.
+  // A body that is not read keeps its connection busy.
   if (!isJson && !isPage) await response.body?.cancel();
   const text = isJson || isPage ? await readReply(response, request.headers) : "";
   const json = isJson ? parseJson(text) : undefined;
@@ -150,7 +150,7 @@ async function sendOnce({ url, ...request }: Request, names: ServerNames): Promi
   };
 }
 
-/** A refusal is only for people, and may repeat what it refuses. */
+/** A refusal is only for display, and may repeat what it refuses. */
 async function readReply(response: Response, sent: Request["headers"]): Promise<string> {
   if (response.status < 400) return await readText(response, { bytesMax: REPLY_BYTES_MAX });
   const text = await readText(response, { bytesMax: ERROR_BYTES_MAX, isCut: true });
@@ -165,15 +165,15 @@ function toRedirectUrl(
   const location = headers.get("location");
   if (![301, 302, 303, 307, 308].includes(status) || location === null) return undefined;
   const to = URL.parse(location, from);
-  // What proves who asks goes with every request, and nobody else may have it.
+  // Every request contains the credentials, and no other server may get them.
   if (to === null || to.origin !== new URL(from).origin) {
-    // That of an address without a host, such as `file:`, is the text "null".
+    // The origin of an address without a host, such as `file:`, is the text "null".
     const where =
       to === null || to.origin === "null" ? "an address that cannot be used" : to.origin;
     throw new CloudError(
       "protocol",
-      `${names.server} redirects to ${where}, which is not followed; ` +
-        `if that is where it is, change ${names.url}`,
+      `${names.server} redirects to ${where}, and Landfall does not follow; ` +
+        `if that is the right address, change ${names.url}`,
       { status },
     );
   }

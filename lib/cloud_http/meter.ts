@@ -1,5 +1,5 @@
 /**
- * Counts requests and how long they took.
+ * Counts requests and measures their duration.
  * @module
  */
 import { type Clock, isTimeout } from "../core/clock.ts";
@@ -30,9 +30,9 @@ export class Meter {
   /**
    * Counts one request.
    *
-   * @param operation What was asked: as `list_things`
-   * @param signal What may have ended it
-   * @param send Sends it; settles with its reply, or throws as `fetch` does
+   * @param operation For metrics: `list_things`
+   * @param signal The signal that may have ended it
+   * @param send Sends it; returns the reply, or throws like `fetch`
    */
   async count<T extends { readonly status: number }>(
     operation: string,

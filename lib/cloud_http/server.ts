@@ -1,30 +1,30 @@
 /**
- * One server that a cloud answers at: where it is, whom to trust there, and what people call it.
+ * One server of a cloud: its address, the certificates to trust, and its names in messages.
  * @module
  */
 
-/** Where a server is, and whom to trust there. */
+/** The address of a server, and the certificates to trust there. */
 export interface Server {
   /** `http:` or `https:`, without a slash at the end. */
   readonly url: string;
-  /** Whether any certificate will do; of no effect beside a fingerprint. */
+  /** Whether any certificate is accepted; no effect together with a fingerprint. */
   readonly insecure: boolean;
-  /** File of the authorities that are trusted instead of those of the system. */
+  /** File of the authorities to trust instead of the system's. */
   readonly caFile?: string | undefined;
-  /** SHA-256 of the one certificate that is trusted, as {@linkcode normalise} gives it. */
+  /** SHA-256 of the only certificate to trust, as {@linkcode normalise} returns it. */
   readonly certificateFingerprint?: string | undefined;
 }
 
-/** What the server and the settings that lead to it are called, in messages for people. */
+/** Names of the server and of its settings, in messages for operators. */
 export interface ServerNames {
   /** The server itself, as at the beginning of a sentence. */
   readonly server: string;
-  /** The process that answers there, of which somebody may read the log. */
+  /** The process on the server, whose log an operator may read. */
   readonly process: string;
-  /** The setting {@linkcode Server.url}. */
+  /** Name of the setting {@linkcode Server.url}. */
   readonly url: string;
-  /** The setting {@linkcode Server.caFile}. */
+  /** Name of the setting {@linkcode Server.caFile}. */
   readonly caFile: string;
-  /** The setting {@linkcode Server.certificateFingerprint}. */
+  /** Name of the setting {@linkcode Server.certificateFingerprint}. */
   readonly certificateFingerprint: string;
 }

@@ -1,7 +1,7 @@
 /**
- * Server-sent events: text in pieces in, events out. Pure.
+ * Server-sent events: takes text in pieces, returns events. Pure.
  *
- * The format is that of the HTML standard, "Parsing an event stream"; `id` and `retry` are passed over.
+ * The format is that of the HTML standard, "Parsing an event stream"; `id` and `retry` are ignored.
  * @module
  */
 
@@ -13,12 +13,12 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Most characters of one event, and of one line. An object of a cloud takes some thousands. */
+/** Most characters of one event, and of one line. An object of a cloud has some thousands. */
 const CHARS_MAX = 1024 * 1024;
 
-/** Takes a stream apart. */
+/** Parses a stream. */
 export class SseParser {
-  /** What came of a line so far, in pieces: searching it again at each piece would take quadratic time. */
+  /** The current line so far, in pieces: to search it again at each piece would take quadratic time. */
   #pieces: string[] = [];
   /** Characters in them. */
   #pending = 0;
@@ -31,10 +31,10 @@ export class SseParser {
   #endedWithReturn = false;
 
   /**
-   * Takes in the next piece, which may begin and end anywhere.
+   * Reads the next piece, which may begin and end anywhere.
    *
    * @returns The events that it completes
-   * @throws {RangeError} when an event is longer than anything that is sent in good faith
+   * @throws {RangeError} when an event is longer than any real event
    */
   push(text: string): ServerSentEvent[] {
     if (text === "") return [];

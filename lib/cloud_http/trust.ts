@@ -1,5 +1,5 @@
 /**
- * Whom to trust: a list of authorities, one pinned certificate, or anybody.
+ * Which certificates to trust: those of a list of authorities, one pinned certificate, or any.
  * @module
  */
 import type { X509Certificate } from "node:crypto";
@@ -19,19 +19,19 @@ export interface FetchTls {
   checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
 }
 
-/** What a {@linkcode Trust} lives on. */
+/** What a {@linkcode Trust} needs. */
 export interface TrustDeps {
   readonly names: ServerNames;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Settings of TLS towards one server, as fresh as the files they come from. */
+/** TLS settings for one server, always as new as the files they come from. */
 export class Trust {
   readonly #server: Server;
   readonly #names: ServerNames;
   readonly #caFile: CaFile | undefined;
-  /** What was made of the pin last, and the authorities beside it. */
+  /** The settings made of the pin, and the authorities that they were made with. */
   #pinned: { readonly ca: string | undefined; readonly tls: FetchTls } | undefined;
 
   /** @throws {ConfigError} when the file of authorities cannot be used */
@@ -47,11 +47,11 @@ export class Trust {
   /**
    * The `tls` option for the next request.
    *
-   * With a pin and no authorities, the server's certificate is fetched once and compared: a self-signed one (as
-   * appliances make for themselves, without any name in it) then is its own authority. `fetch` asks
-   * `checkServerIdentity` only when it verifies, so a pin is never combined with `rejectUnauthorized: false`.
+   * With a pin and no authorities, the server's certificate is fetched once and compared: a self-signed certificate (as
+   * appliances create for themselves, without any name) is then its own authority. `fetch` calls `checkServerIdentity`
+   * only when it verifies, so a pin is never combined with `rejectUnauthorized: false`.
    *
-   * @throws {CloudError} `protocol` for another certificate than the pinned one, `unreachable` when there is none
+   * @throws {CloudError} `protocol` for a certificate other than the pinned one, `unreachable` when there is none
    */
   async read(signal: AbortSignal): Promise<FetchTls> {
     const { insecure, certificateFingerprint: pin, url } = this.#server;
@@ -66,15 +66,15 @@ export class Trust {
   }
 
   /**
-   * Tells that a server was not believed: its certificate may have been replaced, and the file of its authority, too.
+   * Reports that a server was not trusted: its certificate may have been replaced, and the file of its authority, too.
    *
-   * @param used What {@linkcode read} gave for the request that failed
-   * @returns Whether `read` gives something else now, so that trying again makes sense
-   * @throws {CloudError} when the server now shows another certificate than the pinned one, or none
+   * @param used What {@linkcode read} returned for the request that failed
+   * @returns Whether `read` returns something else now, so that a retry makes sense
+   * @throws {CloudError} when the server now shows a certificate other than the pinned one, or none
    */
   async doubt(used: FetchTls, signal: AbortSignal): Promise<boolean> {
     await this.#caFile?.reload();
-    // Many requests may fail together: only the first of them lets the certificate be fetched anew.
+    // Many requests may fail together: only the first of them fetches the certificate again.
     if (this.#pinned?.tls === used) this.#pinned = undefined;
     return (await this.read(signal)).ca !== used.ca;
   }
@@ -97,7 +97,7 @@ export class Trust {
       "protocol",
       `Cannot trust ${this.#names.server}: its certificate has the SHA-256 fingerprint ${fingerprint}, ` +
         `not the one in ${this.#names.certificateFingerprint}; ` +
-        "if the certificate was replaced on purpose, change the setting",
+        "if you replaced the certificate, change the setting",
     );
   }
 
@@ -108,14 +108,14 @@ export class Trust {
     } catch (error) {
       signal.throwIfAborted();
       const cause = toConnectionProblem(error);
-      const what = `Cannot reach ${this.#names.server} at ${formatHostPort(url)} to see its certificate`;
+      const what = `Cannot reach ${this.#names.server} at ${formatHostPort(url)} to read its certificate`;
       const message = `${what}: ${cause.message}; check ${this.#names.url}`;
       throw new CloudError("unreachable", message, { cause });
     }
   }
 }
 
-/** A fingerprint as {@linkcode Server.certificateFingerprint} is: hexadecimal digits in lower case. */
+/** A fingerprint in the form of {@linkcode Server.certificateFingerprint}: hexadecimal digits in lower case. */
 export function normalise(fingerprint: string): string {
   return fingerprint.replaceAll(":", "").toLowerCase();
 }

@@ -73,7 +73,7 @@ describe("CaFile", () => {
       expect(lines).toHaveLength(1);
       const [line = ""] = lines;
       expect(line).toContain("warn");
-      expect(line).toContain("Cannot use the changed ca-file, the last good one stays in use");
+      expect(line).toContain("Cannot use the changed ca-file; still using the last good one");
       expect(line).toContain(mount.path("ca.pem"));
       expect(line).toContain(problem);
       expect(line).not.toContain("canary");

@@ -130,7 +130,7 @@ describe("ChangeFeed", () => {
     source.send("change", "1");
     await until("it is hinted at", () => hints.length === 2);
     expect(hints).toEqual(["everything", new Set(["1"])]);
-    expect(lines.join("")).toContain("Example Cloud tells of changes as they happen");
+    expect(lines.join("")).toContain("Example Cloud reports changes as they happen");
   });
 
   test("lets a stream begin once, whatever it says", async () => {
@@ -156,7 +156,7 @@ describe("ChangeFeed", () => {
     act();
     await untilWaits(1);
     expect(isConnected()).toBe(false);
-    expect(lines.at(-1)).toContain("Changes are seen by asking, until events are back");
+    expect(lines.at(-1)).toContain("Event stream lost; falling back to polling");
     expect(lines.at(-1)).toContain(why);
     await expectTryAfter(1_000);
     await until("it is connected", isConnected);
@@ -211,7 +211,7 @@ describe("ChangeFeed", () => {
     start();
     await untilWaits(1);
     expect(lines.map((line) => line.split(" ")[1])).toEqual(["INFO"]);
-    expect(lines[0]).toContain("Changes are seen by asking: Example Cloud has no events");
+    expect(lines[0]).toContain("Example Cloud has no event stream; falling back to polling");
     await expectTryAfter(600_000);
     await untilWaits(2);
     expect(lines).toHaveLength(1);

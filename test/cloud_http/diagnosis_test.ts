@@ -40,21 +40,21 @@ function toError(code?: string): CloudError {
 
 describe("diagnoseConnection()", () => {
   test.each([
-    ["ENOTFOUND", "dns", "check api-url; in a pod"],
-    ["ECONNREFUSED", "refused", "host and port in api-url, and that example-server runs"],
+    ["ENOTFOUND", "dns", "check api-url; in a Pod"],
+    ["ECONNREFUSED", "refused", "host and port in api-url, and check that example-server runs"],
     ["EHOSTUNREACH", "noRoute", "check host in api-url"],
-    ["ECONNRESET", "closed", "what api-url says, http or https, and the log of example-server"],
+    [
+      "ECONNRESET",
+      "closed",
+      "protocol in api-url, http or https, and read the log of example-server",
+    ],
     ["ERR_PROXY_TUNNEL", "proxy", "check HTTP_PROXY"],
-    ["EPROTO", "notTls", "write http:// in api-url"],
+    ["EPROTO", "notTls", "use http:// in api-url"],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "tlsName", "use a name of the certificate in api-url"],
-    ["DEPTH_ZERO_SELF_SIGNED_CERT", "tlsAuthority", "in ca-file; if it is self-signed: after"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "tlsAuthority", "if it is self-signed, compare"],
     ["CERT_HAS_EXPIRED", "tlsExpired", "new one into ca-file"],
     ["CERT_NOT_YET_VALID", "tlsNotYetValid", "check this machine's clock"],
-    [
-      "CERT_REVOKED",
-      "tls",
-      "set ca-file, or after comparing it with the server's own, set pin to it",
-    ],
+    ["CERT_REVOKED", "tls", "set ca-file, or compare it with the server's own, then set pin to it"],
   ])("names %s as %s, with advice", async (code, wanted, advice) => {
     const asked = { server: { url: server.url }, names: NAMES, signal };
     const found = await diagnoseConnection(toError(code), asked);

@@ -86,7 +86,7 @@ describe("sendRequest()", () => {
     expect(toConnectionError(error, url, NAMES)).toMatchObject({
       kind: "protocol",
       message:
-        "Cannot read what Example Cloud sent from cloud.example.org:443: " +
+        "Cannot read the answer of Example Cloud at cloud.example.org:443: " +
         "the answer is longer than 64 MiB",
     });
     answer(endless(500));
@@ -158,8 +158,8 @@ describe("sendRequest()", () => {
     await expect(send("/")).rejects.toMatchObject({
       kind: "protocol",
       message:
-        `Example Cloud redirects to ${other.url}, which is not followed; ` +
-        "if that is where it is, change api-url",
+        `Example Cloud redirects to ${other.url}, and Landfall does not follow; ` +
+        "if that is the right address, change api-url",
     });
     expect(other.seen).toHaveLength(0);
     await other.stop();
@@ -171,8 +171,8 @@ describe("sendRequest()", () => {
       fake.answer = () => new Response("", { status: 302, headers: { location } });
       await expect(send("/")).rejects.toHaveProperty(
         "message",
-        "Example Cloud redirects to an address that cannot be used, which is not followed; " +
-          "if that is where it is, change api-url",
+        "Example Cloud redirects to an address that cannot be used, and Landfall does not follow; " +
+          "if that is the right address, change api-url",
       );
     },
   );
@@ -181,7 +181,7 @@ describe("sendRequest()", () => {
     fake.answer = () => new Response("", { status: 307, headers: { location: "/" } });
     await expect(send("/")).rejects.toMatchObject({
       kind: "protocol",
-      message: "Example Cloud redirects without end; check api-url",
+      message: "Example Cloud redirects too often; check api-url",
     });
     expect(fake.seen).toHaveLength(4);
   });

@@ -81,7 +81,7 @@ describe("Trust", () => {
     const error = await trust.read(signal).catch((error: unknown) => error);
     expect(error).toMatchObject({ kind: "unreachable" });
     expect(describeError(error)).toBe(
-      "Cannot reach Example Cloud at 127.0.0.1:1 to see its certificate: connection refused; check api-url",
+      "Cannot reach Example Cloud at 127.0.0.1:1 to read its certificate: connection refused; check api-url",
     );
   });
 });

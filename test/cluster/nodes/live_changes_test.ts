@@ -58,7 +58,7 @@ describe.each(listPrograms())("landfall as $name, at its default interval of 30 
     ]);
     await until("the Node is initialised", () => readZone() !== undefined);
     await landfall.waitForRecord(
-      ({ message }) => message === "Xen Orchestra tells of changes as they happen",
+      ({ message }) => message === "Xen Orchestra reports changes as they happen",
     );
   });
   afterAll(async () => {

@@ -227,7 +227,7 @@ describe("a server whose certificate has no name", () => {
       { certificateFingerprint: other },
       `Cannot trust Xen Orchestra: its certificate has the SHA-256 fingerprint ${pin}, ` +
         "not the one in certificateFingerprint; " +
-        "if the certificate was replaced on purpose, change the setting",
+        "if you replaced the certificate, change the setting",
     ],
   ])("%s", async (_title, more, expected) => {
     let asked = 0;
