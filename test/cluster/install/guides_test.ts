@@ -77,7 +77,9 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
     const [check = ""] = await readCommands("docs/guides/configure.md", "landfall check");
     const args = check.split(/\s+/).slice(1);
     const files = args.map((arg) =>
-      arg.replace(/=(landfall\.(?:yaml|kubeconfig))$/, `=${folder}/$1`),
+      arg
+        .replace(/=landfall\.yaml$/, `=${folder}/landfall.yaml`)
+        .replace(/^--kubeconfig=.*/, `--kubeconfig=${folder}/landfall.kubeconfig`),
     );
     await writeFile(join(folder, "landfall.yaml"), `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
     const { code, stdout, stderr } = await runLandfall(program, files);
