@@ -10,6 +10,7 @@ import { listMetrics } from "../docs/generator/metrics_page.ts";
 import { renderPages } from "../docs/generator/pages.ts";
 import { COMMANDS } from "../lib/cli/commands.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
+import { OUT_OF_SERVICE } from "../lib/cloud/deletion/out_of_service_settings.ts";
 import { DELETION } from "../lib/cloud/deletion/settings.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
 import { STATES } from "../lib/http/page/state.ts";
@@ -89,6 +90,7 @@ describe("pages for people", () => {
       "docs/contributing/testing.md",
       "docs/explanation/addresses.md",
       "docs/explanation/deletion.md",
+      "docs/explanation/out-of-service.md",
       "docs/explanation/performance.md",
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",
@@ -156,6 +158,7 @@ describe("pages for people", () => {
   test("every setting that is named is one", async () => {
     const settings = [
       DELETION.settings,
+      OUT_OF_SERVICE.settings,
       ...(await loadProviders()).map((one) => one.settings),
     ].flat();
     const known = new Set(settings.flatMap(({ path }) => [path, path.split(".").at(-1) ?? ""]));

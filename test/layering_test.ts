@@ -10,7 +10,8 @@ interface Rule {
 }
 
 const CLIENT_NODE = "@kubernetes/client-node";
-const PURE = /\/(plan|addresses|identity|instance_labels|node_view|rivals|words)\.ts$/;
+const PURE =
+  /\/(plan|addresses|fleet_member|identity|instance_labels|node_view|out_of_service|rivals|words)\.ts$/;
 
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
@@ -47,10 +48,11 @@ function toRule(file: string): Rule | undefined {
     };
   }
   if (top === "controllers") {
-    // What all controllers share stands beside their folders; nobody but the door and the app knows a sibling.
+    // What all controllers share stands beside their folders, and what those share that know the whole fleet in fleet/;
+    // nobody but the door and the app knows a sibling.
     const shared = files
       .map((path) => path.slice("lib/".length))
-      .filter((path) => /^controllers\/(?!mod\.ts)[^/]+\.ts$/.test(path));
+      .filter((path) => /^controllers\/(?!mod\.ts)(fleet\/)?[^/]+\.ts$/.test(path));
     return {
       parts: ["core", "cloud", "kube", "engine", ...shared, `controllers/${second}`],
       packages: [],

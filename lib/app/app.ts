@@ -69,14 +69,14 @@ async function runBackground(
 
 async function followSettings(
   { clock, log, metrics, announcer, configuration }: AppOptions,
-  { cloud, controllers }: Parts,
+  { cloud, controllers, noteSections }: Parts,
   signal: AbortSignal,
 ): Promise<void> {
   if (cloud === undefined && configuration === undefined) return;
   const success = createReloadMetric(metrics);
   if (configuration === undefined) return;
   const { provider, source } = cloud ?? {};
-  const shared = { provider, source, controllers, announcer, clock, log, success };
+  const shared = { provider, source, controllers, noteSections, announcer, clock, log, success };
   await runReload({ ...shared, configuration }, signal);
 }
 

@@ -6,9 +6,10 @@ import { ALONE, Fence } from "../core/fence.ts";
 import { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
 import type { NodeIdentity, Provider } from "../cloud/provider.ts";
-import { findSettings } from "../cloud/settings/section.ts";
+import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import type { ControllerContext, NodeCloud } from "../controllers/context.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
+import { DeletionHolds } from "../controllers/deletion_holds.ts";
 import { toIdentity } from "../controllers/identity.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
 import { createReconcileMetrics } from "../engine/workers.ts";
@@ -40,6 +41,8 @@ export interface Parts {
   /** Absent: nobody is elected, the controllers run at once. */
   readonly elector?: LeaderElector;
   readonly controllers: readonly ChosenController[];
+  /** The settings of sections are others from now on. Called before controllers are told. */
+  readonly noteSections: (sections: SectionValues) => void;
 }
 
 /** Creates the parts and wires them to each other. */
@@ -60,7 +63,9 @@ export function createParts(options: AppOptions): Parts {
   options.announcer?.connect(events.speakAs(provider?.name ?? OWN_NAME));
   const elector = createElector(options, { events, recovery });
   fence.follow(elector ?? ALONE);
+  let { sections } = options;
   const shared: Omit<ControllerContext, "cloud" | "events" | "settings"> = {
+    findSettings: (section) => findSettings(section, sections) ?? section.standard,
     client: client.fencedBy(fence),
     caches,
     flags,
@@ -71,12 +76,16 @@ export function createParts(options: AppOptions): Parts {
     reconcileMetrics: createReconcileMetrics(metrics),
   };
   const controllers = options.controllers.map(({ definition, module }) => {
-    const settings = findSettings(definition.section, options.sections);
+    const settings = findSettings(definition.section, sections);
     const own = { ...shared, settings, events: events.speakAs(definition.component) };
     const context = cloud && definition.needsCloud ? { ...own, cloud } : own;
     return { definition, controller: module.create(context) };
   });
-  return { caches, events, controllers, ...(cloud && { cloud }), ...(elector && { elector }) };
+  const noteSections = (next: SectionValues): void => {
+    sections = next;
+  };
+  const all = { caches, events, controllers, noteSections };
+  return { ...all, ...(cloud && { cloud }), ...(elector && { elector }) };
 }
 
 function createNodeCloud(
@@ -90,5 +99,6 @@ function createNodeCloud(
   const resolver = new InstanceResolver(provider, source, clock);
   const presences = new NodePresences(resolver, source);
   const written = new WrittenVersions();
-  return { nodes, provider, source, resolver, presences, written, workers };
+  const holds = new DeletionHolds();
+  return { nodes, provider, source, resolver, presences, written, workers, holds };
 }

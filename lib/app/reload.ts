@@ -10,7 +10,11 @@ import type {
   Environment,
   ProviderDefinition,
 } from "../cloud/provider_definition.ts";
-import { findSettings, type SettingsSection } from "../cloud/settings/section.ts";
+import {
+  findSettings,
+  type SectionValues,
+  type SettingsSection,
+} from "../cloud/settings/section.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
 import type { SettingsFile } from "../config/settings_file.ts";
@@ -51,6 +55,8 @@ export interface ReloadOptions {
   /** The inventory of the cloud. */
   readonly source?: Pick<InventorySource, "requestRefresh"> | undefined;
   readonly controllers: readonly ReloadedController[];
+  /** Told of all sections, before the controllers are. */
+  readonly noteSections?: (sections: SectionValues) => void;
   readonly announcer?: Pick<Announcer, "announce"> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -75,6 +81,7 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
   const apply = (config: ProviderConfig<unknown>): void => {
     const { provider, source, controllers } = options;
     const isOtherCloud = provider ? reconfigure(definition, provider, config.settings) : false;
+    options.noteSections?.(config.sections);
     for (const {
       definition: { section },
       controller,

@@ -3,29 +3,17 @@
  * @module
  */
 import type { Changes } from "./capabilities/changes.ts";
+import type { ProvenOff } from "./capabilities/proven_off.ts";
 import type { Inspection } from "./inspection.ts";
 import type { Instance } from "./instance.ts";
 import type { Inventory } from "./inventory/inventory.ts";
+import type { NodeIdentity } from "./node_identity.ts";
 import type { Place } from "./place.ts";
 
 export type { ChangeHint } from "./capabilities/changes.ts";
 export type { Instance, InstanceAddress, InstanceState } from "./instance.ts";
+export type { NodeIdentity } from "./node_identity.ts";
 export type { Place } from "./place.ts";
-
-/** What identifies a Node to a cloud. Never contains empty strings: what is not known is absent. */
-export interface NodeIdentity {
-  /** Name of the Node. */
-  readonly name: string;
-  /** `spec.providerID` as it stands on the Node. */
-  readonly providerId?: string;
-  /** `status.nodeInfo.systemUUID` as the kubelet reports it, any case. */
-  readonly systemUuid?: string;
-  /**
-   * The region in its labels, where it was last seen: one more place to look at before its instance counts as gone.
-   * Any user who can edit the Node may have written it; a provider ignores a value that it cannot read.
-   */
-  readonly region?: string;
-}
 
 /** How an instance was found for a Node. */
 export type MatchedBy = "providerId" | "systemUuid" | "swappedSystemUuid" | "name";
@@ -135,6 +123,8 @@ export interface Provider {
   ): Promise<Presence>;
   /** How the cloud reports changes as they happen. Absent: it does not report changes. */
   readonly changes?: Changes;
+  /** How the cloud proves that an instance is powered off. Absent: it cannot. */
+  readonly provenOff?: ProvenOff;
   /**
    * Looks at the cloud once, for the operator who sets it up: whether it answers, as which user, and what is visible.
    * Problems are findings; rejects only when the signal aborts. Changes nothing, and leaves nothing behind when the

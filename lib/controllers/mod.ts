@@ -6,10 +6,12 @@ import type { ControllerDefinition } from "./definition.ts";
 import { nodeController } from "./node/definition.ts";
 import { nodeLabelController } from "./node_labels/definition.ts";
 import { nodeLifecycleController } from "./node_lifecycle/definition.ts";
+import { nodeOutOfServiceController } from "./node_out_of_service/definition.ts";
 
 /** Every controller, in the order of the reference pages. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
   nodeController,
   nodeLabelController,
   nodeLifecycleController,
+  nodeOutOfServiceController,
 ];

@@ -12,7 +12,11 @@ export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
 
 /** Merge patch of a Node without its resourceVersion. */
 export interface NodePatch {
-  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    /** `null` removes one. */
+    readonly annotations?: Readonly<Record<string, string | null>>;
+  };
   readonly spec?: {
     /** All that stay; `null` for none. */
     readonly taints: Taints | null;
@@ -32,7 +36,7 @@ export class NodeWriter {
   }
 
   /**
-   * Changes labels, taints or the provider ID in one write.
+   * Changes labels, annotations, taints or the provider ID in one write.
    *
    * @returns The Node as it is then
    * @throws {KubeError} when Kubernetes refuses: `conflict` when the Node is another by now

@@ -16,7 +16,7 @@ import type { CheckReport } from "../../lib/cli/check/report.ts";
 import { listControllerNames, selectControllers } from "../../lib/cli/flags/controllers.ts";
 import { formatHelp } from "../../lib/cli/help.ts";
 import { main } from "../../lib/cli/main.ts";
-import { listSections } from "../../lib/controllers/load.ts";
+import { listOnByDefault, listSections } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import {
@@ -36,7 +36,7 @@ import { startLandfall } from "../support/process/landfall_process.ts";
 import { findFreePort } from "../support/process/server_process.ts";
 import { ROOT } from "../support/sources.ts";
 
-const REGISTRY = [...CONTROLLERS, galleryController, twinController];
+const REGISTRY = [...listOnByDefault(CONTROLLERS), galleryController, twinController];
 const LEASE = { namespace: "kube-system", name: "l" } as const;
 
 /** An API server in memory, and a file that leads to it. */

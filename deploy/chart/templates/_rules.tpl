@@ -15,6 +15,11 @@
 - apiGroups: [authorization.k8s.io]
   resources: [subjectaccessreviews]
   verbs: [create]
+{{- if or (has "cloud-node-out-of-service" .Values.enabledControllers) (has "cloud-node-out-of-service-controller" .Values.enabledControllers) }}
+- apiGroups: [storage.k8s.io]
+  resources: [volumeattachments]
+  verbs: [get, list, watch]
+{{- end }}
 {{- end }}
 
 {{- define "landfall.leaseRules" -}}

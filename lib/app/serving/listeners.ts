@@ -7,6 +7,7 @@ import type { Check } from "../../http/probes.ts";
 import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
 import { toElectionChecks } from "../leadership.ts";
 import type { AppOptions } from "../options.ts";
+import type { CacheState } from "../../kube/cache/caches.ts";
 import type { Parts } from "../parts.ts";
 import { listObjectPages, toDebugOptions } from "./debug_views.ts";
 import { startSecureListener } from "./secure_listener.ts";
@@ -48,13 +49,12 @@ export async function startListeners(
 
 /** Ready once everything is in memory that a decision needs; not whether the cloud answers just now, or who leads. */
 export function toChecks({ caches, cloud, elector }: Parts): Check[] {
-  const kinds = new Set(caches.states.map(({ resource }) => resource));
+  const needed = (): readonly CacheState[] => caches.states.filter((one) => !one.isOptional);
+  const kinds = new Set(needed().map(({ resource }) => resource));
   const checks = [...kinds].map((kind): Check => {
     // A kind that is not installed is waited for by its controller alone.
     const isOk = (): boolean =>
-      caches.states.every(
-        ({ resource, synced, missing }) => resource !== kind || synced || missing,
-      );
+      needed().every(({ resource, synced, missing }) => resource !== kind || synced || missing);
     return { name: `${kind}-synced`, probes: ["readyz"], isOk };
   });
   if (cloud) {

@@ -18,6 +18,13 @@ export interface SizeSample {
   readonly size: number;
 }
 
+/**
+ * A Node that counts although its instance is shown. `pending`: the instance is off, so that the Node may be taken out
+ * of service soon; counts for as long as that is so. `done`: Landfall took it out of service; counts as long as a
+ * deletion does.
+ */
+export type OutOfService = "pending" | "done";
+
 /** What the limit is computed from. */
 export interface FleetRecord {
   /** By UID: the Nodes whose instances were missing at the last look, Ready or not. */
@@ -26,6 +33,8 @@ export interface FleetRecord {
   readonly sizes: readonly SizeSample[];
   /** When Nodes were deleted, by UID, in monotonic milliseconds. */
   readonly deletions: ReadonlyMap<string, number>;
+  /** Until when Nodes count because they are out of service, or about to be: by UID, in monotonic milliseconds. */
+  readonly outOfService?: ReadonlyMap<string, number>;
 }
 
 /** The fleet compared with its limit. */
@@ -36,7 +45,9 @@ export interface FleetReading {
   readonly missing: number;
   /** Deleted within the window. */
   readonly deleted: number;
-  /** Missing, deleted or both, each Node once: what counts against the limit. */
+  /** Out of service or about to be, and neither missing nor deleted. @default {0} */
+  readonly outOfService?: number;
+  /** Missing, deleted or out of service, each Node once: what counts against the limit. */
   readonly affected: number;
   /** How many may be affected: the share of `sizeAtStart`, at least 1. */
   readonly limit: number;
@@ -62,16 +73,33 @@ export function readFleet(
     deleted += 1;
     if (!record.missing.has(uid)) affected += 1;
   }
+  const outOfService = countOutOfService(record, startMs, nowMs);
+  affected += outOfService;
   // Written so that a limit of NaN is exceeded.
   const isExceeded = !(affected <= limit);
-  return { sizeAtStart, missing, deleted, affected, limit, isExceeded };
+  const beside = outOfService === 0 ? {} : { outOfService };
+  return { sizeAtStart, missing, deleted, ...beside, affected, limit, isExceeded };
+}
+
+function countOutOfService(
+  { missing, deletions, outOfService = new Map() }: FleetRecord,
+  startMs: number,
+  nowMs: number,
+): number {
+  let count = 0;
+  for (const [uid, untilMs] of outOfService) {
+    const isCounted = missing.has(uid) || (deletions.get(uid) ?? -Infinity) >= startMs;
+    if (untilMs > nowMs && !isCounted) count += 1;
+  }
+  return count;
 }
 
 /** Says that the limit is exceeded, by how much, and what ends it; no full stop. */
 export function describeFleet(fleet: FleetReading, settings: FleetLimitSettings): string {
-  const { affected, missing, deleted, sizeAtStart, limit } = fleet;
+  const { affected, missing, deleted, outOfService = 0, sizeAtStart, limit } = fleet;
   const window = formatDuration(settings.fleetWindowMs);
-  const counts = `${missing} missing now, ${deleted} deleted within ${window}`;
+  const off = outOfService === 0 ? "" : `, ${outOfService} out of service`;
+  const counts = `${missing} missing now, ${deleted} deleted within ${window}${off}`;
   // In a fleet that has just grown, no share is high enough.
   const ends =
     affected > sizeAtStart
@@ -110,4 +138,24 @@ export function dropDeletions(
   const kept = new Map<string, number>();
   for (const [uid, atMs] of deletions) if (!(atMs < startMs)) kept.set(uid, atMs);
   return kept.size === deletions.size ? deletions : kept;
+}
+
+/**
+ * Notes which Nodes are out of service, each from when it was first seen so.
+ *
+ * @param untilMs Until when one counts that is out of service from now on
+ * @returns `before` itself when nothing changed
+ */
+export function noteOutOfService(
+  before: ReadonlyMap<string, number>,
+  fleet: Iterable<{ readonly uid: string; readonly outOfService?: OutOfService }>,
+  untilMs: number,
+): ReadonlyMap<string, number> {
+  const after = new Map<string, number>();
+  for (const { uid, outOfService } of fleet) {
+    if (outOfService === "pending") after.set(uid, Infinity);
+    if (outOfService === "done") after.set(uid, Math.min(before.get(uid) ?? Infinity, untilMs));
+  }
+  const isSame = [...after].every(([uid, ms]) => before.get(uid) === ms);
+  return isSame && after.size === before.size ? before : after;
 }

@@ -23,6 +23,8 @@ import {
 import {
   describeFleet,
   dropDeletions,
+  noteOutOfService,
+  type OutOfService,
   type FleetLimitSettings,
   type FleetRecord,
   readFleet,
@@ -68,6 +70,8 @@ export interface FleetMember {
   /** Whether its condition Ready is `True`; false without that condition. */
   readonly isReady: boolean;
   readonly sighting: Sighting;
+  /** Whether it counts against the fleet limit beside that. @default {it does not} */
+  readonly outOfService?: OutOfService;
 }
 
 /** One look at all our Nodes. */
@@ -100,6 +104,7 @@ export interface GuardState extends FleetRecord {
   /** By UID, as the last look found them. */
   readonly missing: ReadonlyMap<string, MissingNode>;
   readonly sightings: FirstSightings;
+  readonly outOfService: ReadonlyMap<string, number>;
 }
 
 /** Nothing seen yet. */
@@ -109,6 +114,7 @@ export const EMPTY_GUARD: GuardState = {
   sightings: NO_SIGHTINGS,
   sizes: [],
   deletions: new Map(),
+  outOfService: new Map(),
 };
 
 /**
@@ -148,13 +154,15 @@ export function observeFleet(
         : noteSightings(state.sightings, fleet, observedAtMs),
     sizes: sampleSize(state.sizes, { atMs: nowMs, size: fleet.length }, startMs),
     deletions: dropDeletions(state.deletions, startMs),
+    outOfService: noteOutOfService(state.outOfService, fleet, nowMs + settings.fleetWindowMs),
   };
   const isSame =
     next.observedAtMs === state.observedAtMs &&
     next.missing === state.missing &&
     next.sightings === state.sightings &&
     next.sizes === state.sizes &&
-    next.deletions === state.deletions;
+    next.deletions === state.deletions &&
+    next.outOfService === state.outOfService;
   return isSame ? state : next;
 }
 
@@ -228,8 +236,8 @@ export function noteSeen(state: GuardState, uids: Iterable<string>): GuardState 
 export type Verdict =
   /** Its instance is not missing. */
   | { readonly kind: "keep" }
-  /** Nothing to do: it is Ready, or was not missing often (`confirmations`) or long (`holdOff`) enough. */
-  | (Omit<Waiting, "reason"> & { readonly reason: Waiting["reason"] | "ready" })
+  /** Nothing to do: Ready, not missing often (`confirmations`) or long (`holdOff`) enough, or waiting (`held`). */
+  | (Omit<Waiting, "reason"> & { readonly reason: Waiting["reason"] | "ready" | "held" })
   /** Missing often and long enough, but an operator must decide; `neverSeen` ends by itself. */
   | {
       readonly kind: "blocked";

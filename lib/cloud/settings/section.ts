@@ -109,12 +109,13 @@ export function createSection<const E extends Entries, S>(
 }
 
 /** The settings of one section; without a value of it, those without a file. */
-export function findSettings(
-  section: SettingsSection | undefined,
+export function findSettings<S>(
+  section: SettingsSection<S> | undefined,
   values: SectionValues = new Map(),
-): unknown {
+): S | undefined {
   if (section === undefined) return undefined;
-  return values.has(section.key) ? values.get(section.key) : section.standard;
+  // What stands under a key is what the section of that key gave.
+  return values.has(section.key) ? (values.get(section.key) as S) : section.standard;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -8,7 +8,7 @@ import { isKubeError } from "../../kube/api/errors.ts";
 import { NODES, type Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
-import type { FleetWatch } from "./fleet_watch.ts";
+import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS } from "./words.ts";

@@ -6,7 +6,7 @@ import type { ChangeHint } from "../../cloud/provider.ts";
 import { isReady } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 import type { Disagreements } from "./disagreements.ts";
-import type { FleetWatch } from "./fleet_watch.ts";
+import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import { planLifecycle } from "./plan.ts";
 import type { LifecycleReconciler } from "./reconcile.ts";
 

@@ -10,7 +10,7 @@ import { isReady } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { Disagreements } from "./disagreements.ts";
-import { FleetWatch } from "./fleet_watch.ts";
+import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { MONITOR_FLAG } from "./flags.ts";
 import { Lookout } from "./lookout.ts";
 import { createLifecycleMetrics, type LifecycleMetrics } from "./metrics.ts";

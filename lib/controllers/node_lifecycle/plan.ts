@@ -2,9 +2,10 @@
  * Decides what the state of a machine means for its Node: pure and total, and nothing once it was applied.
  * @module
  */
-import type { FleetMember, Sighting, Verdict } from "../../cloud/deletion/guard.ts";
+import type { Verdict } from "../../cloud/deletion/guard.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
+import { toSighting } from "../fleet/fleet_member.ts";
 import { isReady, isUninitialized } from "../identity.ts";
 import type { Taints } from "../node_writer.ts";
 import { SHUTDOWN_TAINT } from "./words.ts";
@@ -59,24 +60,6 @@ export function planLifecycle(node: Node, presence: Presence, verdict: Verdict):
     return { kind: "blocked", reason: presence.reason, message: presence.message };
   }
   return NOTHING;
-}
-
-/**
- * A Node as the deletion guard counts it.
- *
- * @returns `undefined` for a Node that is not ours: uninitialised, foreign, or without a provider ID that can be read
- */
-export function toFleetMember(node: Node, presence: Presence): FleetMember | undefined {
-  const { uid } = node.metadata;
-  if (uid === undefined || !node.spec?.providerID || isUninitialized(node)) return undefined;
-  if (presence.kind === "foreign") return undefined;
-  if (presence.kind === "unknown" && presence.reason === "malformedProviderId") return undefined;
-  return { uid, isReady: isReady(node), sighting: toSighting(presence) };
-}
-
-function toSighting(presence: Presence): Sighting {
-  if (presence.kind === "present") return "present";
-  return presence.kind === "unknown" && presence.reason === "notListed" ? "missing" : "unknown";
 }
 
 function isShutdown({ key, effect }: Taints[number]): boolean {

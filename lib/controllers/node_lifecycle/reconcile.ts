@@ -11,7 +11,7 @@ import { NodeWriter } from "../node_writer.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { Deleter } from "./deleter.ts";
 import type { Disagreements } from "./disagreements.ts";
-import type { FleetWatch } from "./fleet_watch.ts";
+import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
 import { LifecycleNarrator } from "./narrator.ts";
 import { type LifecyclePlan, planLifecycle } from "./plan.ts";

@@ -8,7 +8,7 @@ import type { Node } from "../../kube/kinds/node.ts";
 import { readyStatus } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 import type { Disagreements } from "./disagreements.ts";
-import type { FleetWatch } from "./fleet_watch.ts";
+import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import { planLifecycle } from "./plan.ts";
 
 /** What the debug pages show of one Node. */

@@ -26,6 +26,8 @@ export interface CacheState {
   readonly synced: boolean;
   /** Whether the API server does not serve the kind, as far as it was asked lately. */
   readonly missing: boolean;
+  /** Whoever asked for the view can do without it. @default {nobody can} */
+  readonly isOptional?: true;
 }
 
 /** First and longest pause between two looks for a kind that is missing. */
@@ -54,12 +56,22 @@ export class Caches {
    * @param selection Which objects. @default {all of them}
    */
   reader<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}): StoreReader<T> {
+    const cache = this.#find(kind, selection);
+    cache.isOptional = false;
+    return cache.store;
+  }
+
+  /** The same for whoever can do without: nobody waits for that view, as when the right to list the kind is missing. */
+  optionalReader<T extends KubeObject>(kind: Kind<T>): StoreReader<T> {
+    return this.#find(kind, {}).store;
+  }
+
+  #find<T extends KubeObject>(kind: Kind<T>, selection: Selection): Cache<T> {
     assert(!this.#isRunning, "caches are asked for before they run");
-    const known = this.#caches.find((cache) => cache.isOf(kind, selection));
-    if (known !== undefined) return known.store;
+    for (const cache of this.#caches) if (cache.isOf(kind, selection)) return cache;
     const cache = new Cache(kind, selection, this.#options);
     this.#caches.push(cache);
-    return cache.store;
+    return cache;
   }
 
   /** How far each view is, in the order in which they were asked for. */
@@ -84,6 +96,8 @@ interface AnyCache {
 
 class Cache<T extends KubeObject> implements AnyCache {
   readonly store: Store<T>;
+  /** Until somebody cannot do without it. */
+  isOptional = true;
   readonly #kind: Kind<T>;
   readonly #selection: Selection;
   readonly #options: CachesOptions;
@@ -99,7 +113,9 @@ class Cache<T extends KubeObject> implements AnyCache {
 
   get state(): CacheState {
     const missing = this.#serving !== "served";
-    return { resource: this.#kind.plural, synced: this.store.synced, missing };
+    const { synced } = this.store;
+    const optional = this.isOptional ? ({ isOptional: true } as const) : {};
+    return { resource: this.#kind.plural, synced, missing, ...optional };
   }
 
   isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K> {

@@ -20,7 +20,9 @@ export interface Node extends KubeObject {
     readonly addresses?: Raw<V1NodeStatus>["addresses"];
     /** In the store, `Ready` alone. */
     readonly conditions?: readonly Pick<Raw<V1NodeCondition>, "type" | "status">[];
-    readonly nodeInfo?: Pick<Raw<V1NodeSystemInfo>, "systemUUID">;
+    /** In the store, `systemUUID` alone. */
+    readonly nodeInfo?: Pick<Raw<V1NodeSystemInfo>, "systemUUID"> &
+      Partial<Pick<Raw<V1NodeSystemInfo>, "bootID">>;
   };
 }
 
@@ -30,8 +32,8 @@ export const NODES: Kind<Node> = {
   kind: "Node",
   plural: "nodes",
   namespaced: false,
-  // The only one that anybody here reads; pod networks and storage drivers write long ones.
-  annotations: new Set(["alpha.kubernetes.io/provided-node-ip"]),
+  // The only ones that anybody here reads; pod networks and storage drivers write long ones.
+  annotations: new Set(["alpha.kubernetes.io/provided-node-ip", "landfall.dev/out-of-service"]),
   keep,
   findWrong: findWrongInNode,
 };

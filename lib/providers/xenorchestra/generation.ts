@@ -124,6 +124,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     this.memory.migrations.noteSome(shown, atMs);
     for (const vm of shown) {
       const isMoving = this.memory.migrations.isMoving(vm.id, atMs);
+      if (isMoving) this.memory.runs.noteMigrating([vm.id], atMs);
       this.memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
       // Where it is now was not there at the last refresh: that takes the next one.
       if (!isPlaceKnown(vm, surroundings)) continue;
@@ -132,6 +133,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       const before = this.memory.lastSeen.findPool(vm.id) ?? listed;
       // Its old pool may be lost since the last refresh: the next one tells.
       if (mayBeCopy(instance, before)) continue;
+      this.memory.runs.noteRead(instance);
       // The next list may lack it, and its old pool be well.
       if (before !== undefined && before !== vm.$pool) {
         this.memory.lastSeen.note(vm.id, vm.$pool);

@@ -4,6 +4,7 @@
  */
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { ConnectionHistory } from "./proof/connection_history.ts";
+import { LastRuns } from "./proof/last_runs.ts";
 import { LastSeen } from "./proof/last_seen.ts";
 import { Migrations } from "./proof/migrations.ts";
 import { remember } from "../../core/remember.ts";
@@ -29,6 +30,7 @@ export class Memory {
   readonly #noSuchVm = new Map<string, true>();
   readonly migrations: Migrations = new Migrations(VMS_MAX);
   readonly lastSeen: LastSeen = new LastSeen(VMS_MAX);
+  readonly runs: LastRuns = new LastRuns(VMS_MAX);
   readonly stays: Stays = new Stays(VMS_MAX);
   readonly connections: ConnectionHistory = new ConnectionHistory();
 
@@ -61,7 +63,10 @@ export class Memory {
   ): void {
     const { instances, lookedFor = new Set() } = inventory;
     this.lastSeen.noteList({ instances, lookedFor, copies });
-    this.stays.note({ ...inventory, migrating: this.migrations.shown, answeredMs });
+    const { shown: migrating } = this.migrations;
+    this.runs.noteList(instances);
+    this.runs.noteMigrating(migrating, inventory.observedAtMs);
+    this.stays.note({ ...inventory, migrating, answeredMs });
   }
 
   /** Takes in where a VM is that was asked for by itself. */

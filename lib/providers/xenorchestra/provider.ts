@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Changes } from "../../cloud/capabilities/changes.ts";
+import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { toUnknown } from "../../cloud/presence.ts";
@@ -26,9 +27,10 @@ import { Memory } from "./memory.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
 import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
 import { toPlaces } from "./model/places.ts";
-import { toContradiction, toPresent, toUndecodable } from "./model/presence.ts";
+import { TOO_EARLY, toContradiction, toPresent, toUndecodable } from "./model/presence.ts";
 import { parseProviderId } from "./model/provider_id.ts";
 import { judgeUnlisted } from "./proof/observation.ts";
+import { PowerProof } from "./proof/power.ts";
 import { judgeShown, toQuestion } from "./proof/whereabouts.ts";
 import type { Session } from "./session/session.ts";
 import type { TokenWatch } from "./session/token_watch.ts";
@@ -59,6 +61,7 @@ export class XenOrchestraProvider implements Provider, Changes {
   readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
   readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
   readonly changes: Changes = this;
+  readonly provenOff: ProvenOff;
   readonly #options: XenOrchestraOptions;
   readonly #generations: Generations<Generation>;
 
@@ -67,6 +70,12 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.#generations = new Generations((left) =>
       this.#createGeneration(options.settings, new Memory(), left),
     );
+    this.provenOff = new PowerProof({
+      ...options,
+      find: this.findInstance.bind(this),
+      findRuns: () => this.#now.memory.runs,
+      askOnce: (work, signal) => this.#generations.askOnce(work, signal),
+    });
   }
 
   get refreshIntervalMs(): number {
@@ -142,8 +151,7 @@ export class XenOrchestraProvider implements Provider, Changes {
       (asked) => asked.readInstance(inventory, node, signal, options),
       signal,
     );
-    const message = "No inventory was taken yet since the settings changed";
-    return presence ?? toUnknown("noInventory", message);
+    return presence ?? toUnknown("noInventory", TOO_EARLY);
   }
 
   async inspect(signal: AbortSignal): Promise<Inspection> {

@@ -11,7 +11,7 @@ const GUARD = "lib/cloud/deletion/guard.ts";
 const STREAK = "lib/cloud/deletion/streak.ts";
 const STAYS = "lib/providers/xenorchestra/proof/stays.ts";
 const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
-const FLEET = "lib/controllers/node_lifecycle/fleet_watch.ts";
+const FLEET = "lib/controllers/fleet/fleet_watch.ts";
 const WHEREABOUTS = "lib/providers/xenorchestra/proof/whereabouts.ts";
 const CONNECTION_HISTORY = "lib/providers/xenorchestra/proof/connection_history.ts";
 const SCHEMA = "lib/providers/xenorchestra/wire/schema.ts";
@@ -221,7 +221,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "count-over-failures",
     invariant: "a failed refresh starts every count anew",
     edits: edit(FLEET, "if (source.lastError) this.#state = breakStreaks(this.#state);", ""),
-    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+    tests: ["test/controllers/fleet/fleet_watch_test.ts"],
     simulated: true,
   },
   {
@@ -389,7 +389,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "this.#state = { ...this.#state, sightings: NO_SIGHTINGS }; this.#seen.clear();",
       "this.#seen.clear();",
     ),
-    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+    tests: ["test/controllers/fleet/fleet_watch_test.ts"],
   },
   {
     id: "count-while-standing-by",
@@ -403,7 +403,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "const look = { fleet, observedAtMs, nowMs: clock.monotonic() }; " +
         "this.#state = observeFleet(this.#state, look, this.#settings);",
     ),
-    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+    tests: ["test/controllers/fleet/fleet_watch_test.ts"],
   },
   {
     id: "forget-deletions-of-leader",
@@ -413,7 +413,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (member === undefined || member.isReady) return;",
       "if (member) return;",
     ),
-    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+    tests: ["test/controllers/fleet/fleet_watch_test.ts"],
   },
   {
     id: "see-other-cloud",
@@ -423,7 +423,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (uid !== undefined && spec?.providerID && isOfThisCloud)",
       "if (uid !== undefined && spec?.providerID)",
     ),
-    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+    tests: ["test/controllers/fleet/fleet_watch_test.ts"],
   },
   {
     id: "see-the-unnamed",
@@ -445,7 +445,7 @@ export const DELETION_BREAKS: readonly Break[] = [
         "const noted = noteSightings(sightings, _all, observedAtMs);",
       '({ isReady, sighting }) => !isReady && sighting === "missing"',
     ),
-    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+    tests: ["test/controllers/fleet/fleet_watch_test.ts"],
   },
   {
     id: "name-pools-by-moved-nodes",
@@ -507,7 +507,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     id: "count-part-of-fleet",
     invariant: "the fleet is looked at when all its Nodes are known, and not before",
     edits: edit(FLEET, "if (!nodes.synced) return false;", ""),
-    tests: ["test/controllers/node_lifecycle/fleet_watch_test.ts"],
+    tests: ["test/controllers/fleet/fleet_watch_test.ts"],
   },
   {
     id: "forget-read-move",

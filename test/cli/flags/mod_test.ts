@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { FLAGS } from "../../../lib/cli/flags/table.ts";
+import { listFlags } from "../../../lib/cli/flags/table.ts";
 import { parseFlags as parseFlagsOf } from "../../../lib/cli/flags/mod.ts";
 import type { ParsedFlags, Settings } from "../../../lib/cli/flags/mod.ts";
 import { ConfigError } from "../../../lib/core/errors.ts";
@@ -125,7 +125,7 @@ describe("P-01 parseFlags()", () => {
     expect(parseFlags(["--debug-address="]).settings).not.toHaveProperty("debugAddress");
   });
 
-  const accepted = FLAGS.filter(({ effect }) => effect !== "removed");
+  const accepted = listFlags(NODE_CONTROLLERS).filter(({ effect }) => effect !== "removed");
   test.each(accepted)("P-01 parseFlags() accepts --$name with its own default", (spec) => {
     expect(listIssues([`--${spec.name}=${spec.default}`])).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { Deleter, type DeletionResult } from "../../../lib/controllers/node_lifecycle/deleter.ts";
-import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
+import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { isKubeError } from "../../../lib/kube/api/errors.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { Disagreements } from "../../../lib/controllers/node_lifecycle/disagreements.ts";
-import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
+import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
 import { Lookout } from "../../../lib/controllers/node_lifecycle/lookout.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 

@@ -2,11 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Verdict } from "../../../lib/cloud/deletion/guard.ts";
 import type { InstanceState, Presence, UnknownReason } from "../../../lib/cloud/provider.ts";
-import {
-  type LifecyclePlan,
-  planLifecycle,
-  toFleetMember,
-} from "../../../lib/controllers/node_lifecycle/plan.ts";
+import { toFleetMember } from "../../../lib/controllers/fleet/fleet_member.ts";
+import { type LifecyclePlan, planLifecycle } from "../../../lib/controllers/node_lifecycle/plan.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";

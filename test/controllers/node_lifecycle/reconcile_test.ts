@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { Disagreements } from "../../../lib/controllers/node_lifecycle/disagreements.ts";
-import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
+import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { LifecycleReconciler } from "../../../lib/controllers/node_lifecycle/reconcile.ts";
 import { RefreshPacer } from "../../../lib/controllers/node_lifecycle/refresh_pacer.ts";

@@ -8,7 +8,7 @@ import type { AppOptions } from "../../../lib/app/options.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
+import { listOnByDefault, loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -36,7 +36,7 @@ import { createTraceLog } from "../trace_log.ts";
 // What is loaded when it is needed takes longer the first time, and a seed tells the same story each time.
 await Promise.all([import("../../../lib/config/yaml_places.ts"), import("yaml")]);
 
-const LOADED = await loadControllers(CONTROLLERS);
+const LOADED = await loadControllers(listOnByDefault(CONTROLLERS));
 
 /** The times of an election, in milliseconds. */
 export interface ElectionTimes {

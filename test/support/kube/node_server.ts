@@ -104,12 +104,24 @@ export class NodeServer extends ScriptedKubeClient {
 
   #patch({ path: { name = "" }, body }: Write): Node {
     const { metadata, spec } = body as {
-      metadata: { resourceVersion?: string };
+      metadata: { resourceVersion?: string; annotations?: Record<string, string | null> };
       spec: { taints: NodeTaints | null };
     };
     const node = this.#demand(name);
     checkSame("resourceVersion", metadata.resourceVersion, node.metadata.resourceVersion);
+    if (metadata.annotations) this.annotate(name, metadata.annotations);
     return this.setTaints(name, spec.taints ?? undefined);
+  }
+
+  /** Changes annotations; `null` removes one. */
+  annotate(name: string, changes: Readonly<Record<string, string | null>>): Node {
+    const node = this.#demand(name);
+    const annotations = { ...node.metadata.annotations };
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === null) delete annotations[key];
+      else annotations[key] = value;
+    }
+    return this.put({ ...node, metadata: { ...node.metadata, annotations } });
   }
 
   #delete({ path: { name = "" }, body }: Write): void {

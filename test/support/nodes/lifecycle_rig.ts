@@ -44,9 +44,10 @@ export interface LifecycleWorld {
 }
 
 /** Creates a world with nothing in it. */
-export function createLifecycleWorld(): LifecycleWorld {
+export function createLifecycleWorld(
+  provider: HintingProvider = new HintingProvider(),
+): LifecycleWorld {
   const clock = new ManualClock();
-  const provider = new HintingProvider();
   provider.clock = () => clock.monotonic();
   const lines: string[] = [];
   const log = createLogger({

@@ -11,7 +11,7 @@ import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
+import { listOnByDefault, loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
@@ -29,7 +29,7 @@ import { ManualClock } from "../manual_clock.ts";
 import { toRegistration } from "../nodes/nodes.ts";
 import { type Servers, Traffic } from "./traffic.ts";
 
-const LOADED = await loadControllers(CONTROLLERS);
+const LOADED = await loadControllers(listOnByDefault(CONTROLLERS));
 
 /** One of the two pools. */
 export type PoolName = "alpha" | "beta";

@@ -6,7 +6,7 @@ import { runApp } from "../../../lib/app/app.ts";
 import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
+import { listOnByDefault, loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
@@ -68,7 +68,7 @@ export async function startPageStage(fleet?: number): Promise<PageStage> {
       log,
       metrics,
       host: "cp-1",
-      controllers: await loadControllers(CONTROLLERS),
+      controllers: await loadControllers(listOnByDefault(CONTROLLERS)),
       concurrentNodeSyncs: 16,
       flags: { "node-monitor-period": 1_000 },
       sections: new Map([[DELETION.key, DEFAULT_DELETION]]),

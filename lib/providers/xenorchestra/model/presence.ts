@@ -10,6 +10,9 @@ import { NO_POOL_ADVICE } from "../rights.ts";
 /** What a UUID is whose first three groups are reversed; some firmware tells it so. */
 const SWAPPED = "the same UUID in the byte order that some firmware reports";
 
+/** What is said of a direct question when there was no inventory by the settings in use. */
+export const TOO_EARLY = "No inventory was taken yet since the settings changed";
+
 /** It is there. */
 export function toPresent(
   instance: Instance,

@@ -33,6 +33,8 @@ export interface Host {
   readonly $pool?: string | null | undefined;
   readonly name_label?: string | null | undefined;
   readonly tags?: readonly string[] | null | undefined;
+  /** `Running` while its pool hears from it, else `Halted`. Only of a host that was read by itself. */
+  readonly power_state?: string | null | undefined;
   /** ID of its dom0, listed under `vm-controllers`. */
   readonly controlDomain?: string | null | undefined;
 }
@@ -124,7 +126,14 @@ export const SCHEMAS: {
     // Only a hint: a VM is not to be given up for it.
     current_operations: v.nullish(v.fallback(v.record(v.string(), v.unknown()), {})),
   }),
-  host: v.object({ id: uuid, $pool: text, name_label: text, tags: texts, controlDomain: text }),
+  host: v.object({
+    id: uuid,
+    $pool: text,
+    name_label: text,
+    tags: texts,
+    controlDomain: text,
+    power_state: text,
+  }),
   pool: v.object({ id: uuid, name_label: text, master: text }),
   network: v.object({ id, name_label: text }),
   vif: v.object({

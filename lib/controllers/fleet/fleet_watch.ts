@@ -21,9 +21,24 @@ import {
 import { areOver, NO_SIGHTINGS, noteSightings } from "../../cloud/deletion/first_sightings.ts";
 import { dropDeletions } from "../../cloud/deletion/fleet_limit.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import type { Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../context.ts";
-import { toFleetMember } from "./plan.ts";
+import { toFleetMember } from "./fleet_member.ts";
+
+/** What makes one {@linkcode FleetWatch} differ from that of the controller that deletes Nodes. */
+export interface FleetWatchOptions {
+  /** Whether a Node counts against the limit because it may be taken out of service soon. @default {none does} */
+  readonly isPending?: (node: Node, presence: Presence) => boolean;
+  /** Log lines for when the limit is reached and when it is not any more. @default {of deletions} */
+  readonly words?: { readonly tooMany: string; readonly fewEnough: string };
+}
+
+const WORDS = {
+  tooMany:
+    "Too many machines are gone at once: no Node is deleted until fewer are or a person decides",
+  fewEnough: "Few enough machines are gone: Nodes may be deleted again",
+};
 
 /** Looks at the whole fleet, and judges single Nodes by what was seen. */
 export class FleetWatch {
@@ -36,9 +51,12 @@ export class FleetWatch {
   /** Inventories up to then are another cloud's. Monotonic milliseconds. */
   #fromMs = -Infinity;
 
-  constructor(context: NodeContext, settings: DeletionSettings) {
+  readonly #options: FleetWatchOptions;
+
+  constructor(context: NodeContext, settings: DeletionSettings, options: FleetWatchOptions = {}) {
     this.#context = context;
     this.#settings = settings;
+    this.#options = options;
   }
 
   /**
@@ -129,7 +147,11 @@ export class FleetWatch {
   judge(node: Node): Verdict {
     const { uid } = node.metadata;
     if (uid === undefined) return { kind: "keep" };
-    return judge(this.#state, uid, this.#context.clock.monotonic(), this.#settings);
+    const { clock, holds } = this.#context;
+    const verdict = judge(this.#state, uid, clock.monotonic(), this.#settings);
+    const message = verdict.kind === "confirm" ? holds?.find(node) : undefined;
+    if (message === undefined) return verdict;
+    return { kind: "waiting", reason: "held", observations: 0, message };
   }
 
   /** Whether no machine is missing, and none was lately. */
@@ -185,10 +207,13 @@ export class FleetWatch {
 
   #listFleet(): FleetMember[] {
     const { nodes, presences } = this.#context;
+    const { isPending } = this.#options;
     const fleet: FleetMember[] = [];
     for (const node of nodes.values()) {
-      const member = toFleetMember(node, presences.find(node));
-      if (member !== undefined) fleet.push(member);
+      const presence = presences.find(node);
+      const member = toFleetMember(node, presence);
+      if (member === undefined) continue;
+      fleet.push(isPending?.(node, presence) ? { ...member, outOfService: "pending" } : member);
     }
     return fleet;
   }
@@ -196,14 +221,11 @@ export class FleetWatch {
   /** Once when it begins and once when it ends: each Node has its own Event. */
   #tellOfLimit(): void {
     const { log } = this.#context;
+    const { tooMany, fewEnough } = this.#options.words ?? WORDS;
     const { isExceeded, ...fleet } = this.read();
     if (isExceeded === this.#wasExceeded) return;
     this.#wasExceeded = isExceeded;
-    if (isExceeded) {
-      log.error(
-        "Too many machines are gone at once: no Node is deleted until fewer are or a person decides",
-        fleet,
-      );
-    } else log.info("Few enough machines are gone: Nodes may be deleted again", fleet);
+    if (isExceeded) log.error(tooMany, fleet);
+    else log.info(fewEnough, fleet);
   }
 }

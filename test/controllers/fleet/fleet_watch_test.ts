@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
-import { FleetWatch } from "../../../lib/controllers/node_lifecycle/fleet_watch.ts";
+import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";

@@ -1,0 +1,85 @@
+/**
+ * How often in a row, and for how long, instances were shown as powered off while their Nodes were not Ready. Pure.
+ * @module
+ */
+import { formatDuration } from "../../core/text/duration.ts";
+import { extendStreak, judgeStreak, type Streak } from "./streak.ts";
+
+/** How careful to be before a Node is taken out of service: `outOfService` of the configuration file. */
+export interface OutOfServiceSettings {
+  /** How many inventories in a row must show an instance as off; less than 1 counts as 1. */
+  readonly confirmations: number;
+  /** Least time from the answer to the first of them until the question of the last, in milliseconds. */
+  readonly graceMs: number;
+}
+
+/** What holds when nothing is configured. */
+export const DEFAULT_OUT_OF_SERVICE: OutOfServiceSettings = { confirmations: 2, graceMs: 30_000 };
+
+/** What is remembered; immutable. Grows with the instances that are off. */
+export interface OffStreaks {
+  /** When the newest inventory that was looked at was asked for; `-Infinity` before the first. */
+  readonly observedAtMs: number;
+  /** By the UID of the Node; `undefined` until an inventory that is newer than the end of the last streak. */
+  readonly byUid: ReadonlyMap<string, Streak | undefined>;
+}
+
+/** Nothing seen yet. */
+export const NO_OFF_STREAKS: OffStreaks = { observedAtMs: -Infinity, byUid: new Map() };
+
+/** One look at all Nodes. */
+export interface OffLook {
+  /** UIDs of the Nodes that are not Ready and whose instances are shown as off. */
+  readonly off: Iterable<string>;
+  /** When the inventory was asked for, in monotonic milliseconds. Absent without a good one: every streak ends. */
+  readonly observedAtMs: number | undefined;
+  /** When the look is taken, in monotonic milliseconds. */
+  readonly nowMs: number;
+}
+
+/**
+ * Takes in one look; as often as one likes. An inventory counts once, at the first look at it. A Node that is not among
+ * `off` at any look starts from nothing.
+ */
+export function observeOff(
+  { observedAtMs: seenMs, byUid }: OffStreaks,
+  { off, observedAtMs, nowMs }: OffLook,
+): OffStreaks {
+  if (observedAtMs === undefined) return { observedAtMs: seenMs, byUid: new Map() };
+  const isNew = observedAtMs > seenMs;
+  const next = new Map<string, Streak | undefined>();
+  for (const uid of off) {
+    const before = byUid.get(uid);
+    next.set(uid, isNew ? extendStreak(before, nowMs, observedAtMs) : before);
+  }
+  return { observedAtMs: isNew ? observedAtMs : seenMs, byUid: next };
+}
+
+/** Starts all streaks from nothing, with the next newer inventory. */
+export function breakOffStreaks({ observedAtMs }: OffStreaks): OffStreaks {
+  return { observedAtMs, byUid: new Map() };
+}
+
+/** Starts the streak of one Node from nothing, with the next newer inventory. */
+export function breakOffStreak({ observedAtMs, byUid }: OffStreaks, uid: string): OffStreaks {
+  return { observedAtMs, byUid: new Map([...byUid].filter(([other]) => other !== uid)) };
+}
+
+/** What the streak of a Node that is off still lacks, in words without full stop; nothing when it is long enough. */
+export function describeOffWait(
+  { byUid }: OffStreaks,
+  uid: string,
+  { confirmations, graceMs }: OutOfServiceSettings,
+): string | undefined {
+  const streak = byUid.get(uid);
+  const waiting = judgeStreak(streak, { confirmations, holdOffMs: graceMs });
+  if (waiting === undefined) return undefined;
+  if (waiting.reason === "confirmations") {
+    const wanted = Math.max(1, confirmations);
+    return `Its instance was shown as off in ${waiting.observations} of ${wanted} inventories in a row`;
+  }
+  const { firstMs = 0, lastMs = 0 } = streak ?? {};
+  // Rounded down, so that it never looks as if it were over.
+  const offMs = Math.floor((lastMs - firstMs) / 1_000) * 1_000;
+  return `Its instance has been off for ${formatDuration(offMs)} of ${formatDuration(graceMs)}`;
+}

@@ -1,0 +1,56 @@
+/**
+ * The out-of-service controller for the registry.
+ * @module
+ */
+import type { OutOfServiceSettings } from "../../cloud/deletion/off_streaks.ts";
+import { OUT_OF_SERVICE } from "../../cloud/deletion/out_of_service_settings.ts";
+import { NODES } from "../../kube/kinds/node.ts";
+import type { ControllerDefinition } from "../definition.ts";
+import {
+  EXCLUSION_LABEL,
+  OUT_OF_SERVICE_RECORD,
+  OUT_OF_SERVICE_TAINT,
+} from "../fleet/out_of_service.ts";
+import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
+import { createOutOfServiceMetrics } from "./metrics.ts";
+import { RIGHTS } from "./rights.ts";
+import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
+
+const { key, value, effect } = OUT_OF_SERVICE_TAINT;
+
+/** Lets Kubernetes detach the volumes of Nodes whose machines are proven off or gone. */
+export const nodeOutOfServiceController: ControllerDefinition<OutOfServiceSettings> = {
+  name: NAME,
+  aliases: ["cloud-node-out-of-service-controller"],
+  isOffByDefault: true,
+  kind: NODES,
+  needsCloud: true,
+  needs: ["provenOff"],
+  component: COMPONENT,
+  events: EVENT_WORDS,
+  words: [
+    {
+      word: `${key}=${value}:${effect}`,
+      where: "taint",
+      meaning:
+        "On a Node that is not Ready while its machine is proven off or gone; removed when the machine runs again.",
+    },
+    {
+      word: OUT_OF_SERVICE_RECORD,
+      where: "annotation",
+      meaning:
+        "When Landfall set that taint, and the boot ID of the Node then: only such a taint is removed again.",
+    },
+    {
+      word: EXCLUSION_LABEL,
+      where: "label",
+      meaning: "People set it on Nodes that must never get that taint; its value does not matter.",
+    },
+  ],
+  flags: [SYNC_FLAG, GRACE_FLAG],
+  section: OUT_OF_SERVICE,
+  watches: [],
+  rights: RIGHTS,
+  registerMetrics: createOutOfServiceMetrics,
+  load: () => import("./mod.ts"),
+};

@@ -1,0 +1,23 @@
+/**
+ * Flags of the out-of-service controller: those of the Go controller.
+ * @module
+ */
+import type { ControllerFlag } from "../flags.ts";
+
+/** How often Nodes are looked at. */
+export const SYNC_FLAG: ControllerFlag = {
+  name: "node-out-of-service-sync-period",
+  type: "duration",
+  default: "10s",
+  help: "How often cloud-node-out-of-service looks at Nodes that are not Ready",
+  range: [1_000, 3_600_000],
+};
+
+/** How long a machine must be off. */
+export const GRACE_FLAG: ControllerFlag = {
+  name: "node-out-of-service-grace-period",
+  type: "duration",
+  default: "0s",
+  help: "How long a machine must be off before cloud-node-out-of-service acts, if outOfService.graceDuration is less",
+  range: [0, 24 * 3_600_000],
+};

@@ -1,0 +1,55 @@
+/**
+ * Lets the Node of a machine that is gone stay until its volumes are detached.
+ *
+ * Kubernetes forgets that a Node is out of service when the Node is deleted, and then waits before it detaches.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import { DETACH_WAIT_MS, findRecord, isExcluded } from "../fleet/out_of_service.ts";
+import type { Attachments } from "./attachments.ts";
+
+/** What a {@linkcode VolumeHold} works with. */
+export interface VolumeHoldOptions {
+  readonly clock: Clock;
+  readonly attachments: Attachments;
+  /** Whether taints are set at all. */
+  readonly isActive: () => boolean;
+}
+
+/** Says whether the deletion of a Node must wait. */
+export class VolumeHold {
+  readonly #options: VolumeHoldOptions;
+  /** Since when Nodes wait, by UID, in monotonic milliseconds. */
+  readonly #since = new Map<string, number>();
+
+  constructor(options: VolumeHoldOptions) {
+    this.#options = options;
+  }
+
+  /** Why the deletion of a Node must wait; nothing when it need not. */
+  find(node: Node): string | undefined {
+    const { attachments, clock, isActive } = this.#options;
+    const { name, uid = "" } = node.metadata;
+    if (!isActive() || isExcluded(node)) return undefined;
+    const count = attachments.list(name)?.size ?? 0;
+    if (count === 0) {
+      this.#since.delete(uid);
+      return undefined;
+    }
+    const sinceMs = this.#since.get(uid) ?? clock.monotonic();
+    this.#since.set(uid, sinceMs);
+    // The record was written by another clock. One that goes ahead ends the wait too early, which does no harm: the
+    // machine is gone. One that lags behind cannot prolong it.
+    const recordedMs = clock.now() - (findRecord(node)?.timeMs ?? Infinity);
+    if (Math.max(recordedMs, clock.monotonic() - sinceMs) >= DETACH_WAIT_MS) return undefined;
+    const most = formatDuration(DETACH_WAIT_MS);
+    return `${count} of its volumes are still attached; Landfall waits up to ${most} for Kubernetes to detach them`;
+  }
+
+  /** Drops what is remembered of Nodes that are gone. */
+  forget(uid: string): void {
+    this.#since.delete(uid);
+  }
+}

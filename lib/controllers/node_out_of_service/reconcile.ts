@@ -1,0 +1,115 @@
+/**
+ * Reconciles the out-of-service taint of one Node: reads memory, plans, sets or removes the taint.
+ * @module
+ */
+import type { ReconcileResult } from "../../engine/workers.ts";
+import { type Node, NODES } from "../../kube/kinds/node.ts";
+import type { NodeContext } from "../context.ts";
+import { isReady } from "../identity.ts";
+import { NodeWriter } from "../node_writer.ts";
+import {
+  findRecord,
+  isOurTaint,
+  OUT_OF_SERVICE_RECORD,
+  type OutOfServiceRecord,
+} from "../fleet/out_of_service.ts";
+import type { OutOfServiceMetrics } from "./metrics.ts";
+import { OutOfServiceNarrator } from "./narrator.ts";
+import { planOutOfService, planReturn } from "./plan.ts";
+import type { Returns } from "./returns.ts";
+import type { TaintSetter } from "./setter.ts";
+import type { VersionGate } from "./version_gate.ts";
+import type { OutOfServiceWatch } from "./watch.ts";
+
+/** What a reconcile works with. */
+export interface OutOfServiceReconcilerOptions extends NodeContext {
+  readonly watch: OutOfServiceWatch;
+  readonly setter: TaintSetter;
+  readonly returns: Returns;
+  readonly gate: Pick<VersionGate, "isOpen">;
+  readonly metrics: OutOfServiceMetrics;
+}
+
+/** Reconciles one Node at a time. */
+export class OutOfServiceReconciler {
+  readonly #options: OutOfServiceReconcilerOptions;
+  readonly #writer: NodeWriter;
+  readonly #narrator: OutOfServiceNarrator;
+
+  constructor(options: OutOfServiceReconcilerOptions) {
+    this.#options = options;
+    this.#writer = new NodeWriter(options);
+    this.#narrator = new OutOfServiceNarrator(options);
+  }
+
+  /** Drops what is remembered of a Node. */
+  forget(name: string): void {
+    this.#options.returns.forget(name);
+    this.#narrator.forget(name);
+  }
+
+  /**
+   * Sets the taint, removes it, or says why neither is done.
+   *
+   * @throws {KubeError} when Kubernetes refuses
+   */
+  async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
+    const { presences, watch, returns, gate } = this.#options;
+    if (isReady(node)) watch.startAnew(node);
+    const plan = planOutOfService(node, presences.find(node), watch.judge(node));
+    if (plan.kind !== "return") returns.forget(node.metadata.name);
+    switch (plan.kind) {
+      case "nothing":
+        break;
+      case "confirm":
+        await this.#set(node, plan.why, signal);
+        break;
+      case "blocked":
+        if (gate.isOpen) this.#narrator.tellBlocked(node, plan.reason, plan.message);
+        break;
+      case "return":
+        await this.#bringBack(node, plan.record, signal);
+        break;
+      case "forget":
+        await this.#clear(node, signal);
+        break;
+      case "foreign":
+        this.#narrator.tellForeign(node);
+    }
+    return {};
+  }
+
+  async #set(node: Node, why: "off" | "gone", signal: AbortSignal): Promise<void> {
+    const { setter, metrics } = this.#options;
+    const result = await setter.set(node, why, signal);
+    if (result.kind === "set") {
+      metrics.countTaint("set");
+      this.#narrator.tellSet(result.node, result.evidence);
+    }
+    if (result.kind !== "unproven") return;
+    const text = `The cloud did not confirm that the machine is ${why}: ${result.message}`;
+    this.#narrator.tellBlocked(node, "unproven", text);
+  }
+
+  /** The store does not have the boot ID, which few Nodes are asked for. */
+  async #bringBack(node: Node, record: OutOfServiceRecord, signal: AbortSignal): Promise<void> {
+    const { client, returns, metrics } = this.#options;
+    const known = returns.note(node);
+    const fresh = await client.read(NODES, { name: node.metadata.name }, signal);
+    if (fresh.metadata.uid !== node.metadata.uid || findRecord(fresh) === undefined) return;
+    const bootId = fresh.status?.nodeInfo?.bootID ?? "";
+    const plan = planReturn(record, { ...known, isReady: isReady(fresh), bootId });
+    if (plan.kind === "wait") return;
+    await this.#clear(fresh, signal);
+    metrics.countTaint(plan.isMistake ? "withdrawn" : "removed");
+    this.#narrator.tellRemoved(node, plan.isMistake);
+  }
+
+  /** Removes the record, and the taint that belongs to it. */
+  async #clear(node: Node, signal: AbortSignal): Promise<void> {
+    const taints = (node.spec?.taints ?? []).filter((taint) => !isOurTaint(taint));
+    const metadata = { annotations: { [OUT_OF_SERVICE_RECORD]: null } };
+    const spec = { taints: taints.length === 0 ? null : taints };
+    await this.#writer.patch(node, { metadata, spec }, signal);
+  }
+}

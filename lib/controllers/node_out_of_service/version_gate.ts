@@ -1,0 +1,69 @@
+/**
+ * Asks whether Kubernetes is new enough to know the out-of-service taint.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { isAtLeast, parseServerVersion } from "../../kube/api/version.ts";
+import { LEAST_KUBERNETES } from "./words.ts";
+
+/** For so long an answer counts: a control plane may be upgraded, or rolled back. */
+const ANSWER_MS = 600_000;
+/** How soon it is asked again when there was no answer. */
+const RETRY_MS = 10_000;
+
+/** Knows the version of the API server. */
+export class VersionGate {
+  readonly #options: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger };
+  #answer: { readonly isNewEnough: boolean; readonly atMs: number } | undefined;
+
+  constructor(options: {
+    readonly client: KubeClient;
+    readonly clock: Clock;
+    readonly log: Logger;
+  }) {
+    this.#options = options;
+  }
+
+  /** Whether the API server is known to be new enough. */
+  get isOpen(): boolean {
+    return this.#answer?.isNewEnough ?? false;
+  }
+
+  /**
+   * Asks, unless it was asked lately.
+   *
+   * @returns Whether the API server is new enough
+   * @throws {KubeError} when it does not answer
+   */
+  async check(signal: AbortSignal): Promise<boolean> {
+    const { client, clock } = this.#options;
+    const known = this.#answer;
+    if (known && clock.monotonic() - known.atMs < ANSWER_MS) return known.isNewEnough;
+    const version = parseServerVersion(await client.get("/version", signal));
+    const isNewEnough = version !== undefined && isAtLeast(version, LEAST_KUBERNETES);
+    this.#answer = { isNewEnough, atMs: clock.monotonic() };
+    if (known?.isNewEnough !== isNewEnough) this.#tell(isNewEnough, version?.text);
+    return isNewEnough;
+  }
+
+  /** Asks until there is an answer, and now and again while the API server is too old. Ends by the signal. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      const isAnswered = await this.check(signal).then(
+        () => true,
+        () => false,
+      );
+      await clock.sleep(isAnswered ? ANSWER_MS : RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+
+  #tell(isNewEnough: boolean, version: string | undefined): void {
+    const { log } = this.#options;
+    const fields = { version: version ?? "unknown", least: LEAST_KUBERNETES };
+    if (isNewEnough) log.info("Kubernetes knows the out-of-service taint", fields);
+    else log.error("Kubernetes is too old for the out-of-service taint: none is set", fields);
+  }
+}

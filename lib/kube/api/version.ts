@@ -1,0 +1,27 @@
+/**
+ * The version of an API server, as `/version` tells it. Pure.
+ * @module
+ */
+
+/** A version of Kubernetes. Distributions add something to `gitVersion`, and a `+` to `minor`. */
+export interface ServerVersion {
+  readonly major: number;
+  readonly minor: number;
+  /** As it was told: `v1.35.0`. */
+  readonly text: string;
+}
+
+/** Reads the answer to `/version`; `undefined` when it is none. */
+export function parseServerVersion(body: unknown): ServerVersion | undefined {
+  const isObject = typeof body === "object" && body !== null && "gitVersion" in body;
+  if (!isObject || typeof body.gitVersion !== "string") return undefined;
+  const [, major, minor] = /^v(\d{1,4})\.(\d{1,4})(\D|$)/.exec(body.gitVersion) ?? [];
+  if (major === undefined || minor === undefined) return undefined;
+  return { major: Number(major), minor: Number(minor), text: body.gitVersion };
+}
+
+/** Whether a version is `least` or newer, such as `1.26`. */
+export function isAtLeast({ major, minor }: ServerVersion, least: string): boolean {
+  const [leastMajor = 0, leastMinor = 0] = least.split(".").map(Number);
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
+}

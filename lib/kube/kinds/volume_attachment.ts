@@ -1,0 +1,31 @@
+/**
+ * VolumeAttachments: which volumes are attached to which Nodes, or on their way there or away.
+ * @module
+ */
+import type { V1VolumeAttachmentSpec } from "@kubernetes/client-node";
+import type { Kind } from "./kind.ts";
+import type { KubeObject, Raw } from "./resource.ts";
+import { findWrong, isFields, isText } from "./shape.ts";
+import { pick } from "./trim.ts";
+
+/** A VolumeAttachment: the part that Landfall reads. */
+export interface VolumeAttachment extends KubeObject {
+  readonly spec?: Pick<Raw<V1VolumeAttachmentSpec>, "nodeName">;
+  /** Never in the store. */
+  readonly status?: undefined;
+}
+
+/** VolumeAttachments. One that is being detached stays until that is done. */
+export const VOLUME_ATTACHMENTS: Kind<VolumeAttachment> = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "VolumeAttachment",
+  plural: "volumeattachments",
+  namespaced: false,
+  annotations: new Set(),
+  keep: ({ spec }) => ({ ...(spec && { spec: pick(spec, ["nodeName"]) }), status: undefined }),
+  findWrong: (object) => {
+    const { spec } = object;
+    if (spec === undefined || spec === null) return undefined;
+    return isFields(spec) ? findWrong(spec, { nodeName: isText }, "spec.") : "spec";
+  },
+};

@@ -1,0 +1,165 @@
+/**
+ * Proof that the VM of a Node is powered off.
+ *
+ * By this proof Kubernetes gives the volumes of the VM to another machine. So every doubt counts: `Halted` is also said
+ * of a copy in another pool, of what a migration left behind, and of a VM that somebody declared dead because its host
+ * is.
+ * @module
+ */
+import { CloudError } from "../../../cloud/errors.ts";
+import type {
+  PowerQuestion,
+  PowerReading,
+  ProvenOff,
+} from "../../../cloud/capabilities/proven_off.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { type IdentityByProviderId, parseIdentity } from "../model/identity.ts";
+import { HOST_ID_LABEL } from "../model/labels.ts";
+import { TOO_EARLY } from "../model/presence.ts";
+import type { XenOrchestraApi } from "../wire/api.ts";
+import type { Vm } from "../wire/schema.ts";
+import { judgeConnections } from "./connections.ts";
+import type { LastRuns, Run } from "./last_runs.ts";
+
+/** What a {@linkcode PowerProof} asks. */
+export interface PowerProofOptions {
+  readonly api: XenOrchestraApi;
+  readonly clock: Clock;
+  readonly findRuns: () => LastRuns;
+  /** What an inventory shows of a Node. */
+  readonly find: (inventory: Inventory, node: NodeIdentity) => Presence;
+  /** Asks by the settings in use; nothing when there was no inventory by them, or they changed meanwhile. */
+  readonly askOnce: <R>(work: () => Promise<R>, signal: AbortSignal) => Promise<R | undefined>;
+}
+
+/** The only power state of a VM of which nothing is left but its disks. */
+const OFF = "Halted";
+const BY_HAND = "if the VM is off for sure, set the taint by hand";
+
+/** Where a VM must be off: where it ran. */
+interface Place extends Run {
+  readonly vmId: string;
+}
+
+/** See {@linkcode ProvenOff}. */
+export class PowerProof implements ProvenOff {
+  readonly #options: PowerProofOptions;
+
+  constructor(options: PowerProofOptions) {
+    this.#options = options;
+  }
+
+  isShownOff(question: PowerQuestion): boolean {
+    return typeof this.#findPlace(question) !== "string";
+  }
+
+  async readPower(question: PowerQuestion, signal: AbortSignal): Promise<PowerReading> {
+    const place = this.#findPlace(question);
+    if (typeof place === "string") return { kind: "unproven", message: place };
+    try {
+      const { askOnce } = this.#options;
+      const prove = (): Promise<PowerReading> => this.#prove(place, question.inventory, signal);
+      const reading = await askOnce(prove, signal);
+      return reading ?? { kind: "unproven", message: TOO_EARLY };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CloudError) return { kind: "unproven", message: error.message };
+      throw error;
+    }
+  }
+
+  /** Where the VM of the Node is shown as off; a text says why it is not, or why that does not count. */
+  #findPlace({ inventory, node, labels }: PowerQuestion): Place | string {
+    const { find, findRuns, clock } = this.#options;
+    const runs = findRuns();
+    const identity = parseIdentity(node);
+    if (identity.kind !== "providerId") return "its provider ID names no VM";
+    const { vmId } = identity;
+    if (identity.reported) return `the kubelet does not report the system UUID of VM ${vmId}`;
+    const presence = find(inventory, node);
+    if (presence.kind !== "present") return `VM ${vmId} is not shown for sure`;
+    const { region, details } = presence.instance;
+    const state = details["powerState"] ?? "in an unknown state";
+    if (state !== OFF) return `VM ${vmId} is ${state}`;
+    const run = runs.find(vmId) ?? toLabelledRun(identity, labels);
+    if (run === undefined) return `it is not known where VM ${vmId} ran; ${BY_HAND}`;
+    if (region !== run.poolId) {
+      return `VM ${vmId} is shown as ${OFF} in pool ${region}, but it ran in pool ${run.poolId}: it may be a copy`;
+    }
+    if (runs.wasMigrated(vmId, clock.monotonic())) {
+      return `VM ${vmId} was being migrated less than ten minutes ago`;
+    }
+    const poolIds = [run.poolId, ...(identity.poolId === undefined ? [] : [identity.poolId])];
+    return findUncovered(inventory, poolIds) ?? { ...run, vmId };
+  }
+
+  /** In this order, so that nothing comes between the last look at the VM and what depends on it. */
+  async #prove(
+    { vmId, poolId, hostId }: Place,
+    { coverage }: Inventory,
+    signal: AbortSignal,
+  ): Promise<PowerReading> {
+    const { api } = this.#options;
+    const connections = judgeConnections(await api.listServers(signal), coverage);
+    if (connections.kind === "doubtful") {
+      return { kind: "unproven", message: `${connections.why}; ${connections.advice}` };
+    }
+    const pool = await api.readPool(poolId, signal);
+    if (pool.kind !== "found") return toUnproven(`pool ${poolId} is not shown`);
+    if (hostId === undefined) return toUnproven(`it is not known on which host VM ${vmId} ran`);
+    const host = await api.readHost(hostId, signal);
+    if (host.kind !== "found" || host.value.$pool !== poolId) {
+      return toUnproven(`host ${hostId}, on which VM ${vmId} ran last, is gone`);
+    }
+    if (host.value.power_state !== "Running") {
+      return toUnproven(`host ${hostId}, on which VM ${vmId} ran last, does not answer its pool`);
+    }
+    const vm = await api.readVm(vmId, signal);
+    if (vm.kind !== "found") return toUnproven(`VM ${vmId} is not shown when it is asked for`);
+    return judgeVm(vm.value, { poolId, hostId });
+  }
+}
+
+/** What the VM itself, asked for directly, says. */
+function judgeVm(
+  { id, $pool, power_state, current_operations }: Vm,
+  { poolId, hostId }: Omit<Place, "vmId">,
+): PowerReading {
+  if (power_state !== OFF) return { kind: "on" };
+  if ($pool !== poolId) return toUnproven(`VM ${id} is in pool ${$pool} now`);
+  const [operation] = Object.values(current_operations ?? {});
+  if (operation !== undefined)
+    return toUnproven(`VM ${id} is about to change: ${String(operation)}`);
+  const where = `pool ${poolId} and host ${hostId}, where it ran, answer`;
+  return {
+    kind: "off",
+    evidence: `VM ${id} is ${OFF} and nothing is being done to it, while ${where}`,
+  };
+}
+
+function toUnproven(why: string): PowerReading {
+  return { kind: "unproven", message: `${why}; ${BY_HAND}` };
+}
+
+/** After a start only the Node tells where its VM ran. If provider ID and labels differ, neither is believed. */
+function toLabelledRun(
+  { poolId, labelledPoolId = poolId }: IdentityByProviderId,
+  labels: Readonly<Record<string, string>>,
+): Run | undefined {
+  const hostId = labels[HOST_ID_LABEL];
+  if (poolId === undefined || poolId !== labelledPoolId || hostId === undefined) return undefined;
+  return { poolId, hostId };
+}
+
+/** Why an inventory does not count: the pools that the VM was in, or any other, did not answer in full. */
+function findUncovered({ coverage }: Inventory, poolIds: readonly string[]): string | undefined {
+  const own = poolIds.find((id) => !coverage.get(id)?.complete);
+  if (own !== undefined) return `pool ${own} is not shown in full`;
+  for (const [id, { complete, isOnlyNamed, name = id }] of coverage) {
+    if (!complete && !isOnlyNamed)
+      return `pool ${name} is not shown in full, and the VM may be there`;
+  }
+  return undefined;
+}

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "bun:test";
+import { startOutOfService } from "../../support/nodes/out_of_service_rig.ts";
+
+const MINUTE_MS = 60_000;
+const RECORD = "landfall.dev/out-of-service";
+const TAINT = {
+  key: "node.kubernetes.io/out-of-service",
+  value: "nodeshutdown",
+  effect: "NoExecute",
+};
+
+describe("the out-of-service controller", () => {
+  test("taints a Node whose machine is proven off, not before the grace period, and records it", async () => {
+    await using rig = await startOutOfService();
+    rig.halt("n1");
+    const startMs = rig.clock.monotonic();
+    expect(await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS)).toBe(true);
+    expect(rig.clock.monotonic() - startMs).toBeGreaterThanOrEqual(30_000);
+    expect(rig.clock.monotonic() - startMs).toBeLessThanOrEqual(60_000);
+    expect(rig.server.find("n1")?.metadata.annotations?.[RECORD]).toMatch(/^2\d{3}-.*Z boot-1$/);
+    expect(rig.listReasons("n1")).toEqual(["OutOfServiceTaintSet"]);
+    expect(rig.provider.powerReads).toBe(1);
+  });
+
+  test("taints a Node whose machine is proven gone, as soon as it could be deleted", async () => {
+    await using rig = await startOutOfService();
+    rig.loseMachines("n1");
+    rig.server.setReady("n1", "Unknown");
+    expect(await rig.until(() => rig.isTainted("n1"), 3 * MINUTE_MS)).toBe(true);
+    expect(rig.provider.reads).toBeGreaterThan(0);
+  });
+
+  test("leaves a Node alone whose machine runs, is suspended, or whose kubelet is Ready", async () => {
+    await using rig = await startOutOfService();
+    rig.server.setReady("n1", "Unknown");
+    rig.halt("n2");
+    rig.provider.setPower("n2", "Suspended");
+    rig.provider.setPower("n3", "Halted");
+    expect(await rig.until(() => rig.server.writes.length > 0, 15 * MINUTE_MS)).toBe(false);
+  });
+
+  test("leaves a Node alone that the label excludes, and takes it when the label goes", async () => {
+    await using rig = await startOutOfService();
+    const node = rig.server.find("n1");
+    if (!node) throw new Error("it is there");
+    const labels = { "landfall.dev/exclude-from-out-of-service": "" };
+    rig.server.put({ ...node, metadata: { ...node.metadata, labels } });
+    rig.halt("n1");
+    expect(await rig.until(() => rig.isTainted("n1"), 5 * MINUTE_MS)).toBe(false);
+    const later = rig.server.find("n1");
+    if (!later) throw new Error("it is there");
+    rig.server.put({ ...later, metadata: { ...later.metadata, labels: {} } });
+    expect(await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS)).toBe(true);
+  });
+
+  test("sets nothing on Kubernetes before 1.26, says so in the log, and holds up no deletion", async () => {
+    await using rig = await startOutOfService({ version: "v1.25.16" });
+    rig.halt("n1");
+    rig.attach("a", "n1");
+    expect(await rig.until(() => rig.isTainted("n1"), 5 * MINUTE_MS)).toBe(false);
+    expect(rig.lines.join()).toContain("Kubernetes is too old for the out-of-service taint");
+    const node = rig.nodes.get("n1");
+    expect(node && rig.holds.find(node)).toBeUndefined();
+  });
+
+  test("sets nothing while too many machines are off, and says why on each", async () => {
+    await using rig = await startOutOfService({ nodes: 6 });
+    rig.halt("n1", "n2", "n3");
+    expect(await rig.until(() => rig.server.writes.length > 0, 30 * MINUTE_MS)).toBe(false);
+    for (const name of ["n1", "n2", "n3"]) {
+      expect(rig.listReasons(name)).toContain("OutOfServiceTaintBlocked");
+    }
+    rig.boot("n3");
+    rig.report("n3", "True", "boot-2");
+    expect(await rig.until(() => rig.isTainted("n1") && rig.isTainted("n2"), 2 * MINUTE_MS)).toBe(
+      true,
+    );
+  });
+
+  test("counts those tainted within the window, so that no more follow one by one", async () => {
+    await using rig = await startOutOfService({ nodes: 6 });
+    rig.halt("n1", "n2");
+    await rig.until(() => rig.isTainted("n1") && rig.isTainted("n2"), 2 * MINUTE_MS);
+    rig.halt("n3");
+    expect(await rig.until(() => rig.isTainted("n3"), 8 * MINUTE_MS)).toBe(false);
+    expect(await rig.until(() => rig.isTainted("n3"), 5 * MINUTE_MS)).toBe(true);
+  });
+
+  test("starts the count again when an inventory fails", async () => {
+    await using rig = await startOutOfService();
+    rig.halt("n1");
+    await rig.clock.advance(25_000);
+    rig.provider.failure = new Error("no answer");
+    rig.source.requestRefresh();
+    await rig.clock.advance(2_000);
+    rig.provider.failure = undefined;
+    await rig.clock.advance(25_000);
+    expect(rig.isTainted("n1")).toBe(false);
+    expect(await rig.until(() => rig.isTainted("n1"), MINUTE_MS)).toBe(true);
+  });
+
+  test("believes the direct answer, not the inventory", async () => {
+    await using rig = await startOutOfService();
+    rig.provider.power = { kind: "on" };
+    rig.halt("n1");
+    expect(await rig.until(() => rig.isTainted("n1"), 5 * MINUTE_MS)).toBe(false);
+    expect(rig.provider.powerReads).toBeGreaterThan(1);
+    rig.provider.power = { kind: "unproven", message: "its host is gone" };
+    expect(await rig.until(() => rig.isTainted("n1"), 5 * MINUTE_MS)).toBe(false);
+    expect(rig.events.at(-1)?.message).toContain("its host is gone");
+  });
+
+  test("writes nothing when the kubelet reports while the cloud is asked", async () => {
+    await using rig = await startOutOfService();
+    rig.provider.onPower = () => rig.report("n1", "False", "boot-2");
+    rig.halt("n1");
+    await rig.until(() => rig.provider.powerReads > 0, 2 * MINUTE_MS);
+    expect(rig.isTainted("n1")).toBe(false);
+  });
+
+  test("does not set a taint again that a person removed, until the machine has run", async () => {
+    await using rig = await startOutOfService();
+    rig.halt("n1");
+    await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+    rig.server.setTaints("n1", []);
+    expect(await rig.until(() => rig.isTainted("n1"), 15 * MINUTE_MS)).toBe(false);
+    rig.boot("n1");
+    rig.report("n1", "True", "boot-2");
+    await rig.clock.advance(MINUTE_MS);
+    expect(rig.server.find("n1")?.metadata.annotations?.[RECORD]).toBeUndefined();
+    rig.halt("n1");
+    expect(await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS)).toBe(true);
+  });
+
+  test("leaves the same taint of somebody else, and says so once the Node is Ready", async () => {
+    await using rig = await startOutOfService();
+    rig.halt("n1");
+    rig.server.setTaints("n1", [TAINT]);
+    await rig.clock.advance(2 * MINUTE_MS);
+    rig.boot("n1");
+    rig.report("n1", "True", "boot-2");
+    await rig.clock.advance(10 * MINUTE_MS);
+    expect(rig.isTainted("n1")).toBe(true);
+    expect(rig.server.find("n1")?.metadata.annotations?.[RECORD]).toBeUndefined();
+    expect(rig.listReasons("n1")).toContain("OutOfServiceTaintForeign");
+  });
+
+  describe("takes the taint away", () => {
+    test("when the machine runs, its kubelet was restarted, and no volume of before is attached", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      rig.halt("n1");
+      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      rig.boot("n1");
+      await rig.clock.advance(MINUTE_MS);
+      expect(rig.isTainted("n1")).toBe(true);
+      rig.report("n1", "False", "boot-2");
+      await rig.clock.advance(MINUTE_MS);
+      expect(rig.isTainted("n1")).toBe(true);
+      // One that is attached since does not count.
+      rig.attach("b", "n1");
+      rig.detach("a");
+      expect(await rig.until(() => !rig.isTainted("n1"), 30_000)).toBe(true);
+      expect(rig.listReasons("n1")).toEqual(["OutOfServiceTaintSet", "OutOfServiceTaintRemoved"]);
+      expect(rig.server.find("n1")?.metadata.annotations?.[RECORD]).toBeUndefined();
+    });
+
+    test("six minutes after the machine started, whatever is still attached", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      rig.halt("n1");
+      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      rig.boot("n1");
+      rig.report("n1", "True", "boot-2");
+      expect(await rig.until(() => !rig.isTainted("n1"), 5.8 * MINUTE_MS)).toBe(false);
+      expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
+    });
+
+    test("six minutes after the start where VolumeAttachments cannot be read", async () => {
+      await using rig = await startOutOfService({ hasAttachments: false });
+      rig.halt("n1");
+      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      rig.boot("n1");
+      rig.report("n1", "True", "boot-2");
+      expect(await rig.until(() => !rig.isTainted("n1"), 5.8 * MINUTE_MS)).toBe(false);
+      expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
+    });
+
+    test("at once when the kubelet is Ready and was never restarted", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      rig.halt("n1");
+      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      rig.report("n1", "True");
+      expect(await rig.until(() => !rig.isTainted("n1"), 2_000)).toBe(true);
+      expect(rig.listReasons("n1").at(-1)).toBe("OutOfServiceTaintWithdrawn");
+    });
+
+    test("and leaves other taints of the Node", async () => {
+      await using rig = await startOutOfService();
+      const other = { key: "example.com/theirs", effect: "NoSchedule" };
+      rig.server.setTaints("n1", [other]);
+      rig.halt("n1");
+      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      expect(rig.server.find("n1")?.spec?.taints).toEqual([other, TAINT]);
+      rig.boot("n1");
+      rig.report("n1", "True", "boot-2");
+      await rig.until(() => !rig.isTainted("n1"), MINUTE_MS);
+      expect(rig.server.find("n1")?.spec?.taints).toEqual([other]);
+    });
+  });
+
+  describe("holds up the deletion of a Node", () => {
+    test("until its volumes are detached", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      const node = rig.server.find("n1");
+      if (!node) throw new Error("it is there");
+      expect(rig.holds.find(node)).toContain("1 of its volumes are still attached");
+      rig.detach("a");
+      expect(rig.holds.find(node)).toBeUndefined();
+    });
+
+    test("for six minutes at most, from the record on, which another process may have written", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      rig.loseMachines("n1");
+      rig.server.setReady("n1", "Unknown");
+      await rig.clock.advance(31_000);
+      const time = new Date(rig.clock.now() - 350_000).toISOString();
+      rig.server.annotate("n1", { [RECORD]: `${time} boot-1` });
+      const find = (): string | undefined => {
+        const node = rig.server.find("n1");
+        return node && rig.holds.find(node);
+      };
+      expect(find()).toBeDefined();
+      await rig.clock.advance(10_000);
+      expect(find()).toBeUndefined();
+    });
+
+    test("for six minutes at most, whatever a record says", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      rig.server.annotate("n1", { [RECORD]: "2999-01-01T00:00:00Z boot-1" });
+      const node = rig.server.find("n1");
+      if (!node) throw new Error("it is there");
+      expect(rig.holds.find(node)).toBeDefined();
+      await rig.clock.advance(6 * MINUTE_MS);
+      expect(rig.holds.find(node)).toBeUndefined();
+    });
+  });
+});
