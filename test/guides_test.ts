@@ -204,7 +204,8 @@ describe("pages for people", () => {
       );
       // An example may be of a part: the rest is as in the environment.
       const env = { XOA_URL: "https://xo", XOA_TOKEN: "t" };
-      const { warnings } = await parseProviderConfig(text, { path: "example", env, definition });
+      const options = { path: "example", env, definition, sections: [DELETION] };
+      const { warnings } = await parseProviderConfig(text, options);
       expect(warnings, text).toEqual([]);
     }
   });

@@ -37,7 +37,7 @@ export interface Configuration {
   /** Reads the file, and made the provider that runs, if one does. */
   readonly definition: ConfigParser<unknown> & Pick<ProviderDefinition, "name" | "reconfigure">;
   /** What the file may have beside the provider's settings, as `parseProviderConfig()` takes them. */
-  readonly sections?: readonly SettingsSection[];
+  readonly sections: readonly SettingsSection[];
   readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
 }
 

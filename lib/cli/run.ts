@@ -193,15 +193,15 @@ async function readSettings(
   const { hasCloud, sections } = file;
   const definition = hasCloud ? file.definition : toSectionParser(file.definition);
   const configFile = cloudConfig ? new SettingsFile(cloudConfig, env, sections) : undefined;
-  const where = configFile && { path: configFile.path };
-  const config = await loadProviderConfig({ ...where, env, definition, sections });
+  const path = cloudConfig ?? "";
+  const config = await loadProviderConfig({ path, env, definition, sections });
   for (const warning of config.warnings) {
     log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
   }
   const announcer = new Announcer(toOwnObject(env, hasCloud ? definition.name : OWN_NAME));
-  const configuration = where && {
-    ...where,
-    ...(configFile && { file: configFile }),
+  const configuration = configFile && {
+    path: configFile.path,
+    file: configFile,
     env,
     definition,
     sections,

@@ -36,7 +36,7 @@ export interface ConfigFollowerOptions<S> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly parser: ConfigParser<S>;
   /** As {@linkcode parseProviderConfig} takes them. */
-  readonly sections?: readonly SettingsSection[];
+  readonly sections: readonly SettingsSection[];
   /** The settings in use: those of the file at the start. */
   readonly current: Pick<ProviderConfig<S>, "settings" | "sections">;
   /**
@@ -158,7 +158,7 @@ class ConfigFollower<S> {
   async #use(sight: Sight): Promise<ProviderConfig<S> | undefined> {
     if ("error" in sight) throw sight.error;
     const { path, env, parser, apply, sections: all } = this.#options;
-    const options = { path, env, definition: parser, ...(all && { sections: all }) };
+    const options = { path, env, definition: parser, sections: all };
     const config = await parseProviderConfig(sight.text, options);
     const { settings, sections } = config;
     if (isDeepStrictEqual({ settings, sections }, this.#current)) return undefined;

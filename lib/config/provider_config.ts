@@ -3,7 +3,6 @@
  * at once with its place.
  * @module
  */
-import { DELETION } from "../cloud/deletion/settings.ts";
 import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
 import type { FindPosition } from "../cloud/settings/syntax.ts";
@@ -20,8 +19,8 @@ export interface ProviderConfigOptions<S> {
   readonly path?: string;
   readonly env: Environment;
   readonly definition: ConfigParser<S>;
-  /** The sections that the file may have besides the provider's settings. @default {`deletion` alone} */
-  readonly sections?: readonly SettingsSection[];
+  /** The sections that the file may have besides the provider's settings. */
+  readonly sections: readonly SettingsSection[];
 }
 
 /** Valid settings, and warnings about them. */
@@ -31,9 +30,6 @@ export interface ProviderConfig<S> {
   readonly sections: SectionValues;
   readonly warnings: readonly ConfigIssue[];
 }
-
-/** For callers without controllers: only the guard's section. */
-const NO_CONTROLLERS: readonly SettingsSection[] = [DELETION];
 
 /** More are too many to read at once, and the place of each has to be looked up. */
 const ISSUES_MAX = 50;
@@ -48,7 +44,7 @@ export async function loadProviderConfig<S>({
   path,
   env,
   definition,
-  sections = NO_CONTROLLERS,
+  sections,
 }: ProviderConfigOptions<S>): Promise<ProviderConfig<S>> {
   if (path === undefined || path === "") {
     const { sections: standard } = splitConfig(undefined, sections);
@@ -65,12 +61,7 @@ export async function loadProviderConfig<S>({
  */
 export async function parseProviderConfig<S>(
   text: string,
-  {
-    path,
-    env,
-    definition,
-    sections: all = NO_CONTROLLERS,
-  }: ProviderConfigOptions<S> & { readonly path: string },
+  { path, env, definition, sections: all }: ProviderConfigOptions<S> & { readonly path: string },
 ): Promise<ProviderConfig<S>> {
   const { syntax = YAML_SYNTAX } = definition;
   const { raw, issues: broken, locate } = await syntax.parse(text);

@@ -15,11 +15,11 @@ export type ReadListener = (bytes: Uint8Array) => void;
 export class SettingsFile implements ConfigFile {
   readonly path: string;
   readonly #env: Environment;
-  readonly #sections: readonly SettingsSection[] | undefined;
+  readonly #sections: readonly SettingsSection[];
   readonly #listeners = new Set<ReadListener>();
 
   /** @param sections As {@linkcode parseProviderConfig} takes them */
-  constructor(path: string, env: Environment, sections?: readonly SettingsSection[]) {
+  constructor(path: string, env: Environment, sections: readonly SettingsSection[]) {
     this.path = path;
     this.#env = env;
     this.#sections = sections;
@@ -32,11 +32,9 @@ export class SettingsFile implements ConfigFile {
   }
 
   async parse<S>(bytes: Uint8Array, definition: ConfigParser<S>): Promise<S> {
-    const { path } = this;
-    const text = decodeConfigText(bytes, path);
-    const more = this.#sections && { sections: this.#sections };
-    return (await parseProviderConfig(text, { path, env: this.#env, definition, ...more }))
-      .settings;
+    const where = { path: this.path, env: this.#env, sections: this.#sections };
+    const text = decodeConfigText(bytes, this.path);
+    return (await parseProviderConfig(text, { ...where, definition })).settings;
   }
 
   /** Calls `listener` after each successful reading. Returns the function that ends this. */

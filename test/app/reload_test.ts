@@ -61,7 +61,8 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
   const write = (line: string): number => lines.push(line);
   const log = createLogger({ format: "json", now: () => 0, write });
   const env = {};
-  const current = await loadProviderConfig({ path, env, definition });
+  const sections = [DELETION];
+  const current = await loadProviderConfig({ path, env, definition, sections });
   const { signal } = stop;
   const fence = new Fence();
   const provider = definition.create(current.settings, { clock, log, metrics, signal, fence });
@@ -73,7 +74,7 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
   };
   const running = runReload(
     {
-      configuration: { path, env, definition, current },
+      configuration: { path, env, definition, sections, current },
       provider,
       source: { requestRefresh: (isAnew) => void (counters.refreshes += isAnew ? 1 : 0) },
       controllers: [

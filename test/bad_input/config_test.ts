@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { main } from "../../lib/cli/main.ts";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
 import { parseProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError, describeError, formatConfigIssue } from "../../lib/core/errors.ts";
@@ -55,7 +56,12 @@ async function judge(
   });
   const stop = new AbortController();
   try {
-    const config = await parseProviderConfig(text, { path: PATH, env, definition });
+    const config = await parseProviderConfig(text, {
+      path: PATH,
+      env,
+      definition,
+      sections: [DELETION],
+    });
     said += config.warnings.map(formatConfigIssue).join("\n");
     const clock = new ManualClock();
     const metrics = new MetricsRegistry();

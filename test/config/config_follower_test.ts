@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { type ConfigOutcome, followConfig } from "../../lib/config/config_follower.ts";
 import { loadProviderConfig, type ProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError, formatConfigIssue } from "../../lib/core/errors.ts";
@@ -14,6 +15,7 @@ import { SecretMount } from "../support/process/secret_mount.ts";
 
 const GOOD = "url: https://xo.example.org\ntoken: canary\n";
 const ENV = { XOA_INSECURE: "true" };
+const sections = [DELETION];
 
 interface Bench extends AsyncDisposable {
   readonly clock: ManualClock;
@@ -40,7 +42,12 @@ async function follow(): Promise<Bench> {
   });
   const applied: ProviderConfig<XenOrchestraSettings>[] = [];
   const outcomes: ConfigOutcome[] = [];
-  const current = await loadProviderConfig({ path, env: ENV, definition: xenOrchestra });
+  const current = await loadProviderConfig({
+    path,
+    env: ENV,
+    definition: xenOrchestra,
+    sections,
+  });
   const bench = {
     clock,
     applied,
@@ -58,7 +65,16 @@ async function follow(): Promise<Bench> {
   };
   const apply = (config: ProviderConfig<XenOrchestraSettings>): void => void bench.apply(config);
   const onOutcome = (outcome: ConfigOutcome): unknown => outcomes.push(outcome);
-  const options = { path, env: ENV, parser: xenOrchestra, current, apply, onOutcome, clock };
+  const options = {
+    path,
+    env: ENV,
+    parser: xenOrchestra,
+    sections,
+    current,
+    apply,
+    onOutcome,
+    clock,
+  };
   const running = followConfig(options, stop.signal);
   await clock.advance(1_000);
   return bench;
@@ -98,7 +114,12 @@ describe("followConfig()", () => {
   test("reads by the way that it is given", async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
-    const current = await loadProviderConfig({ path, env: ENV, definition: xenOrchestra });
+    const current = await loadProviderConfig({
+      path,
+      env: ENV,
+      definition: xenOrchestra,
+      sections,
+    });
     const applied: number[] = [];
     const running = followConfig(
       {
@@ -106,6 +127,7 @@ describe("followConfig()", () => {
         read: async (asked) => `${GOOD}# of ${asked}\nrefreshInterval: 5s\n`,
         env: ENV,
         parser: xenOrchestra,
+        sections,
         current,
         apply: ({ settings }) => void applied.push(settings.refreshIntervalMs),
         onOutcome: () => undefined,

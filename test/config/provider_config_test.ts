@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import type { ConfigParser, SettingDescription } from "../../lib/cloud/provider_definition.ts";
 import type { SettingSyntax } from "../../lib/cloud/settings/syntax.ts";
 import { loadProviderConfig, placeIssues } from "../../lib/config/provider_config.ts";
@@ -26,6 +27,7 @@ interface Wanted {
 }
 
 /** A definition that finds fault with what tests write. */
+const sections = [DELETION];
 const definition: ConfigParser<Wanted> = {
   settings: ["url", "token", "addresses.exclude", "addresses.network", "odd"].map(
     (path): SettingDescription => ({ path, form: "string", type: "text", description: "Some." }),
@@ -66,7 +68,7 @@ async function listIssues(
 ): Promise<string[]> {
   const path = await writeConfig(text);
   try {
-    await loadProviderConfig({ path, env, definition: parser });
+    await loadProviderConfig({ path, env, definition: parser, sections });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.message.replaceAll(path, "FILE").split("\n");
@@ -77,7 +79,7 @@ async function listIssues(
 describe("loadProviderConfig()", () => {
   test("loadProviderConfig() reads a file", async () => {
     const path = await writeConfig("url: https://xo\ntoken: abc\n");
-    expect(await loadProviderConfig({ path, env: {}, definition })).toEqual({
+    expect(await loadProviderConfig({ path, env: {}, definition, sections })).toEqual({
       settings: { url: "https://xo", token: "abc" },
       sections: new Map([["deletion", DEFAULT_DELETION]]),
       warnings: [],
@@ -90,11 +92,12 @@ describe("loadProviderConfig()", () => {
       const options = {
         env: { URL: "https://env" },
         definition,
+        sections,
         ...(path !== undefined && { path }),
       };
-      const { settings, sections } = await loadProviderConfig(options);
-      expect(settings.url).toBe("https://env");
-      expect(sections.get("deletion")).toEqual(DEFAULT_DELETION);
+      const config = await loadProviderConfig(options);
+      expect(config.settings.url).toBe("https://env");
+      expect(config.sections.get("deletion")).toEqual(DEFAULT_DELETION);
     },
   );
 
@@ -102,14 +105,15 @@ describe("loadProviderConfig()", () => {
     "loadProviderConfig() reads the environment when the file is %j",
     async (text) => {
       const path = await writeConfig(text);
-      const { settings } = await loadProviderConfig({ path, env: { URL: "u" }, definition });
+      const env = { URL: "u" };
+      const { settings } = await loadProviderConfig({ path, env, definition, sections });
       expect(settings.url).toBe("u");
     },
   );
 
   test("loadProviderConfig() warns about what is odd with its place", async () => {
     const path = await writeConfig("# x\nurl: u\nodd: 1\n");
-    const { warnings } = await loadProviderConfig({ path, env: {}, definition });
+    const { warnings } = await loadProviderConfig({ path, env: {}, definition, sections });
     expect(warnings).toEqual([
       { source: path, path: "odd", line: 3, column: 1, message: "is odd" },
     ]);
@@ -144,7 +148,7 @@ describe("a provider with a syntax of its own", () => {
 
   test("loadProviderConfig() reads the file by it", async () => {
     const path = await writeConfig("url = u\ntoken = t");
-    const { settings } = await loadProviderConfig({ path, env: {}, definition: parser });
+    const { settings } = await loadProviderConfig({ path, env: {}, definition: parser, sections });
     expect(settings).toEqual({ url: "u", token: "t" });
   });
 
@@ -173,7 +177,7 @@ describe.each(IN_YAML)("loadProviderConfig() for $name", (provider) => {
   test("loadProviderConfig() hands over deletion, and the provider never sees it", async () => {
     const text = `${minimal}deletion: { enabled: false, holdOff: 5m }\n`;
     const path = await writeConfig(text);
-    const config = await loadProviderConfig({ path, env: {}, definition: provider });
+    const config = await loadProviderConfig({ path, env: {}, definition: provider, sections });
     expect(config.sections.get("deletion")).toEqual({
       ...DEFAULT_DELETION,
       enabled: false,
@@ -181,7 +185,12 @@ describe.each(IN_YAML)("loadProviderConfig() for $name", (provider) => {
     });
     expect(config.warnings).toEqual([]);
     const bare = await writeConfig(minimal);
-    const without = await loadProviderConfig({ path: bare, env: {}, definition: provider });
+    const without = await loadProviderConfig({
+      path: bare,
+      env: {},
+      definition: provider,
+      sections,
+    });
     expect(config.settings).toEqual(without.settings);
   });
 
@@ -347,7 +356,7 @@ describe("P-05 loadProviderConfig()", () => {
       [large, "it is larger than 1 MiB"],
     ];
     for (const [path, problem] of cases) {
-      const loading = loadProviderConfig({ path, env: {}, definition });
+      const loading = loadProviderConfig({ path, env: {}, definition, sections });
       await expect(loading).rejects.toThrow(`${path}: Cannot read the file: ${problem}`);
     }
   });

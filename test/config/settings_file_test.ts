@@ -26,7 +26,7 @@ const toText = (name: string, more = ""): string =>
 describe("SettingsFile", () => {
   test("read() gives the bytes, and tells who subscribed until they leave", async () => {
     using mount = new SecretMount({ "config.yaml": "one" });
-    const file = new SettingsFile(mount.path("config.yaml"), {});
+    const file = new SettingsFile(mount.path("config.yaml"), {}, [DELETION]);
     const told: string[] = [];
     const leave = file.subscribe((bytes) => told.push(new TextDecoder().decode(bytes)));
     expect(new TextDecoder().decode(await file.read())).toBe("one");
@@ -36,7 +36,7 @@ describe("SettingsFile", () => {
   });
 
   test("parse() judges by the provider and by what every cloud has, with lines", async () => {
-    const file = new SettingsFile("FILE", {});
+    const file = new SettingsFile("FILE", {}, [DELETION]);
     const parse = (text: string) => file.parse(new TextEncoder().encode(text), staticProvider);
     expect((await parse(toText("x", "deletion: { enabled: false }"))).instances).toHaveLength(1);
     const more = toText("x", "galleries: { most: 2 }");
@@ -84,19 +84,21 @@ class Stage implements AsyncDisposable {
     const { clock } = this;
     const { signal } = this.#stop;
     const path = this.#mount.path("config.yaml");
+    const sections = [DELETION];
+    const definition = staticProvider;
     const common = { clock, log: silentLogger, metrics: new MetricsRegistry() };
-    const file = new SettingsFile(path, {});
+    const file = new SettingsFile(path, {}, sections);
     file.subscribe(() => (this.reads += 1));
     const read = (asked: string): Promise<string> => {
       this.reads += 1;
       return readConfigText(asked);
     };
-    const current = await loadProviderConfig({ path, env: {}, definition: staticProvider });
+    const current = await loadProviderConfig({ path, env: {}, definition, sections });
     const deps = { ...common, signal, fence: new Fence(), configFile: file };
     const provider = staticProvider.create(current.settings, deps);
     const source = new InventorySource({ ...common, provider, interest: () => [] });
     this.source = source;
-    const configuration = { path, read, file, env: {}, definition: staticProvider, current };
+    const configuration = { path, read, file, env: {}, definition, sections, current };
     const controller: RunningController<DeletionSettings> = {
       run: () => Promise.resolve(),
       reconfigure: ({ enabled }) => void this.deletions.push(enabled),

@@ -21,10 +21,10 @@ import type { Settings } from "../flags/mod.ts";
 export interface SettingsSources {
   /** Absent: nobody reads settings. */
   readonly definition?: ProviderDefinition | undefined;
-  /** Whether a controller that runs needs the cloud; else only sections are read. @default {true} */
-  readonly hasCloud?: boolean;
+  /** Whether a controller that runs needs the cloud; else only sections are read. */
+  readonly hasCloud: boolean;
   /** What the file may have beside the provider's settings, as `parseProviderConfig()` takes them. */
-  readonly sections?: readonly SettingsSection[];
+  readonly sections: readonly SettingsSection[];
   readonly settings: Pick<Settings, "cloudProvider" | "cloudConfig">;
   /** What is odd about the flags. */
   readonly warnings: readonly string[];
@@ -44,7 +44,7 @@ export interface CheckedSettings {
 
 /** Reads the settings as `run` does, and makes a provider of them that leaves nothing behind in the cloud. */
 export async function checkSettings(sources: SettingsSources): Promise<CheckedSettings> {
-  const { settings, env, signal, hasCloud = true, sections } = sources;
+  const { settings, env, signal, hasCloud, sections } = sources;
   const { cloudConfig } = settings;
   const flags = sources.warnings.map((message) => toFinding("warning", { message }));
   if (sources.definition === undefined) {
@@ -52,9 +52,8 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
   }
   const definition = hasCloud ? sources.definition : toSectionParser(sources.definition);
   const file = cloudConfig ? { path: cloudConfig } : {};
-  const all = sections && { sections };
   try {
-    const config = await loadProviderConfig({ ...file, env, definition, ...all });
+    const config = await loadProviderConfig({ ...file, env, definition, sections });
     const odd = config.warnings.map((warning) => toFinding("warning", warning));
     const step = toStep(sources, [toGood(sources), ...flags, ...odd]);
     if (!hasCloud) return { step, sections: config.sections };
@@ -78,7 +77,7 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
 }
 
 function toStep(
-  { definition, settings, hasCloud = true }: SettingsSources,
+  { definition, settings, hasCloud }: SettingsSources,
   findings: readonly CheckFinding[],
 ): SettingsStep {
   const { cloudProvider, cloudConfig } = settings;

@@ -47,7 +47,8 @@ export async function lookAtNodes(
   const definition = await requireProvider(settings.cloudProvider, providers);
   const ended = new AbortController();
   const both = AbortSignal.any([signal, ended.signal]);
-  const sources = { definition, sections, settings, warnings: [], env, signal: both };
+  const reading = { definition, hasCloud: true, sections, settings };
+  const sources = { ...reading, warnings: [], env, signal: both };
   const { provider, step } = await checkSettings(sources);
   if (provider === undefined) {
     throw new ConfigError(step.findings.filter(({ level }) => level === "failure"));

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { type CheckedSettings, checkSettings } from "../../../lib/cli/check/settings.ts";
 import { formatConfigIssue } from "../../../lib/core/errors.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
@@ -23,6 +24,8 @@ async function check(
   if (text !== undefined) await writeFile(file, text);
   return await checkSettings({
     definition: xenOrchestra,
+    hasCloud: true,
+    sections: [DELETION],
     settings: {
       cloudProvider: "xenorchestra",
       ...(text === undefined ? {} : { cloudConfig: file }),
@@ -85,6 +88,8 @@ describe("checkSettings()", () => {
     await rm(file, { force: true });
     const found = await checkSettings({
       definition: xenOrchestra,
+      hasCloud: true,
+      sections: [DELETION],
       settings: { cloudProvider: "xenorchestra", cloudConfig: file },
       warnings: [],
       env: {},

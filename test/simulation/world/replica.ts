@@ -5,6 +5,7 @@
 import { Announcer, toOwnObject } from "../../../lib/app/announcer.ts";
 import { runApp } from "../../../lib/app/app.ts";
 import type { AppOptions } from "../../../lib/app/options.ts";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";
@@ -167,7 +168,12 @@ export class Replica {
     const { file } = this;
     const { stop, uses, process } = incarnation;
     const { said } = file.saying;
-    const options = { path: SETTINGS_PATH, env: toEnvironment(process), definition: xenOrchestra };
+    const options = {
+      path: SETTINGS_PATH,
+      env: toEnvironment(process),
+      definition: xenOrchestra,
+      sections: [DELETION],
+    };
     const config = await parseProviderConfig(file.read(), options);
     if (said === undefined) throw new TypeError("It starts with settings that are wrong");
     uses.push({ sinceMs: this.#options.timeline.monotonic(), said });
@@ -228,6 +234,7 @@ export class Replica {
         },
         env: toEnvironment(process),
         definition: xenOrchestra,
+        sections: [DELETION],
         current,
       },
       client: toClient(incarnation.kube, {}),

@@ -6,6 +6,7 @@ import { afterEach } from "bun:test";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { loadProviderConfig } from "../../../lib/config/provider_config.ts";
 import { SettingsFile } from "../../../lib/config/settings_file.ts";
@@ -57,14 +58,19 @@ export async function startStaticCloudOn<C extends Clock>(
   const folder = await mkdtemp(join(tmpdir(), "landfall-static-"));
   const path = join(folder, "inventory.yaml");
   await writeFile(path, text);
-  const { settings } = await loadProviderConfig({ path, env: {}, definition: staticProvider });
+  const { settings } = await loadProviderConfig({
+    path,
+    env: {},
+    definition: staticProvider,
+    sections: [DELETION],
+  });
   const provider = staticProvider.create(settings, {
     clock,
     log: silentLogger,
     metrics: new MetricsRegistry(),
     signal: new AbortController().signal,
     fence: new Fence(),
-    configFile: new SettingsFile(path, {}),
+    configFile: new SettingsFile(path, {}, [DELETION]),
   });
   return {
     provider,

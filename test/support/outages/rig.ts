@@ -179,9 +179,10 @@ export class OutageRig implements AsyncDisposable {
       // The app has a provider that is watched.
       reconfigure: (_watched, next) => xenOrchestra.reconfigure?.(provider, next) ?? "sameCloud",
     };
-    const current = await parseProviderConfig(this.#configText, { path, env: {}, definition });
+    const where = { path, env: {}, definition, sections: [DELETION] };
+    const current = await parseProviderConfig(this.#configText, where);
     const read = async (): Promise<string> => this.#configText;
-    const configuration: Configuration = { path, read, env: {}, definition, current };
+    const configuration: Configuration = { ...where, read, current };
     const fence = new Fence();
     const deps = { clock, metrics, log: silentLogger, signal: stop.signal, fence };
     const provider = xenOrchestra.create(current.settings, deps);
