@@ -28,7 +28,7 @@ import { EXAMPLE } from "../support/cloud/example_provider.ts";
 import { galleryController } from "../support/galleries/definition.ts";
 import { GALLERIES } from "../support/galleries/kinds.ts";
 import { describeGalleries, PROGRAM } from "../support/galleries/scenario.ts";
-import { TWIN_NAME, twinController } from "../support/galleries/twin.ts";
+import { LISTENER_NAME, TWIN_NAME, twinController } from "../support/galleries/twin.ts";
 import { NAME } from "../support/galleries/words.ts";
 import { toRegistration } from "../support/nodes/nodes.ts";
 import { until } from "../support/nodes/rig.ts";
@@ -254,6 +254,7 @@ test.each(["example", "xenorchestra"])(
     expect(byStar.permissions.permissions.some(({ resource }) => resource === "galleries")).toBe(
       can,
     );
+    expect(JSON.stringify(byStar.kubernetes.findings).includes("galleries")).toBe(can);
     expect(byName.settings.status).toBe(can ? "ok" : "failure");
     if (!can) {
       expect(byName.settings.findings).toContainEqual(
@@ -270,6 +271,28 @@ test.each(["example", "xenorchestra"])(
     await stop();
   },
 );
+
+test("a run leaves out one that * chose and the cloud is not enough for, and says why", async () => {
+  const { kubernetes, folder, kubeconfig, stop } = await startServer();
+  kubernetes.installKind(GALLERIES);
+  kubernetes.objects.createNode(toRegistration("one"));
+  const cloudConfig = join(folder, "cloud.yaml");
+  await writeFile(cloudConfig, "machines: [one]\n");
+  const landfall = startLandfall(PROGRAM, [
+    `--controllers=*,-${NAME}`,
+    "--cloud-provider=example",
+    `--cloud-config=${cloudConfig}`,
+    `--kubeconfig=${kubeconfig}`,
+    "--secure-port=0",
+  ]);
+  const spec = (): string => JSON.stringify(kubernetes.objects.getNode("one")?.["spec"]);
+  await until("the Node is initialised", () => spec().includes("example://one"), 15_000);
+  const asked = kubernetes.requests.entries.map(({ resource }) => resource);
+  expect(asked).not.toContain("galleries");
+  expect((await landfall.stop()).code).toBe(0);
+  expect(landfall.log).toContain(`controller ${LISTENER_NAME} needs a cloud that can`);
+  await stop();
+}, 30_000);
 
 test("what one that is off by default may do stands apart, and is granted where it is named", () => {
   const right = { apiGroups: ["example.org"], resources: ["galleries"], verbs: ["delete"] };

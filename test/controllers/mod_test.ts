@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { listSections } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { loadProviders } from "../../lib/providers/mod.ts";
 
 test("CONTROLLERS have names, aliases and Event components that nobody else has", () => {
   const names = CONTROLLERS.flatMap(({ name, aliases }) => [name, ...aliases]);
@@ -27,6 +28,14 @@ test("CONTROLLERS that need something of a cloud need a cloud", () => {
 test("CONTROLLERS that bring a section of one key bring the same section", () => {
   const sections = listSections(CONTROLLERS);
   expect(new Set(sections.map(({ key }) => key)).size).toBe(sections.length);
+});
+
+test("CONTROLLERS bring no section under a key that a provider has", async () => {
+  const keys = listSections(CONTROLLERS).map(({ key }) => key);
+  for (const { name, settings } of await loadProviders()) {
+    const own = new Set(settings.map(({ path }) => path.split(".")[0]));
+    expect([name, keys.filter((key) => own.has(key))]).toEqual([name, []]);
+  }
 });
 
 describe.each(CONTROLLERS.map((one) => [one.name, one] as const))("%s", (_name, definition) => {

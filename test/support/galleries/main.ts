@@ -7,13 +7,13 @@ import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { PROVIDERS } from "../../../lib/providers/mod.ts";
 import { EXAMPLE } from "../cloud/example_provider.ts";
 import { galleryController } from "./definition.ts";
-import { twinController } from "./twin.ts";
+import { listeningController, twinController } from "./twin.ts";
 
 const code = await main(process.argv.slice(2), {
   env: process.env,
   print: (text) => void process.stdout.write(text),
   complain: (text) => void process.stderr.write(text),
-  controllers: [...CONTROLLERS, galleryController, twinController],
+  controllers: [...CONTROLLERS, galleryController, twinController, listeningController],
   providers: [...PROVIDERS, EXAMPLE],
 });
 process.exit(code);

@@ -1,5 +1,6 @@
 /**
- * The example controller once more, off until `--controllers` names it, with one right more.
+ * The example controller once more, off until `--controllers` names it, with one right more; and once for those clouds
+ * alone that tell of changes.
  * @module
  */
 import type { ControllerDefinition } from "../../../lib/controllers/definition.ts";
@@ -7,6 +8,7 @@ import { galleryController } from "./definition.ts";
 import type { GallerySettings } from "./settings.ts";
 
 export const TWIN_NAME = "example-gallery-twin";
+export const LISTENER_NAME = "example-gallery-listener";
 
 // Its metrics are those of the example: a process has them once.
 const { registerMetrics: _metrics, ...shared } = galleryController;
@@ -26,4 +28,14 @@ export const twinController: ControllerDefinition<GallerySettings> = {
       mandatory: true,
     },
   ],
+};
+
+/** Does the same where the cloud tells of changes. */
+export const listeningController: ControllerDefinition<GallerySettings> = {
+  ...shared,
+  name: LISTENER_NAME,
+  aliases: [],
+  component: LISTENER_NAME,
+  needsCloud: true,
+  needs: ["changes"],
 };
