@@ -1,5 +1,5 @@
 /**
- * What manifests and chart have to know of each cloud, as its definition says it.
+ * What manifests and chart need to know about each cloud, from its definition.
  * @module
  */
 import type { ProviderDefinition, ProviderInstall } from "../lib/cloud/provider_definition.ts";
@@ -7,34 +7,35 @@ import { YAML_SYNTAX } from "../lib/config/yaml_syntax.ts";
 import { assert } from "../lib/core/assert.ts";
 import { loadProviders, PROVIDERS } from "../lib/providers/mod.ts";
 
-/** What is read of a definition. */
+/** The part of a definition that this file reads. */
 export type Installable = Pick<ProviderDefinition, "name" | "settings" | "syntax" | "install">;
 
 /** How a cloud is installed. */
 export interface Cloud extends ProviderInstall {
   /** For `--cloud-provider`. */
   readonly name: string;
-  /** File with its settings, and key of it in the Secret. */
+  /** Name of the settings file, and of its key in the Secret. */
   readonly file: string;
-  /** Whether the chart takes its settings as text, for they are no YAML. */
+  /** Whether the chart takes the settings as text, because they are not YAML. */
   readonly isText: boolean;
 }
 
-/** Every cloud that can be chosen. */
+/** All clouds. */
 export const DEFINITIONS: readonly Installable[] = await loadProviders();
 
-/** The cloud that the manifests name, and the chart by itself: the default one. */
+/** The default cloud, which the manifests use. */
 export const CLOUD: Cloud = toCloud(await PROVIDERS[0].load());
 
-/** Whether the chart's `config` may be text: then it has no default, for Helm warns of text in the place of a table. */
+/** Whether the chart's `config` may be text. Then it has no default, because Helm warns if text replaces an object. */
 export function isConfigText(definitions: readonly Installable[]): boolean {
   return definitions.some((one) => toCloud(one).isText);
 }
 
-/** How a cloud is installed. One that does not say it has the Secret of the default one. */
+/** How a cloud is installed. A definition without `install` uses the Secret of the default cloud. */
 export function toCloud({ name, syntax = YAML_SYNTAX, install }: Installable): Cloud {
   const isText = syntax.name !== YAML_SYNTAX.name;
   const file = `config.${syntax.name.toLowerCase()}`;
-  if (install === undefined) assert(name !== PROVIDERS[0].name, "the default cloud says it");
+  if (install === undefined)
+    assert(name !== PROVIDERS[0].name, "the default cloud must have install");
   return { ...(install ?? { secret: CLOUD.secret, example: "" }), name, file, isText };
 }

@@ -1,12 +1,12 @@
 /**
- * Writes what is generated of deploy/; with `--check` only says which files are out of date.
+ * Writes the generated files of deploy/. With `--check` it only lists the files that are out of date.
  * @module
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { renderFiles } from "./files.ts";
 
-/** Paths of the files that differ from what would be written now. */
+/** Paths of the generated files that are out of date. */
 export async function listOutdatedFiles(): Promise<string[]> {
   const outdated: string[] = [];
   for (const [path, text] of renderFiles()) {

@@ -7,14 +7,17 @@ import { VERSION } from "../lib/cli/version.ts";
 import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
 import { CLOUD } from "./clouds.ts";
 
-/** Of everything that the manifests create. */
+/** Name of everything that the manifests create. */
 export const NAME = "landfall";
-/** Where the manifests put it. */
+/** Namespace of everything that the manifests create. */
 export const NAMESPACE = "kube-system";
 
-/** The one place that says which image is run. A tag beside this one goes by the Helm chart's `image.tag`. */
+/**
+ * The image of the manifests. No name below `.invalid` ever resolves (RFC 2606), so the pull fails at once, and no
+ * other party can publish an image under this name.
+ */
 export const IMAGE: { readonly repository: string; readonly tag: string } = {
-  repository: "ghcr.io/landfall/landfall",
+  repository: "registry.invalid/landfall",
   tag: VERSION,
 };
 

@@ -15,7 +15,7 @@ import {
 } from "./names.ts";
 import { createPodSpec, type Piece, type WorkloadKind } from "./pod.ts";
 
-/** Whom a binding grants the rights to. */
+/** Who gets the rights. */
 export type Subject = { readonly kind: "ServiceAccount" | "User"; readonly name: string };
 
 const RBAC_GROUP = "rbac.authorization.k8s.io";
@@ -33,7 +33,7 @@ export function createServiceAccount(): Piece {
 /**
  * ClusterRole, Role and their bindings.
  *
- * @param name Of all four. Each way to install has its own: who deletes the objects of one takes nothing from another
+ * @param name Name of all four. Each way to install uses its own, so that removing one keeps the others working
  */
 export function createRbac(subject: Subject, name: string): Piece[] {
   const isUser = subject.kind === "User";
@@ -74,17 +74,17 @@ export function createRbac(subject: Subject, name: string): Piece[] {
 }
 
 /**
- * How many pods an update may take away at once; with the host's network no new one fits beside an old one.
+ * How many pods an update may stop at once. All pods use the same host port, so a Node has room for one.
  *
- * A DaemonSet has a pod where one fits, so that one at a time always ends. Of the two of a Deployment the second waits
- * for ever where there is one Node: the other one must be free to go.
+ * A DaemonSet replaces one pod at a time. A Deployment on a single Node has one pod that runs and one that stays
+ * Pending: an update only ends if the running one may stop.
  */
 const MAX_UNAVAILABLE: Readonly<Record<WorkloadKind, number | string>> = {
   DaemonSet: 1,
   Deployment: "100%",
 };
 
-/** The DaemonSet on control planes, or the Deployment. */
+/** Creates the DaemonSet or the Deployment. */
 export function createWorkload(kind: WorkloadKind): Piece {
   const rollingUpdate = { maxSurge: 0, maxUnavailable: MAX_UNAVAILABLE[kind] };
   const strategy = { type: "RollingUpdate", rollingUpdate };
@@ -102,7 +102,7 @@ export function createWorkload(kind: WorkloadKind): Piece {
   };
 }
 
-/** A Service without an address of its own: metrics are asked of each pod. */
+/** A headless Service, because Prometheus scrapes each pod. */
 export function createService(): Piece {
   return {
     apiVersion: "v1",
@@ -116,7 +116,7 @@ export function createService(): Piece {
   };
 }
 
-/** The settings of the cloud, to be filled in. */
+/** The settings of the cloud, for people to complete. */
 export function createSecretExample(): Piece {
   return {
     apiVersion: "v1",

@@ -20,10 +20,10 @@ import {
 /** A piece of an object. */
 export type Piece = Readonly<Record<string, unknown>>;
 
-/** What starts the pods. */
+/** Kind of the object that starts the pods. */
 export type WorkloadKind = "DaemonSet" | "Deployment";
 
-/** Arguments that do not depend on where the settings are. */
+/** Arguments that are the same in every pod. */
 export const COMMON_ARGS: readonly string[] = [
   `--controllers=${CONTROLLERS.join(",")}`,
   `--leader-elect-resource-name=${LEASE.name}`,
@@ -38,7 +38,7 @@ export const RESOURCES = {
   limits: { memory: "256Mi" },
 } as const;
 
-/** Of the pod: no root, files of the Secret are the group's. */
+/** Security context of the pod: not root; the group may read the files of the Secret. */
 export const POD_SECURITY: Piece = {
   runAsNonRoot: true,
   runAsUser: NONROOT,
@@ -48,22 +48,25 @@ export const POD_SECURITY: Piece = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
-/** Of the container: nothing that a program needs which only talks to two servers. */
+/** Security context of the container: no privileges at all. */
 export const SECURITY = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ["ALL"] },
 } as const;
 
-/** What the Nodes have that wait for Landfall, and those where it belongs. */
+/** Taints of new Nodes, which wait for Landfall, and of control planes in common distributions. */
 export const TOLERATIONS: readonly Piece[] = [
   { key: "node.cloudprovider.kubernetes.io/uninitialized", operator: "Exists" },
+  { key: "node.cluster.x-k8s.io/uninitialized", operator: "Exists" },
   { key: "node.kubernetes.io/not-ready", operator: "Exists" },
   { key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" },
   { key: "node-role.kubernetes.io/master", operator: "Exists", effect: "NoSchedule" },
+  { key: "node-role.kubernetes.io/etcd", operator: "Exists", effect: "NoExecute" },
+  { key: "CriticalAddonsOnly", operator: "Exists" },
 ];
 
-/** One on each Node. The selector of the pods is added. */
+/** One pod on each Node. Callers add the selector of the pods. */
 export const SPREAD: readonly Piece[] = [
   {
     maxSkew: 1,
@@ -77,7 +80,7 @@ const ON_CONTROL_PLANES: Piece = {
   matchExpressions: [{ key: "node-role.kubernetes.io/control-plane", operator: "Exists" }],
 };
 
-/** A Deployment: rather on control planes, and rather on different hosts of the cloud. */
+/** A Deployment prefers control planes, and different zones. */
 const DEPLOYMENT_AFFINITY: Piece = {
   nodeAffinity: {
     preferredDuringSchedulingIgnoredDuringExecution: [
@@ -97,7 +100,7 @@ const DEPLOYMENT_AFFINITY: Piece = {
   },
 };
 
-/** A DaemonSet: on control planes alone. */
+/** A DaemonSet runs on control planes only. */
 const DAEMON_SET_AFFINITY: Piece = {
   nodeAffinity: {
     requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [ON_CONTROL_PLANES] },
@@ -157,25 +160,28 @@ export function createPodSpec(kind: WorkloadKind): Piece {
   };
 }
 
-/** `0440`, which YAML has no safe way to write. */
+/** `0440` as a decimal number: YAML 1.1 and 1.2 read octal numbers differently. */
 export const SECRET_MODE = 288;
 
-/** Why things are as they are; paths from the pod's `spec`. */
+/** Comments by their paths in the pod's `spec`. */
 export const POD_COMMENTS: Comments = {
-  terminationGracePeriodSeconds: "Work ends within 10 s of SIGTERM; then the Lease is given back.",
+  terminationGracePeriodSeconds:
+    "After SIGTERM, work ends within 10 s. Then Landfall releases the Lease.",
   hostNetwork:
-    "Nodes stay NotReady until the pod network runs, and the pod network may wait for Landfall: the\n" +
-    "host's network and its name servers are there before both.",
-  "containers.0.image": "The one place in this file that names the image.",
+    "Uses the network and DNS servers of the host, because the pod network may not run yet: it may need\n" +
+    "Nodes that Landfall has initialized.",
+  "containers.0.image":
+    "Replace this name with your image, or set it in kustomization.yaml: registry.invalid does not exist.\n" +
+    "Build and push the image first: docs/guides/install.md. To pin it, write NAME@sha256:DIGEST.",
   "containers.0.args.4":
-    "The Lease of the Go controller for Xen Orchestra: while it leads, Landfall waits.",
+    "The Lease of the Go controller for Xen Orchestra. While that controller leads, Landfall waits.",
   "containers.0.resources":
-    "Measured: 53 MiB without Nodes, 63 MiB with 1,000, 84 MiB with 5,000, with 96 MiB on the way and\n" +
-    "up to 135 MiB while several look at the debug pages; less than 10m at rest.\n" +
-    "No CPU limit: throttling would delay the renewal of the Lease, and save nothing.",
+    "Measured memory: 53 MiB without Nodes, 63 MiB with 1,000, 84 MiB with 5,000 (up to 96 MiB during the\n" +
+    "start), up to 135 MiB while several people use the debug pages. Measured CPU when idle: less than 10m.\n" +
+    "There is no CPU limit, because throttling would delay the renewal of the Lease.",
 };
 
-/** With the version that the API server would add: one manager owns a reference as a whole, its defaults included. */
+/** With the `apiVersion` that the API server would add as a default, so that a second `apply` changes nothing. */
 function toDownward(name: string, fieldPath: string): Piece {
   return { name, valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } } };
 }

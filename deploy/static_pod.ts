@@ -6,10 +6,10 @@ import { CLOUD_ARGS, CONFIG_FOLDER, LABELS, NAME, NAMESPACE } from "./names.ts";
 import { COMMON_ARGS, createContainer, type Piece, POD_COMMENTS, POD_SECURITY } from "./pod.ts";
 import type { Comments } from "./yaml.ts";
 
-/** Folder of the host with kubeconfig and settings. */
+/** Folder on the host with the kubeconfig and the settings. */
 export const HOST_FOLDER = "/etc/kubernetes/landfall";
 
-/** The pod. It has no service account: a static pod may not have one. */
+/** The pod. Static pods cannot have a service account. */
 export function createStaticPod(): Piece {
   const args = [`--kubeconfig=${CONFIG_FOLDER}/kubeconfig`, ...CLOUD_ARGS];
   const { fsGroup: _, fsGroupChangePolicy: __, ...securityContext } = POD_SECURITY;
@@ -33,14 +33,16 @@ export function createStaticPod(): Piece {
   };
 }
 
-/** Why things are as they are; paths from the pod's root. */
+/** Comments by their paths in the pod. */
 export const STATIC_POD_COMMENTS: Comments = {
   "spec.priorityClassName":
-    "With its number, as a kubelet reads this before it can ask the API server.",
-  "spec.hostNetwork": "There may be no pod network yet.",
-  "spec.containers.0.image": POD_COMMENTS["containers.0.image"] ?? "",
+    "The number belongs to the class: the kubelet cannot ask the API server for it yet.",
+  "spec.hostNetwork": "The pod network may not run yet.",
+  "spec.containers.0.image":
+    "Replace this name with your image: registry.invalid does not exist. Build and push the image first:\n" +
+    "docs/guides/install.md. To pin it, write NAME@sha256:DIGEST.",
   "spec.containers.0.args.5": POD_COMMENTS["containers.0.args.4"] ?? "",
   "spec.containers.0.resources": POD_COMMENTS["containers.0.resources"] ?? "",
   "spec.volumes.0":
-    "The folder and not its files: one that is replaced by another of its name is seen, too.",
+    "Mounts the folder instead of single files, so that Landfall sees files that you replace.",
 };

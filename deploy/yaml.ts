@@ -1,10 +1,10 @@
 /**
- * YAML for people: objects with comments at the places that need one.
+ * Objects as YAML with comments.
  * @module
  */
 import { Document, isMap, isNode, isScalar, type Node, type Pair, visit, type YAMLSeq } from "yaml";
 
-/** Comments by the path that they stand above: `spec.template.spec.containers.0.ports`. */
+/** Comments by the path of the field below them: `spec.template.spec.containers.0.ports`. */
 export type Comments = Readonly<Record<string, string>>;
 
 const LINE_WIDTH = 100;
@@ -14,7 +14,7 @@ const SHORT_LIST = 50;
  * Writes objects as one file of YAML documents.
  *
  * @param head Comment above all of them
- * @throws Error when a comment's path leads nowhere
+ * @throws Error when the path of a comment does not exist
  */
 export function toYamlFile(head: string, documents: readonly string[]): string {
   return `${toComment(head)}${documents.join("---\n")}`;
@@ -36,7 +36,7 @@ export function toComment(text: string): string {
     .join("");
 }
 
-/** A list of a few words stands on one line. */
+/** Writes a short list on one line. */
 function shorten(list: YAMLSeq): void {
   const words = list.items.map((item) => (isScalar(item) ? String(item.value) : undefined));
   if (words.length > 0 && words.every((word) => word !== undefined)) {
@@ -51,7 +51,7 @@ function addComment(document: Document, path: readonly string[], text: string): 
     .join("\n");
 }
 
-/** The key of a map or the item of a list: above it a comment stands on a line of its own. */
+/** The key of a map or the item of a list. A comment above it gets its own line. */
 function findNode(document: Document, path: readonly string[]): Node {
   const parent = document.getIn(path.slice(0, -1), true);
   const last = path.at(-1) ?? "";

@@ -1,5 +1,5 @@
 /**
- * What the binaries are made of, as CycloneDX: npm's own list of the packages, and Bun, which is in every binary too.
+ * Bills of materials as CycloneDX: what the binaries contain, and what the image contains.
  * @module
  */
 import { execFile } from "node:child_process";
@@ -8,6 +8,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as v from "valibot";
+import type { DebianPackage } from "./debian_packages.ts";
 
 const run = promisify(execFile);
 const BUN = "node_modules/bun";
@@ -24,15 +25,24 @@ const Bill = v.looseObject({
 const Locked = v.object({ version: v.optional(v.string()), integrity: v.optional(v.string()) });
 const Lock = v.object({ packages: v.record(v.string(), Locked) });
 
-/** The bill of materials as JSON: from the lock file alone, dated `epochSeconds`, numbered by what it says. */
-export async function createBillOfMaterials(root: string, epochSeconds: number): Promise<Buffer> {
+/**
+ * Creates a bill of materials as JSON: npm's list of the packages in the lock file, and Bun, which every binary
+ * contains. The same content always gets the same serial number.
+ *
+ * @param debian Packages of Debian in the image. @default {none}
+ */
+export async function createBillOfMaterials(
+  root: string,
+  epochSeconds: number,
+  debian: readonly DebianPackage[] = [],
+): Promise<Buffer> {
   const args = ["sbom", "--sbom-format=cyclonedx", "--package-lock-only"];
   const { stdout } = await run("npm", args, { cwd: root, maxBuffer: 2 ** 26 });
   const bill = v.parse(Bill, JSON.parse(stdout));
   const lock = v.parse(Lock, JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")));
   const bun = toBun(lock.packages[BUN] ?? {});
   const packages = bill.components.filter((component) => !isForDevelopment(component));
-  const components = [...packages, bun].sort(byReference);
+  const components = [...packages, bun, ...debian.map(toDebian)].sort(byReference);
   const known = new Set(components.map((component) => component["bom-ref"]));
   const { component } = bill.metadata;
   const dependencies = bill.dependencies
@@ -53,7 +63,7 @@ export async function createBillOfMaterials(root: string, epochSeconds: number):
   return Buffer.from(`${JSON.stringify(finished, undefined, 2)}\n`);
 }
 
-// With --omit=dev npm 11 leaves out as well what development needs too, such as yaml.
+// npm 11 has --omit=dev, but it also omits packages that both need, for example yaml.
 function isForDevelopment({ properties = [] }: v.InferOutput<typeof Component>): boolean {
   return properties.some(({ name }) => name === "cdx:npm:package:development");
 }
@@ -74,6 +84,21 @@ function toBun(locked: v.InferOutput<typeof Locked>): v.InferOutput<typeof Compo
   };
 }
 
+/** https://github.com/package-url/purl-spec/blob/main/types-doc/deb-definition.md */
+function toDebian(one: DebianPackage): v.InferOutput<typeof Component> {
+  const { name, version, architecture, digest } = one;
+  const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}`;
+  return {
+    "bom-ref": purl,
+    type: "library",
+    name,
+    version,
+    scope: "required",
+    purl,
+    hashes: [{ alg: "SHA-256", content: digest.replace("sha256:", "") }],
+  };
+}
+
 function byReference(
   one: v.InferOutput<typeof Component>,
   other: v.InferOutput<typeof Component>,
@@ -81,7 +106,7 @@ function byReference(
   return one["bom-ref"] < other["bom-ref"] ? -1 : 1;
 }
 
-/** A UUID of version 8, which leaves the making to us (RFC 9562 §5.8). */
+/** A UUID of version 8, whose bits an application may choose (RFC 9562 §5.8). */
 function toUuid(text: string): string {
   const hash = createHash("sha256").update(text).digest("hex");
   const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`];

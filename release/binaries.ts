@@ -1,5 +1,5 @@
 /**
- * The binaries of a release: one file for each platform, the same byte for byte wherever they are built.
+ * The binaries of a release: one file for each platform, the same bytes on every machine.
  * @module
  */
 import { execFile } from "node:child_process";
@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** A platform that binaries are made for. */
+/** A platform of the binaries. */
 export interface Platform {
-  /** As in the name of the file: operating system and architecture, in the words of container images. */
+  /** Operating system and architecture as container images name them. Part of the file name. */
   readonly name: string;
-  /** In Bun's words. The Linux ones are for glibc 2.17 or newer. */
+  /** Bun's name of it. The Linux binaries need glibc 2.17 or newer. */
   readonly target: string;
 }
 
@@ -23,7 +23,7 @@ export const PLATFORMS: readonly Platform[] = [
   { name: "linux-arm64", target: "bun-linux-arm64" },
 ];
 
-/** What `npm run build` gives `bun build` too: a release is what was tested. */
+/** Flags of `bun build`: the same as in `npm run build`, so that a release is what the tests ran. */
 export const BUILD_FLAGS: readonly string[] = [
   "--compile",
   "--sourcemap",
@@ -34,14 +34,14 @@ export const BUILD_FLAGS: readonly string[] = [
   "--no-compile-autoload-bunfig",
 ];
 
-// The file's name is part of what is compiled, so it is the same for all until they are done.
+// The binary contains this name, so it is the same for all platforms.
 const NAME = "landfall";
-/** Settings of whoever builds that would change what is built. */
+/** Variables of the environment that would change the binary. */
 const OWN_SETTINGS = /^(NODE_ENV|BUN_OPTIONS|BUN_JSC_.*|BUN_CONFIG_.*)$/;
 const run = promisify(execFile);
 
 /**
- * The commit that is built, for `landfall version -o json`: `LANDFALL_COMMIT`, else what git says of `root`. Empty
+ * The commit of the binary, for `landfall version -o json`: `LANDFALL_COMMIT`, or the commit of `root` in git. Empty
  * without both.
  */
 export async function readCommit(root: string): Promise<string> {
@@ -55,7 +55,7 @@ export async function readCommit(root: string): Promise<string> {
 }
 
 /**
- * Compiles the program in `root` for a platform. What Bun needs for a foreign one comes from the npm registry.
+ * Compiles the program in `root` for a platform. For other platforms, Bun downloads its runtime from the npm registry.
  *
  * @param commit As {@linkcode readCommit} gives it
  */

@@ -1,9 +1,13 @@
 /**
- * `npm run release`: everything that a version is published as, the same byte for byte from the same commit.
+ * `npm run release`: all files of a release. The same commit and the same packages of Debian give the same bytes.
  *
- * Flags: `--out=FOLDER` (default dist/release; what is in it is lost). The time in archives is that of the commit, or
- * `SOURCE_DATE_EPOCH` in seconds (https://reproducible-builds.org/specs/source-date-epoch). Binaries know their commit:
- * outside git give it as `LANDFALL_COMMIT`.
+ * Flags:
+ * - `--out=FOLDER` (default dist/release; its content is deleted first)
+ * - `--packages=FOLDER`: packages of Debian for the image, in its folders amd64 and arm64 (default: the current ones,
+ *   downloaded into `.cache/release-packages`)
+ *
+ * The time in archives is that of the commit, or `SOURCE_DATE_EPOCH` in seconds
+ * (https://reproducible-builds.org/specs/source-date-epoch). Outside git, set `LANDFALL_COMMIT` to the commit as well.
  * @module
  */
 import { execFile } from "node:child_process";
@@ -12,31 +16,55 @@ import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { VERSION } from "../lib/cli/version.ts";
-import { createArchive, readFolder } from "./archive.ts";
+import { createArchive, createTar, readFolder } from "./archive.ts";
 import { createBillOfMaterials } from "./bill_of_materials.ts";
 import { buildBinary, PLATFORMS, readCommit } from "./binaries.ts";
+import { createChart, createChartLayout } from "./chart.ts";
+import { type DebianPackage, downloadPackages, readPackages } from "./debian_packages.ts";
+import { createImage } from "./image.ts";
+import { BASE_PACKAGES, createImageBase } from "./image_base.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 /** Folders of deploy/ that people copy from. */
 const MANIFESTS = ["manifests", "monitoring", "static-pod", "systemd"] as const;
+/** Platforms of the image. */
+const ARCHITECTURES = ["amd64", "arm64"] as const;
 const NAME = `landfall-${VERSION}`;
 
 const { values } = parseArgs({
-  options: { out: { type: "string", default: join(ROOT, "dist", "release") } },
+  options: {
+    out: { type: "string", default: join(ROOT, "dist", "release") },
+    packages: { type: "string" },
+  },
 });
 const out = resolve(values.out);
 const epochSeconds = await readEpoch();
+const license = await readFile(join(ROOT, "LICENSE"));
 const sums = new Map<string, string>();
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const commit = await readCommit(ROOT);
+const binaries = new Map<string, Buffer>();
 for (const platform of PLATFORMS) {
-  await put(`${NAME}-${platform.name}`, await buildBinary(ROOT, platform, commit), 0o755);
+  const binary = await buildBinary(ROOT, platform, commit);
+  binaries.set(platform.name, binary);
+  await put(`${NAME}-${platform.name}`, binary, 0o755);
 }
 await put(`${NAME}-manifests.tar.gz`, await createManifests());
-await put(`${NAME}-chart.tgz`, await createChart());
+const chart = await createChart(ROOT, VERSION, epochSeconds);
+await put(`${NAME}-chart.tgz`, chart);
+await put(
+  `${NAME}-chart.oci.tar`,
+  createTar(await createChartLayout(ROOT, chart, epochSeconds), epochSeconds),
+);
+const packages = await findPackages();
+await putImage();
 await put(`${NAME}.cdx.json`, await createBillOfMaterials(ROOT, epochSeconds));
+await put(
+  `${NAME}-image.cdx.json`,
+  await createBillOfMaterials(ROOT, epochSeconds, listUnique([...packages.values()].flat())),
+);
 const lines = [...sums].sort().map(([name, sum]) => `${sum}  ${name}\n`);
 await put("SHA256SUMS", Buffer.from(lines.join("")));
 
@@ -49,30 +77,47 @@ async function put(name: string, content: Buffer, mode = 0o644): Promise<void> {
 }
 
 async function createManifests(): Promise<Buffer> {
-  const license = { path: `${NAME}/LICENSE`, content: await readFile(join(ROOT, "LICENSE")) };
   const folders = MANIFESTS.map((folder) =>
     readFolder(join(ROOT, "deploy", folder), `${NAME}/${folder}`),
   );
-  return createArchive([license, ...(await Promise.all(folders)).flat()], epochSeconds);
+  const files = [{ path: `${NAME}/LICENSE`, content: license }];
+  return createArchive([...files, ...(await Promise.all(folders)).flat()], epochSeconds);
 }
 
-/** As `helm package` does it: everything below the chart's own name. */
-async function createChart(): Promise<Buffer> {
-  const files = await readFolder(join(ROOT, "deploy", "chart"), "landfall");
-  const about = files.find(({ path }) => path === "landfall/Chart.yaml")?.content.toString();
-  for (const key of ["version", "appVersion"]) {
-    if (!about?.includes(`\n${key}: ${VERSION}\n`)) {
-      throw new Error(`Chart.yaml has another ${key} than package.json: run npm run deploy`);
-    }
+async function putImage(): Promise<void> {
+  const platforms = ARCHITECTURES.map((architecture) => ({
+    architecture,
+    base: createImageBase(packages.get(architecture) ?? []),
+    binary: binaries.get(`linux-${architecture}`) ?? Buffer.alloc(0),
+  }));
+  const options = { version: VERSION, revision: commit || "unknown", license, epochSeconds };
+  const image = createImage(platforms, options);
+  await put(`${NAME}-image.tar`, createTar(image.files, epochSeconds));
+  await put(`${NAME}-image.digest`, Buffer.from(`${image.digest}\n`));
+}
+
+async function findPackages(): Promise<ReadonlyMap<string, readonly DebianPackage[]>> {
+  const cache = join(ROOT, ".cache", "release-packages");
+  const folder = values.packages === undefined ? cache : resolve(values.packages);
+  if (values.packages === undefined) await rm(cache, { recursive: true, force: true });
+  const found = new Map<string, readonly DebianPackage[]>();
+  for (const architecture of ARCHITECTURES) {
+    const path = join(folder, architecture);
+    if (values.packages === undefined) await downloadPackages(BASE_PACKAGES, architecture, path);
+    found.set(architecture, await readPackages(path));
   }
-  return createArchive(files, epochSeconds);
+  return found;
+}
+
+/** Packages for all architectures are in both folders. */
+function listUnique(all: readonly DebianPackage[]): readonly DebianPackage[] {
+  return [...new Map(all.map((one) => [one.digest, one])).values()];
 }
 
 async function readEpoch(): Promise<number> {
   const given = process.env["SOURCE_DATE_EPOCH"];
-  const seconds =
-    given ??
-    (await promisify(execFile)("git", ["log", "-1", "--format=%ct"], { cwd: ROOT })).stdout;
-  if (!/^\d+\s*$/.test(seconds)) throw new Error(`SOURCE_DATE_EPOCH is no number: "${seconds}"`);
+  const args = ["log", "-1", "--format=%ct"];
+  const seconds = given ?? (await promisify(execFile)("git", args, { cwd: ROOT })).stdout;
+  if (!/^\d+\s*$/.test(seconds)) throw new Error(`SOURCE_DATE_EPOCH is not a number: "${seconds}"`);
   return Number(seconds);
 }

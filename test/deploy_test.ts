@@ -6,22 +6,34 @@ import { describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import type { ChartValues } from "../deploy/chart_value.ts";
-import { CHART_VALUES } from "../deploy/chart_values.ts";
+import type { ChartValues } from "../deploy/values/chart_value.ts";
+import { CHART_VALUES } from "../deploy/values/chart_values.ts";
 import { renderFiles } from "../deploy/files.ts";
 import { listOutdatedFiles } from "../deploy/generate.ts";
 import { toYaml } from "../deploy/yaml.ts";
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { parseFlags } from "../lib/cli/flags/mod.ts";
+import { VERSION } from "../lib/cli/version.ts";
 import { ROOT } from "./support/sources.ts";
 
 interface PodSpec {
   readonly hostNetwork: boolean;
   readonly dnsPolicy: string;
   readonly serviceAccountName?: string;
+  readonly tolerations?: readonly { readonly key: string; readonly effect?: string }[];
   readonly securityContext: object;
-  readonly containers: readonly { readonly args: readonly string[] }[];
+  readonly containers: readonly { readonly image: string; readonly args: readonly string[] }[];
 }
+
+/** Of new Nodes, and of control planes made by kubeadm, k3s, RKE2, Talos and Cluster API. */
+const TAINTS = [
+  "node.cloudprovider.kubernetes.io/uninitialized:NoSchedule",
+  "node.cluster.x-k8s.io/uninitialized:NoSchedule",
+  "node.kubernetes.io/not-ready:NoExecute",
+  "node-role.kubernetes.io/control-plane:NoSchedule",
+  "node-role.kubernetes.io/etcd:NoExecute",
+  "CriticalAddonsOnly:NoExecute",
+];
 
 const files = renderFiles();
 const PODS = [
@@ -29,6 +41,9 @@ const PODS = [
   "manifests/daemonset.yaml",
   "static-pod/landfall.yaml",
 ] as const;
+
+/** Those that a scheduler places: a kubelet starts a static pod whatever the taints. */
+const WORKLOADS = PODS.filter((path) => path.startsWith("manifests/"));
 
 function readPod(path: (typeof PODS)[number]): PodSpec {
   const objects = parseAllDocuments(files.get(path) ?? "").map((one) => one.toJS());
@@ -81,13 +96,28 @@ describe("deploy/", () => {
     });
   });
 
-  test.each([...files.keys()].filter((path) => /^(manifests|static-pod)\//.test(path)))(
-    "%s names the image once at most",
-    (path) => {
-      const found = files.get(path)?.match(/ghcr\.io/g) ?? [];
-      expect(found.length).toBe(PODS.some((one) => one === path) ? 1 : 0);
-    },
-  );
+  test.each(PODS)("%s runs an image that no registry has, until it is set", (path) => {
+    expect(readPod(path).containers.map(({ image }) => image)).toEqual([
+      `registry.invalid/landfall:${VERSION}`,
+    ]);
+  });
+
+  test("names no registry that is not ours", async () => {
+    for (const [path, text] of files) {
+      expect(text.match(/ghcr\.io|quay\.io|docker\.io|gcr\.io/g), path).toBeNull();
+    }
+  });
+
+  test.each(WORKLOADS)("%s tolerates the taints of new Nodes and of control planes", (path) => {
+    const tolerated = readPod(path).tolerations ?? [];
+    for (const taint of TAINTS) {
+      const [key, effect] = taint.split(":");
+      const found = tolerated.some(
+        (one) => one.key === key && (one.effect === undefined || one.effect === effect),
+      );
+      expect(found, taint).toBe(true);
+    }
+  });
 
   test("static-pod/landfall.yaml has no service account", () => {
     expect(readPod("static-pod/landfall.yaml")).toMatchObject({

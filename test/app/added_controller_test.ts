@@ -7,7 +7,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toConfigRules } from "../../deploy/config_schema.ts";
+import { toConfigRules } from "../../deploy/values/config_schema.ts";
 import { renderRules } from "../../deploy/rules.ts";
 import { renderPages } from "../../docs/generator/pages.ts";
 import { ALL } from "../../docs/generator/registries.ts";

@@ -58,8 +58,8 @@ describe("deploy/monitoring alerts", () => {
       expect(labels["severity"], alert).toMatch(/^(critical|warning)$/);
       expect(annotations["summary"]?.length, alert).toBeGreaterThan(20);
       expect(annotations["description"]?.length, alert).toBeGreaterThan(60);
-      const [page, anchor = ""] = annotations["runbook"]?.split("#") ?? [];
-      expect(page, alert).toBe("docs/guides/troubleshooting.md");
+      const [page, anchor = ""] = annotations["runbook_url"]?.split("#") ?? [];
+      expect(page, alert).toBe("https://landfall.invalid/docs/guides/troubleshooting.md");
       expect(anchors.has(anchor), `${alert}: #${anchor}`).toBe(true);
     }
   });

@@ -40,6 +40,19 @@ describe("createArchive()", () => {
     expect(text).toBe("x".repeat(1_000));
   });
 
+  test("createArchive() has links and folders with their modes and owners", () => {
+    const entries = [
+      { path: "tmp/", mode: 0o1777 },
+      { path: "home/", owner: 65_532, mode: 0o700 },
+      { path: "lib.so", target: "/lib/real.so" },
+    ];
+    expect(list(createArchive(entries, EPOCH)).trimEnd().split("\n")).toEqual([
+      "drwxrwxrwt root/root         0 2023-11-14 22:13:20 tmp/",
+      "drwx------ 65532/65532       0 2023-11-14 22:13:20 home/",
+      "lrwxrwxrwx root/root         0 2023-11-14 22:13:20 lib.so -> /lib/real.so",
+    ]);
+  });
+
   test("createArchive() keeps no time of its own and no system", () => {
     const archive = createArchive([{ path: "a", content: Buffer.from("a") }], EPOCH);
     expect([...archive.subarray(4, 8)]).toEqual([0, 0, 0, 0]);

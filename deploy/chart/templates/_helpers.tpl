@@ -1,15 +1,15 @@
-{{- /* The chart's name, as labels have it. */}}
+{{- /* Name of the chart, for labels. */}}
 {{- define "landfall.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* Name of all objects: the release's, with the chart's unless it is in there already. */}}
+{{- /* Name of all objects: the name of the release, then that of the chart unless the first contains it. */}}
 {{- define "landfall.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
 {{- else }}
 {{- $name := include "landfall.name" . }}
-{{- /* Releases may have dots in their names, and Services may not. */}}
+{{- /* A release may have a dot in its name, a Service may not. */}}
 {{- if contains $name .Release.Name }}
 {{- .Release.Name | replace "." "-" | trunc 63 | trimSuffix "-" }}
 {{- else }}
@@ -38,24 +38,28 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- if .Values.serviceAccount.create }}
 {{- default (include "landfall.fullname" .) .Values.serviceAccount.name }}
 {{- else }}
-{{- required "serviceAccount.name: name one when create is false: default would give its rights to every pod" .Values.serviceAccount.name }}
+{{- required "serviceAccount.name is required when serviceAccount.create is false: without it, every pod of the namespace would get the rights of Landfall" .Values.serviceAccount.name }}
 {{- end }}
 {{- end }}
 
 {{- define "landfall.image" -}}
-{{- $tag := default .Chart.AppVersion .Values.image.tag }}
-{{- printf "%s%s%s" .Values.image.repository (ternary "@" ":" (hasPrefix "sha256:" $tag)) $tag }}
+{{- $repository := required "image.repository is required: build the image, push it to your registry, and set its name without a tag, for example registry.example.com/landfall (docs/guides/install.md)" .Values.image.repository }}
+{{- if .Values.image.digest }}
+{{- printf "%s@%s" $repository .Values.image.digest }}
+{{- else }}
+{{- printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) }}
+{{- end }}
 {{- end }}
 
-{{- /* What the cloud says of its settings. */}}
+{{- /* How the cloud gets its settings. */}}
 {{- define "landfall.cloud" -}}
 {{- get (include "landfall.clouds" . | fromYaml) .Values.cloudProvider | toYaml }}
 {{- end }}
 
-{{- /* The Secret with the settings; nothing when the environment has them. */}}
+{{- /* Name of the Secret with the settings. Empty if environment variables hold them. */}}
 {{- define "landfall.configSecret" -}}
 {{- if and .Values.config .Values.existingConfigSecret }}
-{{- fail "set config or existingConfigSecret, not both: with both, nobody knows which one counts" }}
+{{- fail "set config or existingConfigSecret, not both" }}
 {{- end }}
 {{- $cloud := include "landfall.cloud" . | fromYaml }}
 {{- $isInEnvironment := false }}
@@ -73,7 +77,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end }}
 
-{{- /* File of the settings below /etc/landfall. */}}
+{{- /* Name of the settings file in /etc/landfall. */}}
 {{- define "landfall.configFile" -}}
 {{- if .Values.config }}
 {{- (include "landfall.cloud" . | fromYaml).file }}
@@ -82,14 +86,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end }}
 
-{{- /* Flags that contradict what the chart relies on: a pod would be killed by its probes, or two would lead. */}}
+{{- /* Refuses flags that would break what the chart sets: the probes, the Lease, the list of controllers. */}}
 {{- define "landfall.extraArgs" -}}
 {{- $instead := dict
-  "controllers" "set enabledControllers: of two lists the first match wins"
-  "leader-elect" "it is always on, since while a rollout lasts there may be two"
-  "leader-elect-resource-name" "set leaderElection.resourceName, which its right is bound to"
-  "leader-elect-resource-namespace" "the Lease, and the right to it, are in kube-system"
-  "secure-port" "probes and Service ask at port 10258"
+  "controllers" "set enabledControllers instead"
+  "leader-elect" "leader election is always on, because two replicas may run during a rollout"
+  "leader-elect-resource-name" "set leaderElection.resourceName instead: the rights name this Lease"
+  "leader-elect-resource-namespace" "the Lease and the rights to it are in kube-system"
+  "secure-port" "the probes and the Service use port 10258"
 }}
 {{- range .Values.extraArgs }}
 {{- $flag := regexReplaceAll "^--?([^=]*)(=.*)?$" . "${1}" | replace "_" "-" }}
@@ -97,7 +101,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- fail (printf "extraArgs: --%s: %s" $flag (get $instead $flag)) }}
 {{- end }}
 {{- if regexMatch "^--?bind[-_]address=(127\\.|::1$|::ffff:127\\.)" . }}
-{{- fail "extraArgs: --bind-address: probes and the Service ask at the address of the pod, not at a loopback address" }}
+{{- fail "extraArgs: --bind-address: the probes and the Service use the address of the pod, not a loopback address" }}
 {{- end }}
 {{- end }}
 {{- with .Values.extraArgs }}
@@ -105,7 +109,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end }}
 
-{{- /* Of what the hook makes: not the labels that workload, Service and budget select pods by. */}}
+{{- /* Labels of the hook's objects. The selectors of the workload, the Service and the budget must not match them. */}}
 {{- define "landfall.hookLabels" -}}
 {{- $name := printf "%s-uninstall" (include "landfall.name" . | trunc 53 | trimSuffix "-") }}
 {{- $labels := unset (include "landfall.labels" . | fromYaml) "app.kubernetes.io/instance" }}

@@ -1,4 +1,4 @@
-{{- /* The pod's spec. */}}
+{{- /* Spec of the pods. */}}
 {{- define "landfall.podSpec" -}}
 {{- $secret := include "landfall.configSecret" . }}
 {{- $file := include "landfall.configFile" . }}
@@ -43,7 +43,7 @@ containers:
       - name: {{ $name }}
         valueFrom:
           fieldRef:
-            {{- /* As the API server has it: otherwise Helm and kubectl would own something different. */}}
+            {{- /* The default of the API server, so that Helm and kubectl own the same fields. */}}
             apiVersion: v1
             fieldPath: metadata.{{ $path }}
       {{- end }}
@@ -89,7 +89,7 @@ volumes:
   - name: config
     secret:
       secretName: {{ $secret }}
-      # 0440: of root and the group that the pod runs as.
+      # 0440: root and the group of the pod may read it.
       defaultMode: 288
       {{- if and (not .Values.config) (ne .Values.existingConfigSecretKey $file) }}
       items:
@@ -103,7 +103,7 @@ volumes:
 {{- end }}
 {{- end }}
 
-{{- /* What every pod of the release has. */}}
+{{- /* Settings of every pod of the release. */}}
 {{- define "landfall.podSettings" -}}
 automountServiceAccountToken: true
 {{- with .Values.imagePullSecrets }}
@@ -136,7 +136,7 @@ tolerations:
 {{- end }}
 {{- end }}
 
-{{- /* What every container of the release has. */}}
+{{- /* Settings of every container of the release. */}}
 {{- define "landfall.containerSettings" -}}
 {{- with .Values.resources }}
 resources:

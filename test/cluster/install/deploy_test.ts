@@ -3,7 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFINITIONS } from "../../../deploy/clouds.ts";
 import { renderFiles } from "../../../deploy/files.ts";
@@ -28,6 +28,7 @@ import {
   withChart,
   withFile,
 } from "../../support/deploy/deploy_tools.ts";
+import { type Alert, readDashboard, readRules } from "../../support/deploy/monitoring.ts";
 import { listModelProblems } from "../../support/kube/kube_model.ts";
 import { readWorkload, RolloutModel } from "../../support/deploy/rollout_model.ts";
 import { findHelm, findKubectl } from "../../support/kube/kubectl.ts";
@@ -35,7 +36,11 @@ import { ROOT } from "../../support/sources.ts";
 
 const isSkipped = skipsCluster();
 const helm = (await findHelm()) ?? "";
-const kubectl = isSkipped ? "" : ((await findKubectl()) ?? "");
+const kustomize = (await findKubectl()) ?? "";
+const kubectl = isSkipped ? "" : kustomize;
+
+const NEW_NAME = "registry.example.com:5000/infra/landfall";
+const DIGEST = `sha256:${"a".repeat(64)}`;
 
 /** Values that people set, each with what they change. */
 const CASES: Readonly<Record<string, object>> = {
@@ -93,7 +98,7 @@ const CASES: Readonly<Record<string, object>> = {
   "everything else": {
     useDaemonSet: false,
     replicaCount: 3,
-    image: { repository: "registry.example.com/landfall", tag: `sha256:${"a".repeat(64)}` },
+    image: { repository: "registry.example.com/landfall", digest: DIGEST },
     imagePullSecrets: [{ name: "registry" }],
     fullnameOverride: "xenorchestra-cloud-controller-manager",
     commonLabels: { team: "infra" },
@@ -104,6 +109,12 @@ const CASES: Readonly<Record<string, object>> = {
     updateStrategy: { type: "Recreate" },
     serviceAccount: { annotations: { "example.com/e": "f" } },
     serviceMonitor: { enabled: true, labels: { release: "prometheus" }, interval: "30s" },
+    prometheusRule: {
+      enabled: true,
+      labels: { release: "prometheus" },
+      runbookUrl: "https://git.example.com/troubleshooting.md",
+    },
+    dashboard: { enabled: true, annotations: { grafana_folder: "Kubernetes" } },
     initContainers: [{ name: "wait", image: "busybox:1", command: ["true"] }],
     extraVolumes: [{ name: "ca", configMap: { name: "ca" } }],
     extraVolumeMounts: [{ name: "ca", mountPath: "/ca", readOnly: true }],
@@ -175,6 +186,47 @@ describe.skipIf(helm === "")("deploy/chart", () => {
         expect((await rendered({ cloudProvider, config })).stderr).toContain("at '/config': got");
       }
     });
+  });
+
+  test.each([
+    [{ repository: "r.example.com/a" }, "r.example.com/a:0.1.0"],
+    [{ repository: "r.example.com/a", tag: "1" }, "r.example.com/a:1"],
+    [{ repository: "r.example.com/a", tag: "1", digest: DIGEST }, `r.example.com/a@${DIGEST}`],
+  ])("runs the image %j in its pods and in its hook", async (image, name) => {
+    expect(readContainer(await render({ image })).image).toBe(name);
+    expect(JSON.stringify(await renderHook(helm, { image }))).toContain(`"image":"${name}"`);
+  });
+
+  test("has the alerts of deploy/monitoring, each with the page that explains it", async () => {
+    const rules = await readRules();
+    const page = "https://git.example.com/docs/troubleshooting.md";
+    const rendered = async (runbookUrl: string): Promise<unknown> => {
+      const objects = await render({ prometheusRule: { enabled: true, runbookUrl } });
+      return objects.find(({ kind }) => kind === "PrometheusRule")?.spec;
+    };
+    const expected = (toUrl: (annotations: Alert["annotations"]) => object): object => ({
+      groups: rules.groups.map((group) => ({
+        ...group,
+        rules: group.rules.map(({ annotations, ...rule }) => {
+          const { runbook_url: _, ...rest } = annotations;
+          return { ...rule, annotations: { ...rest, ...toUrl(annotations) } };
+        }),
+      })),
+    });
+    expect(await rendered("")).toEqual(expected(() => ({})));
+    expect(await rendered(page)).toEqual(
+      expected(({ runbook_url = "" }) => ({
+        runbook_url: `${page}#${runbook_url.split("#")[1]}`,
+      })),
+    );
+  });
+
+  test("has the dashboard of deploy/monitoring where Grafana's sidecar looks for it", async () => {
+    const objects = await render({ dashboard: { enabled: true } });
+    const map = objects.find(({ kind }) => kind === "ConfigMap");
+    expect(map?.metadata.labels).toMatchObject({ grafana_dashboard: "1" });
+    const data = map?.["data"] as Readonly<Record<string, string>> | undefined;
+    expect(JSON.parse(data?.["landfall.json"] ?? "")).toEqual(await readDashboard());
   });
 
   test("mounts an existing Secret alone, and makes none", async () => {
@@ -306,25 +358,57 @@ describe.skipIf(helm === "")("deploy/chart", () => {
   });
 
   test.each<[string, object, string]>([
-    ["an existing Secret", { existingConfigSecret: "mine" }, "the Secret mine, key config.yaml"],
-    ["a Secret of its own", { config: { url: "x" } }, "its own Secret landfall"],
-    ["the environment", CASES["the environment alone"] ?? {}, "from the environment"],
+    [
+      "an existing Secret",
+      { existingConfigSecret: "mine" },
+      "the key config.yaml of the Secret mine",
+    ],
+    [
+      "a Secret of its own",
+      { config: { url: "x" } },
+      "the Secret landfall, which this release created",
+    ],
+    ["the environment", CASES["the environment alone"] ?? {}, "from environment variables"],
     ["a DaemonSet", {}, "rollout status daemonset/landfall"],
-    ["a DaemonSet on one control plane", {}, "one:          nobody acts for some seconds"],
-    ["a DaemonSet on two or three", {}, "two or three: an upgrade replaces one after the other"],
-    ["a DaemonSet on none", {}, "none:         nothing runs; set useDaemonSet to false"],
+    [
+      "a DaemonSet on one control plane",
+      {},
+      "one Node:     during an upgrade no replica acts for some seconds",
+    ],
+    [
+      "a DaemonSet on two or three",
+      {},
+      "two or more:  an upgrade replaces one replica after the other",
+    ],
+    ["a DaemonSet on none", {}, "no such Node: no pod runs; set useDaemonSet to false"],
     [
       "a Deployment on one Node",
       { useDaemonSet: false },
-      "one Node:     set replicaCount to 1; a second replica stays Pending",
+      "one Node:    set replicaCount to 1; a second replica would stay Pending",
     ],
-    ["a Deployment on more", { useDaemonSet: false }, "two or three: nothing is to be set"],
-    ["one replica", { useDaemonSet: false, replicaCount: 1 }, "1 replica runs on any Nodes"],
+    ["a Deployment on more", { useDaemonSet: false }, "two or more: no other value is needed"],
+    [
+      "one replica",
+      { useDaemonSet: false, replicaCount: 1 },
+      "1 replica runs on any Nodes and prefers control planes",
+    ],
   ])("says after the installation, with %s, where to look", async (_title, values, words) => {
     expect(await renderNotes(helm, values)).toContain(words);
   });
 
   test.each<[string, object, string]>([
+    [
+      "no image",
+      { image: { repository: "" } },
+      "image.repository is required: build the image, push it to your registry",
+    ],
+    ["a digest that is none", { image: { digest: "sha256:abc" } }, "at '/image/digest'"],
+    ["a digest in the place of a tag", { image: { tag: DIGEST } }, "at '/image/tag'"],
+    [
+      "a runbook that is no page",
+      { prometheusRule: { runbookUrl: "docs/guides/troubleshooting.md" } },
+      "at '/prometheusRule/runbookUrl'",
+    ],
     ["a value that does not exist", { replicas: 2 }, "replicas"],
     ["a nested one", { image: { name: "x" } }, "name"],
     ["text for a number", { replicaCount: "two" }, "replicaCount"],
@@ -364,7 +448,11 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     ["variables without a name", { extraEnvs: [{ value: "x" }] }, "name"],
     ["names that no Service can have", { fullnameOverride: "my.name" }, "fullnameOverride"],
     ["a name that no label can have", { nameOverride: "a".repeat(64) }, "nameOverride"],
-    ["no election as a flag", { extraArgs: ["--leader_elect=false"] }, "--leader-elect: it is"],
+    [
+      "no election as a flag",
+      { extraArgs: ["--leader_elect=false"] },
+      "--leader-elect: leader election is always on",
+    ],
     [
       "another Lease as a flag",
       { extraArgs: ["--leader-elect-resource-name=other"] },
@@ -378,19 +466,23 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     [
       "an address that no probe reaches",
       { extraArgs: ["--bind-address=127.0.0.1"] },
-      "--bind-address: probes",
+      "--bind-address: the probes",
     ],
     [
       "the loopback address of IPv6",
       { extraArgs: ["--bind_address=::1"] },
-      "--bind-address: probes",
+      "--bind-address: the probes",
     ],
     [
       "rights for the account of every pod",
       { serviceAccount: { create: false } },
       "serviceAccount.name",
     ],
-    ["a port that no probe asks at", { extraArgs: ["-secure-port=1"] }, "--secure-port: probes"],
+    [
+      "a port that no probe asks at",
+      { extraArgs: ["-secure-port=1"] },
+      "--secure-port: the probes",
+    ],
     [
       "a second list of controllers",
       { extraArgs: ["--v=4", "--controllers=-cloud-node"] },
@@ -400,11 +492,15 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     ["no Lease", { leaderElection: { resourceName: "" } }, "resourceName"],
     ["leader election switched off", { leaderElection: { enabled: false } }, "enabled"],
     ["two sources of settings", { config: { url: "x" }, existingConfigSecret: "y" }, "not both"],
-    ["Recreate for a DaemonSet", { updateStrategy: { type: "Recreate" } }, "knows no Recreate"],
+    [
+      "Recreate for a DaemonSet",
+      { updateStrategy: { type: "Recreate" } },
+      "does not support Recreate",
+    ],
     [
       "OnDelete for a Deployment",
       { useDaemonSet: false, updateStrategy: { type: "OnDelete" } },
-      "knows no OnDelete",
+      "does not support OnDelete",
     ],
     ["a NetworkPolicy for the host's network", { networkPolicy: { enabled: true } }, "no effect"],
     [
@@ -444,12 +540,40 @@ test("listModelProblems() finds what a current API server would not know", () =>
   ]);
 });
 
+describe.skipIf(kustomize === "")("deploy/manifests/kustomization.yaml", () => {
+  test.each([
+    ["newTag: 0.1.0", `${NEW_NAME}:0.1.0`],
+    ["newTag: edge", `${NEW_NAME}:edge`],
+    [`digest: ${DIGEST}`, `${NEW_NAME}@${DIGEST}`],
+  ])("sets the image of the workload to what people write into it (%s)", async (line, image) => {
+    await withChart(new Map(), async (chart) => {
+      const folder = join(chart, "manifests");
+      await cp(join(ROOT, "deploy/manifests"), folder, { recursive: true });
+      const file = join(folder, "kustomization.yaml");
+      const text = await readFile(file, "utf8");
+      expect(text.match(/^ {4}(newName: registry\.invalid\/landfall|newTag: .*)$/gm)).toHaveLength(
+        2,
+      );
+      await writeFile(
+        file,
+        text.replace(/newName: .*/, `newName: ${NEW_NAME}`).replace(/newTag: .*/, line),
+      );
+      const objects = readManifests(await requireTool(kustomize, ["kustomize", folder]));
+      expect(readContainer(objects).image).toBe(image);
+      const written = readManifests(await readFile(join(folder, "daemonset.yaml"), "utf8"));
+      expect(objects.length).toBe(written.length);
+    });
+  });
+});
+
 describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () => {
   let cluster: Cluster | undefined;
   let minor = 0;
   beforeAll(async () => {
     cluster = await startCluster();
-    await cluster.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", MONITOR_CRD);
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    for (const kind of ["ServiceMonitor", "PrometheusRule"])
+      await cluster.create(path, toCrd(kind));
     const version = await readJson<{ readonly minor: string }>(
       await cluster.adminFetch("/version"),
     );
@@ -537,24 +661,20 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
   );
 });
 
-const MONITOR_CRD = {
-  metadata: { name: "servicemonitors.monitoring.coreos.com" },
-  spec: {
-    group: "monitoring.coreos.com",
-    scope: "Namespaced",
-    names: { kind: "ServiceMonitor", plural: "servicemonitors", singular: "servicemonitor" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-        },
-      },
-    ],
-  },
-};
+/** Of the Prometheus operator, as far as it matters here. */
+function toCrd(kind: string): object {
+  const singular = kind.toLowerCase();
+  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  return {
+    metadata: { name: `${singular}s.monitoring.coreos.com` },
+    spec: {
+      group: "monitoring.coreos.com",
+      scope: "Namespaced",
+      names: { kind, plural: `${singular}s`, singular },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+}
 
 const LEASE_ACCESS = { group: "coordination.k8s.io", resource: "leases" } as const;
 /** What would be a way to more. */
@@ -581,6 +701,7 @@ const FORBIDDEN: readonly Access[] = [
 ];
 
 interface Container {
+  readonly image: string;
   readonly args: readonly string[];
   readonly ports?: readonly object[];
   readonly volumeMounts?: readonly object[];

@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { IMAGE } from "../../../deploy/names.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import {
   createDemoWorld,
@@ -33,8 +34,8 @@ const [program] = listPrograms();
 
 /** Less than the Lease lasts, after which anybody would lead. */
 const TAKE_OVER_MS = 10_000;
-/** What API servers before 1.22 do not know. */
-const OLD_SERVER = "updateStrategy.rollingUpdate.maxSurge=null";
+/** Without what API servers before 1.22 do not know, and with the image of the manifests. */
+const OLD_SERVER = `updateStrategy.rollingUpdate.maxSurge=null,image.repository=${IMAGE.repository}`;
 /** Takes objects over as they are. */
 const PLAIN = ["install", "landfall", "--take-ownership"] as const;
 /** What an installation leaves in the cluster if it leaves something. */
@@ -56,6 +57,8 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
   let pods: PlayedPods;
   let chart = "";
   let manifests = "";
+  /** What install.md has people write before. */
+  let valuesFile = "";
 
   beforeAll(async () => {
     cluster = await startCluster();
@@ -66,6 +69,8 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     const about = join(chart, "Chart.yaml");
     const text = await readFile(about, "utf8");
     await writeFile(about, text.replace(/^kubeVersion: .*$/m, "kubeVersion: '>=1.20.0-0'"));
+    valuesFile = join(cluster.folder, "values.yaml");
+    await writeFile(valuesFile, `image:\n  repository: ${IMAGE.repository}\n`);
     manifests = join(cluster.folder, "deploy");
     await cp(join(ROOT, "deploy/manifests"), join(manifests, "manifests"), { recursive: true });
     for (const name of ["daemonset", "deployment"]) {
@@ -145,7 +150,10 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
   const runGuide = (command: string): Promise<string> => {
     const [tool = "", ...args] = command.split(/\s+/);
     const own = args.map((arg) =>
-      arg.replace(/^deploy\/chart$/, chart).replace(/^deploy\//, `${manifests}/`),
+      arg
+        .replace(/^deploy\/chart$/, chart)
+        .replace(/^deploy\//, `${manifests}/`)
+        .replace(/^values\.yaml$/, valuesFile),
     );
     if (tool === "kubectl") return runKubectl(...own);
     return runHelm(...own, ...(own[0] === "uninstall" ? [] : [`--set=${OLD_SERVER}`]));

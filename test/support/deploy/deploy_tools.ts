@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
+import { IMAGE } from "../../../deploy/names.ts";
 import { ROOT } from "../sources.ts";
 
 const run = promisify(execFile);
@@ -94,15 +95,20 @@ async function renderAll(
   { name, namespace }: { readonly name: string; readonly namespace: string } = RELEASE,
   chart: string = CHART,
 ): Promise<ToolResult> {
-  return await withFile(JSON.stringify(values), (file) => {
+  return await withFile(JSON.stringify(withImage(values)), (file) => {
     const place = ["--namespace", namespace, "--kube-version", "1.35.0"];
     return runTool(helm, ["template", name, chart, ...place, "--values", file, ...more]);
   });
 }
 
+/** Values with the image of the manifests, unless they name one. */
+function withImage(values: { readonly image?: object }): object {
+  return { ...values, image: { repository: IMAGE.repository, ...values.image } };
+}
+
 /** Renders what Helm says after an installation. */
 export async function renderNotes(helm: string, values: object): Promise<string> {
-  const text = await withFile(JSON.stringify(values), (file) => {
+  const text = await withFile(JSON.stringify(withImage(values)), (file) => {
     const { name, namespace } = RELEASE;
     const more = ["--dry-run=client", "--namespace", namespace, "--values", file];
     return requireTool(helm, ["install", name, CHART, ...more]);

@@ -94,6 +94,12 @@ export class ImageStore {
     await this.#buildah(["build", ...flags, ...args, "--tag", tag, context]);
   }
 
+  /** Takes an image from elsewhere. @param architecture Default: that of this machine. @returns Its ID */
+  async pull(from: string, architecture?: string): Promise<string> {
+    const platform = architecture === undefined ? [] : [`--arch=${architecture}`];
+    return await this.#buildah(["pull", "--quiet", "--policy=always", ...platform, from]);
+  }
+
   /** What an image says about itself. */
   async readConfig(tag: string): Promise<ImageConfig> {
     const text = await this.#buildah(["inspect", "--type=image", tag]);

@@ -1,9 +1,9 @@
 /**
- * What a value of the Helm chart is, and the files that follow from all of them.
+ * What a value of the Helm chart is, and the files that are generated from all values.
  * @module
  */
-import { toTable } from "../docs/generator/markdown.ts";
-import { type Comments, toComment, toYaml } from "./yaml.ts";
+import { toTable } from "../../docs/generator/markdown.ts";
+import { type Comments, toComment, toYaml } from "../yaml.ts";
 
 /** A piece of JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -24,17 +24,17 @@ export interface ChartGroup {
 /** Values by key, in the order of values.yaml. */
 export type ChartValues = Readonly<Record<string, ChartValue | ChartGroup>>;
 
-/** Writes values.yaml: each value with its default and what it is. */
+/** Writes values.yaml: each value with its description and its default. */
 export function renderValues(head: string, values: ChartValues): string {
   const text = toYaml(toDefaults(values), toComments(values));
-  // A line between values that have comments: they are read one by one.
+  // An empty line before each value with a comment.
   return `${toComment(head)}\n${text.replaceAll(/^(?=# )(?<!^# .*\n)/gm, "\n").trimStart()}`;
 }
 
 /**
- * Writes values.schema.json: no key that does not exist, no value of another kind.
+ * Writes values.schema.json, which refuses unknown keys and values of a wrong type.
  *
- * @param rules What must hold beside, for values that depend on each other
+ * @param rules Further rules, for values that depend on each other
  */
 export function renderSchema(values: ChartValues, rules: readonly Schema[]): string {
   const { additionalProperties, ...root } = toGroupSchema({ help: "", values });
@@ -44,7 +44,7 @@ export function renderSchema(values: ChartValues, rules: readonly Schema[]): str
     ...root,
     properties: {
       ...toProperties(values),
-      // Helm adds this one when the chart is part of another.
+      // Helm adds this key when the chart is a dependency of another chart.
       global: { type: "object" },
     },
     additionalProperties,
@@ -53,9 +53,9 @@ export function renderSchema(values: ChartValues, rules: readonly Schema[]): str
   return `${JSON.stringify(schema, undefined, 2)}\n`;
 }
 
-/** Writes the table of values for people. */
+/** Writes the table of values for the README. */
 export function renderValueTable(values: ChartValues): string {
-  return toTable(["value", "default", "what it is"], toRows(values, ""));
+  return toTable(["value", "default", "description"], toRows(values, ""));
 }
 
 function toDefaults(values: ChartValues): Readonly<Record<string, unknown>> {

@@ -1,14 +1,14 @@
 /**
- * Flags and names of controllers as JSON Schema, from the tables that the program itself goes by.
+ * Flags and names of controllers as JSON Schema, from the tables that the program uses.
  * @module
  */
-import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
-import { FLAGS } from "../lib/cli/flags/table.ts";
+import { CONTROLLER_NAMES } from "../../lib/cli/flags/controllers.ts";
+import { FLAGS } from "../../lib/cli/flags/table.ts";
 import type { Schema } from "./chart_value.ts";
 
 /**
- * One argument that is a flag which there is, in any form that the program takes. If a pattern does not match, Helm
- * shows the pattern, of nearly 3,000 letters; of a constant it says that the value must be that, so it is advice.
+ * One argument: an existing flag, in any form that the program takes. Helm shows the rule that failed. A pattern would
+ * have nearly 3,000 characters, so the rule that fails is a constant with advice.
  */
 export const FLAG: Schema = {
   type: "string",

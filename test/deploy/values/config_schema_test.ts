@@ -3,11 +3,11 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { toConfigRules } from "../../deploy/config_schema.ts";
-import { CONTROLLER, FLAG } from "../../deploy/flag_schema.ts";
-import { CONTROLLERS } from "../../deploy/names.ts";
-import type { SettingDescription } from "../../lib/cloud/provider_definition.ts";
-import { FLAGS } from "../../lib/cli/flags/table.ts";
+import { toConfigRules } from "../../../deploy/values/config_schema.ts";
+import { CONTROLLER, FLAG } from "../../../deploy/values/flag_schema.ts";
+import { CONTROLLERS } from "../../../deploy/names.ts";
+import type { SettingDescription } from "../../../lib/cloud/provider_definition.ts";
+import { FLAGS } from "../../../lib/cli/flags/table.ts";
 
 const row = (path: string, form: SettingDescription["form"]): SettingDescription => ({
   path,

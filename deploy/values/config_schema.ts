@@ -2,10 +2,14 @@
  * The settings of the clouds as JSON Schema, for the chart's `config`: from the tables of the reference page.
  * @module
  */
-import type { SettingDescription } from "../lib/cloud/provider_definition.ts";
-import { type SettingBranch, type SettingTree, toSettingTree } from "../lib/cloud/settings/tree.ts";
+import type { SettingDescription } from "../../lib/cloud/provider_definition.ts";
+import {
+  type SettingBranch,
+  type SettingTree,
+  toSettingTree,
+} from "../../lib/cloud/settings/tree.ts";
 import type { Schema } from "./chart_value.ts";
-import { type Installable, isConfigText, toCloud } from "./clouds.ts";
+import { type Installable, isConfigText, toCloud } from "../clouds.ts";
 
 /**
  * One rule for each cloud: if it is the one that `cloudProvider` names, `config` has its settings and no others, or is
@@ -48,7 +52,7 @@ function toPlain({ setting, children }: SettingBranch): Schema {
   return { type: setting?.form, ...(isMap && { additionalProperties: { type: "string" } }) };
 }
 
-/** Templates leave keys behind that are there but empty: they count as not set. */
+/** Templates often leave keys with empty values: they count as not set. */
 function toOptional(schema: Schema): Schema {
   return { if: { enum: ["", null] }, else: schema };
 }

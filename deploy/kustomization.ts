@@ -1,0 +1,31 @@
+/**
+ * The kustomization.yaml of the manifests: the one place where people set their image.
+ * @module
+ */
+import { IMAGE } from "./names.ts";
+import { type Comments, toYaml, toYamlFile } from "./yaml.ts";
+
+const COMMENTS: Comments = {
+  resources: "Or deployment.yaml, for clusters whose control planes are not Nodes.",
+  "images.0.newName":
+    "Replace this by the name of your image, for example registry.example.com/landfall.",
+  "images.0.newTag":
+    "To pin the image, replace newTag by its digest, which npm run release writes into\n" +
+    "landfall-VERSION-image.digest:\n" +
+    "digest: sha256:…",
+};
+
+const HEAD = `Set your image here, then apply this folder: kubectl apply -k .
+
+Build the image and push it to your registry first: docs/guides/install.md.`;
+
+/** Renders it. */
+export function renderKustomization(): string {
+  const kustomization = {
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    resources: ["daemonset.yaml"],
+    images: [{ name: IMAGE.repository, newName: IMAGE.repository, newTag: IMAGE.tag }],
+  };
+  return toYamlFile(HEAD, [toYaml(kustomization, COMMENTS)]);
+}

@@ -1,0 +1,96 @@
+/**
+ * Values of the Helm chart for objects other than the pods: rights, Service, budget, monitoring.
+ * @module
+ */
+import type { ChartValues } from "./chart_value.ts";
+import { DURATION, OBJECT_NAME, OBJECTS, SWITCH, TEXTS, URL, value } from "./chart_schemas.ts";
+
+/** Values for rights, Service, budget and network policy. */
+export function listObjectValues(): ChartValues {
+  return {
+    serviceAccount: {
+      help: "The service account.",
+      values: {
+        create: value("Whether the chart creates it.", true, SWITCH),
+        annotations: value("Annotations of the service account.", {}, TEXTS),
+        name: value(
+          "Name of the service account. Empty: the full name of the release. Required if create is false.",
+          "",
+          OBJECT_NAME,
+        ),
+      },
+    },
+    rbac: {
+      help: "The rights of the service account.",
+      values: { create: value("Whether the chart creates roles and bindings.", true, SWITCH) },
+    },
+    service: {
+      help: "A headless Service for metrics.",
+      values: {
+        enabled: value("Whether the chart creates it.", true, SWITCH),
+        annotations: value("Annotations of the Service.", {}, TEXTS),
+      },
+    },
+    podDisruptionBudget: {
+      help: "A PodDisruptionBudget for the Deployment. With more replicas than Nodes it blocks every drain.",
+      values: {
+        enabled: value(
+          "Whether the chart creates it. Use it with two Nodes or more, each with a replica.",
+          false,
+          SWITCH,
+        ),
+        maxUnavailable: value("How many pods may be unavailable.", 1, {
+          type: ["integer", "string"],
+        }),
+      },
+    },
+    networkPolicy: {
+      help:
+        "A NetworkPolicy for the secure port. It has no effect on the host's network, so the chart refuses it\n" +
+        "together with useHostNetwork.",
+      values: {
+        enabled: value("Whether the chart creates it.", false, SWITCH),
+        from: value("Peers that may connect. Empty: all.", [], OBJECTS),
+        egress: value("Where the pods may connect to. Empty: everywhere.", [], OBJECTS),
+      },
+    },
+  };
+}
+
+/** Values for Prometheus and Grafana. */
+export function listMonitoringValues(): ChartValues {
+  return {
+    serviceMonitor: {
+      help:
+        "A ServiceMonitor for the Prometheus operator. The service account of Prometheus needs the right to get\n" +
+        "/metrics (docs/guides/metrics-and-alerts.md).",
+      values: {
+        enabled: value("Whether the chart creates it.", false, SWITCH),
+        labels: value("Labels that Prometheus selects it by.", {}, TEXTS),
+        interval: value("Scrape interval. Empty: the default of Prometheus.", "", DURATION),
+        scrapeTimeout: value("Scrape timeout. Empty: the default of Prometheus.", "", DURATION),
+      },
+    },
+    prometheusRule: {
+      help: "A PrometheusRule with the alerts of deploy/monitoring, for the Prometheus operator.",
+      values: {
+        enabled: value("Whether the chart creates it.", false, SWITCH),
+        labels: value("Labels that Prometheus selects it by.", {}, TEXTS),
+        runbookUrl: value(
+          "URL where you publish docs/guides/troubleshooting.md. Each alert gets it, with the section, as its\n" +
+            "annotation runbook_url. Empty: alerts have no runbook_url.",
+          "",
+          URL,
+        ),
+      },
+    },
+    dashboard: {
+      help: "A ConfigMap with the dashboard of deploy/monitoring, for the sidecar of Grafana.",
+      values: {
+        enabled: value("Whether the chart creates it.", false, SWITCH),
+        labels: value("Labels that the sidecar selects it by.", { grafana_dashboard: "1" }, TEXTS),
+        annotations: value("Annotations, for example grafana_folder: Kubernetes", {}, TEXTS),
+      },
+    },
+  };
+}
