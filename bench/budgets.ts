@@ -1,5 +1,5 @@
 /**
- * What is measured, and what it may cost.
+ * The figures of the benchmark and their budgets.
  * @module
  */
 
@@ -7,7 +7,7 @@
 export interface Budget {
   readonly title: string;
   readonly unit: "s" | "MiB" | "requests" | "writes" | "ms" | "KiB" | "times";
-  /** Most that it may be; absent: shown for information. */
+  /** Upper limit; absent: for information only. */
   readonly max?: number;
 }
 
@@ -72,12 +72,12 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   restAnonymous: { title: "  of it anonymous", unit: "MiB" },
   settled100: { title: "resident, 100 Nodes settled", unit: "MiB", max: 45 },
   idleCloud100: {
-    title: "  a minute of rest: requests to Xen Orchestra",
+    title: "  one idle minute: requests to Xen Orchestra",
     unit: "requests",
     max: 6,
   },
   idleCpu100: {
-    title: "  a minute of rest: processor time",
+    title: "  one idle minute: processor time",
     unit: "s",
     // 0.2 % of one core.
     max: 0.12,
@@ -98,13 +98,13 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   settled1000: { title: "resident, 1,000 Nodes settled", unit: "MiB", max: 60 },
   anonymous1000: { title: "  of it anonymous", unit: "MiB" },
   idleCloud1000: {
-    title: "  a minute of rest: requests to Xen Orchestra",
+    title: "  one idle minute: requests to Xen Orchestra",
     unit: "requests",
     max: 6,
   },
-  idleRequests1000: { title: "  a minute of rest: requests to Kubernetes", unit: "requests" },
+  idleRequests1000: { title: "  one idle minute: requests to Kubernetes", unit: "requests" },
   idleCpu1000: {
-    title: "  a minute of rest: processor time",
+    title: "  one idle minute: processor time",
     unit: "s",
     max: 0.25,
   },
@@ -138,12 +138,12 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   denied5000: { title: "  the same under MemoryDenyWriteExecute", unit: "MiB", max: 60 },
   deniedAnonymous5000: { title: "  of it anonymous", unit: "MiB" },
   idleCloud5000: {
-    title: "  a minute of rest: requests to Xen Orchestra",
+    title: "  one idle minute: requests to Xen Orchestra",
     unit: "requests",
     max: 6,
   },
-  idleRequests5000: { title: "  a minute of rest: requests to Kubernetes", unit: "requests" },
-  idleCpu5000: { title: "  a minute of rest: processor time", unit: "s" },
+  idleRequests5000: { title: "  one idle minute: requests to Kubernetes", unit: "requests" },
+  idleCpu5000: { title: "  one idle minute: processor time", unit: "s" },
   moveMedian: {
     title: "1,000 live migrations in a minute, 5,000 Nodes: until the labels are right, median",
     unit: "s",

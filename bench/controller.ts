@@ -14,22 +14,22 @@ const ROOT = join(import.meta.dir, "..");
 const PROBE_GAP_MS = 1;
 const STOP_MS = 15_000;
 /**
- * Runs a program as systemd does with `MemoryDenyWriteExecute`: prctl(PR_SET_MDWE,
- * PR_MDWE_REFUSE_EXEC_GAIN), which children inherit.
+ * Runs a program like systemd with `MemoryDenyWriteExecute`: prctl(PR_SET_MDWE,
+ * PR_MDWE_REFUSE_EXEC_GAIN), which child processes inherit.
  */
 const DENY = ["perl", "-e", "syscall(157, 65, 1, 0, 0, 0) == 0 or die $!; exec @ARGV or die $!"];
 
-/** As in deploy/systemd: the program could not set it by starting itself anew, since it does not start otherwise. */
+/** As in deploy/systemd: the program cannot set this by restarting itself, because it would not start. */
 const UNIT_ENVIRONMENT = {
   BUN_JSC_useJIT: "0",
   BUN_GC_TIMER_DISABLE: "1",
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
 };
 
-/** On a busy machine simulators may answer late; who loses the Lease ends, and with it what is measured. */
+/** On a busy machine simulators may be slow; a replica that loses the Lease exits, and the measurement ends. */
 const PATIENCE = ["--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=45s"];
 
-/** How it is started. */
+/** How to start it. */
 export interface ControllerOptions {
   readonly binary: string;
   readonly places: Places;
@@ -48,7 +48,7 @@ export class Controller implements AsyncDisposable {
   private constructor(child: Bun.Subprocess, folder: string) {
     this.#child = child;
     this.#folder = folder;
-    // It does not outlive who measures it.
+    // It must not outlive the benchmark.
     process.once("exit", this.#kill);
   }
 
@@ -83,7 +83,7 @@ export class Controller implements AsyncDisposable {
     return this.#child.exitCode;
   }
 
-  /** Resolves with the seconds from the start until a probe says yes. */
+  /** Resolves with the seconds from the start until a probe succeeds. */
   async untilProbe(path: "/livez" | "/readyz", timeoutMs: number): Promise<number> {
     while (performance.now() - this.startedAtMs < timeoutMs) {
       if (this.#child.exitCode !== null) break;
@@ -95,7 +95,7 @@ export class Controller implements AsyncDisposable {
     throw new Error(`the controller does not answer ${path}: ${log.slice(-2_000)}`);
   }
 
-  /** The text at a path of its debug listener; `undefined` when it does not say yes. */
+  /** The text at a path of its debug listener; `undefined` unless the status is 200. */
   async get(path: string): Promise<string | undefined> {
     try {
       const unix = join(this.#folder, "socket");
@@ -107,12 +107,12 @@ export class Controller implements AsyncDisposable {
     }
   }
 
-  /** All that it logged, one JSON record a line. */
+  /** Its whole log, one JSON record a line. */
   async readLog(): Promise<string> {
     return await readFile(join(this.#folder, "log"), "utf8").catch(() => "");
   }
 
-  /** What it holds now. */
+  /** Its memory now. */
   readHoldings(): Promise<Holdings> {
     return readHoldings(this.#child.pid);
   }
@@ -122,13 +122,13 @@ export class Controller implements AsyncDisposable {
     return readCpu(this.#child.pid);
   }
 
-  /** Gives it other settings of the cloud. @param lines More lines of YAML */
+  /** Changes its cloud settings. @param lines More lines of YAML */
   async configure(places: Places, lines: string): Promise<void> {
     const text = `${toCloudConfig(this.#folder, places)}${lines}`;
     await writeFile(join(this.#folder, "cloud.yaml"), text);
   }
 
-  /** Gives it another token of Xen Orchestra. */
+  /** Changes its token for Xen Orchestra. */
   async giveToken(token: string): Promise<void> {
     await writeFile(join(this.#folder, "token"), token);
   }

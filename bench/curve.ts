@@ -1,12 +1,12 @@
 /**
- * What a number of Nodes costs, against that number: is twice as many twice as dear, or worse?
+ * The cost of a number of Nodes: does twice the number cost twice as much, or more?
  * @module
  */
 
-/** What it took to initialise so many Nodes, from the start of the process until it is at rest. */
+/** The cost of initialising this many Nodes, from the start of the process until it is idle. */
 export interface CurvePoint {
   readonly nodes: number;
-  /** Seconds from the moment that all register until all are initialised. */
+  /** Seconds from the registration of all until all are initialised. */
   readonly seconds: number;
   /** Processor time in seconds, start included. */
   readonly cpuSeconds: number;
@@ -14,7 +14,7 @@ export interface CurvePoint {
   readonly cloudRequests: number;
   /** Bytes between Xen Orchestra and Landfall, both ways. */
   readonly cloudBytes: number;
-  /** Requests to Kubernetes, but for those that keep the leadership. */
+  /** Requests to Kubernetes, except those for the Lease. */
   readonly requests: number;
   /** Bytes between Kubernetes and Landfall, both ways. */
   readonly bytes: number;
@@ -43,7 +43,7 @@ export const QUANTITIES: readonly Quantity[] = [
   { key: "settled", title: "settled memory", format: (value) => `${toShort(value)} MiB` },
 ];
 
-/** Steeper than this between two neighbours, and a curve is not linear; what is less is noise. */
+/** Above this exponent between two neighbours a curve is not linear; less is noise. */
 export const BEND = 1.15;
 
 /**
@@ -74,7 +74,7 @@ export function toCurveTable(points: readonly CurvePoint[]): {
   return { header, rows };
 }
 
-/** Where curves bend, in words; empty when everything is linear or better. */
+/** The places where curves bend, in words; empty when everything is linear or better. */
 export function listBends(points: readonly CurvePoint[]): readonly string[] {
   return QUANTITIES.flatMap(({ key, title }) =>
     points.flatMap((point, at) => {

@@ -1,18 +1,18 @@
 /**
- * What happens in the life of a fleet, and how long it takes until its Nodes show it.
+ * Events in the life of a fleet, and how long it takes until its Nodes show them.
  * @module
  */
 import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
 import type { Stage } from "./soak/stage.ts";
 import { toQuantile } from "./meters/statistics.ts";
 
-/** Seconds each thing took; `NaN` when it did not happen in time. */
+/** Seconds for each event; `NaN` if it did not happen in time. */
 export interface LifeFigures {
   /** From live migrations until the zone label is right, the slowest of some. */
   readonly migration: number;
-  /** From a Node that ceases to be Ready, long after its VM was halted, until its taint. */
+  /** From a Node that is no longer Ready, long after its VM was halted, until its taint. */
   readonly shutdown: number;
-  /** From a VM that is deleted, its Node not Ready at the same moment, until the Node is deleted. */
+  /** From the deletion of a VM whose Node becomes not Ready at the same time, until the Node is deleted. */
   readonly deletion: number;
 }
 
@@ -23,7 +23,7 @@ export interface MoveFigures {
 }
 
 const MIGRATIONS = 5;
-/** So that they fall on different moments between two refreshes. */
+/** So that they happen at different times between two refreshes. */
 const MIGRATION_GAP_MS = 7_000;
 /** As long as the control plane waits for a kubelet. */
 const GRACE_MS = 40_000;
@@ -31,7 +31,7 @@ const TIMEOUT_MS = 180_000;
 const POLL_MS = 20;
 const SHUTDOWN_TAINT = "node.cloudprovider.kubernetes.io/shutdown";
 
-/** Makes things happen, all at the same time, and waits for the Nodes to show them. */
+/** Runs all experiments at the same time, and waits for the Nodes to show them. */
 export async function runExperiments(stage: Stage): Promise<LifeFigures> {
   const [halted, deleted, ...movers] = stage.machines;
   if (halted === undefined || deleted === undefined) throw new Error("too few machines");
@@ -43,9 +43,9 @@ export async function runExperiments(stage: Stage): Promise<LifeFigures> {
   return { shutdown, deletion, migration: Math.max(...migrations) };
 }
 
-/** Moves so many machines, evenly over a time, each to another host of its pool. */
+/** Moves this many machines, evenly over a time, each to another host of its pool. */
 export async function moveMany(stage: Stage, count: number, overMs: number): Promise<MoveFigures> {
-  // From the other end: those at the front may be gone.
+  // From the other end: the first ones may be gone.
   const movers = stage.machines.slice(-count);
   const pending = new Map<DemoMachine, number>();
   const seconds: number[] = [];
@@ -92,7 +92,7 @@ async function measureDeletion(stage: Stage, machine: DemoMachine): Promise<numb
   return await waitFor(() => kubernetes.objects.getNode(machine.nodeName) === undefined);
 }
 
-/** Seconds until it is so. */
+/** Seconds until the condition holds. */
 async function waitFor(isSo: () => boolean): Promise<number> {
   const startMs = performance.now();
   while (performance.now() - startMs < TIMEOUT_MS) {

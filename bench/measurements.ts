@@ -16,12 +16,12 @@ import {
   startFleet,
 } from "./scenarios.ts";
 
-/** One measurement. @param settleMs How long memory is given to settle */
+/** One measurement. @param settleMs How long memory may settle */
 export type Measurement = (binary: string, settleMs: number) => Promise<Measured>;
 
 const STARTS = 10;
 const RESTARTS = 3;
-/** Small fleets are quickly done, and what is quick is noisy. */
+/** Small fleets finish quickly, and short times are noisy. */
 const TIMES = 3;
 const MIB = 2 ** 20;
 
@@ -29,7 +29,7 @@ const MIB = 2 ** 20;
 export const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   micro: () => Promise.resolve({ figures: measureMicro() }),
   start: async (binary) => ({ figures: await measureStart(binary, STARTS) }),
-  // They mostly wait: all at once.
+  // They mostly wait, so all run at once.
   small: async (binary, settleMs) => {
     const options = { binary, settleMs, times: TIMES };
     const [rest, ten, hundred] = await Promise.all([

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what Landfall costs, against its budgets. Build first: the compiled binary is what is measured.
+ * `npm run bench`: the cost of Landfall, compared with its budgets. It measures the compiled binary, so build first.
  * @module
  */
 import { existsSync } from "node:fs";
@@ -13,10 +13,11 @@ import { mergeResults, NO_RESULTS, type Results, saveResults } from "./results.t
 const NAMES = Object.keys(MEASUREMENTS);
 const USAGE = `Usage: npm run bench -- [options]
 
-  --binary=FILE     what is measured (default: dist/landfall)
-  --only=NAME,NAME  of ${NAMES.join(", ")} (default: all)
-  --settle=SECONDS  how long a process is left alone (default: 35, longer than one interval of refreshes)
-  --save            into docs/benchmark/results.json, of which npm run docs makes the page and its charts
+  --binary=FILE     program to measure (default: dist/landfall)
+  --only=NAME,NAME  measure only these: ${NAMES.join(", ")} (default: all)
+  --settle=SECONDS  how long a process may settle before it is measured (default: 35, longer than one
+                    refresh interval)
+  --save            save to docs/benchmark/results.json; npm run docs then makes the page and its charts
   --strict          exit code 1 when a figure is over its budget or a curve bends
 `;
 

@@ -1,5 +1,5 @@
 /**
- * The simulators' process: started, asked and ended.
+ * The process of the simulators: started, asked and ended.
  * @module
  */
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const ANSWER_MS = 30_000;
 const EXPERIMENTS_MS = 300_000;
 const STOP_MS = 15_000;
 
-/** What the simulators are asked for. */
+/** The questions to the simulators. */
 export type Question =
   | { readonly ask: "progress" }
   | { readonly ask: "register" }
@@ -37,7 +37,7 @@ export class Simulators implements AsyncDisposable {
     this.#stop = stop;
   }
 
-  /** Starts simulators with so many machines and no Nodes. */
+  /** Starts simulators with this many machines and no Nodes. */
   static async start(machines: number): Promise<Simulators> {
     const waiting: ((message: unknown) => void)[] = [];
     const child = Bun.spawn(
@@ -66,12 +66,12 @@ export class Simulators implements AsyncDisposable {
     return (await this.#ask({ ask: "register" })) as Progress;
   }
 
-  /** From now on every kubelet says once in so many milliseconds that it is well. */
+  /** From now on every kubelet reports once in this many milliseconds that it is well. */
   async startHeartbeats(periodMs: number): Promise<void> {
     await this.#ask({ ask: "heartbeats", periodMs });
   }
 
-  /** From now on none does. */
+  /** From now on no kubelet reports. */
   async stopHeartbeats(): Promise<void> {
     await this.#ask({ ask: "heartbeats", periodMs: undefined });
   }
@@ -81,7 +81,7 @@ export class Simulators implements AsyncDisposable {
     return (await this.#ask({ ask: "progress" })) as Progress;
   }
 
-  /** Machines move, stop and vanish. */
+  /** Moves, stops and deletes machines. */
   async experiment(): Promise<LifeFigures> {
     return (await this.#ask({ ask: "experiments" })) as LifeFigures;
   }
@@ -91,7 +91,7 @@ export class Simulators implements AsyncDisposable {
     return (await this.#ask({ ask: "move", count, overMs })) as MoveFigures;
   }
 
-  /** Something happens. @param pick From 0 up to 1: to whom, and how */
+  /** Runs one act. @param pick From 0 up to 1: chooses the machine, and how */
   async act(act: ActName, pick: number): Promise<ActResult> {
     return (await this.#ask({ ask: "act", act, pick })) as ActResult;
   }
@@ -110,7 +110,7 @@ export async function endChild(child: Bun.Subprocess, ms: number): Promise<numbe
   return code;
 }
 
-/** Rejects when a promise takes longer than that. */
+/** Rejects when a promise takes longer. */
 async function withTimeout<T>(promise: Promise<T>, ms: number, problem: string): Promise<T> {
   const late = Bun.sleep(ms).then(() => {
     throw new Error(`${problem} within ${ms / 1_000} s`);

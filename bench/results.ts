@@ -1,5 +1,5 @@
 /**
- * What was measured last, in a file from which the page and its charts are made.
+ * The last measurements, in a file from which the page and its charts are made.
  * @module
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { Figures } from "./budgets.ts";
 import type { CurvePoint } from "./curve.ts";
 
-/** What measurements gave. */
+/** The results of measurements. */
 export interface Results {
   /** Day of the last measurement, `2026-11-21`. */
   readonly date: string;
@@ -20,7 +20,7 @@ export interface Results {
   readonly loads: Readonly<Record<string, { readonly before: string; readonly after: string }>>;
 }
 
-/** What one measurement gave. */
+/** The result of one measurement. */
 export interface Measured {
   readonly figures: Figures;
   readonly curve?: readonly CurvePoint[];
@@ -38,9 +38,9 @@ export async function readResults(): Promise<Results> {
 }
 
 /**
- * Puts new results over what was saved before: what was not measured now stays.
+ * Merges new results into the saved ones: results that were not measured now stay.
  *
- * @throws RangeError when something never happened: that is no figure
+ * @throws RangeError for a value that never happened, which is not a number
  */
 export async function saveResults(results: Results): Promise<void> {
   const saved = await readResults().catch(() => NO_RESULTS);
@@ -48,7 +48,7 @@ export async function saveResults(results: Results): Promise<void> {
   await writeFile(FILE, `${JSON.stringify(mergeResults(saved, results), toFinite, 2)}\n`);
 }
 
-/** Three digits after the point are enough, and JSON has no word for what is no number. */
+/** Three decimals are enough, and JSON has no value for infinity or `NaN`. */
 function toFinite(key: string, value: unknown): unknown {
   if (typeof value !== "number") return value;
   if (!Number.isFinite(value)) throw new RangeError(`Cannot save ${key}: it is ${value}`);

@@ -1,5 +1,5 @@
 /**
- * What is done to the compiled controller, and what is read off it.
+ * What the benchmark does with the compiled controller, and what it reads.
  * @module
  */
 import { Controller } from "./controller.ts";
@@ -11,7 +11,7 @@ import { toQuantile } from "./meters/statistics.ts";
 
 const READY_MS = 60_000;
 const DONE_MS = 120_000;
-/** Events come after; they are all there when nothing was written for a while. */
+/** Events come later; all have arrived when nothing was written for this long. */
 const QUIET_MS = 1_500;
 const EVENTS_MS = 60_000;
 const POLL_MS = 25;
@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 const HEARTBEAT_MS = 10_000;
 const MOVES = 1_000;
 
-/** Starts it on an empty cluster so many times; medians. */
+/** Starts it on an empty cluster this many times; medians. */
 export async function measureStart(
   binary: string,
   times: number,
@@ -36,7 +36,7 @@ export async function measureStart(
   return { start: toQuantile(starts, 0.5), ready: toQuantile(readies, 0.5) };
 }
 
-/** Lets it run without Nodes. */
+/** Runs it without Nodes. */
 export async function measureRest(
   binary: string,
   settleMs: number,
@@ -54,7 +54,7 @@ export interface FleetOptions {
   readonly binary: string;
   readonly count: number;
   readonly settleMs: number;
-  /** How often it is done, each time from nothing; times are medians, the rest is of the last. @default {1} */
+  /** How often to repeat it from the start; times are medians, the rest is of the last run. @default {1} */
   readonly times?: number;
   /** Whether no memory may be both written and executed. @default {false} */
   readonly denyWriteExecute?: boolean;
@@ -66,14 +66,14 @@ export interface FleetFigures extends CurvePoint {
   readonly anonymous: number;
 }
 
-/** A controller that has initialised its Nodes and is at rest. */
+/** A controller that has initialised its Nodes and is idle. */
 export interface Fleet extends AsyncDisposable {
   readonly simulators: Simulators;
   readonly controller: Controller;
   readonly figures: FleetFigures;
 }
 
-/** Registers all machines as Nodes at once, and lets it settle. */
+/** Registers all machines as Nodes at once, and waits until it is idle. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { binary, count, settleMs, times = 1, denyWriteExecute = false } = options;
   const seconds: number[] = [];
@@ -103,10 +103,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-/** Times and costs until nothing is written any more. */
+/** Times and costs until nothing more is written. */
 async function initialise(simulators: Simulators, controller: Controller, count: number) {
   await controller.untilProbe("/readyz", READY_MS);
-  // The Event that tells who leads is written before any Node is there.
+  // The Event about the leader is written before any Node exists.
   const { writes: writesBefore } = await simulators.progress();
   const startedAtMs = performance.now();
   await simulators.register();
@@ -124,7 +124,7 @@ async function initialise(simulators: Simulators, controller: Controller, count:
   };
 }
 
-/** What a while costs. */
+/** The cost of a period. */
 export interface Cost {
   readonly cloudRequests: number;
   readonly cloudBytes: number;
@@ -136,24 +136,24 @@ export interface Cost {
   readonly resident: number;
 }
 
-/** What a minute costs in which nothing happens at all. */
+/** The cost of an idle minute. */
 export async function measureMinute(fleet: Fleet): Promise<Cost> {
   return (await measureCost(fleet, () => Bun.sleep(MINUTE_MS))).cost;
 }
 
-/** What a minute costs in which every Node's status changes every ten seconds. */
+/** The cost of a minute in which every Node's status changes every ten seconds. */
 export async function measureHeartbeats(fleet: Fleet): Promise<Cost> {
   await fleet.simulators.startHeartbeats(HEARTBEAT_MS);
   return await measureMinute(fleet);
 }
 
-/** What 1,000 live migrations in a minute cost, and how soon labels are right. */
+/** The cost of 1,000 live migrations in a minute, and how soon labels are right. */
 export async function measureMoves(fleet: Fleet): Promise<MoveFigures & { readonly cost: Cost }> {
   const { cost, result } = await measureCost(fleet, () => fleet.simulators.move(MOVES, MINUTE_MS));
   return { ...result, cost };
 }
 
-/** How soon Nodes show what happens to their machines. */
+/** How soon Nodes show changes of their machines. */
 export async function measureLife({ simulators }: Fleet): Promise<LifeFigures> {
   await simulators.startHeartbeats(HEARTBEAT_MS * 30);
   return await simulators.experiment();
@@ -178,14 +178,14 @@ async function measureCost<T>(
   return { cost, result };
 }
 
-/** What a start on a cluster that is done already shows. Memory in MiB. */
+/** The cost of a start on a cluster whose Nodes are initialised. Memory in MiB. */
 export interface RestartFigures {
   readonly ready: number;
   readonly peak: number;
   readonly settled: number;
 }
 
-/** Starts it on Nodes that are initialised already, so many times (median), and lets the last settle. */
+/** Starts it on initialised Nodes, this many times (median), and lets the last process settle. */
 export async function measureRestart(
   binary: string,
   simulators: Simulators,
@@ -202,7 +202,7 @@ export async function measureRestart(
   }
 }
 
-/** Asks until it is so; the last answer if it never is. */
+/** Asks until the condition holds; returns the last answer if it never does. */
 async function waitFor(
   simulators: Simulators,
   isSo: (progress: Progress) => boolean,
@@ -212,7 +212,7 @@ async function waitFor(
   for (;;) {
     const progress = await simulators.progress();
     if (isSo(progress) || performance.now() > endMs) return progress;
-    // A look costs the simulators time that the controller needs them for.
+    // Each question takes time from the simulators that the controller needs.
     await Bun.sleep(POLL_MS + progress.initialised / 50);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The process beside the controller: the simulated Kubernetes API and Xen Orchestra, steered by messages.
+ * The process beside the controller: the simulated Kubernetes API and Xen Orchestra, controlled by messages.
  *
- * Arguments: how many machines there are. The first message out says where to connect; each question
- * that comes in (`Question`) is answered in turn. It ends when its parent goes.
+ * Argument: the number of machines. The first message says where to connect; each question that arrives (`Question`) is
+ * answered in order. The process ends when its parent ends.
  * @module
  */
 import { systemClock } from "../lib/core/clock.ts";
@@ -29,13 +29,13 @@ export interface Progress {
   readonly cloudRequests: number;
   /** Bytes between Xen Orchestra and the controller so far, both ways. */
   readonly cloudBytes: number;
-  /** Requests to Kubernetes so far, but for those that keep the leadership. */
+  /** Requests to Kubernetes so far, except those for the Lease. */
   readonly requests: number;
   /** Of those, the ones that write. */
   readonly writes: number;
   /** Bytes between Kubernetes and the controller so far, both ways. */
   readonly bytes: number;
-  /** How often a kubelet said that it is well, so far. */
+  /** How often a kubelet reported that it is well, so far. */
   readonly heartbeats: number;
 }
 

@@ -1,16 +1,16 @@
 /**
- * The machine that measures, and how busy it is with other things.
+ * The machine that measures, and its load.
  * @module
  */
 import { cpus, loadavg } from "node:os";
 
-/** What it is: `2 processors, Intel(R) Xeon(R)`. */
+/** Its processors: `2 processors, Intel(R) Xeon(R)`. */
 export function describeKind(): string {
   const all = cpus();
   return `${all.length} processors, ${all[0]?.model.replace(/ Processor.*/, "") ?? "unknown"}`;
 }
 
-/** What it is and how busy: `2 processors, Intel(R) Xeon(R), load 0.1 0.2 0.3`. */
+/** Its processors and load: `2 processors, Intel(R) Xeon(R), load 0.1 0.2 0.3`. */
 export function describeMachine(): string {
   return `${describeKind()}, load ${describeLoad()}`;
 }

@@ -1,5 +1,5 @@
 /**
- * What the pure parts cost, in this process.
+ * The cost of the pure functions, in this process.
  * @module
  */
 import { heapStats } from "bun:jsc";
@@ -62,7 +62,7 @@ export function measureMicro(): Figures {
   };
 }
 
-/** Reads Nodes into a store, and tells by how much the heap has grown. */
+/** Reads Nodes into a store, and returns how much the heap has grown. */
 function fillStore(listed: readonly string[]): { nodes: Store<Node>; bytes: number } {
   const log = createLogger({ format: "text", level: "error", write: () => {}, now: () => 0 });
   const nodes = new Store<Node>({ resource: NODES, log });

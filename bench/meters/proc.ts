@@ -1,5 +1,5 @@
 /**
- * What the kernel tells about a process.
+ * What the kernel reports about a process.
  * @module
  */
 import { readdir, readFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ export interface Memory {
   readonly peak: number;
 }
 
-/** What a process holds. */
+/** The resources of a process. */
 export interface Holdings extends Memory {
   /** Open file descriptors. */
   readonly descriptors: number;
@@ -36,7 +36,7 @@ export async function readHoldings(pid: number): Promise<Holdings> {
 
 /** Seconds from the text of `/proc/PID/stat`. */
 export function parseCpu(stat: string): number {
-  // After the name in brackets, which may hold blanks and brackets: fields 14 and 15.
+  // After the name in brackets, which may contain blanks and brackets: fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }

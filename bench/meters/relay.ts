@@ -1,10 +1,10 @@
 /**
- * Counts the bytes between two programs: a relay that stands before a server.
+ * Counts the bytes between two programs: a relay in front of a server.
  * @module
  */
 import { connect, createServer, type Socket } from "node:net";
 
-/** A relay that runs. */
+/** A running relay. */
 export interface Meter {
   /** Where to connect instead, `http://127.0.0.1:12345`. */
   readonly url: string;
@@ -24,7 +24,7 @@ export async function startMeter(url: string): Promise<Meter> {
     upstream.setNoDelay(true);
     client.pipe(upstream);
     upstream.pipe(client);
-    // Who is cut off by one side is cut off from the other.
+    // When one side closes the connection, the relay closes the other side.
     const cut = (): void => {
       client.destroy();
       upstream.destroy();

@@ -18,9 +18,9 @@ export interface Trend {
 }
 
 /**
- * The line of least squares. What lies on one side of the line for a while counts as fewer points
- * (by the correlation of neighbours), since memory wanders: without that the error would be told
- * far too small. Points must be in the order of x; fewer than three have no error (`NaN`).
+ * The line of least squares. Neighbours on the same side of the line count as fewer points (by their correlation),
+ * because memory drifts: without this the error would be far too small. Points must be in the order of x; fewer than
+ * three have no error (`NaN`).
  */
 export function toTrend(points: readonly (readonly [x: number, y: number])[]): Trend {
   const count = points.length;

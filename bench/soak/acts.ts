@@ -1,13 +1,13 @@
 /**
- * Things that happen to a cluster over the weeks, each on its own, for the soak.
+ * Single events in a cluster's life over weeks, for the soak.
  * @module
  */
 import type { DemoMachine } from "../../lib/simulator/xenorchestra/mod.ts";
 import { isInitialised, isNamed, type Stage } from "./stage.ts";
 
-/** What came of an act. */
+/** The result of an act. */
 export interface ActResult {
-  /** What it was about, or `""`. */
+  /** The object of the act, or `""`. */
   readonly about: string;
 }
 
@@ -17,7 +17,7 @@ const POOL_GONE_MS_MAX = 60_000;
 const HALT_MS_MAX = 20_000;
 const RETRY_MS = 5_000;
 
-/** Acts by name: they change the world and say what they were about. */
+/** Acts by name: they change the world and return their object. */
 const ACTS: Readonly<Record<ActName, Act>> = {
   move: (stage, pick) => withMachine(stage, pick, (machine) => stage.moveLive(machine)),
   moveAcrossPools: (stage, pick) =>
@@ -44,7 +44,7 @@ const ACTS: Readonly<Record<ActName, Act>> = {
       stage.setReady(machine.nodeName, "Unknown");
       const start = (): void => {
         if (!stage.machines.includes(machine)) return;
-        // Its pool may be lost just now.
+        // Its pool may be lost now.
         if (!state.read("vms", machine.vmId)) return void setTimeout(start, RETRY_MS);
         state.setPower(machine.vmId, "Running", host);
         stage.setReady(machine.nodeName, "True");
@@ -89,7 +89,7 @@ const ACTS: Readonly<Record<ActName, Act>> = {
     kubernetes.expireWatches();
     return "";
   },
-  /** Every token but the newest ceases to be valid, and a new one is there: what it is about. */
+  /** Revokes every token but the newest, and adds a new one. Returns the new token. */
   renewToken: ({ cloud }, pick) => {
     const [first, ...old] = [...cloud.auth.tokens.values()].toReversed();
     for (const { id } of old) cloud.auth.revoke(id);
@@ -97,7 +97,7 @@ const ACTS: Readonly<Record<ActName, Act>> = {
     cloud.auth.addToken(token, ADMIN, 365 * 86_400_000);
     return token;
   },
-  /** Nothing but a look: names of machines whose Nodes are not what they should be. */
+  /** Changes nothing: returns the names of machines whose Nodes are not as they should be. */
   findWrong: (stage) => {
     const { objects } = stage.kubernetes;
     const wrong = stage.machines.filter((machine) => {
@@ -105,7 +105,7 @@ const ACTS: Readonly<Record<ActName, Act>> = {
       return node === undefined || !isInitialised(node) || !stage.isPlaced(machine);
     });
     const known = new Set(stage.machines.map(({ nodeName }) => nodeName));
-    // A Node whose machine left before anybody said which one it is stays: nothing proves that it has none.
+    // A Node stays if its machine left before it had a provider ID: nothing proves that it has no machine.
     const left = objects
       .list("nodes")
       .filter((node) => !known.has(`${node.metadata.name}`) && isNamed(node));
@@ -116,7 +116,7 @@ const ACTS: Readonly<Record<ActName, Act>> = {
   },
 };
 
-/** Name of something that can happen, or be looked at. */
+/** Name of an act, or of a check. */
 export type ActName =
   | "move"
   | "moveAcrossPools"
@@ -132,7 +132,7 @@ export type ActName =
   | "renewToken"
   | "findWrong";
 
-/** Who owns the tokens. */
+/** The owner of the tokens. */
 export const ADMIN: { readonly id: string; readonly username: string; readonly password: string } =
   {
     id: "3b0c2f2e-7d51-5c61-9a53-5f0d7f0c2b11",
@@ -140,20 +140,20 @@ export const ADMIN: { readonly id: string; readonly username: string; readonly p
     password: "admin",
   };
 
-/** Lets one thing happen. @param pick From 0 up to 1 */
+/** Runs one act. @param pick From 0 up to 1 */
 export function act(stage: Stage, name: ActName, pick: number): ActResult {
   return { about: ACTS[name](stage, pick) };
 }
 
 function withMachine(stage: Stage, pick: number, change: (machine: DemoMachine) => void): string {
   const machine = stage.machines[Math.floor(pick * stage.machines.length)];
-  // What a pool that is lost holds cannot be changed either.
+  // The machines of a lost pool cannot be changed.
   if (machine === undefined || !stage.cloud.state.read("vms", machine.vmId)) return "";
   change(machine);
   return machine.nodeName;
 }
 
-/** A machine is created and its kubelet registers. Names never come again. */
+/** Creates a machine whose kubelet registers. Names are never used again. */
 function join(stage: Stage, pick: number): string {
   const { state } = stage.cloud;
   const hosts = state.list("hosts");

@@ -1,5 +1,5 @@
 /**
- * `npm run soak`: the compiled controller for a long time, while everything happens that happens to a cluster.
+ * `npm run soak`: the compiled controller for a long time, with all events of a cluster's life.
  * @module
  */
 import { existsSync } from "node:fs";
@@ -12,7 +12,7 @@ import { describeMachine } from "../meters/machine.ts";
 import { Simulators } from "../processes.ts";
 import { judge, type Sample } from "./verdict.ts";
 
-/** How often each thing happens, of all that happens. */
+/** How often each act runs, relative to all acts. */
 const WEIGHTS: readonly (readonly [ActName | "configure", weight: number])[] = [
   ["move", 400],
   ["join", 100],
@@ -31,17 +31,17 @@ const WEIGHTS: readonly (readonly [ActName | "configure", weight: number])[] = [
 const ACTS = WEIGHTS.map(([name]) => name);
 const USAGE = `Usage: npm run soak -- [options]
 
-  --minutes=N       how long (default: 30)
-  --nodes=N         how many (default: 500)
-  --seed=N          of what happens (default: the time)
-  --binary=FILE     what runs (default: dist/landfall)
-  --samples=FILE    takes samples as they come, and the log beside them
+  --minutes=N       duration (default: 30)
+  --nodes=N         number of Nodes (default: 500)
+  --seed=N          seed of the random acts (default: the time)
+  --binary=FILE     program to run (default: dist/landfall)
+  --samples=FILE    write samples to this file, and the log to FILE.log
 
-To hunt a leak:
-  --acts=NAME,NAME  only these things happen, of ${ACTS.join(", ")}
-  --gap=MS          how long after one another, on average (default: 1000)
+To find a leak:
+  --acts=NAME,NAME  run only these acts: ${ACTS.join(", ")}
+  --gap=MS          average time between two acts (default: 1000)
 
-Exit code 1 when the verdict is bad.
+The exit code is 1 if a check fails.
 `;
 
 const { minutes, count, seed, gapMs, acts, ...values } = readFlags(
@@ -68,10 +68,10 @@ const { minutes, count, seed, gapMs, acts, ...values } = readFlags(
 const SAMPLE_GAP_MS = 10_000;
 const HEARTBEAT_MS = 10_000;
 const READY_MS = 30_000;
-/** Longer than what is gone is waited for before its Node is deleted. */
+/** Longer than Landfall waits before it deletes the Node of a deleted machine. */
 const QUIET_MS = 240_000;
 const QUIET_POLL_MS = 5_000;
-/** Longer than a connection is kept that nobody uses. */
+/** Longer than an idle connection is kept. */
 const IDLE_MS_MAX = 360_000;
 const HOUR_MS = 3_600_000;
 
@@ -82,7 +82,7 @@ interface Run {
   readonly endMs: number;
 }
 
-/** Lets things happen until the end. */
+/** Runs acts until the end. */
 async function play({ simulators, controller, endMs }: Run, seed: number): Promise<void> {
   const random = new Random(seed).next;
   while (performance.now() < endMs && controller.exitCode === null) {
@@ -110,7 +110,7 @@ function chooseAct(at: number): ActName | "configure" {
   return "move";
 }
 
-/** Reads everything now and then, and scrapes the metrics as Prometheus does. */
+/** Reads all figures from time to time, and scrapes the metrics like Prometheus. */
 async function sample(run: Run, samples: Sample[]): Promise<void> {
   const { simulators, controller, startMs, endMs } = run;
   while (performance.now() < endMs && controller.exitCode === null) {
@@ -150,7 +150,7 @@ async function settle({ simulators }: Run): Promise<string> {
   }
 }
 
-/** Descriptors at rest: not more than at the start, or what is left when idle connections had the time to be closed. */
+/** Idle descriptors: at most as many as at the start, or what is left after idle connections had time to close. */
 async function countAtRest({ controller }: Run, before: number): Promise<number> {
   const endMs = performance.now() + IDLE_MS_MAX;
   for (;;) {
@@ -160,7 +160,7 @@ async function countAtRest({ controller }: Run, before: number): Promise<number>
   }
 }
 
-/** A fleet that is there already: how many may be deleted depends on how many there were ten minutes ago. */
+/** A settled fleet: the fleet limit depends on the number of Nodes ten minutes ago. */
 async function initialise(simulators: Simulators, count: number): Promise<void> {
   await using controller = await Controller.start({
     binary: values.binary,

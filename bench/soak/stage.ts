@@ -1,5 +1,5 @@
 /**
- * What happens is played on this: both simulators, the machines that are Nodes, and their kubelets.
+ * The world of the soak: both simulators, the machines that are Nodes, and their kubelets.
  * @module
  */
 import type { ApiObject, KubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
@@ -11,11 +11,11 @@ type Condition = Record<string, string>;
 const TICK_MS = 20;
 const ZONE = "topology.kubernetes.io/zone";
 
-/** Simulators and machines in one hand. */
+/** Simulators and machines together. */
 export class Stage {
   readonly kubernetes: KubernetesSimulator;
   readonly cloud: XenOrchestraSimulator;
-  /** The machines that are Nodes, or are to be; may be added to and taken from. */
+  /** The machines that are or become Nodes; may be added to and removed from. */
   readonly machines: DemoMachine[];
   #heartbeats = 0;
   #timer: Timer | undefined;
@@ -30,17 +30,17 @@ export class Stage {
     this.machines = [...machines];
   }
 
-  /** How often a kubelet said that it is well, so far. */
+  /** How often a kubelet reported that it is well, so far. */
   get heartbeats(): number {
     return this.#heartbeats;
   }
 
-  /** A kubelet registers its Node. */
+  /** Registers a Node, like its kubelet. */
   register(machine: DemoMachine): void {
     this.kubernetes.objects.createNode({ ...toFullNode(machine, toNow()) });
   }
 
-  /** Lets every kubelet say once in `periodMs` that it is well, from now on; absent: none says so. */
+  /** Lets every kubelet report once in `periodMs` that it is well, from now on; absent: none reports. */
   keepHeartbeats(periodMs: number | undefined): void {
     clearInterval(this.#timer);
     if (periodMs === undefined) return;
@@ -61,7 +61,7 @@ export class Stage {
   /**
    * Writes the conditions of a Node, if there is one.
    *
-   * @param status Of `Ready`; absent: what it is
+   * @param status Of `Ready`; absent: unchanged
    */
   setReady(name: string, status?: "True" | "Unknown"): void {
     const node = this.kubernetes.objects.getNode(name);
@@ -96,7 +96,7 @@ export class Stage {
   }
 }
 
-/** With a provider ID: somebody said which machine it is. */
+/** With a provider ID: the Node has a machine. */
 export function isNamed({ spec }: ApiObject): boolean {
   return has(spec, "providerID");
 }

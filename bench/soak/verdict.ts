@@ -1,10 +1,10 @@
 /**
- * Whether a process that ran for long is as well as it was: what was sampled, judged.
+ * Judges the samples of a process that ran for a long time: is it as well as at the start?
  * @module
  */
 import { toQuantile, toTrend, type Trend } from "../meters/statistics.ts";
 
-/** What was read at one moment. */
+/** The figures of one moment. */
 export interface Sample {
   /** Hours since the start. */
   readonly hours: number;
@@ -20,16 +20,16 @@ export interface Sample {
   readonly requests: number;
 }
 
-/** What is known at the end. */
+/** Everything that is known at the end. */
 export interface Outcome {
   readonly samples: readonly Sample[];
-  /** All that was logged, one JSON record a line. */
+  /** The whole log, one JSON record a line. */
   readonly log: string;
-  /** Absent: it had to be killed, or had ended before it was asked to. */
+  /** Absent: it had to be killed, or had exited before it was asked to. */
   readonly exitCode: number | undefined;
-  /** Names of Nodes that were not right when all had been quiet for a while. */
+  /** Names of Nodes that were not right after a quiet time. */
   readonly wrong: string;
-  /** Descriptors at rest, before anything happened and after all: in between, as many as are connected. */
+  /** Idle descriptors, before and after everything: in between, as many as there are connections. */
   readonly descriptors: { readonly before: number; readonly after: number };
 }
 
@@ -40,16 +40,16 @@ export interface Finding {
   readonly isFine: boolean;
 }
 
-/** What grows slower than this is no matter, MiB an hour. */
+/** Slower growth does not matter, in MiB an hour. */
 const SLOPE_MAX = 1;
-/** A slope is real when it is so many standard errors above zero. */
+/** A slope is real when it is this many standard errors above zero. */
 const ERRORS = 2;
-/** The heap grows until it is collected, which takes minutes: only what is left then is held. */
+/** The heap grows until it is collected, which takes minutes: only what is left after that counts. */
 const COLLECTED_WITHIN_HOURS = 3 / 60;
-/** Of descriptors and threads: a request or two may be under way at one time and not at the other. */
+/** Of descriptors and threads: one or two requests may be running at one time and not at the other. */
 const MORE_MAX = 2;
 
-/** Judges. What the first third shows counts as warming up. */
+/** Judges the samples. Growth in the first third counts as warming up. */
 export function judge({
   samples,
   log,
@@ -98,7 +98,7 @@ function toLows(samples: readonly Sample[]): readonly Sample[] {
 }
 
 function toSlopeFinding(what: string, { slope, error }: Trend): Finding {
-  // Without a standard error nothing is shown to grow.
+  // Without a standard error no growth is proven.
   const isReal = slope > ERRORS * error;
   return {
     title: `${what}: slope over the later two thirds`,
@@ -121,7 +121,7 @@ function toThreadsFinding(later: readonly Sample[]): Finding {
   };
 }
 
-/** Lines that should not be there; what is no JSON was written by the runtime. */
+/** Lines that should not be there; a line that is not JSON was written by the runtime. */
 function findBadRecords(log: string): readonly string[] {
   return log.split("\n").filter((line) => {
     if (line === "") return false;

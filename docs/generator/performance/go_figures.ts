@@ -11,7 +11,7 @@ const FIGURES: readonly (readonly [figure: string, measured: string])[] = [
   ["resident, 5,000 Nodes settled", "144 MiB"],
   ["1,000 Nodes at once, until all are initialised", "148 s; 14.6 s with raised limits"],
   ["… requests to Xen Orchestra", "3,000"],
-  ["a minute of rest with 1,000 Nodes: requests to Xen Orchestra", "1,200"],
+  ["one idle minute with 1,000 Nodes: requests to Xen Orchestra", "1,200"],
   ["… processor time", "0.5 s"],
   ["live migration until the labels are right", "179 s"],
   ["not Ready until the shutdown taint, VM long halted", "2.7 s"],

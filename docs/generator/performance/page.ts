@@ -126,7 +126,7 @@ every change.
 ## Goals
 
 ${toTable(["figure", "measured", "goal", ""], rows)}
-In a minute of rest nothing changes. Kubelets write heartbeats into the status of their Nodes. For each heartbeat
+In an idle minute nothing changes. Kubelets write heartbeats into the status of their Nodes. For each heartbeat
 Landfall reads the whole Node, and keeps nothing of it. The resident memory without Nodes is mostly the program's
 own file. The processes of a machine share it, and the kernel takes it back when memory is short. Memory that the
 kernel cannot take back is called anonymous.

@@ -1,19 +1,19 @@
 /**
- * Answers of the simulated API server to "may I?".
+ * Answers of the simulated API server to access reviews.
  * @module
  */
 import { badRequest } from "./api_error.ts";
 import type { Faults } from "./faults.ts";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "./patches/json.ts";
 
-/** Where reviews of one's own access are posted. */
+/** Where reviews of the user's own access are posted. */
 export const ACCESS_REVIEW_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 /**
  * Answers a SelfSubjectAccessReview: yes, unless {@linkcode Faults.deny} says no.
  *
  * @param body What was posted
- * @throws ApiError 400 when it asks about nothing
+ * @throws ApiError 400 when it names no verb or resource
  */
 export function reviewAccess(faults: Faults, body: Json): JsonObject {
   const spec = isObject(body) ? objectAt(body, "spec") : {};

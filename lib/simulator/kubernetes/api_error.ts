@@ -5,13 +5,13 @@
 import type { FaultRule } from "./faults.ts";
 import type { JsonObject } from "./patches/json.ts";
 
-/** What a Status object may carry beyond code, reason and message. */
+/** What a Status object may contain besides code, reason and message. */
 export interface ApiErrorOptions {
   /** The `details` of the Status. */
   readonly details?: JsonObject;
   /** Sent as header `Retry-After` and as `details.retryAfterSeconds`. */
   readonly retryAfterSeconds?: number;
-  /** `metadata.continue` of the Status: how to go on after an expired page. */
+  /** `metadata.continue` of the Status: how to continue after an expired page. */
   readonly continue?: string;
 }
 
@@ -48,7 +48,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What an error is about. */
+/** The subject of an error. */
 export interface ErrorSubject {
   readonly group: string;
   /** Plural name. */
@@ -82,7 +82,7 @@ export function noSuchPath(): ApiError {
   });
 }
 
-/** 409: an object of that name is there already. */
+/** 409: an object with that name exists already. */
 export function alreadyExists(subject: ErrorSubject): ApiError {
   const message = `${qualified(subject)} "${subject.name}" already exists`;
   return new ApiError(409, "AlreadyExists", message, { details: detailsOf(subject) });
@@ -91,13 +91,13 @@ export function alreadyExists(subject: ErrorSubject): ApiError {
 const STALE =
   "the object has been modified; please apply your changes to the latest version and try again";
 
-/** 409: the write was based on an old version, or on another object of the same name. */
+/** 409: the write was based on an old version, or on another object with the same name. */
 export function conflict(subject: ErrorSubject, cause: string = STALE): ApiError {
   const message = `Operation cannot be fulfilled on ${qualified(subject)} "${subject.name}": ${cause}`;
   return new ApiError(409, "Conflict", message, { details: detailsOf(subject) });
 }
 
-/** 409: others manage these fields, and what is applied sets them to something else. */
+/** 409: others manage these fields, and the applied object sets them to other values. */
 export function applyConflict(fields: readonly string[]): ApiError {
   const causes = fields.map((field) => ({
     reason: "FieldManagerConflict",
@@ -133,7 +133,7 @@ export function badRequest(message: string): ApiError {
   return new ApiError(400, "BadRequest", message);
 }
 
-/** 410: the version asked for is no longer kept. */
+/** 410: the requested version is no longer kept. */
 export function expired(message: string, continueToken?: string): ApiError {
   const options = continueToken === undefined ? {} : { continue: continueToken };
   return new ApiError(410, "Expired", message, options);

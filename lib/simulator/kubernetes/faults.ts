@@ -1,5 +1,5 @@
 /**
- * Switches for what can go wrong with an API server.
+ * Switches for the failures of an API server.
  * @module
  */
 import type { RequestFacts } from "./requests/log.ts";
@@ -24,13 +24,13 @@ export interface FaultRule {
   readonly times?: number;
 }
 
-/** Something that the client may not do. Members that are absent match everything. */
+/** A right that the client lacks. Members that are absent match everything. */
 export interface Denial {
   /** As in {@linkcode FaultRule}. */
   readonly verb?: string;
   /** As in {@linkcode FaultRule}. */
   readonly resource?: string;
-  /** `""` for all namespaces, and for kinds without. */
+  /** `""` for all namespaces, and for cluster-scoped kinds. */
   readonly namespace?: string;
 }
 
@@ -43,12 +43,12 @@ export class Faults {
   delayMs = 0;
   /** Watches stay open but send nothing, bookmarks included. @default false */
   silentWatches = false;
-  /** How a watch from a version that is gone is refused. @default "stream", as the real server does */
+  /** How a watch from a version that is gone is refused. @default "stream", as on the real server */
   goneForm: GoneForm = "stream";
   readonly #denials = new Set<Denial>();
   #rules: { readonly rule: FaultRule; left: number }[] = [];
 
-  /** Refuses matching requests from now on. Returns what ends that. */
+  /** Refuses matching requests from now on. Returns the function that ends this. */
   refuse(rule: FaultRule): () => void {
     const entry = { rule, left: rule.times ?? Infinity };
     this.#rules.push(entry);
@@ -58,14 +58,15 @@ export class Faults {
   }
 
   /**
-   * Takes a right away from now on: reviews of access say no, and such requests get 403. Returns what gives it back.
+   * Removes a right from now on: access reviews say no, and such requests get 403. Returns the function that restores
+   * it.
    */
   deny(denial: Denial): () => void {
     this.#denials.add(denial);
     return () => this.#denials.delete(denial);
   }
 
-  /** Whether a right was taken away. */
+  /** Whether a right was removed. */
   denies(wanted: Required<Denial>): boolean {
     return [...this.#denials].some(
       ({ verb = wanted.verb, resource = wanted.resource, namespace = wanted.namespace }) =>

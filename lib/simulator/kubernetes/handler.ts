@@ -35,7 +35,7 @@ const PATCH_TYPES = [
 ];
 const APPLY_TYPE = "application/apply-patch+yaml";
 
-/** What the handler works on. */
+/** What the handler needs. */
 export interface HandlerContext {
   readonly clock: Clock;
   readonly registry: Registry;
@@ -51,7 +51,7 @@ interface Call {
   readonly form: Form;
 }
 
-/** Answers one request. Refusals become Status bodies; it never throws but for a bug of its own. */
+/** Answers one request. Refusals become Status bodies; it throws only because of its own bugs. */
 export async function handle(context: HandlerContext, request: Request): Promise<Response> {
   const url = new URL(request.url);
   const path = parseApiPath(url.pathname, context.registry.kinds);
@@ -91,7 +91,7 @@ export async function handle(context: HandlerContext, request: Request): Promise
   }
 }
 
-/** What is below a group that is not built in is passed on to a server that knows no Status. */
+/** A path below a group that is not built in goes to a server that knows no Status. */
 function discoverOrPass({ registry }: HandlerContext, path: string, request: Request): Response {
   try {
     return discover(path, request, registry.kinds);
@@ -184,7 +184,7 @@ async function update(context: HandlerContext, call: Call): Promise<Response> {
     throw invalid(subjectOf(path), [{ field, reason: "FieldValueInvalid", message }]);
   }
   const replace = (before: ApiObject): JsonObject => {
-    // A UID in a PUT is a precondition; in a patch it is a change that cannot be.
+    // A UID in a PUT is a precondition; in a patch it is a change that is not possible.
     checkPrecondition(path, "UID", [stringAt(metadata, "uid") || undefined, before.metadata.uid]);
     return body;
   };
@@ -192,7 +192,7 @@ async function update(context: HandlerContext, call: Call): Promise<Response> {
   return reply(encodeObject(path.kind, stored, call.form), { headers });
 }
 
-/** A whole object. Of what kind it is must be said where the server has no type for it. */
+/** A whole object. It must name its kind if the server has no type for it. */
 async function readWhole({ path, request }: Call): Promise<JsonObject> {
   const body = requireObject(await readBody(request, BODY_TYPES));
   return path.kind.isCustom ? requireTyped(path, body) : body;
@@ -206,7 +206,7 @@ function requireTyped({ kind }: ApiPath, body: JsonObject): JsonObject {
 
 async function patch(context: HandlerContext, call: Call): Promise<Response> {
   const { path } = call;
-  // Without a schema nobody knows how lists merge.
+  // Without a schema it is unknown how lists merge.
   const types = path.kind.isCustom ? PATCH_TYPES.slice(0, 2) : PATCH_TYPES;
   const type = mediaTypeOf(call.request);
   if (type === APPLY_TYPE) return apply(context, call);
@@ -261,7 +261,7 @@ async function remove(context: HandlerContext, call: Call): Promise<Response> {
   return reply(JSON.stringify({ ...head, details }));
 }
 
-/** `fieldValidation` and `dryRun` of a write. Warnings land in the headers while it runs. */
+/** `fieldValidation` and `dryRun` of a write. Warnings go into the headers while it runs. */
 function writeOptionsOf(call: Call): {
   readonly options: WriteOptions;
   readonly headers: Record<string, string>;

@@ -9,7 +9,7 @@ import type { Registry } from "./registry.ts";
 import { parseFieldSelector, parseLabelSelector, type Selector } from "./selectors.ts";
 import type { Stored } from "./store.ts";
 
-/** What a list holds and what stands in its metadata. */
+/** The content of a list and of its metadata. */
 export interface List {
   readonly items: readonly Stored[];
   readonly resourceVersion: string;
@@ -17,7 +17,7 @@ export interface List {
   readonly remainingItemCount?: number;
 }
 
-/** Where objects are to be listed. `namespace` is `""` for all. */
+/** Where to list objects. `namespace` is `""` for all. */
 export interface Scope {
   readonly kind: Kind;
   readonly namespace: string;
@@ -25,7 +25,7 @@ export interface Scope {
   readonly name: string;
 }
 
-/** Which objects a query and a scope mean. @throws ApiError 400 */
+/** The objects that a query and a scope select. @throws ApiError 400 */
 export function toSelector(scope: Scope, query: URLSearchParams): Selector {
   const byLabel = parseLabelSelector(query.get("labelSelector") ?? "");
   const byField = parseFieldSelector(scope.kind, query.get("fieldSelector") ?? "");
@@ -37,10 +37,10 @@ export function toSelector(scope: Scope, query: URLSearchParams): Selector {
 }
 
 /**
- * Lists objects as the API server with its watch cache does: version `0` or none gives the newest state, a version
- * gives one not older; a continued list stays at the version of its first page.
+ * Lists objects like the API server with its watch cache: version `0` or none gives the newest state, a version gives
+ * one that is not older; a continued list stays at the version of its first page.
  *
- * @throws ApiError 400 for a query that cannot be read, 410 when the version is gone, 504 when it is yet to come
+ * @throws ApiError 400 for a query that cannot be read, 410 when the version is gone, 504 when it is in the future
  */
 export function listObjects(registry: Registry, scope: Scope, query: URLSearchParams): List {
   const collection = registry.collection(scope.kind);
@@ -57,7 +57,7 @@ export function listObjects(registry: Registry, scope: Scope, query: URLSearchPa
   const found = entries.filter(
     ([key, stored]) => (after === undefined || key > after) && selects(stored.object),
   );
-  // The watch cache answers version 0 whole, whatever the limit.
+  // The watch cache answers version 0 in full, with any limit.
   const ignoresLimit = query.get("resourceVersion") === "0" && page.from === undefined;
   const limit = page.limit === 0 || ignoresLimit ? found.length : page.limit;
   const shown = found.slice(0, limit);
@@ -75,7 +75,7 @@ export function listObjects(registry: Registry, scope: Scope, query: URLSearchPa
 }
 
 interface Continuation {
-  /** Version of the first page; -1 goes on at the newest state, after an expired page. */
+  /** Version of the first page; -1 continues at the newest state, after an expired page. */
   readonly version: number;
   readonly after: string;
 }

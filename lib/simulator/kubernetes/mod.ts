@@ -1,5 +1,5 @@
 /**
- * An in-memory Kubernetes API over HTTP that behaves as the real one where Landfall relies on it.
+ * An in-memory Kubernetes API over HTTP that behaves like the real one where Landfall depends on it.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -31,15 +31,15 @@ export interface KubernetesSimulatorOptions {
 export interface KubernetesSimulator {
   /** Address without a slash at the end, `http://127.0.0.1:12345`. */
   readonly url: string;
-  /** The objects, read and written without HTTP. */
+  /** The objects, for access without HTTP. */
   readonly objects: ObjectAccess;
-  /** Switches for what can go wrong. */
+  /** Switches for failures. */
   readonly faults: Faults;
-  /** What was asked. */
+  /** The requests so far. */
   readonly requests: RequestLog;
   /** How many watches are open. */
   readonly openWatches: number;
-  /** Serves one more kind from now on, as a CustomResourceDefinition has it done. */
+  /** Serves one more kind from now on, like a CustomResourceDefinition. */
   installKind(kind: CustomKind): void;
   /** Removes an installed kind with all its objects, and ends its watches. @throws TypeError when there is none */
   removeKind(plural: string): void;
@@ -51,11 +51,11 @@ export interface KubernetesSimulator {
   sendBookmarks(): void;
   /** Forgets all changes so far: older versions are answered with 410. */
   compact(): void;
-  /** Ends all connections. A kubeconfig or client of it is of no use afterwards. */
+  /** Closes all connections. A kubeconfig or client of it is useless afterwards. */
   stop(): Promise<void>;
 }
 
-/** Starts a simulated API server on 127.0.0.1. It asks for no credentials and ignores any. */
+/** Starts a simulated API server on 127.0.0.1. It needs no credentials and ignores any. */
 export function startKubernetesSimulator(options: KubernetesSimulatorOptions): KubernetesSimulator {
   const { clock } = options;
   const registry = new Registry(clock, options.historyMax ?? 10_000);
@@ -66,7 +66,7 @@ export function startKubernetesSimulator(options: KubernetesSimulatorOptions): K
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: options.port ?? 0,
-    // A silent watch is no dead connection.
+    // A silent watch is not a dead connection.
     idleTimeout: 0,
     fetch: (request) => handle(context, request),
   });

@@ -1,5 +1,5 @@
 /**
- * The objects of a simulator, for stories and tests that play kubelet, person or cloud.
+ * The objects of a simulator, for stories and tests that act as kubelet, operator or cloud.
  * @module
  */
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
@@ -7,12 +7,12 @@ import { applyMergePatch } from "./patches/merge_patch.ts";
 import type { Registry } from "./registry.ts";
 import type { Target } from "./writes.ts";
 
-/** An object to be created: `metadata.name` is all it needs. */
+/** A new object: only `metadata.name` is required. */
 export interface ObjectInput extends JsonObject {
   readonly metadata: JsonObject;
 }
 
-/** Which object. */
+/** Names one object. */
 export interface ObjectName {
   readonly name: string;
   /** Absent for cluster-scoped kinds. */
@@ -20,8 +20,8 @@ export interface ObjectName {
 }
 
 /**
- * Reads and writes by the same rules as requests, without HTTP and without entries in the request log.
- * Kinds are named by their plural (`nodes`). Objects that come out are never changed afterwards.
+ * Reads and writes by the same rules as requests, but without HTTP and without entries in the request log.
+ * Kinds are named by their plural (`nodes`). Returned objects never change afterwards.
  * Every method throws a `TypeError` for an unknown kind.
  */
 export class ObjectAccess {
@@ -31,7 +31,7 @@ export class ObjectAccess {
     this.#registry = registry;
   }
 
-  /** The object as it stands, or `undefined`. */
+  /** The object now, or `undefined`. */
   get(plural: string, name: ObjectName): ApiObject | undefined {
     const target = this.#toTarget(plural, name);
     return this.#registry.has(target) ? this.#registry.read(target).object : undefined;
@@ -47,7 +47,7 @@ export class ObjectAccess {
       .filter((object) => namespace === undefined || object.metadata["namespace"] === namespace);
   }
 
-  /** @throws ApiError as a POST would be refused */
+  /** @throws ApiError like a refused POST */
   create(plural: string, object: ObjectInput): ApiObject {
     const { name, namespace } = object.metadata;
     const target = this.#toTarget(plural, {
@@ -60,7 +60,7 @@ export class ObjectAccess {
   /**
    * Applies a merge patch to the object, or to its subresource.
    *
-   * @throws ApiError as a PATCH would be refused
+   * @throws ApiError like a refused PATCH
    */
   patch(
     plural: string,
@@ -71,7 +71,7 @@ export class ObjectAccess {
     return this.#registry.update(target, (before) => applyMergePatch(before, patch)).object;
   }
 
-  /** Whether there was something to delete. An object with finalizers stays, marked. */
+  /** Whether there was an object to delete. An object with finalizers stays, marked as deleted. */
   delete(plural: string, name: ObjectName): boolean {
     const target = this.#toTarget(plural, name);
     if (!this.#registry.has(target)) return false;

@@ -35,10 +35,10 @@ import {
 } from "./writes.ts";
 import { validate } from "./schema/validation.ts";
 
-/** Who applies. */
+/** The manager that applies. */
 export interface ApplyOptions {
   readonly manager: string;
-  /** Takes over what others manage. */
+  /** Takes fields over from other managers. */
   readonly force: boolean;
 }
 
@@ -65,7 +65,7 @@ export class Registry {
     }
   }
 
-  /** What is served just now: what is built in, then what was installed. */
+  /** The kinds that are served now: the built-in ones, then the installed ones. */
   get kinds(): readonly Kind[] {
     return [...this.#collections.keys()];
   }
@@ -78,7 +78,7 @@ export class Registry {
     );
   }
 
-  /** Removes an installed kind and, whatever their finalizers, all its objects. @throws TypeError when there is none */
+  /** Removes an installed kind and all its objects, even with finalizers. @throws TypeError when there is none */
   uninstall(plural: string): Kind {
     const kind = this.kinds.find((one) => one.isCustom && one.plural === plural);
     if (kind === undefined) throw new TypeError(`Cannot remove kind: ${plural}`);
@@ -105,7 +105,7 @@ export class Registry {
     return stored;
   }
 
-  /** @throws ApiError 409 when it is there, 404 without its namespace, 400 or 422 when it is wrong */
+  /** @throws ApiError 409 when it exists, 404 without its namespace, 400 or 422 when it is wrong */
   create(target: Target, body: JsonObject, options: WriteOptions = {}): Stored {
     const named = this.#named(target, body);
     const object = toKept(named, body, options);
@@ -131,7 +131,7 @@ export class Registry {
   }
 
   /**
-   * Stores what `change` makes of the object, if that is anything new.
+   * Stores the result of `change`, if it differs from the object.
    *
    * @throws ApiError 404, 409 when `change` gives an old version or another UID, 400 or 422 when it is wrong
    */
@@ -160,7 +160,7 @@ export class Registry {
   }
 
   /**
-   * Makes the object what one manager wants of it, and creates it when it is not there.
+   * Applies what one manager wants, and creates the object when it does not exist.
    *
    * @throws ApiError as {@linkcode create} and {@linkcode update} do; 409 where others changed a field, without `force`
    */

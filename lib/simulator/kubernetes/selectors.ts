@@ -6,7 +6,7 @@ import { badRequest } from "./api_error.ts";
 import { isObject, objectAt, stringAt, type ApiObject, type Json } from "./patches/json.ts";
 import type { Kind } from "./schema/kinds.ts";
 
-/** Whether an object is meant. */
+/** Whether an object is selected. */
 export type Selector = (object: ApiObject) => boolean;
 
 /**
@@ -45,7 +45,7 @@ function labelOf(object: ApiObject, key: string): string | undefined {
 /**
  * Reads a field selector: `path=value`, `path==value`, `path!=value`, joined by commas.
  *
- * @throws ApiError 400 for a field that the kind cannot be selected by
+ * @throws ApiError 400 for a field that this kind has no selector for
  */
 export function parseFieldSelector(kind: Kind, text: string): Selector {
   const tests = text

@@ -1,10 +1,10 @@
 /**
- * What the simulated API server holds: the objects, one counter of versions, and the changes of late for watches.
+ * The content of the simulated API server: the objects, one counter of versions, and the recent changes for watches.
  * @module
  */
 import type { ApiObject } from "./patches/json.ts";
 
-/** One version of an object. Its JSON is made once, however many watches and lists send it. */
+/** One version of an object. Its JSON is made once for all watches and lists. */
 export class Stored {
   readonly object: ApiObject;
   #json: string | undefined;
@@ -25,13 +25,13 @@ export interface Change {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly resourceVersion: number;
   readonly key: string;
-  /** After the write; of a deletion the last state, with the version of the deletion. */
+  /** After the write; for a deletion the last state, with the version of the deletion. */
   readonly current: Stored;
   /** Before the write. */
   readonly previous: Stored | undefined;
 }
 
-/** Hands out versions: one counter for all kinds, as etcd does. */
+/** Creates versions: one counter for all kinds, as in etcd. */
 export class VersionCounter {
   #last: number;
 
@@ -53,8 +53,8 @@ export class VersionCounter {
 /**
  * Objects of one kind by `name` or `namespace/name`, and their last changes.
  *
- * Assumptions: keys sort as etcd sorts them. Changes older than the window, or compacted, are gone: whoever asks
- * for them learns so ({@linkcode Collection.changesSince} gives `undefined`).
+ * Assumptions: keys sort as etcd sorts them. Changes older than the window, or compacted, are gone:
+ * {@linkcode Collection.changesSince} then returns `undefined`.
  */
 export class Collection {
   readonly #versions: VersionCounter;
@@ -125,7 +125,7 @@ export class Collection {
     return current;
   }
 
-  /** Removes an object; its last state goes out with the version of the removal. */
+  /** Removes an object; watches get its last state with the version of the removal. */
   remove(key: string): Stored | undefined {
     const previous = this.#objects.get(key);
     if (previous === undefined) return undefined;
@@ -144,7 +144,7 @@ export class Collection {
     return this.#history.at(-1)?.resourceVersion ?? 0;
   }
 
-  /** Calls `listener` with each change from now on. Returns what ends that. */
+  /** Calls `listener` with each change from now on. Returns the function that ends this. */
   subscribe(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,18 +1,18 @@
 /**
- * Objects as rows, the form in which `kubectl get` asks for them.
+ * Objects as rows, the form that `kubectl get` requests.
  * @module
  */
 import { apiVersionOf, type Kind } from "./schema/kinds.ts";
 import { isArray, isObject, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
 
-/** How a table is to be made. */
+/** How to make a table. */
 export interface TableOptions {
-  /** What each row carries beside its cells. */
+  /** What each row contains besides its cells. */
   readonly includeObject: "None" | "Metadata" | "Object";
   /** Wall-clock time in milliseconds, for ages. */
   readonly nowMs: number;
-  /** Left out in all but the first event of a watch. @default true */
+  /** Omitted in all but the first event of a watch. @default true */
   readonly withColumns?: boolean;
   readonly resourceVersion?: string;
 }

@@ -12,20 +12,20 @@ import type { Kind } from "./schema/kinds.ts";
 import type { Selector } from "./selectors.ts";
 import type { Change, Collection, Stored } from "./store.ts";
 
-// A watch that names no time-out gets one between 30 and 60 minutes from the real server.
+// A watch without a time-out gets one between 30 and 60 minutes from the real server.
 const TIMEOUT_DEFAULT_MS = 30 * 60_000;
 const BOOKMARK_INTERVAL_MS = 60_000;
 // The real server sends a last bookmark this long before a watch ends.
 const BOOKMARK_LEAD_MS = 2000;
 
-/** What a watch stands on. */
+/** What a watch needs. */
 export interface WatchContext {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly faults: Faults;
 }
 
-/** Open watches, and the hand that ends them. */
+/** Open watches, and the way to end them. */
 export class Watches {
   readonly #context: WatchContext;
   readonly #open = new Set<Watch>();
@@ -41,7 +41,7 @@ export class Watches {
   }
 
   /**
-   * Opens a watch. The stream ends by its time-out, by a drop, or when the reader goes.
+   * Opens a watch. The stream ends by its time-out, by a drop, or when the reader closes it.
    *
    * @throws ApiError 400 for a query that cannot be read; 410 when the version is gone and `goneForm` is `http`
    */
@@ -70,8 +70,8 @@ export class Watches {
             controller.close();
           };
           watch = new Watch(scope, { form, selects, send, end, faults, clock });
-          // Bun holds the headers back until there is a body: a blank before the first line, which
-          // JSON ignores, lets the client see at once that its watch is open.
+          // Bun holds the headers back until there is a body: a blank before the first line, which JSON ignores, shows
+          // the client at once that its watch is open.
           send(" ");
           if (gone !== undefined) {
             watch.fail(gone);
@@ -94,12 +94,12 @@ export class Watches {
     );
   }
 
-  /** Ends all open watches cleanly, as a server that restarts politely does. */
+  /** Ends all open watches cleanly, like a server that restarts in good order. */
   drop(): void {
     for (const watch of this.#open) watch.end();
   }
 
-  /** Ends the watches of a kind that is served no more. */
+  /** Ends the watches of a kind that is no longer served. */
   endOf(kind: Kind): void {
     for (const watch of this.#open) if (watch.kind === kind) watch.end();
   }
@@ -145,7 +145,7 @@ class Watch {
     return this.#scope.kind;
   }
 
-  /** Sends a change as this watch's selector sees it: an object may enter or leave what is selected. */
+  /** Sends a change as this watch's selector sees it: an object may start or stop matching. */
   readonly pass = (change: Change): void => {
     const { selects } = this.#parts;
     const was = change.previous !== undefined && selects(change.previous.object);
@@ -154,7 +154,7 @@ class Watch {
     else if (was) this.#sendObject("DELETED", change.current);
   };
 
-  /** Sends an object as it stands, at the start of a watch. */
+  /** Sends an object in its current state, at the start of a watch. */
   show(stored: Stored): void {
     if (this.#parts.selects(stored.object)) this.#sendObject("ADDED", stored);
   }
@@ -164,7 +164,7 @@ class Watch {
     this.#parts.send(encodeEvent("BOOKMARK", encodeBookmark(this.#scope.kind, version)));
   }
 
-  /** Says that all there was at the start has been sent (`sendInitialEvents`). */
+  /** Says that all initial objects have been sent (`sendInitialEvents`). */
   endInitial(version: number): void {
     const { faults, send } = this.#parts;
     if (faults.silentWatches) return;
@@ -184,7 +184,7 @@ class Watch {
   #sendObject(type: string, stored: Stored): void {
     const { form, faults, send, clock } = this.#parts;
     if (faults.silentWatches) return;
-    // Ages are those of the moment, not of when the watch began.
+    // Ages are computed now, not when the watch began.
     const now = { nowMs: clock.now(), withColumns: !this.#sentColumns };
     const table = form.table && { ...form.table, ...now };
     this.#sentColumns = true;
@@ -209,10 +209,10 @@ async function keepTime(
   const last = end - BOOKMARK_LEAD_MS;
   try {
     for (let now = clock.monotonic(); now < end; now = clock.monotonic()) {
-      // Timers may fire a little early: what is due within a millisecond has been.
+      // Timers may fire a little early: a time-out within a millisecond counts as over.
       const next = now < last - 1 ? Math.min(now + BOOKMARK_INTERVAL_MS, last) : end;
       await clock.sleep(next - now, signal);
-      // The real server marks nothing as long as nothing has changed since the watch began.
+      // The real server sends no bookmark while nothing has changed since the watch began.
       if (next !== end && collection.lastChange > first) watch.bookmark(collection.lastChange);
     }
     watch.end();

@@ -1,5 +1,5 @@
 /**
- * What a write may change of an object, and what must hold for it.
+ * What a write may change in an object, and its conditions.
  * @module
  */
 import { badRequest, conflict, invalid, type ErrorSubject } from "./api_error.ts";
@@ -9,7 +9,7 @@ import { apiVersionOf, type Kind } from "./schema/kinds.ts";
 import { normalize } from "./schema/schema.ts";
 import type { Stored } from "./store.ts";
 
-/** Which object a write is about. `namespace` is `""` for cluster-scoped kinds. */
+/** The object of a write. `namespace` is `""` for cluster-scoped kinds. */
 export interface Target {
   readonly kind: Kind;
   readonly namespace: string;
@@ -18,21 +18,21 @@ export interface Target {
   readonly subresource: string;
 }
 
-/** What must hold for a delete. */
+/** Conditions of a delete. */
 export interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
 
-/** How a write is to be taken. */
+/** How to do a write. */
 export interface WriteOptions {
-  /** Told the fields that the server does not know, before anything is stored. May throw. */
+  /** Called with the fields that the server does not know, before anything is stored. May throw. */
   readonly onUnknown?: (paths: readonly string[]) => void;
   /** Everything is checked and nothing is stored. @default false */
   readonly dryRun?: boolean;
 }
 
-/** What a delete left: nothing, or an object that waits for its finalizers. */
+/** The result of a delete: nothing, or an object that waits for its finalizers. */
 export interface Deletion {
   readonly stored: Stored;
   readonly gone: boolean;
@@ -50,7 +50,7 @@ export function subjectOf(target: Target): ErrorSubject {
 }
 
 /**
- * The body of a write as the server keeps it: known fields, and the name and namespace of its path.
+ * The body of a write as the server stores it: known fields, and the name and namespace of its path.
  *
  * @throws ApiError 400 for another kind, or a value of the wrong type
  */
@@ -75,7 +75,7 @@ export function toKept(target: Target, body: JsonObject, options: WriteOptions):
 }
 
 /**
- * Refuses a body made from an old version, or from another object of that name.
+ * Refuses a body made from an old version, or from another object with the same name.
  *
  * @throws ApiError 409, or 422 for the UID of another object
  */
@@ -91,7 +91,7 @@ export function checkIdentity(target: Target, before: ApiObject, proposed: JsonO
   throw invalid(subjectOf(target), [problem]);
 }
 
-/** Puts back what a write by this path cannot change: identity, and `spec` or `status`. */
+/** Restores what a write to this path cannot change: identity, and `spec` or `status`. */
 export function carryOver(target: Target, before: ApiObject, proposed: JsonObject): JsonObject {
   const { uid, creationTimestamp, resourceVersion } = before.metadata;
   const deletion = Object.fromEntries(
@@ -105,7 +105,7 @@ export function carryOver(target: Target, before: ApiObject, proposed: JsonObjec
   const own = { uid, creationTimestamp, resourceVersion, ...deletion };
   const metadata = { ...objectAt(proposed, "metadata"), ...own };
   if (!target.kind.hasStatus) return { ...proposed, metadata };
-  // Each way of writing keeps what belongs to the other (registry strategies of the API server).
+  // Each way of writing keeps the fields of the other (registry strategies of the API server).
   const foreign = target.subresource === "status" ? "spec" : "status";
   const kept = before[foreign];
   return {
@@ -116,7 +116,7 @@ export function carryOver(target: Target, before: ApiObject, proposed: JsonObjec
 }
 
 /**
- * The generation of an object of an installed kind after a write: one more when more than metadata and status changes.
+ * The generation of an object of an installed kind after a write: one more if more than metadata and status changes.
  *
  * @param after Absent: it was marked as deleted, which counts
  */
@@ -133,7 +133,7 @@ export function toGeneration(
   return { generation: isSame ? generation : generation + 1 };
 }
 
-/** The object with what the server sets in its metadata. */
+/** The object with the metadata that the server sets. */
 export function withMetadata(object: JsonObject, own: JsonObject): ApiObject {
   const metadata = { ...objectAt(object, "metadata"), ...own };
   return {
@@ -148,7 +148,7 @@ export function withMetadata(object: JsonObject, own: JsonObject): ApiObject {
   };
 }
 
-/** Refuses unless what is wanted, if anything, is what is. @throws ApiError 409 */
+/** Refuses a precondition that does not hold. @throws ApiError 409 */
 export function checkPrecondition(
   target: Target,
   what: string,

@@ -1,5 +1,5 @@
 /**
- * Who may ask: users, cookie tokens, Basic with its brake, and tokens that are minted and renewed.
+ * Authentication: users, cookie tokens, Basic with its delay after a failure, and tokens that are minted and renewed.
  * @module
  */
 import { randomBytes } from "node:crypto";
@@ -22,13 +22,13 @@ export interface XoToken {
   client?: { id: string };
 }
 
-/** What a client sent to say who it is. */
+/** The credentials of a request. */
 export interface AuthHeaders {
   readonly cookie: string | undefined;
   readonly authorization: string | undefined;
 }
 
-/** A request that is turned away: the status and what `error` says. */
+/** A refused request: the status and the text of `error`. */
 export class AuthError extends Error {
   override readonly name = "AuthError";
   readonly status: number;
@@ -58,7 +58,10 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   year: 365.25 * DAY_MS,
 };
 
-/** Users and tokens. A failed Basic try brakes the next ones of that user for two seconds, right password or not. */
+/**
+ * Users and tokens. A failed Basic try refuses the next ones of that user for two seconds, even with the right
+ * password.
+ */
 export class Auth {
   readonly #clock: Clock;
   #users: readonly XoUser[];
@@ -75,7 +78,7 @@ export class Auth {
     return this.#tokens;
   }
 
-  /** Who sent the credentials; `undefined` without any. @throws {AuthError} when they are not accepted */
+  /** The user of the credentials; `undefined` without any. @throws {AuthError} when they are not accepted */
   identify({ cookie, authorization }: AuthHeaders): XoUser | undefined {
     const token = readCookie(cookie ?? "");
     if (token !== undefined && authorization !== undefined) {
@@ -94,7 +97,7 @@ export class Auth {
     return token;
   }
 
-  /** Makes a user again, as in a restored database: name and password stay, the ID is another, its tokens are gone. */
+  /** Creates a user again, as in a restored database: name and password stay, the ID is new, its tokens are gone. */
   remake(username: string, id: string): void {
     const before = this.#users.find((user) => user.username === username);
     this.#users = this.#users.map((user) => (user === before ? { ...user, id } : user));
@@ -103,7 +106,7 @@ export class Auth {
     }
   }
 
-  /** Takes a token away. */
+  /** Removes a token. */
   revoke(id: string): void {
     this.#tokens.delete(id);
   }
@@ -111,7 +114,7 @@ export class Auth {
   /**
    * Mints a token; the same client ID of the same user gets the same token with a new expiration.
    *
-   * @param body What was posted: `description`, `expiresIn` (milliseconds or words like `30 days`), `client.id`
+   * @param body The posted body: `description`, `expiresIn` (milliseconds or words like `30 days`), `client.id`
    * @throws {AuthError} with 500 when `expiresIn` is out of range, as the real server
    */
   mint(user: XoUser, body: Readonly<Record<string, unknown>>): XoToken {

@@ -17,21 +17,21 @@ import {
   type XoRecord,
 } from "./records.ts";
 
-/** A machine as the kubelet on it sees it. */
+/** A machine as its kubelet sees it. */
 export interface DemoMachine {
   /** Name of the Node: the host name of the guest, which is not always the name of the VM. */
   readonly nodeName: string;
   readonly vmId: string;
   /** What the kubelet reports as system UUID: byte-swapped in its first three groups for a UEFI guest. */
   readonly systemUuid: string;
-  /** Address of the first interface; absent when the guest tells none. */
+  /** Address of the first interface; absent when the guest reports none. */
   readonly address?: string;
 }
 
-/** A world and what the kubelets in it would say. */
+/** A world and what its kubelets report. */
 export interface DemoWorld {
   readonly world: World;
-  /** The machines that are to be Nodes, by the name of the Node. */
+  /** The machines that become Nodes, by the name of the Node. */
   readonly machines: ReadonlyMap<string, DemoMachine>;
 }
 
@@ -130,7 +130,7 @@ function demoGuests(
     { ...node("worker-uefi", "xcp-par-3", 23), firmware: "uefi", cpus: 8, memoryBytes: 16 * GIB },
     { ...node("worker-3", "xcp-lyo-1", 31), memoryBytes: 8 * GIB },
     { ...node("worker-4", "xcp-lyo-2", 32), memoryBytes: 8 * GIB },
-    // Names of virtual machines are free text; the guest calls itself something a host name can be.
+    // Names of virtual machines are free text; the guest uses a valid host name.
     { ...node("nœud-1", "xcp-lyo-1", 33), nodeName: "noeud-1" },
     { ...node('worker "odd" (name) | x:y & #1', "xcp-lyo-2", 34), nodeName: "worker-odd" },
     { name: "bastion", poolId: paris, hostId: hosts["xcp-par-2"], addresses: at("paris", 5) },
@@ -150,7 +150,7 @@ export function createFleet(count: number): DemoWorld {
   const perHost = 25;
   const hostsPerPool = 20;
   const needed = Math.max(1, Math.ceil(count / perHost));
-  // A machine cannot move where there is no second host.
+  // A machine cannot move without a second host.
   const hostCount = needed % hostsPerPool === 1 ? needed + 1 : needed;
   const poolCount = Math.ceil(hostCount / hostsPerPool);
   const pools = Array.from({ length: poolCount }, (_, index) =>

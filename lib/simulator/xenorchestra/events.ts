@@ -1,9 +1,9 @@
 /**
- * Server-sent events as Xen Orchestra gives them: streams, what each subscribed to, and what is sent when something
+ * Server-sent events as Xen Orchestra sends them: streams, their subscriptions, and what they get when something
  * changes.
  *
- * As xo-server 5.207: nothing is sent of what was there before, an update only when a subscribed field differs, and a
- * pool that is lost removes each of its objects. Rights are asked when a stream is opened, and never again.
+ * Like xo-server 5.207: no events about older objects, an update only when a subscribed field differs, and a lost pool
+ * removes each of its objects. Rights are checked when a stream is opened, and never again.
  * @module
  */
 import { randomUUID } from "node:crypto";
@@ -14,12 +14,12 @@ import { toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { XenOrchestraState } from "./state.ts";
 
 /**
- * How streams go wrong. `silent`: connected, but nothing comes, no ping either. `doubled`: everything comes twice.
- * `lossy`: pings come, changes do not.
+ * How streams fail. `silent`: connected, but nothing arrives, not even a ping. `doubled`: everything arrives twice.
+ * `lossy`: pings arrive, changes do not.
  */
 export type EventMode = "right" | "silent" | "doubled" | "lossy";
 
-/** What an {@linkcode EventHub} stands on. */
+/** What an {@linkcode EventHub} needs. */
 export interface EventHubOptions {
   readonly state: XenOrchestraState;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export interface EventHubOptions {
 interface Subscription {
   readonly collection: Collection | undefined;
   readonly fields: readonly string[] | "*";
-  /** What was there at the last look, as JSON, by ID. */
+  /** The objects at the last look, as JSON, by ID. */
   shown: Map<string, string>;
 }
 
@@ -47,9 +47,9 @@ interface Stream {
 
 const REST_FACTOR = 20;
 const PING_PERIOD_MS = 30_000;
-/** A reader that lets more wait is cut. */
+/** The connection of a reader with a longer queue is closed. */
 const QUEUE_BYTES_MAX = 20 * 1024 * 1024;
-/** Types that may be subscribed to and of which nothing happens here. */
+/** Types that can be subscribed to but never have events here. */
 const QUIET_TYPES: ReadonlySet<string> = new Set(["alarm", "task", "message", "SR", "VDI", "VBD"]);
 
 /** All streams of one simulated Xen Orchestra. */
@@ -57,7 +57,7 @@ export class EventHub {
   readonly #options: EventHubOptions;
   readonly #streams = new Map<string, Stream>();
   #isLooking = false;
-  /** What goes wrong with all streams from now on. */
+  /** How all streams fail from now on. */
   mode: EventMode = "right";
   /** False: an old server, which has no events. */
   isOffered = true;
@@ -71,19 +71,19 @@ export class EventHub {
     return this.#streams.size;
   }
 
-  /** What is subscribed to, by stream: the type, and the fields. */
+  /** Subscriptions, by stream: the type, and the fields. */
   get subscriptions(): Readonly<Record<string, readonly string[] | "*">>[] {
     return [...this.#streams.values()].map(({ subscriptions }) =>
       Object.fromEntries([...subscriptions].map(([type, { fields }]) => [type, fields])),
     );
   }
 
-  /** Cuts all streams in the middle. */
+  /** Breaks all streams in the middle. */
   drop(): void {
     for (const stream of this.#streams.values()) stream.end(new Error("the stream is cut"));
   }
 
-  /** Ends all streams in good order. */
+  /** Ends all streams cleanly. */
   end(): void {
     for (const stream of this.#streams.values()) stream.end();
   }
@@ -158,14 +158,14 @@ export class EventHub {
     };
   }
 
-  /** Looks at everything again and again while there is a stream. */
+  /** Compares everything again and again while there is a stream. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     const { clock, signal, periodMs } = this.#options;
     try {
       for (let tookMs = 0; this.#streams.size > 0;) {
-        // A large world is looked at more rarely, so that looking never costs more than a little.
+        // A large world is compared less often, so that this never costs much.
         await clock.sleep(Math.max(periodMs, tookMs * REST_FACTOR), signal);
         const startedMs = clock.monotonic();
         for (const stream of this.#streams.values()) this.#tell(stream);
@@ -220,7 +220,7 @@ export class EventHub {
   }
 }
 
-/** Text, and so a copy: records are changed in place. */
+/** Text, and so a copy: records change in place. */
 function toText(record: XoRecord, fields: Subscription["fields"]): string {
   return JSON.stringify(fields === "*" ? record : pickFields(record, fields));
 }
@@ -229,7 +229,7 @@ function isType(type: string): boolean {
   return QUIET_TYPES.has(type) || toCollection(type) !== undefined;
 }
 
-/** The connections to pools are no objects of a pool: nobody can subscribe to them. */
+/** The connections to pools are not objects of a pool: no client can subscribe to them. */
 function toCollection(type: string): Collection | undefined {
   const found = Object.entries(COLLECTIONS).find(([, one]) => one.type === type)?.[0] ?? "";
   return isCollection(found) && found !== "servers" ? found : undefined;

@@ -1,9 +1,9 @@
 /**
- * What can go wrong between a client and Xen Orchestra, to be switched on and off.
+ * Failures between a client and Xen Orchestra that can be switched on and off.
  * @module
  */
 
-/** A fault that takes the place of an answer. */
+/** A fault that replaces an answer. */
 export type Fault =
   /** The connection is reset without an answer. */
   | { readonly kind: "reset" }
@@ -15,20 +15,20 @@ export type Fault =
   | { readonly kind: "delay"; readonly ms: number }
   /** A status with the JSON error that Xen Orchestra sends with it. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number }
-  /** A page of something that stands in between; 404 is the page of an unknown route. */
+  /** A page of another server in between; 404 is the page of an unknown route. */
   | { readonly kind: "html"; readonly status: number }
   /** Any JSON: `{}`, `[]`, the 404 of a gateway. */
   | { readonly kind: "json"; readonly status?: number; readonly body: unknown }
   /** A redirect, 302. */
   | { readonly kind: "redirect"; readonly location: string }
-  /** The token's user may see nothing: lists are empty, single reads 403. */
+  /** The token's user may see nothing: lists are empty, single reads give 403. */
   | { readonly kind: "nonAdmin" };
 
-/** Which requests a fault is for; all of them by default. */
+/** The requests that a fault is for; all of them by default. */
 export interface FaultScope {
   /** As the counter names it: `GET /vms`, `GET /vms/{id}`; without the method, any method. */
   readonly route?: string;
-  /** Only requests whose path holds this ID. */
+  /** Only requests with this ID in their path. */
   readonly id?: string;
   /** Ends after this many requests. @default {Infinity} */
   readonly times?: number;
@@ -40,11 +40,11 @@ interface Switched {
   left: number;
 }
 
-/** The switches. Of several that fit a request, the one set last counts. */
+/** The switches. If several match a request, the one set last counts. */
 export class Faults {
   readonly #switched = new Set<Switched>();
 
-  /** Switches a fault on. Returns what switches it off. */
+  /** Switches a fault on. Returns the function that switches it off. */
   set(fault: Fault, scope: FaultScope = {}): () => void {
     const one: Switched = { fault, scope, left: scope.times ?? Infinity };
     this.#switched.add(one);
@@ -56,7 +56,7 @@ export class Faults {
     this.#switched.clear();
   }
 
-  /** The fault for a request, counting it as used; `undefined` when it is to be answered rightly. */
+  /** The fault for a request, which counts as used; `undefined` for a normal answer. */
   take(route: string, path: string): Fault | undefined {
     const fitting = [...this.#switched].filter(({ scope }) => fits(scope, route, path));
     const last = fitting.at(-1);

@@ -1,13 +1,13 @@
 /**
  * The filter language of Xen Orchestra's lists, as far as clients use it.
  *
- * Terms separated by blanks all hold; `|(a b)` either, `!a` not, `(a b)` a group; `property:term`, `property?` (set and
- * not empty), `/regexp/flags`, `>4`, `>=4`, `<4`, `<=4`, `*` as a wildcard. A word without a property is looked for in
- * every value. Strings match as substrings, whatever the case: also quoted ones and UUIDs.
+ * Terms separated by blanks must all match; `|(a b)` one of them, `!a` not, `(a b)` a group; `property:term`,
+ * `property?` (set and not empty), `/regexp/flags`, `>4`, `>=4`, `<4`, `<=4`, `*` as a wildcard. A word without a
+ * property is searched in every value. Strings match as substrings in any case: also quoted ones and UUIDs.
  * @module
  */
 
-/** Whether a value (an object, or a part of one) fits. */
+/** Whether a value (an object, or a part of one) matches. */
 export type Matcher = (value: unknown) => boolean;
 
 /** A filter that cannot be read; the server answers 400 with this message. */
@@ -22,7 +22,7 @@ const REGEXP = /\/((?:[^/\\]|\\.)+)\/([a-z]*)/y;
 /**
  * Reads a filter.
  *
- * An unclosed quote is no error: it matches nothing, as on the real server.
+ * An unclosed quote is not an error: it matches nothing, as on the real server.
  *
  * @throws {FilterError} when it cannot be read
  */

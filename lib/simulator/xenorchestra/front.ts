@@ -1,6 +1,6 @@
 /**
- * Stands before the routes of the simulated Xen Orchestra: counts requests, breaks what is to be broken, hands the rest
- * on. It knows no sockets: what becomes of a connection is said, not done.
+ * Stands before the routes of the simulated Xen Orchestra: counts requests, applies faults, passes the rest on. It
+ * knows no sockets: it decides what happens to a connection, the server does it.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -9,7 +9,7 @@ import { toHtml, toJson, toStatus, toUnknownRoute } from "./replies.ts";
 import { type RequestCounter, toRoute } from "./requests.ts";
 import { NON_ADMIN_HEADER } from "./routes.ts";
 
-/** What becomes of a request. */
+/** What happens to a request. */
 export type Outcome =
   /** An answer; of a half one the head and half of the body are sent, then the connection ends. */
   | { readonly kind: "reply"; readonly response: Response; readonly isHalf: boolean }
@@ -18,9 +18,9 @@ export type Outcome =
   /** The connection is reset without an answer. */
   | { readonly kind: "reset" };
 
-/** What a {@linkcode Front} stands on. */
+/** What a {@linkcode Front} needs. */
 export interface FrontOptions {
-  /** Answers as if nothing were wrong. */
+  /** Answers without faults. */
   readonly answer: (request: Request) => Promise<Response>;
   readonly faults: Faults;
   readonly requests: RequestCounter;
@@ -38,10 +38,10 @@ export class Front {
   }
 
   /**
-   * Decides what becomes of a request, and answers it if it is to be answered.
+   * Decides what happens to a request, and answers it if it gets an answer.
    *
-   * @param onWait Told when the answer is late on purpose, and when that is over
-   * @throws the signal's reason, when that ends a delay
+   * @param onWait Called when the answer is delayed on purpose, and when the delay ends
+   * @throws the signal's reason, when it ends a delay
    */
   async answer(request: Request, onWait?: (isWaiting: boolean) => void): Promise<Outcome> {
     const { faults, requests, clock, signal } = this.#options;
@@ -55,7 +55,7 @@ export class Front {
       onWait?.(true);
       await clock.sleep(fault.ms, signal).finally(() => onWait?.(false));
     }
-    // Only the front may say this of a user.
+    // Only the front may set this header.
     request.headers.delete(NON_ADMIN_HEADER);
     if (fault?.kind === "nonAdmin") request.headers.set(NON_ADMIN_HEADER, "true");
     const replaced = fault && toFaultReply(fault, method, pathname);
@@ -64,7 +64,7 @@ export class Front {
   }
 }
 
-/** Whether an answer goes on as long as either side likes. */
+/** Whether an answer continues until one side closes it. */
 export function isStream({ headers }: Response): boolean {
   return headers.get("content-type") === "text/event-stream";
 }

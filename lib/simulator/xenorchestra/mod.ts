@@ -1,5 +1,5 @@
 /**
- * A Xen Orchestra that needs no server: its REST API over HTTP on loopback, with everything that can go wrong.
+ * A Xen Orchestra without a server: its REST API over HTTP on loopback, with all failures.
  * @module
  */
 export { createDemoWorld, createFleet } from "./demo_world.ts";

@@ -4,7 +4,7 @@
  */
 import type { XoRecord } from "./records.ts";
 
-/** The named fields of a record; a name with dots (`CPUs.number`) reaches into a field, unknown names bring nothing. */
+/** The named fields of a record; a dotted name (`CPUs.number`) reads inside a field, unknown names add nothing. */
 export function pickFields(record: XoRecord, fields: Iterable<string>): Record<string, unknown> {
   const item: Record<string, unknown> = {};
   for (const path of fields) {

@@ -1,5 +1,5 @@
 /**
- * The objects that Xen Orchestra shows, as raw records, and the collections they live in.
+ * The objects of Xen Orchestra, as raw records, and their collections.
  * @module
  */
 import { hash } from "node:crypto";
@@ -31,7 +31,7 @@ export function isCollection(word: string): word is Collection {
   return Object.hasOwn(COLLECTIONS, word);
 }
 
-/** Everything that a simulated Xen Orchestra starts with. A collection that is left out is empty. */
+/** Everything that a simulated Xen Orchestra starts with. A collection that is omitted is empty. */
 export type World = Readonly<Partial<Record<Collection, readonly XoRecord[]>>>;
 
 /** `Running`, `Halted`, `Paused` or `Suspended`: the API knows no other. */
@@ -63,7 +63,7 @@ export interface VmOptions {
   /** @default {a UUID made of the name} */
   readonly id?: string;
   readonly poolId: string;
-  /** The host it runs on; left out, it belongs to the pool. */
+  /** The host it runs on; if omitted, it belongs to the pool. */
   readonly hostId?: string;
   /** @default {"Running"} */
   readonly power?: PowerState;
@@ -97,7 +97,7 @@ function toIdFields(id: string, poolId: string): XoRecord {
   return { id, uuid: id, $pool: poolId, $poolId: poolId, _xapiRef: ref };
 }
 
-/** A pool of two sockets' worth of anything. */
+/** A pool with two sockets. */
 export function toPool({ name, id = toUuid(`pool/${name}`), masterId }: PoolOptions): XoRecord {
   return {
     auto_poweron: true,

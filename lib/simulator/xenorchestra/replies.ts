@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 const JSON_TYPE = "application/json; charset=utf-8";
 const HTML_TYPE = "text/html; charset=utf-8";
 
-/** JSON with two spaces of indent and a weak ETag; 304 when the client has it already, and does not say `no-cache`. */
+/** JSON with two spaces of indent and a weak ETag; 304 when the client has it already, and does not send `no-cache`. */
 export function toJson(body: unknown, status: number = 200, request?: Request): Response {
   const text = JSON.stringify(body, undefined, 2) ?? "";
   const etag = toEtag(text);
@@ -21,7 +21,7 @@ export function toJson(body: unknown, status: number = 200, request?: Request): 
   return new Response(text, { status, headers });
 }
 
-/** The 404 of an object that does not exist, or does not show. */
+/** The 404 of an object that does not exist or is not shown. */
 export function toNotFound(id: string, type: string): Response {
   return toJson({ error: `no such ${type} ${id}`, data: { id, type } }, 404);
 }
@@ -56,7 +56,7 @@ export function toHtml(status: number, title: string, text: string): Response {
   return new Response(page, { status, headers });
 }
 
-/** The error that Xen Orchestra sends with a status, where it is none of the above. */
+/** The error that Xen Orchestra sends with another status. */
 export function toStatus(status: number, retryAfterSeconds?: number): Response {
   const errors: Readonly<Record<number, string>> = {
     401: "invalid credentials",

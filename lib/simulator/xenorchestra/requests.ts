@@ -4,7 +4,7 @@
  */
 import { isCollection } from "./records.ts";
 
-/** Requests by route, whatever they were answered. */
+/** Requests by route, with any answer. */
 export class RequestCounter {
   readonly #byRoute = new Map<string, number>();
 
@@ -30,7 +30,7 @@ export class RequestCounter {
     this.#byRoute.set(route, this.count(route) + 1);
   }
 
-  /** Starts again from nothing. */
+  /** Sets all counts to zero. */
   reset(): void {
     this.#byRoute.clear();
   }

@@ -12,7 +12,7 @@ import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { EventHub } from "./events.ts";
 import type { XenOrchestraState } from "./state.ts";
 
-/** What the routes stand on. */
+/** What the routes need. */
 export interface RoutesOptions {
   readonly state: XenOrchestraState;
   readonly auth: Auth;
@@ -20,7 +20,7 @@ export interface RoutesOptions {
   readonly clock: Clock;
 }
 
-/** Tells a request of a user who may see nothing; set by the server, never by a client. */
+/** Marks a request of a user who may see nothing; set by the server, never by a client. */
 export const NON_ADMIN_HEADER = "x-simulator-non-admin";
 
 const BASE = "/rest/v0";
@@ -167,7 +167,7 @@ function toLimit(text: string | undefined): number | Response {
   return Number.isInteger(limit) && limit >= 0 ? limit : Infinity;
 }
 
-/** What stands in a list for each record: its address alone, all of it, or some fields. */
+/** The entry of each record in a list: only its address, all of it, or some fields. */
 function createToItem(
   collection: Collection,
   wanted: string | undefined,

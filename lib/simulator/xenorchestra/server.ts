@@ -19,13 +19,13 @@ export interface XenOrchestraSimulatorOptions {
   readonly clock: Clock;
   /** @default {0, a free one} */
   readonly port?: number;
-  /** The token that is there from the start; it never expires. @default {43 characters made of a name} */
+  /** The token from the start; it never expires. @default {43 characters made of a name} */
   readonly token?: string;
-  /** Who may sign in with Basic; the first one owns the token. @default {admin@admin.net with password admin} */
+  /** Users that may sign in with Basic; the first one owns the token. @default {admin@admin.net with password admin} */
   readonly users?: readonly XoUser[];
   /** Objects it starts with. @default {none} */
   readonly world?: World;
-  /** How often it looks for changes to tell of, in milliseconds. @default {200} */
+  /** How often it looks for changes to report, in milliseconds. @default {200} */
   readonly eventPeriodMs?: number;
 }
 
@@ -37,21 +37,21 @@ export interface XenOrchestraSimulator {
   readonly state: XenOrchestraState;
   readonly faults: Faults;
   readonly requests: RequestCounter;
-  /** Streams of events, and what goes wrong with them. */
+  /** Streams of events, and their failures. */
   readonly events: EventHub;
   /** Bytes written so far to each stream that is open. */
   readonly streamed: ReadonlyMap<IncomingMessage, number>;
-  /** Requests that wait for an answer that will not come, or not before its time. */
+  /** Requests that wait for an answer that is late or never comes. */
   readonly hanging: ReadonlySet<IncomingMessage>;
-  /** Tokens and users, to look at and to revoke. */
+  /** Tokens and users, to read and to revoke. */
   readonly auth: Auth;
   /** Stops listening: new connections are refused, old ones are closed. */
   refuse(): Promise<void>;
   /** Listens again on the same port. */
   accept(): Promise<void>;
   /**
-   * Restarts as the real one: connections are cut, one request is never answered, the next is 401 although its token is
-   * right; then the pools load.
+   * Restarts like the real one: connections are closed, one request is never answered, the next gets 401 although its
+   * token is right; then the pools load.
    */
   restart(options: RestartOptions): Promise<void>;
   /** Stops for good. */
@@ -64,14 +64,14 @@ const ADMIN: XoUser = {
   password: "admin",
 };
 
-/** As long as the real one collects changes. */
+/** As long as the real server collects changes. */
 const EVENT_PERIOD_MS = 200;
 
 /**
  * Starts a simulated Xen Orchestra on 127.0.0.1. Resolves once it answers.
  *
- * Request heads of more than 16 KiB are answered with 431 before they get here: the limit of the HTTP server, here and
- * there.
+ * Request heads of more than 16 KiB get 431 before they reach this code: the limit of the HTTP server, as on the real
+ * server.
  */
 export async function startXenOrchestraSimulator(
   options: XenOrchestraSimulatorOptions,
@@ -125,7 +125,7 @@ export async function startXenOrchestraSimulator(
   };
 }
 
-/** Writes to sockets what the front says. */
+/** Writes to sockets what the front decided. */
 class Wire {
   readonly #front: Front;
   readonly hanging = new Set<IncomingMessage>();
@@ -139,7 +139,7 @@ class Wire {
     try {
       await this.#handle(incoming, outgoing);
     } catch {
-      // Only a stop or a client that left ends here; there is nobody to tell.
+      // Only a stop or a client that left ends here; no reader is left for an answer.
       incoming.socket.destroy();
     }
   }
@@ -164,14 +164,14 @@ class Wire {
     await write(response, outgoing, { half: isHalf, bodiless: incoming.method === "HEAD" });
   }
 
-  /** Writes what comes as it comes, until either side ends. */
+  /** Writes pieces as they arrive, until either side ends. */
   async #stream(
     response: Response,
     incoming: IncomingMessage,
     outgoing: ServerResponse,
   ): Promise<void> {
     const reader = response.body?.getReader();
-    // Whoever waited too long for it is gone, and will not close again.
+    // A client that waited too long is gone, and does not close again.
     if (outgoing.destroyed || incoming.socket.destroyed) return await reader?.cancel();
     outgoing.once("close", () => void reader?.cancel().catch(() => {}));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));

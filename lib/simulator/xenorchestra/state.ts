@@ -1,5 +1,5 @@
 /**
- * What the simulated Xen Orchestra knows: its objects, what of them shows now, and the things that happen to them.
+ * The world of the simulated Xen Orchestra: its objects, which of them it shows now, and the events in their life.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -19,7 +19,7 @@ import {
   type XoRecord,
 } from "./records.ts";
 
-/** How a restart of Xen Orchestra goes. */
+/** How Xen Orchestra restarts. */
 export interface RestartOptions {
   /** Milliseconds until the pools say `connected`. @default {0} */
   readonly connectedAfterMs?: number;
@@ -32,15 +32,15 @@ interface PoolOutage {
   readonly untilMs: number;
   /** Monotonic milliseconds from when `/servers` says `connected`. */
   readonly connectedMs: number;
-  /** Whether the connection broke, rather than not being there yet. */
+  /** Whether the connection broke, instead of not being there yet. */
   readonly lost: boolean;
 }
 
 /**
- * The objects of one Xen Orchestra and the model of what happens to them.
+ * The objects of one Xen Orchestra and the model of their life.
  *
- * Objects are raw records and may be changed in place by a test. A pool that is lost takes its hosts, networks and
- * virtual machines with it: they vanish from the lists and answer 404, as if they had been deleted.
+ * Objects are raw records, and a test may change them in place. A lost pool takes its hosts, networks and virtual
+ * machines with it: they disappear from the lists and answer 404, as if they had been deleted.
  */
 export class XenOrchestraState {
   readonly #clock: Clock;
@@ -58,7 +58,7 @@ export class XenOrchestraState {
     }
   }
 
-  /** Every record of a collection, shown or not, by ID. */
+  /** Every record of a collection, visible or not, by ID. */
   all(collection: Collection): ReadonlyMap<string, XoRecord> {
     return this.#collection(collection);
   }
@@ -81,7 +81,7 @@ export class XenOrchestraState {
 
   /** Adds or replaces a record. */
   put(collection: Collection, record: XoRecord): void {
-    // A copy, so that two simulators never share what a test changes.
+    // A copy, so that two simulators never share a record that a test changes.
     this.#collection(collection).set(record.id, structuredClone(record));
   }
 
@@ -129,9 +129,9 @@ export class XenOrchestraState {
   }
 
   /**
-   * Changes the power state and everything that follows: whoever stops loses host, addresses and guest fields.
+   * Changes the power state and everything that follows: a VM that stops loses host, addresses and guest fields.
    *
-   * @param hostId Where it runs from now on; left out, it stays, or starts on the master of its pool
+   * @param hostId Where it runs from now on; if omitted, it stays, or starts on the master of its pool
    */
   setPower(vmId: string, power: PowerState, hostId?: string): void {
     const vm = this.#vm(vmId);
@@ -151,7 +151,7 @@ export class XenOrchestraState {
     }
   }
 
-  /** Shows a virtual machine as being migrated, until `migrateLive()` or `migratePool()` has it there. */
+  /** Shows a virtual machine as being migrated, until `migrateLive()` or `migratePool()` completes the move. */
   beginMigration(vmId: string, operation: "migrate_send" | "pool_migrate" = "migrate_send"): void {
     this.setVm(vmId, { current_operations: { [toUuid(`task/${operation}/${vmId}`)]: operation } });
   }
@@ -162,10 +162,10 @@ export class XenOrchestraState {
   }
 
   /**
-   * Moves a virtual machine to another pool, at once; it keeps its UUID. What it shows before is `beginMigration()`'s.
+   * Moves a virtual machine to another pool, at once; it keeps its UUID. `beginMigration()` sets what it shows before.
    *
    * @param options.hostId The host there. @default {the master}
-   * @param options.gapMs For how long neither pool shows it. @default {0}
+   * @param options.gapMs How long neither pool shows it. @default {0}
    */
   migratePool(
     vmId: string,
@@ -190,17 +190,17 @@ export class XenOrchestraState {
   }
 
   /**
-   * Loses the connection to a pool: all its objects vanish.
+   * Loses the connection to a pool: all its objects disappear.
    *
-   * @param forMs For how long. @default {until `restorePool()`}
-   * @param lingerMs For how long the objects stay away after that; the real server takes up to 60,000
+   * @param forMs How long. @default {until `restorePool()`}
+   * @param lingerMs How long the objects stay away after that; the real server needs up to 60,000
    */
   dropPool(poolId: string, forMs: number = Infinity, lingerMs: number = 0): void {
     const untilMs = this.#clock.monotonic() + forMs + lingerMs;
     this.#outages.set(poolId, { untilMs, connectedMs: untilMs, lost: true });
   }
 
-  /** Forgets a pool and the connection to it, as when a person removes that. Its machines go on running, unseen. */
+  /** Forgets a pool and the connection to it, as when an operator removes it. Its machines continue to run, unseen. */
   forgetPool(poolId: string): void {
     this.dropPool(poolId);
     const servers = this.#collection("servers");
@@ -210,9 +210,9 @@ export class XenOrchestraState {
   }
 
   /**
-   * Gives the connection back.
+   * Restores the connection.
    *
-   * @param lingerMs For how long the objects stay away all the same; the real server takes up to 60,000
+   * @param lingerMs How long the objects stay away after that; the real server needs up to 60,000
    */
   restorePool(poolId: string, lingerMs: number = 0): void {
     this.dropPool(poolId, 0, lingerMs);
@@ -232,7 +232,7 @@ export class XenOrchestraState {
     else this.#vmlessPools.delete(poolId);
   }
 
-  /** Takes from the token's user the right to see one object: lists lack it, reading it is 403; or gives it back. */
+  /** Hides one object from the token's user: lists lack it, a read gives 403; or shows it again. */
   forbid(id: string, forbidden: boolean = true): void {
     if (forbidden) this.#forbidden.add(id);
     else this.#forbidden.delete(id);
@@ -250,7 +250,7 @@ export class XenOrchestraState {
     this.put("vm-templates", { ...vm, id: vm.id, type: "VM-template" });
   }
 
-  /** Makes a virtual machine one that no client can read: its identity stays, the rest has the wrong types. */
+  /** Makes a virtual machine unreadable for every client: its identity stays, the rest has the wrong types. */
   makeUndecodable(vmId: string): void {
     this.setVm(vmId, {
       name_label: 42,

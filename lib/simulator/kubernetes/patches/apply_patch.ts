@@ -1,19 +1,19 @@
 /**
- * Server-side apply, as far as one manager applies and others write: what it wants, what it wants no more, conflicts.
+ * Server-side apply for one manager among other writers: the fields it sets, the fields it removes, conflicts.
  * @module
  */
 import { isArray, isEqual, isObject, type Json, type JsonObject } from "./json.ts";
 import { type Field, fieldOf, type ListField } from "../schema/schema.ts";
 import { applyStrategicPatch } from "./strategic_patch.ts";
 
-/** One manager's wish. */
+/** What one manager applies. */
 export interface Application {
   /** What the manager applied before; empty the first time. */
   readonly last: JsonObject;
   readonly wanted: JsonObject;
 }
 
-/** What says which object is meant: nobody manages that. */
+/** The fields that identify the object: they have no manager. */
 const IDENTITY: ReadonlySet<string> = new Set([
   ".apiVersion",
   ".kind",
@@ -23,7 +23,7 @@ const IDENTITY: ReadonlySet<string> = new Set([
   ".metadata.uid",
 ]);
 
-/** The object with all that is wanted, and without what only this manager wanted before. */
+/** The object with everything that is applied, and without the fields that only this manager applied before. */
 export function applyWish(
   schema: Field,
   before: JsonObject,
@@ -33,7 +33,7 @@ export function applyWish(
   return applyStrategicPatch(schema, kept, wanted);
 }
 
-/** Paths of fields, as `.spec.a`, that somebody else set to something else. Merged lists have many owners. */
+/** Paths of fields, as `.spec.a`, that another manager set to another value. Merged lists have many owners. */
 export function listConflicts(
   schema: Field | undefined,
   before: JsonObject,
@@ -51,7 +51,7 @@ export function listConflicts(
   });
 }
 
-/** A strategic merge patch that takes away what is wanted no more, unless somebody else has changed it. */
+/** A strategic merge patch that removes what is no longer applied, unless another writer has changed it. */
 function toRemovals(
   schema: Field | undefined,
   before: JsonObject,

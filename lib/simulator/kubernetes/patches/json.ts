@@ -1,5 +1,5 @@
 /**
- * JSON values as the simulated API server holds them: immutable trees that share what did not change.
+ * JSON values as the simulated API server holds them: immutable trees that share their unchanged parts.
  * @module
  */
 
@@ -11,7 +11,7 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** A Kubernetes object in the store: `kind` and `apiVersion` are added when it goes out. */
+/** A Kubernetes object in the store: `kind` and `apiVersion` are added to answers. */
 export interface ApiObject extends JsonObject {
   readonly metadata: Metadata;
 }

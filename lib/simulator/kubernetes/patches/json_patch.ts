@@ -9,9 +9,9 @@ import { isArray, isEqual, isObject, type Json, type JsonObject } from "./json.t
 const OPERATIONS_MAX = 10_000;
 
 /**
- * Applies a list of operations in order; none counts unless all succeed. The target is not changed.
+ * Applies a list of operations in order; if one fails, none counts. The target does not change.
  *
- * @throws ApiError 400 when the patch is no patch, 422 when an operation fails
+ * @throws ApiError 400 when the patch is not valid, 422 when an operation fails
  */
 export function applyJsonPatch(target: JsonObject, patch: Json): JsonObject {
   if (!isArray(patch)) throw badRequest("json patch must be an array of operations");

@@ -1,5 +1,5 @@
 /**
- * Strategic merge patch: lists merge by the key their schema names, unless the patch says otherwise.
+ * Strategic merge patch: lists merge by the key in their schema, unless the patch says otherwise.
  * @module
  */
 import { badRequest } from "../api_error.ts";
@@ -11,7 +11,7 @@ const ORDER = "$setElementOrder/";
 
 /**
  * Applies a strategic merge patch: `$patch: replace | delete | merge`, `$retainKeys`, `$deleteFromPrimitiveList/x`
- * and `$setElementOrder/x` included. Where the schema knows nothing it works as a merge patch.
+ * and `$setElementOrder/x` included. Without a schema it works like a merge patch.
  *
  * Source: k8s.io/apimachinery `strategicpatch`, and "sig-api-machinery/strategic-merge-patch.md".
  *
@@ -78,7 +78,7 @@ function mergeList(
   }
   if (field.mergeKey === undefined) return patch;
   const replaces = patch.some((item) => isObject(item) && item["$patch"] === "replace");
-  // An item with nothing but the directive only says that the others replace the list.
+  // An item with only the directive says only that the others replace the list.
   if (replaces) {
     return patch
       .map((item) => (isObject(item) ? stripDirectives(item) : item))

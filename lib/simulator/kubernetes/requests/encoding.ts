@@ -1,5 +1,5 @@
 /**
- * How objects, lists and events look on the wire: as JSON objects, or as Tables for `kubectl get`.
+ * The form of objects, lists and events in answers: as JSON objects, or as Tables for `kubectl get`.
  * @module
  */
 import { apiVersionOf, type Kind } from "../schema/kinds.ts";
@@ -7,13 +7,13 @@ import type { List } from "../lists.ts";
 import type { Stored } from "../store.ts";
 import { toTable, type TableOptions } from "../tables.ts";
 
-/** The form that a client asked for. */
+/** The form that a client requested. */
 export interface Form {
   /** Rows instead of objects when set. */
   readonly table: TableOptions | undefined;
 }
 
-/** One object as it goes out. */
+/** One object as it is sent. */
 export function encodeObject(kind: Kind, stored: Stored, form: Form): string {
   if (form.table !== undefined) {
     const { resourceVersion } = stored.object.metadata;
@@ -45,7 +45,7 @@ export function encodeEvent(type: string, object: string): string {
   return `{"type":"${type}","object":${object.trimEnd()}}\n`;
 }
 
-/** A bookmark: an object with nothing but a version, and annotations if it has something to say. */
+/** A bookmark: an object with only a version, and annotations if needed. */
 export function encodeBookmark(
   kind: Kind,
   resourceVersion: number,

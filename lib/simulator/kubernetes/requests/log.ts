@@ -1,5 +1,5 @@
 /**
- * What was asked of the simulated API server.
+ * The requests to the simulated API server.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * What a request to the simulated API server asks for, read from its path, headers and body.
+ * What a request to the simulated API server wants, read from its path, headers and body.
  * @module
  */
 import { ApiError, badRequest } from "../api_error.ts";
@@ -7,10 +7,10 @@ import { findKind, type Kind } from "../schema/kinds.ts";
 import type { Json } from "../patches/json.ts";
 import type { TableOptions } from "../tables.ts";
 
-/** The place a path names. */
+/** What a path names. */
 export interface ApiPath {
   readonly kind: Kind;
-  /** `""` for all namespaces, and for kinds without. */
+  /** `""` for all namespaces, and for cluster-scoped kinds. */
   readonly namespace: string;
   /** `""` for the collection. */
   readonly name: string;
@@ -43,7 +43,7 @@ function decodePath(pathname: string): string[] {
   try {
     return pathname.slice(1).split("/").map(decodeURIComponent);
   } catch {
-    // A stray `%`: no object has such a path.
+    // A `%` alone: no object has such a path.
     return [];
   }
 }
@@ -83,8 +83,8 @@ export function mediaTypeOf(request: Request): string {
 /**
  * Reads a JSON body.
  *
- * @param allowed Media types that may be; a body without a type counts as JSON where JSON may be
- * @throws ApiError 415 for another type, 400 for what is no JSON
+ * @param allowed Media types that are accepted; a body without a type counts as JSON where JSON is accepted
+ * @throws ApiError 415 for another type, 400 for invalid JSON
  */
 export async function readBody(request: Request, allowed: readonly string[]): Promise<Json> {
   const type = mediaTypeOf(request);
@@ -106,9 +106,9 @@ export async function readBody(request: Request, allowed: readonly string[]): Pr
 }
 
 /**
- * Whether and how the client wants a Table.
+ * Whether the client wants a Table, and in which form.
  *
- * @throws ApiError 406 when the client takes nothing that the server has
+ * @throws ApiError 406 when the client accepts nothing that the server has
  */
 export function tableOptionsOf(
   request: Request,

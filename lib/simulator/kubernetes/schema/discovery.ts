@@ -1,5 +1,5 @@
 /**
- * Paths that are no object: version, health, and what kinds there are.
+ * Paths that are not objects: version, health, and the list of kinds.
  * @module
  */
 import { noSuchPath } from "../api_error.ts";
@@ -13,7 +13,7 @@ const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 /**
  * Answers `/version`, the health checks and discovery, old and aggregated.
  *
- * @param kinds What the server serves just now. @default {what is built in}
+ * @param kinds The kinds that the server serves now. @default {the built-in kinds}
  * @throws ApiError 404 for any other path
  */
 export function discover(
@@ -58,7 +58,7 @@ function documentAt(all: readonly Kind[], pathname: string): JsonObject | undefi
   return { kind: "APIGroup", apiVersion: "v1", ...groupInfo(all, named) };
 }
 
-// The version that the behaviour was written after; clients compare their own with it.
+// The version that this behaviour was written for; clients compare their own with it.
 const VERSION: JsonObject = {
   major: "1",
   minor: "35",

@@ -14,16 +14,16 @@ export interface Kind {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly namespaced: boolean;
-  /** It came by a CustomResourceDefinition: generations are counted, and strategic merge patches refused. */
+  /** It came from a CustomResourceDefinition: generations are counted, and strategic merge patches refused. */
   readonly isCustom: boolean;
-  /** Main writes leave `status` alone, and `/status` writes leave all but `status` and metadata alone. */
+  /** Main writes do not change `status`, and `/status` writes change only `status` and metadata. */
   readonly hasStatus: boolean;
   /** Whether a PUT of an absent object creates it. */
   readonly createsOnUpdate: boolean;
   /** Whether a PUT must carry a resourceVersion. */
   readonly needsVersionOnUpdate: boolean;
   readonly schema: RecordField;
-  /** Fields beside `metadata.name` and `metadata.namespace` that a field selector may name. */
+  /** Fields besides `metadata.name` and `metadata.namespace` that a field selector may name. */
   readonly selectable: readonly string[];
 }
 
@@ -109,7 +109,7 @@ const LEASE_SPEC: RecordField = record({
   leaseTransitions: "integer",
 });
 
-/** All kinds. Pods are there to be listed: `kubectl describe node` asks for them. */
+/** All kinds. Pods are there because `kubectl describe node` lists them. */
 export const KINDS: readonly Kind[] = [
   define(
     { kind: "Node", plural: "nodes" },
@@ -191,7 +191,7 @@ export const KINDS: readonly Kind[] = [
   ),
 ];
 
-/** A kind that a CustomResourceDefinition brings, with a status and without a schema. */
+/** A kind from a CustomResourceDefinition, with a status and without a schema. */
 export interface CustomKind {
   /** `example.org/v1` */
   readonly apiVersion: string;
@@ -200,7 +200,7 @@ export interface CustomKind {
   readonly namespaced: boolean;
 }
 
-/** What the server makes of a {@linkcode CustomKind}. */
+/** The kind that the server makes of a {@linkcode CustomKind}. */
 export function defineCustomKind({ namespaced, ...names }: CustomKind): Kind {
   const fields = { spec: "any", status: "any" } as const;
   return define(names, { namespaced, isCustom: true, hasStatus: true, fields });

@@ -1,5 +1,5 @@
 /**
- * Just enough of OpenAPI for kubectl to learn that the server itself checks fields.
+ * Just enough OpenAPI for kubectl to see that the server itself checks fields.
  * @module
  */
 import type { JsonObject } from "../patches/json.ts";
@@ -41,7 +41,7 @@ function toOperations(kind: Kind): JsonObject {
       version: kind.version,
       kind: kind.kind,
     },
-    // Whoever finds this parameter leaves the checking of fields to the server.
+    // A client that finds this parameter lets the server check fields.
     parameters: ["fieldValidation", "dryRun"].map((name) => ({
       name,
       in: "query",

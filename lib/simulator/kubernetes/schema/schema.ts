@@ -1,5 +1,5 @@
 /**
- * How fields of built-in kinds are typed: what is dropped, what is refused, and how lists merge.
+ * Types of the fields of built-in kinds: what is dropped, what is refused, and how lists merge.
  * @module
  */
 import { badRequest } from "../api_error.ts";
@@ -51,7 +51,7 @@ export function listOf(items: Field): ListField {
   return { items };
 }
 
-/** A list whose items a strategic merge patch tells apart by a key. */
+/** A list whose items a strategic merge patch matches by a key. */
 export function mergedBy(mergeKey: string, items: Field): ListField {
   return { items, mergeKey };
 }
@@ -61,16 +61,16 @@ export function mapOf(values: Field): MapField {
   return { values };
 }
 
-/** The type of what stands under a key, as far as it is known. */
+/** The type of the value under a key, if it is known. */
 export function fieldOf(schema: Field | undefined, key: string): Field | undefined {
   if (typeof schema !== "object") return undefined;
   if ("fields" in schema) return schema.fields[key];
   return "values" in schema ? schema.values : undefined;
 }
 
-/** What {@linkcode normalize} found beside the value. */
+/** What {@linkcode normalize} found besides the value. */
 export interface Findings {
-  /** Paths of fields the server does not know, `spec.foo`. They are dropped. */
+  /** Paths of fields that the server does not know, `spec.foo`. They are dropped. */
   readonly unknown: string[];
 }
 
@@ -82,7 +82,7 @@ interface FieldPlace {
 }
 
 /**
- * The object as the server keeps it: fields it does not know, nulls and empty optional values are dropped.
+ * The object as the server stores it: unknown fields, nulls and empty optional values are dropped.
  * Values of the wrong type are refused.
  *
  * @throws ApiError 400 naming the field

@@ -1,5 +1,5 @@
 /**
- * Rules that the API server holds objects to, as far as Landfall can break them.
+ * Rules that the API server checks, as far as Landfall can break them.
  * @module
  */
 import type { FieldProblem } from "../api_error.ts";
@@ -28,7 +28,7 @@ const KEY_RULE =
 const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /**
- * What is wrong with an object about to be stored.
+ * Problems of an object that is about to be stored.
  *
  * @param before The object it replaces; `undefined` when it is new
  */
