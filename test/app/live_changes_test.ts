@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 const NAMES = ["1", "2", "3", "4", "5"].flatMap((suffix) => [`alpha-${suffix}`, `beta-${suffix}`]);
 
 function start(hasEvents: boolean): Promise<OutageRig> {
-  return OutageRig.start(DEFAULT_DELETION, hasEvents, EVENT_PERIOD_MS);
+  return OutageRig.start(DEFAULT_DELETION, hasEvents, { eventPeriodMs: EVENT_PERIOD_MS });
 }
 
 /** A machine goes to the other host of its pool. Returns how long its Node needs to show it, in milliseconds. */

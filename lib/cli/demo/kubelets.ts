@@ -25,6 +25,8 @@ interface Kubelet {
   /** Wall-clock times as its status has them. */
   reportedAt: string;
   readySince: string;
+  /** Of its machine: another one after each start. */
+  bootId: string;
 }
 
 /**
@@ -45,7 +47,10 @@ export class Kubelets {
   register(machine: DemoMachine): void {
     const name = machine.nodeName;
     const now = this.#isoNow();
-    const { metadata } = this.#objects.createNode({ ...toRegisteredNode(machine, now) });
+    const bootId = crypto.randomUUID();
+    const { status, ...node } = toRegisteredNode(machine, now);
+    const nodeInfo = { ...status.nodeInfo, bootID: bootId };
+    const { metadata } = this.#objects.createNode({ ...node, status: { ...status, nodeInfo } });
     const nowMs = this.#clock.monotonic();
     this.#kubelets.set(name, {
       uid: metadata["uid"],
@@ -55,6 +60,7 @@ export class Kubelets {
       reportedMs: nowMs,
       reportedAt: now,
       readySince: now,
+      bootId,
     });
     this.#renewLease(name, metadata["uid"], now);
   }
@@ -69,6 +75,16 @@ export class Kubelets {
   resume(name: string): void {
     const kubelet = this.#kubelets.get(name);
     if (kubelet) kubelet.isSilent = false;
+  }
+
+  /** A kubelet is heard of again, on a machine that was started again. */
+  reboot(name: string): void {
+    const kubelet = this.#kubelets.get(name);
+    if (!kubelet) return;
+    kubelet.bootId = crypto.randomUUID();
+    // It reports at once what is new.
+    kubelet.reportedMs = -Infinity;
+    kubelet.isSilent = false;
   }
 
   /** Runs until the signal aborts; then returns. */
@@ -97,7 +113,7 @@ export class Kubelets {
     if (kubelet.isGivenUp) kubelet.readySince = now;
     Object.assign(kubelet, { isGivenUp: false, reportedMs: nowMs, reportedAt: now });
     const conditions = toReadyConditions(now, kubelet.readySince);
-    this.#objects.patchNodeStatus(name, { conditions });
+    this.#objects.patchNodeStatus(name, { conditions, nodeInfo: { bootID: kubelet.bootId } });
   }
 
   #renewLease(name: string, uid: Json | undefined, now: string): void {

@@ -7,9 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runApp } from "../../app/app.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../cloud/deletion/guard.ts";
+import {
+  DEFAULT_OUT_OF_SERVICE,
+  type OutOfServiceSettings,
+} from "../../cloud/deletion/off_streaks.ts";
+import { OUT_OF_SERVICE } from "../../cloud/deletion/out_of_service_settings.ts";
 import { DELETION as SECTION } from "../../cloud/deletion/settings.ts";
 import type { Provider } from "../../cloud/provider.ts";
-import { listOnByDefault, loadControllers } from "../../controllers/load.ts";
+import { loadControllers } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { systemClock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -46,6 +51,7 @@ import { VERSION } from "../version.ts";
 const REFRESH_INTERVAL = "1s";
 const NODE_MONITOR_PERIOD_MS = 1_000;
 const DELETION: DeletionSettings = { ...DEFAULT_DELETION, holdOffMs: 3_000 };
+const OUT_OF_SERVICE_SETTINGS: OutOfServiceSettings = { ...DEFAULT_OUT_OF_SERVICE, graceMs: 2_000 };
 
 /**
  * Runs the demo.
@@ -169,10 +175,16 @@ async function startLandfall(
       log,
       metrics,
       host: "demo",
-      controllers: await loadControllers(listOnByDefault(CONTROLLERS)),
+      controllers: await loadControllers(CONTROLLERS),
       concurrentNodeSyncs: 16,
-      flags: { "node-monitor-period": NODE_MONITOR_PERIOD_MS },
-      sections: new Map([[SECTION.key, DELETION]]),
+      flags: {
+        "node-monitor-period": NODE_MONITOR_PERIOD_MS,
+        "node-out-of-service-sync-period": NODE_MONITOR_PERIOD_MS,
+      },
+      sections: new Map<string, unknown>([
+        [SECTION.key, DELETION],
+        [OUT_OF_SERVICE.key, OUT_OF_SERVICE_SETTINGS],
+      ]),
       debugAddress,
       onDebugListening: (address) => (debugAddress = address),
     },
@@ -211,6 +223,7 @@ function watchCluster(
 
 function toIntroduction({ kubernetes, cloud, files, flags }: Scene): string {
   const holdOff = formatDuration(DELETION.holdOffMs);
+  const grace = formatDuration(OUT_OF_SERVICE_SETTINGS.graceMs);
   const period = formatDuration(NODE_MONITOR_PERIOD_MS);
   const silence = formatDuration(SILENCE_MS);
   return `\
@@ -222,6 +235,7 @@ Landfall itself is the real one. For the story's sake some waits are shorter tha
 
   refreshInterval            ${REFRESH_INTERVAL}   usually 30s
   deletion.holdOff           ${holdOff}   usually 60s
+  outOfService.graceDuration ${grace}   usually 30s
   --node-monitor-period      ${period}   usually 5s
   kubelet silent: NotReady   ${silence}   usually 50s
 

@@ -2,6 +2,10 @@
  * Tells what becomes of the demo's cluster, in plain lines, as the cluster shows it.
  * @module
  */
+import {
+  isOutOfServiceByUs,
+  OUT_OF_SERVICE_TAINT,
+} from "../../controllers/fleet/out_of_service.ts";
 import { isReady, isUninitialized } from "../../controllers/identity.ts";
 import {
   EVENT_WORDS as LIFECYCLE_EVENTS,
@@ -56,6 +60,11 @@ function tellNode(name: string, before: Node | undefined, after: Node | undefine
     lines.push(
       toLine("~", `${name} ${hasShutdownTaint(after) ? "is" : "is no longer"} tainted ${taint}`),
     );
+  }
+  if (isOutOfServiceByUs(before) !== isOutOfServiceByUs(after)) {
+    const { key, value, effect } = OUT_OF_SERVICE_TAINT;
+    const verb = isOutOfServiceByUs(after) ? "is" : "is no longer";
+    lines.push(toLine("~", `${name} ${verb} tainted ${key}=${value}:${effect}`));
   }
   return lines;
 }

@@ -20,7 +20,7 @@ const ZONE_LABELS = TOPOLOGY_LABELS.zone;
 /** How much longer than the hold-off a lost pool is waited out. */
 const PATIENCE = 1.3;
 
-/** The steps, in order. */
+/** The steps that come before a machine dies with a volume attached, in order. */
 export const LIVE_STEPS: readonly Step[] = [
   {
     title: "worker-1 live-migrates to host xcp-par-3: its zone and host labels follow",
@@ -68,7 +68,7 @@ export const LIVE_STEPS: readonly Step[] = [
       stage.tell("  >  Xen Orchestra starts worker-4 where it was");
       const hostId = stage.world.hostIds["xcp-lyo-2"];
       stage.cloud.state.setPower(findVmId(stage, "worker-4"), "Running", hostId);
-      stage.kubelets.resume("worker-4");
+      stage.kubelets.reboot("worker-4");
       return await waitForNodes(
         stage,
         ["worker-4"],
@@ -77,6 +77,10 @@ export const LIVE_STEPS: readonly Step[] = [
       );
     },
   },
+];
+
+/** The steps that come after that. */
+export const LOSS_STEPS: readonly Step[] = [
   {
     title:
       "The pool lyon is lost while worker-3 and worker-4 are silent: they are kept, and told why",

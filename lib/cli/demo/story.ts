@@ -4,10 +4,16 @@
  */
 import type { Stage, Step } from "./stage.ts";
 import { JOIN_STEPS } from "./steps_join.ts";
-import { LIVE_STEPS } from "./steps_live.ts";
+import { LIVE_STEPS, LOSS_STEPS } from "./steps_live.ts";
+import { VOLUME_STEPS } from "./steps_volumes.ts";
 
 /** The whole story. */
-export const STORY: readonly Step[] = [...JOIN_STEPS, ...LIVE_STEPS];
+export const STORY: readonly Step[] = [
+  ...JOIN_STEPS,
+  ...LIVE_STEPS,
+  ...VOLUME_STEPS,
+  ...LOSS_STEPS,
+];
 
 /**
  * Plays steps in order, all of them, whatever becomes of the first.

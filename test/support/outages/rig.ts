@@ -6,12 +6,14 @@
 import { runApp } from "../../../lib/app/app.ts";
 import type { AppOptions } from "../../../lib/app/options.ts";
 import type { Configuration } from "../../../lib/app/reload.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
+import { OUT_OF_SERVICE } from "../../../lib/cloud/deletion/out_of_service_settings.ts";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
-import { listOnByDefault, loadControllers } from "../../../lib/controllers/load.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
@@ -29,7 +31,7 @@ import { ManualClock } from "../manual_clock.ts";
 import { toRegistration } from "../nodes/nodes.ts";
 import { type Servers, Traffic } from "./traffic.ts";
 
-const LOADED = await loadControllers(listOnByDefault(CONTROLLERS));
+const LOADED = await loadControllers(CONTROLLERS);
 
 /** One of the two pools. */
 export type PoolName = "alpha" | "beta";
@@ -74,6 +76,8 @@ export class OutageRig implements AsyncDisposable {
   readonly #disposals: (() => unknown)[] = [];
   /** Every version of a Node that the API server had since the Nodes were initialised. */
   readonly versions: Node[];
+  /** How careful the out-of-service controller is; absent: it does not run. */
+  #outOfService: OutOfServiceSettings | undefined;
   #configText = "";
   #app: { readonly stop: AbortController; readonly ended: Promise<unknown> } | undefined;
   /** Of the controller that runs, or ran last. */
@@ -99,16 +103,21 @@ export class OutageRig implements AsyncDisposable {
    * Starts everything; resolves when all Nodes are initialised, Ready and at rest.
    *
    * @param hasEvents Whether the cloud tells of changes as they happen
-   * @param eventPeriodMs How soon it does, in milliseconds. The more rarely, the faster the test
+   * @param options.eventPeriodMs How soon it does, in milliseconds. The more rarely, the faster the test
+   * @param options.outOfService Lets the out-of-service controller run, too, as careful as this says
    */
   static async start(
     deletion: DeletionSettings,
     hasEvents: boolean,
-    eventPeriodMs: number = EVENT_PERIOD_MS,
+    {
+      eventPeriodMs = EVENT_PERIOD_MS,
+      outOfService,
+    }: { readonly eventPeriodMs?: number; readonly outOfService?: OutOfServiceSettings } = {},
   ): Promise<OutageRig> {
     OutageRig.#initialised ??= OutageRig.#initialise(deletion);
     const nodes = await OutageRig.#initialised;
     const rig = await OutageRig.#build({ deletion, hasEvents, eventPeriodMs });
+    rig.#outOfService = outOfService;
     for (const node of nodes) rig.servers.kubernetes.objects.createNode(node);
     // A process that found its Nodes initialised: the fleet limit goes by how many there were at its start.
     await rig.startApp();
@@ -196,10 +205,16 @@ export class OutageRig implements AsyncDisposable {
       log: silentLogger,
       metrics,
       host: "test",
-      controllers: LOADED,
+      // All but the one that would change no other: it is chosen where it is looked at.
+      controllers: this.#outOfService
+        ? LOADED
+        : LOADED.filter(({ definition }) => definition.isOffByDefault !== true),
       concurrentNodeSyncs: 16,
       flags: {},
-      sections: new Map([[DELETION.key, this.#deletion]]),
+      sections: new Map<string, unknown>([
+        [DELETION.key, this.#deletion],
+        ...(this.#outOfService ? [[OUT_OF_SERVICE.key, this.#outOfService] as const] : []),
+      ]),
       ...(more && { configuration }),
     };
     this.metrics = metrics;

@@ -7,6 +7,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { OutageRig, type PoolName, REFRESH_MS } from "./rig.ts";
 
@@ -38,6 +39,8 @@ const PROOF_ALONE: DeletionSettings = {
   holdOffMs: 0,
   fleetShare: 1,
 };
+/** Nothing but the proof stands between a Node and the out-of-service taint. */
+const POWER_PROOF_ALONE: OutOfServiceSettings = { confirmations: 1, graceMs: 0 };
 const LASTS_MS = 240_000;
 /** What a process never saw it does not miss before. */
 const NEVER_SEEN_MS = 600_000;
@@ -48,6 +51,7 @@ const STEPS = 8;
 const ANEW_STEP = 2;
 /** The period of the lifecycle controller and the time between two looks at a machine that is missing. */
 const PERIOD_MS = 5_000;
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
 const FALLEN = ["alpha-1", "alpha-2", "alpha-3", "alpha-4", "alpha-5"];
 const LIVE = [...FALLEN, "beta-1", "beta-2", "beta-3", "beta-4", "beta-5"];
@@ -63,6 +67,8 @@ interface Manner {
   readonly isAnew: boolean;
   /** Whether the cloud tells of changes as they happen. */
   readonly hasEvents: boolean;
+  /** The out-of-service controller runs, too, as careful as this says. */
+  readonly outOfService?: OutOfServiceSettings;
 }
 
 /** Defines the tests of some outages. */
@@ -81,13 +87,23 @@ export function describeOutages(title: string, outages: readonly Outage[]): void
       "with the proof alone, by a process that starts meanwhile",
       { deletion: PROOF_ALONE, isAnew: true, hasEvents: true },
     ],
+    [
+      "where Nodes are taken out of service by nothing but the proof",
+      { deletion: PROOF_ALONE, isAnew: false, hasEvents: true, outOfService: POWER_PROOF_ALONE },
+    ],
+    [
+      "where Nodes are taken out of service by the proof alone, by a process that starts meanwhile",
+      { deletion: PROOF_ALONE, isAnew: true, hasEvents: true, outOfService: POWER_PROOF_ALONE },
+    ],
   ];
   describe.each(manners)(`no live Node is lost ${title}, %s`, (_title, manner) => {
     const rows = outages.filter(
       ({ needsTime }) => !needsTime || manner.deletion === DEFAULT_DELETION,
     );
     test.each(rows.map((row) => [row.title, row] as const))("%s", async (_row, outage) => {
-      await using rig = await OutageRig.start(manner.deletion, manner.hasEvents);
+      const { deletion, hasEvents, outOfService } = manner;
+      const more = outOfService && { outOfService };
+      await using rig = await OutageRig.start(deletion, hasEvents, more);
       await new Story(rig, outage, manner).tell();
     });
   });
@@ -123,6 +139,10 @@ class Story {
     expect(this.#listShutdown()).toEqual([HALTED]);
     await clock.advance(deletion.holdOffMs + REFRESH_MS + (isAnew ? NEVER_SEEN_MS : 0));
     expect(this.#rig.listNodes()).toEqual(LIVE.toSorted());
+    const { outOfService } = this.#manner;
+    expect(LIVE.filter((name) => isOutOfService(this.#read(name)))).toEqual(
+      outOfService ? [HALTED] : [],
+    );
     for (const name of FALLEN) this.#rig.setReady(name, true);
     await this.#expectRest();
   }
@@ -209,6 +229,8 @@ class Story {
       faults.push(`addresses of ${name}: ${addresses}`);
     }
     if (name !== HALTED && hasShutdown(node)) faults.push(`taint of ${name}`);
+    const mayBeOff = name === HALTED || GONE.includes(name);
+    if (!mayBeOff && isOutOfService(node)) faults.push(`${name} is out of service`);
     return faults;
   }
 
@@ -272,6 +294,10 @@ function toPool(name: string): PoolName {
 
 function toOther(pool: PoolName): PoolName {
   return pool === "alpha" ? "beta" : "alpha";
+}
+
+function isOutOfService({ spec }: Node): boolean {
+  return spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) ?? false;
 }
 
 function hasShutdown({ spec }: Node): boolean {

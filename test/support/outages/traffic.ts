@@ -82,7 +82,7 @@ export class Traffic {
 
   /** A provider whose calls are counted. */
   watchProvider(provider: Provider): Provider {
-    const { name, providedNodeIps, originLabels, refreshIntervalMs, changes } = provider;
+    const { name, providedNodeIps, originLabels, refreshIntervalMs, changes, provenOff } = provider;
     const count = async <T>(work: Promise<T>): Promise<T> => {
       this.#cloudCalls += 1;
       return await work.finally(() => {
@@ -98,6 +98,12 @@ export class Traffic {
       listInventory: (...args) => count(provider.listInventory(...args)),
       findInstance: (...args) => provider.findInstance(...args),
       readInstance: (...args) => count(provider.readInstance(...args)),
+      ...(provenOff && {
+        provenOff: {
+          isShownOff: (question) => provenOff.isShownOff(question),
+          readPower: (...args) => count(provenOff.readPower(...args)),
+        },
+      }),
       changes: {
         // Goes on for ever; what it asks for is seen by its requests.
         watchChanges: async (...args) => changes?.watchChanges(...args),

@@ -189,6 +189,17 @@ export const KINDS: readonly Kind[] = [
     { kind: "Lease", plural: "leases", apiVersion: "coordination.k8s.io/v1" },
     { createsOnUpdate: true, needsVersionOnUpdate: true, fields: { spec: LEASE_SPEC } },
   ),
+  define(
+    { kind: "VolumeAttachment", plural: "volumeattachments", apiVersion: "storage.k8s.io/v1" },
+    {
+      namespaced: false,
+      hasStatus: true,
+      fields: {
+        spec: record({ attacher: "text", nodeName: "text", source: "any" }),
+        status: "any",
+      },
+    },
+  ),
 ];
 
 /** A kind from a CustomResourceDefinition, with a status and without a schema. */

@@ -3,6 +3,7 @@ import { discover } from "../../../../lib/simulator/kubernetes/schema/discovery.
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const LEASES = "coordination.k8s.io";
+const STORAGE = "storage.k8s.io";
 
 function ask(path: string, accept: string = "application/json"): Response {
   return discover(path, new Request(`http://127.0.0.1${path}`, { headers: { accept } }));
@@ -16,7 +17,7 @@ test.each(["/healthz", "/livez", "/readyz"])("discover() answers %s with ok", as
 test.each([
   ["/version", { major: "1", platform: "none" }],
   ["/api", { kind: "APIVersions", versions: ["v1"] }],
-  ["/apis", { kind: "APIGroupList", groups: [{ name: LEASES }] }],
+  ["/apis", { kind: "APIGroupList", groups: [{ name: LEASES }, { name: STORAGE }] }],
   [
     `/apis/${LEASES}`,
     {
@@ -56,6 +57,10 @@ test.each([
       {
         metadata: { name: LEASES },
         versions: [{ resources: [{ resource: "leases", scope: "Namespaced", subresources: [] }] }],
+      },
+      {
+        metadata: { name: STORAGE },
+        versions: [{ resources: [{ resource: "volumeattachments", scope: "Cluster" }] }],
       },
     ],
   ],

@@ -8,6 +8,7 @@ test("openApiAt() names a document for each group and version", () => {
       "apis/coordination.k8s.io/v1": {
         serverRelativeURL: "/openapi/v3/apis/coordination.k8s.io/v1",
       },
+      "apis/storage.k8s.io/v1": { serverRelativeURL: "/openapi/v3/apis/storage.k8s.io/v1" },
     },
   });
 });
