@@ -124,7 +124,7 @@ function tell({ configuration, ...options }: ReloadOptions, outcome: ConfigOutco
     return;
   }
   const problems = outcome.issues.map(formatConfigIssue);
-  const message = "Cannot use the changed configuration file, the old settings stay in use";
+  const message = "Cannot use the changed configuration file, still using the old settings";
   log.warn(message, { path, problems });
   announcer?.announce(PROCESS_EVENTS.configRefused, `${message}: ${problems.join("; ")}`);
 }

@@ -12,11 +12,11 @@ import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
 /** Where the debug pages get what they show. All of it is in memory. */
 export interface DebugOptions {
-  /** By name. Each is described when it is taken: whoever takes them all lets others have their turn meanwhile. */
+  /** By name. Each is described when it is taken: a caller that takes all should yield to other work in between. */
   listNodes(): Iterable<NodeView>;
   findNode(name: string): NodeView | undefined;
   readInventory(): InventoryView;
-  /** Absent: the page for people does not tell which process answers. */
+  /** Absent: the page for people does not show which process answers. */
   readStatus?(): StatusView;
   /** Wall-clock milliseconds. */
   now(): number;
@@ -30,8 +30,8 @@ const JSON_INDENT = 2;
 /**
  * Routes for the debug pages: `/debug/nodes`, `/debug/nodes/<name>` and `/debug/inventory`.
  *
- * All give JSON; `?format=text` gives a table instead. They ask nobody who looks: access.ts does, or the listener is
- * for this machine only.
+ * All give JSON; `?format=text` gives a table instead. They check no access: access.ts does, or the listener is only
+ * for this machine.
  */
 export function createDebugRoutes(options: DebugOptions): Hono {
   const routes = new Hono();
@@ -74,7 +74,7 @@ function showView(context: Context, view: object, toText: Formats["toText"]): Pr
   return show(context, { toJson, toText });
 }
 
-/** Indented, since it is read with curl more often than by a program. */
+/** Indented, because people read it with curl more often than programs do. */
 function formatJson(view: object): string {
   return escapeInvisible(JSON.stringify(view, undefined, JSON_INDENT));
 }

@@ -18,7 +18,7 @@ export interface ObjectPages {
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Routes `/debug/<plural>` and `/debug/<plural>/<key>`, which give JSON. Like those of Nodes they ask nobody. */
+/** Routes `/debug/<plural>` and `/debug/<plural>/<key>`, which give JSON. Like those of Nodes, they check no access. */
 export function createObjectRoutes({ plural, keys, find }: ObjectPages): Hono {
   const routes = new Hono();
   routes.get(`/debug/${plural}`, async (context) => {
@@ -37,7 +37,7 @@ export function createObjectRoutes({ plural, keys, find }: ObjectPages): Hono {
   return routes;
 }
 
-/** Indented, since it is read with curl more often than by a program. */
+/** Indented, because people read it with curl more often than programs do. */
 function formatJson(view: object): string {
   return `${escapeInvisible(JSON.stringify(view, undefined, 2))}\n`;
 }

@@ -28,7 +28,7 @@ export function createPages({ probes, debug, objects = [], configz, log }: Pages
   const pages = new Hono();
   pages.route("/", createProbeRoutes(probes));
   if (debug !== undefined) {
-    // Pages for people first: they let through whatever does not ask for HTML.
+    // Pages for people first: they pass on requests that do not ask for HTML.
     pages.route("/", createPageRoutes(debug));
     pages.route("/", createDebugRoutes(debug));
   }

@@ -1,16 +1,16 @@
 /**
- * Long lists in pieces: between two of them everything else has its turn.
+ * Long lists in pieces, so that other work can run in between.
  * @module
  */
 import { setImmediate } from "node:timers/promises";
 
-/** So many Nodes are described within a few milliseconds. */
+/** Describing this many Nodes takes a few milliseconds. */
 const PIECE_LENGTH = 50;
 
 /**
- * Takes items from a list, a piece at a time. Thousands in one piece would hold up probes and the renewal of the Lease.
+ * Takes items from a list, a piece at a time. Thousands in one piece would delay probes and the renewal of the Lease.
  *
- * @param items Each is made, if it is made at all, when it is taken
+ * @param items Each may be created when it is taken
  */
 export async function* inPieces<T>(items: Iterable<T>): AsyncGenerator<readonly T[], void> {
   let piece: T[] = [];

@@ -1,5 +1,5 @@
 /**
- * `/healthz`, `/livez`, `/readyz` and `/metrics`, worded as the Kubernetes components word them.
+ * `/healthz`, `/livez`, `/readyz` and `/metrics`, in the same words as in Kubernetes components.
  * @module
  */
 import { Hono } from "hono";
@@ -8,7 +8,7 @@ import type { Context } from "hono";
 /** The three questions a supervisor asks. */
 export type ProbeName = "healthz" | "livez" | "readyz";
 
-/** Something that must hold. */
+/** A health check. */
 export interface Check {
   /** Shown by `?verbose`, and the last part of the path that asks for it alone. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface Check {
   isOk(): boolean;
 }
 
-/** What the probes stand on. */
+/** What the probes read. */
 export interface ProbeOptions {
   readonly checks: readonly Check[];
   /** Prometheus text exposition, version 0.0.4. */
@@ -90,7 +90,7 @@ export function holds(check: Check): boolean {
   }
 }
 
-/** Holds whenever the process can answer at all. */
+/** Passes whenever the process can answer. */
 function ping(): Check {
   return { name: "ping", probes: PROBES, isOk: () => true };
 }

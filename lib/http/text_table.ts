@@ -4,7 +4,7 @@
  */
 import { toPlainText } from "../core/text/printable.ts";
 
-/** So wide a column may be, which is enough for two UUIDs. What is longer moves the rest of its own row alone. */
+/** Maximum width of a column, enough for two UUIDs. A longer value moves the rest of its own row only. */
 const WIDTH_MAX = 96;
 
 /**

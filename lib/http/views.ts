@@ -6,7 +6,7 @@
 /** What the cloud says about a Node's machine. */
 export interface PresenceView {
   readonly kind: "present" | "absent" | "unknown" | "foreign";
-  /** Why nothing is known, as one word. */
+  /** Why the presence is unknown, in one word. */
   readonly reason?: string;
   /** The same for people. */
   readonly message?: string;
@@ -17,7 +17,7 @@ export interface InstanceView {
   readonly id: string;
   readonly name: string;
   readonly state: string;
-  /** Power state, pool, host and whatever else the cloud tells, by name. */
+  /** Power state, pool, host and other facts of the cloud, by name. */
   readonly details: Readonly<Record<string, string>>;
 }
 
@@ -35,14 +35,14 @@ export interface PlaceView {
   readonly name?: string;
 }
 
-/** What should be, beside what is. */
+/** Desired and actual values. */
 export interface Compared<T> {
-  /** Absent when there is nothing to want it by: the machine is not known. */
+  /** Absent if the machine is unknown. */
   readonly wanted?: T;
   readonly actual: T;
 }
 
-/** How a Node was dealt with last. Times are ISO 8601. */
+/** The last reconcile of a Node. Times are ISO 8601. */
 export interface ReconcileView {
   readonly at: string;
   /** One word: `unchanged`, `changed`, `failed` … */
@@ -50,7 +50,7 @@ export interface ReconcileView {
   readonly error?: string;
 }
 
-/** Whether a Node is about to be deleted, and what stands before it. */
+/** Whether a Node is about to be deleted, and what delays it. */
 export interface DeletionView {
   /** One word: `waiting`, `confirm`, `blocked`, `unconfirmed`. */
   readonly state: string;
@@ -64,17 +64,17 @@ export interface DeletionView {
 export interface NodeView {
   readonly name: string;
   readonly providerId?: string;
-  /** The provider ID that its machine asks for; one that a Node has is never changed. */
+  /** The provider ID of its machine; the provider ID of a Node is never changed. */
   readonly wantedProviderId?: string;
-  /** Whether it still waits, tainted, for its cloud. */
+  /** Whether it still has its taint and waits for its cloud. */
   readonly isUninitialized?: boolean;
-  /** By what its machine was found. */
+  /** How its machine was found. */
   readonly matchedBy?: string;
-  /** Where its machine is, the largest place first; by the labels of the Node while the cloud does not tell. */
+  /** Where its machine is, the largest place first; by the labels of the Node if the cloud does not say. */
   readonly places?: readonly PlaceView[];
   readonly presence: PresenceView;
   readonly instance: InstanceView | null;
-  /** Only the labels that Landfall owns, by key: those that are there also while the machine is not known. */
+  /** Only the labels that Landfall owns, by key; the actual ones are shown also while the machine is unknown. */
   readonly labels: Compared<Readonly<Record<string, string>>>;
   readonly addresses: Compared<readonly AddressView[]>;
   /** Status of the condition Ready. */
@@ -82,11 +82,11 @@ export interface NodeView {
   /** Absent when the machine is there. */
   readonly deletion?: DeletionView;
   readonly lastReconcile: ReconcileView | null;
-  /** When it is looked at again by itself; ISO 8601. */
+  /** When it is next reconciled without a change; ISO 8601. */
   readonly nextReconcileAt?: string;
 }
 
-/** How far one part of the cloud (a pool, a zone, a file) answered. */
+/** Whether one part of the cloud (a pool, a zone, a file) is complete. */
 export interface CoverageView {
   readonly id: string;
   readonly name?: string;
@@ -94,25 +94,25 @@ export interface CoverageView {
   readonly reason?: string;
 }
 
-/** The newest inventory, and how taking it goes. */
+/** The newest inventory, and the result of the last refresh. */
 export interface InventoryView {
   /** Seconds since it was asked for; `null` before the first one. */
   readonly ageSeconds: number | null;
   /** When it was asked for; ISO 8601. */
   readonly observedAt?: string;
   readonly coverage: readonly CoverageView[];
-  /** How many there are of what: `instances`, `undecodable` … */
+  /** Counts by name: `instances`, `undecodable` … */
   readonly counts: Readonly<Record<string, number>>;
   /** Why the last refresh failed, if it did. */
   readonly lastError?: string;
   readonly lastRefreshDurationMs?: number;
 }
 
-/** Which of several replicas acts. */
+/** Which of several replicas leads. */
 export interface ElectionView {
   /** This process. */
   readonly identity: string;
-  /** Who holds the Lease; empty when nobody does. */
+  /** The holder of the Lease; empty without one. */
   readonly holder: string;
   readonly isLeading: boolean;
 }
@@ -123,6 +123,6 @@ export interface StatusView {
   readonly provider: string;
   /** Name of the machine that the process runs on. */
   readonly host: string;
-  /** Absent when there is no election: the process acts alone. */
+  /** Absent without leader election: the only process. */
   readonly election?: ElectionView;
 }

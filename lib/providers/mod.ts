@@ -1,5 +1,5 @@
 /**
- * The clouds that Landfall knows: the only file to edit when one is added.
+ * The clouds that Landfall knows. To add a cloud, edit only this file.
  * @module
  */
 import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
@@ -15,7 +15,7 @@ export const PROVIDERS: ProviderRegistry = [
  * Loads the provider of that name, and no other.
  *
  * @param name As given by `--cloud-provider`
- * @throws {ConfigError} when there is none, with the names of those there are
+ * @throws {ConfigError} when there is none, with the known names
  */
 export async function requireProvider(
   name: string,
@@ -24,11 +24,11 @@ export async function requireProvider(
   const entry = registry.find((provider) => provider.name === name);
   if (entry !== undefined) return await entry.load();
   const known = registry.map((provider) => provider.name).join(", ");
-  const message = `there is no provider "${name}": give one of ${known}`;
+  const message = `unknown provider "${name}" (known: ${known})`;
   throw new ConfigError([{ source: "--cloud-provider", message }]);
 }
 
-/** Loads all of them, in their order: for documents, which tell of each. */
+/** Loads all of them, in their order: for documents, which describe each. */
 export async function loadProviders(
   registry: ProviderRegistry = PROVIDERS,
 ): Promise<readonly ProviderDefinition[]> {

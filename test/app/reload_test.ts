@@ -190,7 +190,7 @@ describe("runReload()", () => {
     await bench.change("url: canary\ntoken: can ary\nrefreshInterval: 1ms\n");
     const path = mount.path("config.yaml");
     const [said = ""] = bench.said;
-    expect(said).toStartWith("ConfigRefused: Cannot use the changed configuration file, the old");
+    expect(said).toStartWith("ConfigRefused: Cannot use the changed configuration file, still");
     for (const problem of [":1:1: url: ", ":2:1: token: ", ":3:1: refreshInterval: "]) {
       expect(said).toContain(path + problem);
       expect(bench.lines.join("")).toContain(path + problem);
@@ -210,7 +210,7 @@ describe("runReload()", () => {
     expect(bench.deletions).toEqual([]);
     expect(bench.metric()).toBe(0);
     expect(bench.said.join("\n")).toMatch(
-      /ConfigRefused: .* the old settings stay in use: .*:3:13: deletion\.enable: unknown key; did you mean enabled\?$/,
+      /ConfigRefused: .* still using the old settings: .*:3:13: deletion\.enable: unknown key; did you mean enabled\?$/,
     );
   });
 
@@ -224,7 +224,7 @@ describe("runReload()", () => {
   test("refuses another scheme of the static provider, which needs a restart", async () => {
     await start("static", toStaticFile("static"));
     await bench.change(toStaticFile("other"));
-    expect(bench.said[0]).toContain(':1:1: scheme: cannot become "other" while Landfall runs');
+    expect(bench.said[0]).toContain(':1:1: scheme: cannot change to "other" while Landfall runs');
     await bench.change(`${toStaticFile("static")}refreshInterval: 5s\n`);
     expect(bench.said[1]).toStartWith("ConfigApplied: ");
     expect(bench.refreshes).toBe(1);

@@ -70,7 +70,11 @@ const CORPUS: readonly [string, readonly string[], RegExp][] = [
   ["a debug address for everybody", ["--debug-address=0.0.0.0:1"], /wanted a loopback/],
   ["a socket with a long path", [`--debug-address=/${"x".repeat(200)}`], /at most 107/],
   ["a Lease that no server takes", ["--leader-elect-resource-name=A b"], /wanted a name/],
-  ["a provider that every object has", ["--cloud-provider=toString"], /no provider "toString"/],
+  [
+    "a provider that every object has",
+    ["--cloud-provider=toString"],
+    /unknown provider "toString"/,
+  ],
 ];
 
 describe("main()", () => {

@@ -281,7 +281,7 @@ describe("an exec plugin", () => {
     ["that kills itself", "kill -9 $$", "failed"],
     ["that prints 100,000 brackets", "head -c 100000 /dev/zero | tr '\\0' '['", "not JSON"],
     ["that answers a list", "echo '[]'", "must be a mapping"],
-    ["that answers null", "echo null", "no ExecCredential"],
+    ["that answers null", "echo null", "not an ExecCredential"],
     ["that answers with a list of tokens", answer({ token: [SECRET] }), "must be a string"],
     [
       "whose time is its token",
@@ -297,7 +297,7 @@ describe("an exec plugin", () => {
     [
       "of another version",
       `echo '{"kind":"${SECRET}","apiVersion":"${SECRET}"}'`,
-      "no ExecCredential",
+      "not an ExecCredential",
     ],
   ])("%s is refused with a reason, and without its secret", async (_what, script, reason) => {
     const { said, error } = await run(script);

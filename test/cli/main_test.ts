@@ -50,10 +50,7 @@ describe("main() ends with 2 and one line for each problem", () => {
     ["nodes a b --outptu=json", ['"b"', "did you mean --output?"]],
     ["completion tcsh", ['wanted the name of a shell (bash, zsh, fish), found "tcsh"']],
     ["--cloud-confg=x --leader-elect=maybe", ["--cloud-config", "--leader-elect"]],
-    [
-      "run --cloud-provider=azure",
-      ['there is no provider "azure": give one of xenorchestra, static'],
-    ],
+    ["run --cloud-provider=azure", ['unknown provider "azure" (known: xenorchestra, static)']],
     ["run --cloud-config=/nowhere/config.yaml", ["/nowhere/config.yaml"]],
     ["demo --twice", ["--twice"]],
   ];

@@ -201,7 +201,7 @@ describe("listTypeChanges()", () => {
       ["2600::5 from InternalIP to ExternalIP"],
     ],
     [
-      "passes over IPs that are new, gone or in another place",
+      "passes over IPs that are new, gone or in another position",
       "I10.0.0.1 I10.0.0.2",
       "E8.8.8.8 I10.0.0.2",
       [],

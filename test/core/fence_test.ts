@@ -123,7 +123,7 @@ describe("a cloud behind a fence, of processes that stand for the Lease", () => 
     await clock.advance(20_000);
     await standby.cloud.create("second", never);
     const writing = leader.cloud.create("second", never);
-    await expect(writing).rejects.toThrow("leaderelection lost: the last renewal");
+    await expect(writing).rejects.toThrow("leaderelection lost: the last successful renewal");
     expect([leader.cloud.made, standby.cloud.made]).toEqual([["first"], ["second"]]);
     leader.resume();
     await clock.advance(0);

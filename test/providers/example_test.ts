@@ -35,7 +35,7 @@ describeProviderContract("example", async () => {
 
 test("requireProvider() finds a provider that a registry was given", async () => {
   expect((await requireProvider("example", REGISTRY)).name).toBe("example");
-  await expect(requireProvider("example")).rejects.toThrow("give one of xenorchestra, static");
+  await expect(requireProvider("example")).rejects.toThrow("(known: xenorchestra, static)");
 });
 
 test("landfall check asks the cloud of a provider that it was given", async () => {

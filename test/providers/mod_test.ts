@@ -12,7 +12,7 @@ describe("requireProvider()", () => {
   test("names those there are for a name that nobody has", async () => {
     for (const name of ["", "Static", "aws"]) {
       await expect(requireProvider(name)).rejects.toThrow(
-        `--cloud-provider: there is no provider "${name}": give one of ${NAMES.join(", ")}`,
+        `--cloud-provider: unknown provider "${name}" (known: ${NAMES.join(", ")})`,
       );
     }
   });

@@ -1,5 +1,5 @@
 /**
- * Who may look: a bearer token that the cluster accepts, of somebody whom the cluster allows to read the path.
+ * Access to a path: a bearer token that the cluster accepts, of a user whom the cluster allows to read the path.
  * @module
  */
 import { createHash } from "node:crypto";
@@ -8,14 +8,14 @@ import type { Logger } from "../../core/log.ts";
 import { RefusalBudget, ReviewCache, TooManyQuestions } from "./review_cache.ts";
 import type { Handler } from "../sockets/server.ts";
 
-/** Who decides. `User` is whatever it knows about somebody; it must survive `JSON.stringify`. */
+/** Decides on access. `User` is all that it knows about a user; it must survive `JSON.stringify`. */
 export interface Reviewer<User> {
   /**
-   * @returns Whose token it is, or `undefined` when it is accepted nowhere
-   * @throws when that cannot be told now
+   * @returns The user of the token, or `undefined` if the cluster does not accept it
+   * @throws when the review fails
    */
   authenticate(token: string, signal: AbortSignal): Promise<User | undefined>;
-  /** @throws when that cannot be told now */
+  /** @throws when the review fails */
   authorize(
     user: User,
     access: { readonly path: string; readonly verb: "get" },
@@ -26,15 +26,15 @@ export interface Reviewer<User> {
 /** What {@linkcode guardAccess} works with. */
 export interface AccessOptions<User> {
   readonly reviewer: Reviewer<User>;
-  /** Paths that anybody may read: `/healthz`, which brings `/healthz/name`, or `/debug/*`. */
+  /** Paths that need no token: `/healthz`, which includes `/healthz/name`, or `/debug/*`. */
   readonly alwaysAllowPaths: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends what is being asked. */
+  /** Ends running reviews. */
   readonly signal: AbortSignal;
 }
 
-/** Their parts are single checks, which tell no more than the whole. */
+/** Their parts are single checks, which show no more than the whole. */
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 const BEARER = /^bearer +([\w.~+/=-]+) *$/i;
 const RETRY_SECONDS = "5";
@@ -42,9 +42,9 @@ const RETRY_SECONDS = "5";
 type Outcome = "allowed" | "unauthorized" | "forbidden" | "tooMany" | "unavailable";
 
 /**
- * Lets through to `handler` who may read the path, and answers all others: 401 without a token that is accepted, 403
- * when the path is not allowed, 429 when too many were refused of late, 503 when nobody can tell. HEAD counts as GET.
- * Answers of the reviewer hold for ten seconds; tokens are remembered by their hashes alone.
+ * Passes allowed requests to `handler`, and answers all others: 401 without an accepted token, 403 for a path that is
+ * not allowed, 429 after too many refused requests, 503 when a review fails. HEAD counts as GET. Reviews are cached
+ * for ten seconds; only hashes of tokens are kept.
  */
 export function guardAccess<User>(handler: Handler, options: AccessOptions<User>): Handler {
   const access = new Access(options);
@@ -104,13 +104,13 @@ class Access<User> {
   #noteAnswer(): void {
     if (this.#isAnswering) return;
     this.#isAnswering = true;
-    this.#options.log.info("Who may read metrics and debug pages can be told again");
+    this.#options.log.info("Access review works again; allowing access to /metrics and /debug");
   }
 
   #noteSilence(error: unknown): void {
     if (!this.#isAnswering) return;
     this.#isAnswering = false;
-    this.#options.log.warn("Who may read metrics and debug pages cannot be told, so nobody may", {
+    this.#options.log.warn("Access review failed; denying access to /metrics and /debug", {
       error,
     });
   }
@@ -121,11 +121,13 @@ const REFUSALS: Readonly<Record<Exclude<Outcome, "allowed">, () => Response>> = 
     toRefusal(401, "unauthorized: give a token as Authorization: Bearer", {
       "www-authenticate": 'Bearer realm="landfall"',
     }),
-  forbidden: () => toRefusal(403, "forbidden: no role of yours allows to get this path"),
+  forbidden: () => toRefusal(403, "forbidden: your user has no right to get this path"),
   tooMany: () =>
-    toRefusal(429, "too many requests were refused of late", { "retry-after": RETRY_SECONDS }),
+    toRefusal(429, "too many refused requests; try again later", { "retry-after": RETRY_SECONDS }),
   unavailable: () =>
-    toRefusal(503, "the API server cannot tell who you are now", { "retry-after": RETRY_SECONDS }),
+    toRefusal(503, "the access review failed; try again later", {
+      "retry-after": RETRY_SECONDS,
+    }),
 };
 
 function toRefusal(
@@ -139,11 +141,11 @@ function toRefusal(
   });
 }
 
-/** The path as routes and roles see it, decoded; none where they could understand it differently. */
+/** The decoded path, as routes and roles see it; `undefined` if they could read it in different ways. */
 function toPath(url: string): string | undefined {
   try {
     const path = decodeURI(new URL(url).pathname);
-    // An encoded slash or percent sign: to one it is that character, to another it is not.
+    // An encoded slash or percent sign: some programs decode it, others do not.
     return path.includes("%") ? undefined : path;
   } catch {
     return undefined;

@@ -1,20 +1,20 @@
 /**
- * Answers to one kind of question about who may look: remembered for a while, asked once at a time, and not asked at
- * all when too many were refused of late.
+ * A cache for one kind of access review: it keeps answers for a while, asks each question once at a time, and stops
+ * asking after too many recent refusals.
  * @module
  */
 import { abortable } from "../../core/abortable.ts";
 import { type Clock, startDeadline } from "../../core/clock.ts";
 import { remember } from "../../core/remember.ts";
 
-/** What a question gave. */
+/** The answer to a question. */
 export type Verdict<T> =
   { readonly kind: "granted"; readonly value: T } | { readonly kind: "refused" };
 
-/** How long an answer is good for, as with other Kubernetes components. */
+/** How long an answer counts, as in other Kubernetes components. */
 const FRESH_MS = 10_000;
 const ASK_MS = 5_000;
-/** Grants and refusals are kept apart: a flood of the one never pushes out the other. */
+/** Grants and refusals are kept apart: a flood of one never pushes out the other. */
 const GRANTED_MAX = 256;
 const REFUSED_MAX = 256;
 /** Questions at once, each a request to the API server. */
@@ -22,12 +22,12 @@ const ASKING_MAX = 8;
 const REFUSALS_MAX = 20;
 const REFUSALS_PER_SECOND = 2;
 
-/** The reason of {@linkcode ReviewCache.ask} for not asking. */
+/** {@linkcode ReviewCache.ask} did not ask, because of too many refusals. */
 export class TooManyQuestions extends Error {
   override readonly name = "TooManyQuestions";
 }
 
-/** How many refusals there may be: 20 at once, and two a second in the long run. */
+/** The allowed number of refusals: 20 at once, and two a second on average. */
 export class RefusalBudget {
   readonly #clock: Clock;
   #left = REFUSALS_MAX;
@@ -38,7 +38,7 @@ export class RefusalBudget {
     this.#sinceMs = clock.monotonic();
   }
 
-  /** Whether there may be one more. */
+  /** Whether one more is allowed. */
   get hasRoom(): boolean {
     const nowMs = this.#clock.monotonic();
     const gained = ((nowMs - this.#sinceMs) / 1_000) * REFUSALS_PER_SECOND;
@@ -47,7 +47,7 @@ export class RefusalBudget {
     return this.#left >= 1;
   }
 
-  /** Notes one. It may go below nothing, by what was being asked already. */
+  /** Counts one. Running questions may take the number below zero. */
   spend(): void {
     this.#left -= 1;
   }
@@ -63,7 +63,7 @@ export class ReviewCache<T> {
   readonly #clock: Clock;
   readonly #budget: RefusalBudget;
   readonly #signal: AbortSignal;
-  // A grant that is no longer fresh stays: whoever was let in lately may be asked about again, flood or not.
+  // An old grant stays: a user with recent access can be reviewed again even during a flood.
   readonly #granted = new Map<string, Granted<T>>();
   readonly #refused = new Map<string, number>();
   readonly #asking = new Map<string, Promise<Verdict<T>>>();
@@ -76,10 +76,10 @@ export class ReviewCache<T> {
   }
 
   /**
-   * Gives the answer, asking for it when there is no fresh one. A question that failed is not remembered.
+   * Returns the answer; asks for it if there is no recent one. A failed question is not kept.
    *
    * @param question Resolves with what was granted, or `undefined` for a refusal
-   * @throws {TooManyQuestions}, or whatever the question throws; a time-out after five seconds
+   * @throws {TooManyQuestions}, or what the question throws; a time-out after five seconds
    */
   async ask(
     key: string,
@@ -91,7 +91,7 @@ export class ReviewCache<T> {
     if (asked !== undefined) return await asked;
     const isUnknown = !this.#granted.has(key);
     if (this.#asking.size >= ASKING_MAX || (isUnknown && !this.#budget.hasRoom)) {
-      throw new TooManyQuestions("too many questions were refused of late");
+      throw new TooManyQuestions("too many refused questions; try again later");
     }
     const answer = this.#send(key, question).finally(() => this.#asking.delete(key));
     this.#asking.set(key, answer);
@@ -113,7 +113,7 @@ export class ReviewCache<T> {
   ): Promise<Verdict<T>> {
     using deadline = startDeadline(this.#signal, ASK_MS, this.#clock);
     const { signal } = deadline;
-    // Whoever is asked may not heed the signal.
+    // The question may ignore its signal.
     return this.#remember(key, await abortable(question(signal), signal));
   }
 

@@ -18,16 +18,16 @@ export interface KeyPairFiles {
   readonly keyFile: string;
 }
 
-/** How often files are looked at. A Secret that is mounted changes about once a minute at most. */
+/** How often the files are read. A mounted Secret changes about once a minute at most. */
 const LOOK_MS = 10_000;
 const CERT_FLAG = "--tls-cert-file";
 const KEY_FLAG = "--tls-private-key-file";
 
 /**
- * Reads certificate and key and checks that they belong together. A certificate that has expired is used all the same:
- * whoever does not check it, such as a probe, goes on as before.
+ * Reads certificate and key and checks that they belong together. An expired certificate is still used: clients that do
+ * not check it, such as probes, continue to work.
  *
- * @throws {ConfigError} naming flags, files and everything that is wrong; never what is in the key
+ * @throws {ConfigError} naming flags, files and all problems; never the content of the key
  */
 export async function readKeyPair(files: KeyPairFiles): Promise<KeyPair> {
   const keyPair = await readFiles(files);
@@ -63,7 +63,7 @@ function checkKeyPair(keyPair: KeyPair, { certFile, keyFile }: KeyPairFiles): vo
   if (certificate && key && !certificate.checkPrivateKey(key)) {
     tell(KEY_FLAG, keyFile, `the key does not belong to the certificate in ${certFile}`);
   }
-  // Only now are the certificates after the first one looked at.
+  // Only this checks the certificates after the first one.
   if (issues.length === 0 && !canServe(keyPair)) {
     tell(CERT_FLAG, certFile, "a certificate after the first one is broken");
   }
@@ -76,13 +76,13 @@ export interface WatchKeyPairOptions extends KeyPairFiles {
   readonly current: KeyPair;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Takes each pair that differs from the one before and is whole. */
+  /** Called with each new pair that is complete and differs from the last one. */
   readonly use: (keyPair: KeyPair) => void;
 }
 
 /**
- * Looks at the content of the files every ten seconds until the signal aborts. A pair that is broken, which it may be
- * while it is written, changes nothing; that is warned of once.
+ * Reads the files every ten seconds until the signal aborts. A broken pair, as while the files are being written,
+ * changes nothing; one warning is logged.
  */
 export async function watchKeyPair(
   { current, clock, log, use, ...files }: WatchKeyPairOptions,
@@ -106,7 +106,7 @@ export async function watchKeyPair(
       log.info("The certificate of the HTTPS port changed", { ...describe(found.cert) });
     } catch (error) {
       if (!news.isNew(describeError(error))) continue;
-      log.warn("The new certificate cannot be used, the old one stays", { error });
+      log.warn("Cannot use the new certificate; still using the old one", { error });
     }
   }
 }

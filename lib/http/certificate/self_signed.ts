@@ -1,5 +1,5 @@
 /**
- * A certificate that nobody signed but its own key, for when no files are given.
+ * A self-signed certificate, used if no files are given.
  * @module
  */
 import { AsnConvert, OctetString } from "@peculiar/asn1-schema";
@@ -32,7 +32,7 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:cry
 import { isIP } from "node:net";
 import type { KeyPair } from "../sockets/server.ts";
 
-/** How long a certificate is good for. */
+/** How long a certificate is valid. */
 export const SELF_SIGNED_MS: number = 365 * 24 * 3_600_000;
 /** Clocks differ. */
 const BACKDATE_MS = 3_600_000;
@@ -47,7 +47,7 @@ const ID_ECDSA_SHA256 = "1.2.840.10045.4.3.2";
  * Makes a certificate for a server and a new key on the curve P-256.
  *
  * @param names Host names and IP addresses, at least one
- * @param nowMs Milliseconds since the epoch; it is good for a year from then
+ * @param nowMs Milliseconds since the epoch; the certificate is valid for a year from then
  */
 export function makeSelfSigned(names: readonly string[], nowMs: number): KeyPair {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -1,17 +1,17 @@
 /**
- * What should be beside what is, as a table.
+ * A table that compares desired and actual values.
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { Line, LineState } from "./differences.ts";
 
 const VERDICTS: Readonly<Record<LineState, string>> = {
-  same: "as wanted",
+  same: "in sync",
   missing: "missing",
   differs: "differs",
-  extra: "not wanted",
-  kept: "kept: it is never changed",
-  unknown: "nothing wanted now",
+  extra: "not desired",
+  kept: "differs: never changed",
+  unknown: "unknown",
 };
 
 /** A table with its title; a sentence when there is nothing to compare. */
@@ -39,7 +39,7 @@ export function ComparisonTable({
         <caption>{title}</caption>
         <thead>
           <tr>
-            {["Name", "Wanted", "There", "Verdict"].map((heading) => (
+            {["Name", "Desired", "Actual", "Status"].map((heading) => (
               <th scope="col">{heading}</th>
             ))}
           </tr>
@@ -50,8 +50,8 @@ export function ComparisonTable({
               <th scope="row">
                 <code>{name}</code>
               </th>
-              <Value title="wanted" text={wanted} />
-              <Value title="there" text={actual} />
+              <Value title="desired" text={wanted} />
+              <Value title="actual" text={actual} />
               <td class="verdict">{VERDICTS[state]}</td>
             </tr>
           ))}

@@ -1,10 +1,10 @@
 /**
- * What a Node should have beside what it has, line by line.
+ * Compares the desired and actual values of a Node, line by line.
  * @module
  */
 import type { AddressView, NodeView } from "../views.ts";
 
-/** How a line stands. `kept`: what is there differs, but is never changed. */
+/** The status of a line. `kept`: the actual value differs, but is never changed. */
 export type LineState = "same" | "missing" | "differs" | "extra" | "kept" | "unknown";
 
 /** One label, address or provider ID. */
@@ -25,7 +25,7 @@ export function compareLabels({ labels: { wanted, actual } }: NodeView): Line[] 
   return keys.map((key) => toLine(key, want.get(key), have.get(key)));
 }
 
-/** The addresses in the order that is wanted, then those that should not be there. */
+/** The addresses in the desired order, then those that should not be there. */
 export function compareAddresses({ addresses: { wanted, actual } }: NodeView): Line[] {
   if (wanted === undefined) {
     return actual.map(({ type, address }) => ({ name: type, actual: address, state: "unknown" }));
@@ -35,7 +35,7 @@ export function compareAddresses({ addresses: { wanted, actual } }: NodeView): L
       return { name: type, wanted: address, actual: address, state: "same" };
     const elsewhere = actual.some((one) => isAddress(one, type, address));
     return elsewhere
-      ? { name: type, wanted: address, actual: `${address}, in another place`, state: "differs" }
+      ? { name: type, wanted: address, actual: `${address}, in another position`, state: "differs" }
       : { name: type, wanted: address, state: "missing" };
   });
   for (const { type, address } of actual) {
@@ -45,7 +45,7 @@ export function compareAddresses({ addresses: { wanted, actual } }: NodeView): L
   return lines;
 }
 
-/** The provider ID. One that is there is never changed, also when its machine would ask for another now. */
+/** The provider ID. An existing one is never changed, even if its machine would get another one now. */
 export function compareProviderId({
   wantedProviderId: wanted,
   providerId: actual,
@@ -54,7 +54,7 @@ export function compareProviderId({
   return line.state === "differs" ? { ...line, state: "kept" } : line;
 }
 
-/** How many lines of a Node are not as they should be. */
+/** How many lines of a Node are not as desired. */
 export function countDifferences(node: NodeView): number {
   let count = WRONG.has(compareProviderId(node).state) ? 1 : 0;
   const { wanted = {}, actual } = node.labels;

@@ -1,5 +1,5 @@
 /**
- * What the cloud said last, how old that is, and which process tells it.
+ * The last answer of the cloud, its age, and the process that shows it.
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
@@ -45,17 +45,17 @@ function describeInventory(inventory: InventoryView, nodes: number): string {
   return `${listed}${more}${tookMs === undefined ? "" : `, taken in ${tookMs} ms`}`;
 }
 
-/** How much of the cloud answered; what it said before it fell silent is not said to be so now. */
+/** How much of the cloud answered. During an outage this shows the last answer, and says so. */
 function describeCoverage({ coverage, lastError }: InventoryView): { value: string; note: string } {
   if (coverage.length === 0) return { value: "No answer yet", note: "" };
   const incomplete = coverage.filter((part) => !part.complete);
   const value = `${coverage.length - incomplete.length} of ${formatCount(coverage.length, "part")}`;
   const names = incomplete.map(({ id, name }) => name ?? id).join(", ");
-  const answer = incomplete.length === 0 ? "answered in full" : `not in full: ${names}`;
-  return { value, note: lastError === undefined ? answer : `when it answered last: ${answer}` };
+  const answer = incomplete.length === 0 ? "complete" : `not complete: ${names}`;
+  return { value, note: lastError === undefined ? answer : `last answer: ${answer}` };
 }
 
-/** The parts of the cloud, and how far each answered. */
+/** The parts of the cloud, and whether each is complete. */
 export function CoverageTable({
   coverage,
 }: {
@@ -81,7 +81,7 @@ export function CoverageTable({
                 <td class="id">{name === undefined ? "" : id}</td>
                 <td>
                   <span class={`mark ${complete ? "s-well" : "s-unseen"}`}>
-                    {complete ? "in full" : `not in full${reason && `: ${reason}`}`}
+                    {complete ? "complete" : `not complete${reason && `: ${reason}`}`}
                   </span>
                 </td>
               </tr>
@@ -95,12 +95,14 @@ export function CoverageTable({
 
 function Role({ status: { host, election } }: { readonly status: StatusView }): JSX.Element {
   if (election === undefined) {
-    return <Fact name="This process" value="Acts alone" note={`on ${host}, without election`} />;
+    return (
+      <Fact name="This process" value="Only process" note={`on ${host}, without leader election`} />
+    );
   }
   const { identity, holder, isLeading } = election;
-  if (isLeading) return <Fact name="This process" value="Leads" note={identity} />;
-  const note = holder === "" ? "nobody leads now" : `${holder} leads`;
-  return <Fact name="This process" value="Stands by" note={note} />;
+  if (isLeading) return <Fact name="This process" value="Leader" note={identity} />;
+  const note = holder === "" ? "there is no leader now" : `the leader is ${holder}`;
+  return <Fact name="This process" value="Standby" note={note} />;
 }
 
 function Fact({

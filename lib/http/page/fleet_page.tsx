@@ -25,7 +25,7 @@ export interface FleetPageOptions {
   readonly base: string;
   /** Only Nodes in this state. */
   readonly state?: StateName;
-  /** Only Nodes whose name, machine or place holds this text. */
+  /** Only Nodes whose name, machine or place contains this text. */
   readonly query?: string;
 }
 
@@ -74,8 +74,8 @@ function CloudBanner({ lastError, ageSeconds }: InventoryView): JSX.Element {
     <div class="banner" role="note">
       <b>The cloud does not answer.</b>{" "}
       {ageSeconds === null
-        ? "Nothing is known of its machines yet."
-        : "What you see is the last it said; nothing is deleted meanwhile."}
+        ? "Landfall knows none of its machines yet."
+        : "This page shows its last answer. Landfall deletes no Node meanwhile."}
       <p class="why soft">{lastError}</p>
     </div>
   );
@@ -85,15 +85,15 @@ function StandbyBanner({ holder }: ElectionView): JSX.Element {
   if (holder === "") {
     return (
       <div class="banner" role="note">
-        <b>Nobody leads now.</b> Nothing is changed and nothing is deleted until a process takes the
-        Lease.
+        <b>There is no leader now.</b> Landfall changes and deletes nothing until a process takes
+        the Lease.
       </div>
     );
   }
   return (
     <div class="banner calm" role="note">
-      <b>This process stands by.</b> It sees what the leader sees, and does nothing: what was done,
-      and when, is on the leader’s page.
+      <b>This process is a standby.</b> It reads the same data as the leader and changes nothing.
+      The leader’s page shows what was done, and when.
     </div>
   );
 }
@@ -124,11 +124,12 @@ function toHeading(total: number, counts: Counts): string {
   const troubled = countTroubled(counts);
   if (troubled > 0) {
     const verb = troubled === 1 ? "needs" : "need";
-    return `${troubled.toLocaleString("en")} of ${formatCount(total, "Node")} ${verb} a look`;
+    return `${troubled.toLocaleString("en")} of ${formatCount(total, "Node")} ${verb} attention`;
   }
   const well = counts.find(([state]) => state === "well")?.[1] ?? 0;
-  if (well < total) return `${well.toLocaleString("en")} of ${formatCount(total, "Node")} are well`;
-  return total === 1 ? "The one Node is well" : `All ${formatCount(total, "Node")} are well`;
+  if (well < total)
+    return `${well.toLocaleString("en")} of ${formatCount(total, "Node")} are in sync`;
+  return total === 1 ? "The only Node is in sync" : `All ${formatCount(total, "Node")} are in sync`;
 }
 
 function Chips({
@@ -197,7 +198,7 @@ function Found({ cards, state, query = "", base, nowMs }: FleetMainProps): JSX.E
   );
 }
 
-/** Whether a Node is called so, or its machine, or a place that it is in. */
+/** Whether the name of a Node, its machine or one of its places contains the text. */
 function mentions({ node }: Card, text: string): boolean {
   const { name, instance, providerId = "", places = [] } = node;
   const texts = [name, providerId, instance?.name ?? "", instance?.id ?? ""];
@@ -209,7 +210,7 @@ function countTroubled(counts: Counts): number {
   return counts.reduce((sum, [state, count]) => sum + (STATES[state].isTrouble ? count : 0), 0);
 }
 
-/** A large page costs more, and changes less in what one can see of it. */
+/** A large page costs more, and a change on it is harder to see. */
 function toRefreshSeconds(total: number): number {
   if (total <= 300) return 5;
   return total <= 2_000 ? 15 : 60;

@@ -1,5 +1,5 @@
 /**
- * What surrounds every page for people: head, heading, style, and the rules that the browser enforces.
+ * The frame of every page for people: head, heading, style, and the rules that the browser enforces.
  * @module
  */
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ export interface DocumentOptions {
   readonly title: string;
   /** Path from the page to `/debug/`, empty or with a slash at its end: it may be served behind another path. */
   readonly base: string;
-  /** Whether something is wrong: the mark of the window shows it. */
+  /** Whether there is a problem: the icon of the window shows it. */
   readonly isTroubled: boolean;
   /** How often the page renews itself, in seconds. */
   readonly refreshSeconds: number;
@@ -22,7 +22,7 @@ export interface DocumentOptions {
   readonly main: JSX.Element;
 }
 
-/** Without the script; less often, since it may take somebody away from where they read. */
+/** Without the script; less often, because a reload may move the reader away from the text. */
 const RELOAD_SECONDS_MIN = 30;
 
 /** The whole document. */
@@ -54,7 +54,7 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
       </footer>
     </>
   );
-  // Style and script stand in one piece each: the formatter of this source must not put blanks around what is hashed.
+  // Style and script are one piece each: the formatter of this source must not add blanks to hashed text.
   const document = await html`<!doctype html>
     <html lang="en" data-refresh="${refreshSeconds}">
       <head>
@@ -73,8 +73,8 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
 }
 
 /**
- * What the browser must keep to: our own style and script by their hashes, nothing from elsewhere, nothing embedded
- * elsewhere, nothing kept.
+ * What the browser may do: use our own style and script, by their hashes. Nothing from other servers, no embedding in
+ * other pages, no caching.
  */
 export function createPageHeaders(): Readonly<Record<string, string>> {
   const policy = [

@@ -11,10 +11,10 @@ export function Mark({ state }: { readonly state: StateName }): JSX.Element {
   return <span class={`mark s-${state}`}>{STATES[state].word}</span>;
 }
 
-/** Narrowest share of a bar in percent: one Node of thousands can still be seen. */
+/** Smallest share of a bar in percent, so that one Node of thousands is still visible. */
 const SHARE_MIN = 0.8;
 
-/** Shares of states as one bar. It says nothing that numbers beside it do not say. */
+/** Shares of states as one bar. The numbers beside it say the same. */
 export function Bar({ counts }: { readonly counts: Counts }): JSX.Element {
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
   const shares = counts.map(([, count]) => Math.max(SHARE_MIN, (count / total) * 100));
@@ -52,9 +52,9 @@ export function Tally({ counts }: { readonly counts: Counts }): JSX.Element {
 }
 
 /**
- * Nodes as tiles that lead to their pages, with their states in words. A Node that is well shows its name alone.
+ * Nodes as tiles that link to their pages, with their states in words. A healthy Node shows its name only.
  *
- * @param props.isAlike Whether what stands above says the state of all of them @default {false}
+ * @param props.isAlike Whether the heading already says the state of all of them @default {false}
  */
 export function Tiles({
   cards,

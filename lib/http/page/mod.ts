@@ -1,5 +1,5 @@
 /**
- * The pages for people: `/debug/`, and a page for each Node, for whoever asks for HTML.
+ * The pages for people: `/debug/`, and a page for each Node, for requests that ask for HTML.
  * @module
  */
 import { Hono } from "hono";
@@ -13,7 +13,7 @@ import { createPageHeaders } from "./layout.tsx";
 import { renderNodePage, renderNoNodePage } from "./node_page.tsx";
 import { isStateName } from "./state.ts";
 
-/** What `/debug/` tells a program or a person with curl. */
+/** What `/debug/` shows to a program or a person with curl. */
 const PATHS = [
   "/debug/nodes",
   "/debug/nodes?format=text",
@@ -21,13 +21,13 @@ const PATHS = [
   "/debug/inventory",
   "/debug/inventory?format=text",
 ];
-/** Longer searches find nothing that a shorter one would not. */
+/** Longest text of a search. */
 const QUERY_LENGTH_MAX = 200;
 
 /**
- * Routes for the pages. They stand before those for programs, and let through what does not ask for HTML.
+ * Routes for the pages. They come before those for programs, and pass on requests that do not ask for HTML.
  *
- * Nothing on them comes from elsewhere, and they need no script; a few lines keep them fresh.
+ * The pages load nothing from other servers and need no script; a few lines of script keep them up to date.
  */
 export function createPageRoutes(options: DebugOptions): Hono {
   const routes = new Hono();

@@ -1,5 +1,5 @@
 /**
- * The page of one Node: which machine it is, what it should have beside what it has, what happens to it.
+ * The page of one Node: its machine, desired and actual values, and what happens to it.
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
@@ -51,12 +51,12 @@ export function renderNodePage({ node, nowMs, base }: NodePageOptions): Promise<
       <ComparisonTable
         title="Provider ID"
         lines={[compareProviderId(node)]}
-        empty="It has no provider ID, and none is wanted now."
+        empty="It has no provider ID, and the desired one is unknown."
       />
       <ComparisonTable
         title="Labels"
         lines={compareLabels(node)}
-        empty="It has none, and none is wanted now."
+        empty="It has none, and the desired ones are unknown."
       />
       <ComparisonTable title="Addresses" lines={compareAddresses(node)} empty="It has none." />
       <p class="more">
@@ -69,7 +69,7 @@ export function renderNodePage({ node, nowMs, base }: NodePageOptions): Promise<
   return renderDocument({ title, base, isTroubled, refreshSeconds: REFRESH_SECONDS, main });
 }
 
-/** Renders the page that stands where a Node would. */
+/** Renders the page for a Node that does not exist. */
 export function renderNoNodePage(name: string, base: string): Promise<string> {
   const main = (
     <main id="main">
@@ -89,7 +89,7 @@ export function renderNoNodePage(name: string, base: string): Promise<string> {
   });
 }
 
-/** From the Node to its machine to the places that hold it. */
+/** From the Node to its machine and the places that hold it. */
 function Mapping({
   node,
   condition,
@@ -136,8 +136,8 @@ function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number
     <div class="card">
       <dl>
         <dt>Initialised</dt>
-        <dd>{isUninitialized === true ? "not yet: it waits, tainted" : "yes"}</dd>
-        <dt>Looked at</dt>
+        <dd>{isUninitialized === true ? "no: it waits with its taint" : "yes"}</dd>
+        <dt>Last reconcile</dt>
         <dd>
           {last === null
             ? "not yet"
@@ -149,11 +149,11 @@ function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number
             <dd>{last.error}</dd>
           </>
         )}
-        <dt>Looked at again</dt>
+        <dt>Next reconcile</dt>
         <dd>{next === "" ? "when something changes" : `in ${next}, or when something changes`}</dd>
         <dt>Deletion</dt>
         <dd>
-          {deletion?.state ?? (node.instance === null ? "no" : "no: its machine is there")}
+          {deletion?.state ?? (node.instance === null ? "no" : "no: its machine exists")}
           {deletion?.reason === undefined ? "" : ` (${deletion.reason})`}
           {deletion?.message === undefined || deletion.message === presence.message ? null : (
             <p class="soft">{deletion.message}</p>

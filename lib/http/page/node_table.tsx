@@ -1,5 +1,5 @@
 /**
- * Nodes that were searched for, as a table; on a phone as a list.
+ * The Nodes that a search found, as a table; on a phone as a list.
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
@@ -8,7 +8,7 @@ import { Mark, toNodePath } from "./marks.tsx";
 import type { Card } from "./topology/mod.ts";
 import { formatPlaces } from "./trouble_list.tsx";
 
-/** More rows help nobody. */
+/** More rows are not useful. */
 const ROWS_MAX = 500;
 
 /** The table. */
@@ -27,7 +27,7 @@ export function NodeTable({
         <table class="nodes">
           <thead>
             <tr>
-              {["Node", "State", "Machine", "Place", "Looked at"].map((title) => (
+              {["Node", "State", "Machine", "Place", "Last reconcile"].map((title) => (
                 <th scope="col">{title}</th>
               ))}
             </tr>
@@ -40,7 +40,7 @@ export function NodeTable({
         </table>
       </div>
       {cards.length > ROWS_MAX ? (
-        <p class="soft">{`The first ${ROWS_MAX} of ${cards.length}: search for the others by name.`}</p>
+        <p class="soft">{`These are the first ${ROWS_MAX} of ${cards.length}. Search for the others by name.`}</p>
       ) : null}
     </>
   );
@@ -68,7 +68,7 @@ function Row({
       </td>
       <td data-label="Machine">{node.instance?.name ?? ""}</td>
       <td data-label="Place">{formatPlaces(card)}</td>
-      <td data-label="Looked at">{ago && `${ago} ago`}</td>
+      <td data-label="Last reconcile">{ago && `${ago} ago`}</td>
     </tr>
   );
 }

@@ -1,11 +1,11 @@
 /**
- * The few lines that keep a page fresh. Without them it reloads itself more slowly, and everything else works.
+ * The few lines of script that keep a page up to date. Without them it reloads less often, and all else works.
  * @module
  */
 
 /**
- * Fetches the page again and puts its new `<main>` in place: boxes stay open or closed, focus and scroll position stay
- * where they are. Nothing is fetched while the page is hidden, paused, or somebody types or marks text in it.
+ * Fetches the page again and replaces its `<main>`. Boxes stay open or closed; focus and scroll position do not change.
+ * It fetches nothing while the page is hidden or paused, or while the reader types or selects text.
  */
 export const SCRIPT: string = `
 (() => {
@@ -43,7 +43,7 @@ export const SCRIPT: string = `
       if (!isBusy()) put(next);
       told.textContent = "Live";
     } catch {
-      told.textContent = "No answer: this is an old picture";
+      told.textContent = "No answer: this page is out of date";
     }
   };
   const loop = () => setTimeout(() => update().finally(loop), every);

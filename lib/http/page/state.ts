@@ -1,11 +1,11 @@
 /**
- * In one word, how a Node and its machine are, and why.
+ * The state of a Node and its machine in one word, and the reason.
  * @module
  */
 import type { NodeView } from "../views.ts";
 import { countDifferences } from "./differences.ts";
 
-/** How a Node is: the worst that is true of it. */
+/** The state of a Node: the worst that is true of it. */
 export type StateName =
   | "missing"
   | "failing"
@@ -18,13 +18,13 @@ export type StateName =
   | "foreign"
   | "well";
 
-/** A state for people. Its mark has a shape of its own, so that colour is never all that tells. */
+/** A state for people. Its mark has its own shape, so that it does not depend on colour. */
 export interface StateWords {
-  /** As it stands beside a Node. */
+  /** The word beside a Node. */
   readonly word: string;
   /** What it means, in a sentence for the legend. */
   readonly meaning: string;
-  /** Whether somebody should look at such a Node. */
+  /** Whether an operator should look at such a Node. */
   readonly isTrouble: boolean;
 }
 
@@ -32,12 +32,12 @@ export interface StateWords {
 export const STATES: Readonly<Record<StateName, StateWords>> = {
   missing: {
     word: "machine missing",
-    meaning: "The cloud does not show the machine of this Node any more.",
+    meaning: "The cloud no longer shows the machine of this Node.",
     isTrouble: true,
   },
   failing: {
     word: "failing",
-    meaning: "The last attempt to bring the Node up to date failed.",
+    meaning: "The last reconcile of the Node failed.",
     isTrouble: true,
   },
   unmatched: {
@@ -46,36 +46,40 @@ export const STATES: Readonly<Record<StateName, StateWords>> = {
     isTrouble: true,
   },
   unseen: {
-    word: "out of sight",
-    meaning: "The cloud cannot tell now: nothing is changed, nothing is deleted.",
+    word: "unknown",
+    meaning: "Landfall cannot check the machine now. It does not change or delete the Node.",
     isTrouble: true,
   },
   notReady: {
     word: "not ready",
-    meaning: "The machine runs, but its kubelet is not ready or silent.",
+    meaning: "The machine runs, but its kubelet is not ready or does not report.",
     isTrouble: true,
   },
   stopped: {
     word: "stopped",
-    meaning: "The machine is there and does not run.",
+    meaning: "The machine exists but does not run.",
     isTrouble: true,
   },
   differs: {
-    word: "differs",
-    meaning: "Labels, addresses or provider ID are not yet as they should be.",
+    word: "out of sync",
+    meaning: "Labels, addresses or provider ID differ from the desired values.",
     isTrouble: true,
   },
   joining: {
     word: "joining",
-    meaning: "The Node waits, tainted, to be initialised.",
+    meaning: "The Node has its taint and waits for initialisation.",
     isTrouble: false,
   },
   foreign: {
     word: "foreign",
-    meaning: "The Node belongs to another cloud and is left alone.",
+    meaning: "The Node belongs to another cloud. Landfall does not change it.",
     isTrouble: false,
   },
-  well: { word: "well", meaning: "Everything is as it should be.", isTrouble: false },
+  well: {
+    word: "in sync",
+    meaning: "The machine runs, and the Node has all desired values.",
+    isTrouble: false,
+  },
 };
 
 /** Names of all states, the worst first. */
@@ -93,7 +97,7 @@ export interface NodeCondition {
   readonly why: string;
 }
 
-/** Reasons for which a cloud that did answer has no single machine for a Node. */
+/** Reasons why a cloud that answered has no single machine for a Node. */
 const UNMATCHED: ReadonlySet<string> = new Set([
   "undecodable",
   "ambiguous",
@@ -125,7 +129,7 @@ function toUnknownState({ presence, providerId, deletion }: NodeView): StateName
   return deletion && DELETION_GOES_ON.has(deletion.state) ? "missing" : "unseen";
 }
 
-/** What the cloud says, and what stands before a deletion, unless it is the same again. */
+/** What the cloud says and what delays a deletion, unless both say the same. */
 function joinReasons({ presence, deletion }: NodeView): string {
   const { message = "" } = presence;
   const more = deletion?.message ?? "";
@@ -144,10 +148,10 @@ function judgePresent(node: NodeView): NodeCondition {
   }
   if (node.isUninitialized) return { state: "joining", why: "" };
   if (ready !== "True") {
-    return { state: "notReady", why: `Its condition Ready is ${ready}` };
+    return { state: "notReady", why: `The condition Ready is ${ready}` };
   }
   const count = countDifferences(node);
   if (count === 0) return { state: "well", why: "" };
-  const why = `${count} of its labels and addresses ${count === 1 ? "is" : "are"} not as wanted`;
+  const why = `${count} of its labels and addresses ${count === 1 ? "is" : "are"} out of sync`;
   return { state: "differs", why };
 }

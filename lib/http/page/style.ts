@@ -43,7 +43,7 @@ input::placeholder{color:var(--soft);opacity:1}
 footer{padding-top:2.5rem;padding-bottom:2rem;color:var(--soft);font-size:.9rem}
 footer a{margin-right:1rem;display:inline-block}`;
 
-/** Shapes and colours of states: whoever sees no colour sees the shape, and every state but "well" is spelt out. */
+/** Shapes and colours of states. The shape works without colour, and every state except "well" is written out. */
 const MARKS = `
 .mark{display:inline-flex;align-items:center;gap:.42em}
 .mark::before,.dot::before{content:"";flex:none;width:.72em;height:.72em;background:var(--tone);

@@ -1,5 +1,5 @@
 /**
- * What somebody should look at: troubled Nodes, by what they have in common.
+ * Nodes with problems, by what they have in common.
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
@@ -8,12 +8,12 @@ import { formatCount, Mark, Tiles, toNodePath } from "./marks.tsx";
 import type { Card } from "./topology/mod.ts";
 import type { Reason, Trouble } from "./troubles.ts";
 
-/** How many reasons of one state are told. More come with a search for the state. */
+/** How many reasons of one state are shown. A search for the state shows more. */
 const REASONS_MAX = 12;
-/** Up to so many Nodes with the same reason are named at once. */
+/** Up to this many Nodes with the same reason are named at once. */
 const NAMED_MAX = 12;
 
-/** The troubles, the worst first. */
+/** The problems, the worst first. */
 export function TroubleList({
   troubles,
   base,
@@ -90,7 +90,7 @@ function ReasonRow({
   );
 }
 
-/** How many, and where they all are, as far as they are in one place. */
+/** How many, and the place that holds all of them, if there is one. */
 function ManyNodes({ cards }: { readonly cards: readonly Card[] }): JSX.Element {
   const [first, ...others] = cards.map(({ node: { places = [] } }) => places);
   const shared = (first ?? []).filter(({ id }, at) => others.every((one) => one[at]?.id === id));

@@ -1,5 +1,5 @@
 /**
- * Nodes that somebody should look at, by what they have in common.
+ * Groups of Nodes with problems, by what they have in common.
  * @module
  */
 import type { NodeView } from "../views.ts";
@@ -17,7 +17,7 @@ export interface Trouble {
 
 /** Nodes that are in a state for the same reason. */
 export interface Reason {
-  /** For people; what differs from Node to Node is left out as `…`. May be empty. */
+  /** For people; parts that differ from Node to Node are shown as `…`. May be empty. */
   readonly why: string;
   /** At least one. */
   readonly cards: readonly Card[];
@@ -29,7 +29,7 @@ const WORD = /[^\s"'(),;]+/g;
 const STOPS = /[:.]{1,3}$/;
 const DURATION = /\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b/g;
 
-/** Groups troubled Nodes, the worst state first. A lost pool of 500 machines is one reason, not 500. */
+/** Groups Nodes with problems, the worst state first. A lost pool of 500 machines is one reason, not 500. */
 export function listTroubles(cards: readonly Card[]): Trouble[] {
   const states = new Map<StateName, Map<string, Card[]>>();
   for (const card of cards) {
@@ -58,7 +58,7 @@ function toTrouble(state: StateName, groups: ReadonlyMap<string, readonly Card[]
   return { state, reasons, total: reasons.reduce((sum, { cards }) => sum + cards.length, 0) };
 }
 
-/** A reason without what belongs to its Node alone: its names, UUIDs, spans of time. */
+/** A reason without the parts that belong to one Node: names, UUIDs, spans of time. */
 function toPattern({ node, condition }: Card): string {
   const names = listNames(node);
   return condition.why

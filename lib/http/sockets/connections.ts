@@ -1,5 +1,5 @@
 /**
- * The connections of a server: how many, and for how long each may keep it waiting.
+ * The connections of a server: how many there may be, and how long each may wait.
  * @module
  */
 import type { Duplex } from "node:stream";
@@ -12,7 +12,7 @@ const FIRST_REQUEST_MS = 10_000;
 const NEXT_REQUEST_MS = 30_000;
 /** From a request to the last byte of its answer that the other side took. */
 const ANSWER_MS = 30_000;
-/** An answer that was not taken in this time may be cut off for the sake of others; a probe takes milliseconds. */
+/** An answer that was not read in this time may be cut off to make room for others; a probe takes milliseconds. */
 const SLOW_MS = 1_000;
 /** Requests that one connection may have sent ahead of its answers. */
 const PIPELINE_MAX = 8;
@@ -30,9 +30,9 @@ interface Connection {
 }
 
 /**
- * Keeps count of connections and cuts off those that take too long. When there is no room for one more, one makes room
- * that asks nothing, or else one that does not take its answer: the longest of the place that has most. So a probe gets
- * through when somebody holds connections open for sport, or opens thousands of them.
+ * Counts connections and cuts off those that take too long. If there is no room for one more, it cuts off a connection
+ * that sends no request, or else one that does not read its answer: the oldest from the address that has most. So a
+ * probe gets through even if a client holds connections open, or opens thousands of them.
  */
 export class Connections {
   readonly #clock: Clock;
@@ -54,7 +54,7 @@ export class Connections {
   }
 
   /**
-   * Takes a connection on, for as long as it lives.
+   * Adds a connection, until it ends.
    *
    * @param origin The address that it comes from, where it has one; `::ffff:192.0.2.1` is 192.0.2.1
    */
@@ -66,7 +66,7 @@ export class Connections {
       return;
     }
     socket.once("close", () => this.#connections.delete(socket));
-    // Whoever reads from it hears of errors in his own way; without anybody they would end the process.
+    // Readers have their own error listeners; without any listener an error would end the process.
     socket.on("error", () => socket.destroy());
     const dueMs = this.#after(FIRST_REQUEST_MS);
     const place = parseIp(origin)?.text ?? origin;
@@ -84,7 +84,7 @@ export class Connections {
     return true;
   }
 
-  /** Notes that a request that began was answered for good. */
+  /** Notes that a request has its complete answer. */
   end(socket: Duplex): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
@@ -93,7 +93,7 @@ export class Connections {
     if (connection.running === 0 && (connection.isLast || this.#isClosing)) socket.end();
   }
 
-  /** Lets a connection end with the last answer that it waits for. @returns Whether it waits for any */
+  /** Ends a connection after the last answer that it waits for. @returns Whether it waits for any */
   finish(socket: Duplex): boolean {
     const connection = this.#connections.get(socket);
     if (connection === undefined || connection.running === 0) return false;
@@ -107,7 +107,7 @@ export class Connections {
     return this.#cutFirst(({ running, dueMs }) => running > 0 && dueMs <= latestMs);
   }
 
-  /** From now on a connection ends with its last answer, and takes no other after it. */
+  /** From now on a connection ends with its last answer, and accepts no request after it. */
   close(): void {
     this.#isClosing = true;
     for (const [socket, { running }] of this.#connections) if (running === 0) socket.destroy();
@@ -152,7 +152,7 @@ export class Connections {
     return true;
   }
 
-  /** Runs while there are connections: a process that nobody asks never wakes up for this. */
+  /** Runs while there are connections: an idle process never wakes up for this. */
   async #watch(): Promise<void> {
     if (this.#watching) return;
     this.#watching = true;

@@ -7,28 +7,28 @@ import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 
-/** A request that is none of HTTP/1.1, or asks for what no page gives. */
+/** The answer to a request that is not valid HTTP/1.1, or that no page can answer. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
 }
 
 const TEXT_TYPE = "text/plain; charset=utf-8";
-/** Statuses for what the parser of HTTP complains about; 400 for all else. */
+/** Statuses for errors of the HTTP parser; 400 for all others. */
 const RUBBISH: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };
 
 /**
- * Reads the head of a request. Nothing here takes a body, so one that is announced is refused before it is read.
+ * Reads the head of a request. No page accepts a body, so an announced body is refused before it is read.
  *
- * @returns The request, its address made of the Host header and the path; or why there is none
+ * @returns The request, with an address from the Host header and the path; or a refusal
  */
 export function readRequest(incoming: IncomingMessage): Request | Refusal {
   const { method = "", url = "", headers } = incoming;
   if (incoming.httpVersionMajor !== 1) {
-    return { status: 505, message: "HTTP/1.1 or HTTP/1.0 is wanted\n" };
+    return { status: 505, message: "use HTTP/1.1 or HTTP/1.0\n" };
   }
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, message: "method not allowed\n" };
@@ -38,11 +38,11 @@ export function readRequest(incoming: IncomingMessage): Request | Refusal {
   }
   const length = headers["content-length"] ?? "0";
   if (length !== "0" || headers["transfer-encoding"] !== undefined) {
-    return { status: 413, message: "a request without a body is wanted\n" };
+    return { status: 413, message: "send the request without a body\n" };
   }
   const given: [string, string][] = [];
   for (const [name, value] of Object.entries(incoming.headersDistinct)) {
-    // Two would let one part of a program believe the first and another the second.
+    // With two, one part of a program could use the first and another part the second.
     if ((name === "host" || name === "authorization") && (value?.length ?? 0) > 1) {
       return { status: 400, message: `more than one header ${name}\n` };
     }
@@ -59,12 +59,12 @@ function toAddress(path: string, host = "localhost"): string | undefined {
   return URL.canParse(address) ? address : undefined;
 }
 
-/** The status for something that is no request, by the parser's complaint. */
+/** The status for an invalid request, by the error of the parser. */
 export function toRubbishStatus(complaint: Error): number {
   return RUBBISH[findErrorCode(complaint)] ?? 400;
 }
 
-/** A whole answer where there is no request to answer. The connection ends after it. */
+/** A complete answer without a request. The connection ends after it. */
 export function formatBareAnswer(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 }
@@ -80,8 +80,8 @@ export function sendRefusal({ status, message }: Refusal, outgoing: ServerRespon
 }
 
 /**
- * Sends an answer, as fast as the other side takes it. Its head is complete when this is called. An answer that names
- * no type is text, and no browser guesses otherwise: names of Nodes and machines are written by others.
+ * Sends an answer, as fast as the client reads it. Its head is complete when this is called. An answer without a type
+ * is sent as text, and browsers must not guess another type: clients choose the names of Nodes and machines.
  *
  * @throws when the connection breaks
  */

@@ -1,17 +1,17 @@
 /**
- * For which host a request is: a page on a loopback port is for this machine alone.
+ * Checks the host of a request: a page on a loopback port is only for this machine.
  * @module
  */
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import type { ListenAddress } from "./listen_address.ts";
 
 /**
- * Refuses, on a loopback port, requests for another host: a web page that lets its own name point at 127.0.0.1 could
- * else read the debug pages through a browser on this machine.
+ * Refuses requests for another host on a loopback port: otherwise a web page whose name points to 127.0.0.1 could read
+ * the debug pages through a browser on this machine.
  *
  * @param request What came in
  * @param address Where it came in
- * @returns The refusal, or `undefined` for what may pass
+ * @returns The refusal, or `undefined` for an allowed request
  */
 export function refuseForeignHost(request: Request, address: ListenAddress): Response | undefined {
   if (address.kind !== "tcp" || !isLoopbackHost(address.host)) return undefined;

@@ -43,7 +43,8 @@ function toUnixAddress(path: string): ListenAddress {
   const bytes = Buffer.byteLength(path);
   if (bytes > SOCKET_PATH_BYTES_MAX) {
     throw new RangeError(
-      `Cannot listen at "${path}": the path of a unix socket has ${bytes} bytes, at most ${SOCKET_PATH_BYTES_MAX} fit`,
+      `Cannot listen at "${path}": the path has ${bytes} bytes, ` +
+        `and that of a unix socket at most ${SOCKET_PATH_BYTES_MAX}`,
     );
   }
   return { kind: "unix", path };

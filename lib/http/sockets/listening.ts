@@ -1,5 +1,5 @@
 /**
- * The sockets that an address stands for, as Kubernetes' own components understand it.
+ * The sockets for an address, with the same meaning as in Kubernetes' own components.
  * @module
  */
 import type { Server } from "node:net";
@@ -7,10 +7,10 @@ import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import type { ListenAddress } from "./listen_address.ts";
 
-/** Where a host name leads, in the order of trying. */
+/** The addresses of a host name, in the order of trying. */
 export interface ListenPlan {
   readonly hosts: readonly string[];
-  /** Whether each of them is wanted that this machine has, or the first alone. */
+  /** Whether to use each of them that this machine has, or only the first. */
   readonly wanted: "each" | "first";
 }
 
@@ -23,15 +23,15 @@ export interface Listening {
   readonly addresses: readonly ListenAddress[];
 }
 
-/** A socket of IPv6 at `::` takes connections of both families, whatever `net.ipv6.bindv6only` says. */
+/** An IPv6 socket at `::` accepts connections of both families, with any `net.ipv6.bindv6only`. */
 const EVERYWHERE = ["::", "0.0.0.0"] as const;
 const LOOPBACKS = ["127.0.0.1", "::1"] as const;
 /** The machine has no such address, or nothing of its family. The runtime gives no code for the latter. */
 const ABSENT: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT", ""]);
 
 /**
- * Says what a host stands for: `0.0.0.0` and `::` for every address of both families, of IPv4 alone where there is no
- * IPv6; `localhost` for both loopback addresses; each other address for itself.
+ * Resolves a host: `0.0.0.0` and `::` mean every address of both families, or of IPv4 only without IPv6; `localhost`
+ * means both loopback addresses; any other address means itself.
  */
 export function planListening(host: string): ListenPlan {
   const canonical = parseIp(host)?.text ?? host.toLowerCase();
@@ -41,7 +41,7 @@ export function planListening(host: string): ListenPlan {
 }
 
 /**
- * Listens at everything that an address stands for and this machine has. With port 0, all sockets get the same port.
+ * Listens at all sockets of an address that this machine has. With port 0, all sockets get the same port.
  *
  * @param create Makes a server for each socket
  * @throws {Error} of the socket that cannot listen; with the code `EADDRNOTAVAIL` when the machine has none of them

@@ -1,5 +1,5 @@
 /**
- * An HTTP server on a port or a unix socket, with or without TLS: bounded in every direction, with an orderly end.
+ * An HTTP server on a port or a unix socket, with or without TLS: all resources are limited, and it stops in order.
  * @module
  */
 import { chmod } from "node:fs/promises";
@@ -60,10 +60,10 @@ export interface HttpServer {
   readonly address: ListenAddress;
   /** Its sockets, as the log shows them: `[::]:10258`, commas between them. */
   readonly shown: string;
-  /** Shows another certificate to those who connect from now on; connections that stand go on with the old one. */
+  /** Uses another certificate for new connections; open connections keep the old one. */
   useKeyPair(keyPair: KeyPair): void;
   /**
-   * Takes no more connections, waits for what is being answered, then cuts off the rest.
+   * Accepts no more connections, waits for running answers, then cuts off the rest.
    *
    * @param graceMs How long to wait at most
    */
@@ -73,7 +73,7 @@ export interface HttpServer {
 /** Requests need a path, a token and little else. */
 const HEAD_BYTES_MAX = 16 * 1024;
 const CONNECTIONS_MAX = 128;
-/** Answers being worked on, or not taken yet; more than this is somebody asking in a circle. */
+/** Most answers that are in work or not read yet. */
 const REQUESTS_MAX = 64;
 const HANDSHAKE_MS = 10_000;
 const TLS_VERSION_MIN = "TLSv1.2";
@@ -82,7 +82,7 @@ const SOCKET_MODE = 0o660;
 
 type ListenTarget = Pick<HttpServerOptions, "address" | "flag" | "hostFlag">;
 
-/** What may pass by itself: it is worth to be started again, which wrong flags are not. */
+/** Errors that may pass: a restart can help, unlike with wrong flags. */
 const PASSING: ReadonlySet<string> = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "this machine has no such address",
@@ -124,7 +124,7 @@ class RunningServer {
     this.#options = options;
     const { connectionsMax = CONNECTIONS_MAX } = options;
     this.#connections = new Connections(options.clock, Math.min(connectionsMax, CONNECTIONS_MAX));
-    // The interim answer 100 would invite a body; other answers to Expect would be counted by nobody.
+    // The interim answer 100 would invite a body; other answers to Expect would not be counted.
     for (const event of ["checkContinue", "checkExpectation"])
       this.#http.on(event, (incoming, outgoing) => void this.#answer(incoming, outgoing));
     this.#http.on("connect", (_incoming, socket) => this.#refuse(405, socket));
@@ -167,7 +167,7 @@ class RunningServer {
     const secured =
       keyPair && createTls({ ...toTlsOptions(keyPair), handshakeTimeout: HANDSHAKE_MS });
     const server = secured ?? createTcp();
-    // Counted before the handshake: a connection costs most while it is one.
+    // Counted before the handshake, which is the most expensive part of a connection.
     server.on("connection", (socket: Socket) =>
       this.#connections.add(socket, socket.remoteAddress),
     );
@@ -180,7 +180,7 @@ class RunningServer {
 
   async #answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { socket } = incoming;
-    // No other protocol is spoken here, and the parser takes no more of HTTP after such an offer.
+    // The server supports no other protocol, and the parser accepts no more HTTP after such an offer.
     if (incoming.headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
     const isTaken = this.#connections.begin(socket);
     this.#requests += 1;
@@ -197,12 +197,14 @@ class RunningServer {
       if (request instanceof Request) await sendResponse(await this.#handle(request), outgoing);
       else sendRefusal(request, outgoing);
     } catch {
-      // The other side has gone, or was cut off.
+      // The client has gone, or was cut off.
       socket.destroy();
     }
   }
 
-  /** A short answer to what is no request, but never in place of one that the client waits for, or after the last. */
+  /**
+   * A short answer to an invalid request, but never instead of an answer that the client waits for, or after the last.
+   */
   #refuse(status: number, socket: Duplex): void {
     if (this.#connections.finish(socket) || !socket.writable) return;
     socket.end(formatBareAnswer(status));
@@ -237,7 +239,7 @@ async function clearPath(path: string, options: HttpServerOptions): Promise<void
   }
   if (state === "free") return;
   if (state === "live") throw toPassingError("EADDRINUSE", options);
-  throw new ConfigError([toIssue("something else than a socket is there", options)]);
+  throw new ConfigError([toIssue("the path exists and is not a socket", options)]);
 }
 
 function toListenError(error: unknown, place: ListenTarget): Error {
@@ -255,7 +257,7 @@ function toPassingError(code: string, place: ListenTarget): Error {
 function findListenProblem(code: string, { address, flag }: ListenTarget): string {
   if (code !== "EADDRINUSE") return LISTEN_PROBLEMS[code] ?? code;
   const what = address.kind === "unix" ? "path" : "port";
-  return `it is in use by another process; stop that one, or give ${flag} another ${what}`;
+  return `another process uses it; stop that process, or set ${flag} to another ${what}`;
 }
 
 function toIssue(problem: string, { address, flag }: ListenTarget): ConfigIssue {

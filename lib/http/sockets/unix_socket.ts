@@ -7,16 +7,16 @@ import { createConnection } from "node:net";
 import { withDeadline } from "../../core/clock.ts";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 
-/** What stands where a socket should be made. */
+/** What is at the path of a new socket. */
 export type SocketPathState = "free" | "live" | "occupied";
 
 const CONNECT_DEADLINE_MS = 1_000;
 
 /**
- * Makes room for a socket: one that nobody listens at any more is removed.
+ * Makes room for a socket: removes a socket without a listener.
  *
- * @returns `free` when a socket can be made now; `live` when a process listens there; `occupied` when something else
- * than a socket stands there, which is left alone
+ * @returns `free` if a socket can be created now; `live` if a process listens there; `occupied` if the path is not a
+ * socket, which is then left as it is
  */
 export async function clearSocketPath(path: string, signal: AbortSignal): Promise<SocketPathState> {
   signal.throwIfAborted();
@@ -39,7 +39,7 @@ function canConnect(path: string, signal: AbortSignal): Promise<boolean> {
       socket.destroy();
       resolve(isLive);
     };
-    // Somebody holds it who is too busy to answer: better an error than two processes.
+    // A process that is too busy to answer has it: an error is better than two processes.
     const onDeadline = end(true);
     deadline.addEventListener("abort", onDeadline, { once: true });
     socket.once("connect", end(true));

@@ -11,7 +11,7 @@ import type { KubeObject, Resource } from "../kinds/resource.ts";
 import { isFields } from "../kinds/shape.ts";
 import { isConnectionReset } from "../api/transport.ts";
 
-/** Somebody, as the API server knows him. */
+/** A user, as the API server knows it. */
 export interface ReviewedUser {
   readonly username: string;
   readonly uid?: string;
@@ -19,7 +19,7 @@ export interface ReviewedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A path that is no object. */
+/** A path that is not an object. */
 export interface NonResourceAccess {
   readonly path: string;
   readonly verb: string;
@@ -36,7 +36,7 @@ export interface DelegatedReviewer {
   authorize(user: ReviewedUser, access: NonResourceAccess, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Of what comes back nothing is believed before it was looked at: whoever stands in between may answer anything. */
+/** The answer is not trusted before it is checked: a proxy on the way may answer anything. */
 interface TokenReview extends KubeObject {
   readonly status?: unknown;
 }
@@ -73,11 +73,11 @@ export function createReviewMetrics(metrics: MetricsRegistry): ReviewMetrics {
   return {
     tokens: metrics.counter({
       name: "apiserver_delegated_authn_request_total",
-      help: "Questions to the API server about who somebody is, by status code",
+      help: "TokenReview requests to the API server, by status code",
     }),
     rights: metrics.counter({
       name: "apiserver_delegated_authz_request_total",
-      help: "Questions to the API server about what somebody may do, by status code",
+      help: "SubjectAccessReview requests to the API server, by status code",
     }),
   };
 }
@@ -116,7 +116,7 @@ function toUser(status: unknown): ReviewedUser | undefined {
   if (status["authenticated"] !== true) return undefined;
   const { username, uid, groups, extra } = isFields(status["user"]) ? status["user"] : {};
   if (typeof username !== "string" || username === "") throw toUnclear("TokenReview");
-  // Less than the whole of somebody may be somebody else.
+  // An incomplete user may be another user.
   if (!isAbsentOr(isText, uid) || !isAbsentOr(isTexts, groups) || !isAbsentOr(isExtra, extra)) {
     throw toUnclear("TokenReview");
   }
@@ -143,7 +143,7 @@ function isExtra(value: unknown): value is Readonly<Record<string, readonly stri
 }
 
 function toUnclear(kind: string): KubeError {
-  return new KubeError("unavailable", `Cannot ask for a ${kind}: the answer is none`);
+  return new KubeError("unavailable", `Cannot ask for a ${kind}: the answer is not a ${kind}`);
 }
 
 /** A review may be sent twice: nothing is stored, and a connection that was idle for long is often dead. */

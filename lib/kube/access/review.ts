@@ -17,7 +17,7 @@ export interface Access {
   readonly subresource?: string;
   /** Absent: in all namespaces, or for kinds that have none. */
   readonly namespace?: string;
-  /** Absent: whatever the name. */
+  /** Absent: any name. */
   readonly name?: string;
 }
 
@@ -75,9 +75,9 @@ async function review(
 }
 
 function toAnswer({ status }: AccessReview): AccessAnswer {
-  // Whoever stands in between may answer anything; only a clear word counts.
+  // A proxy on the way may answer anything; only a clear answer counts.
   if (typeof status?.allowed !== "boolean") {
-    return { allowed: "unknown", reason: "the answer is no access review" };
+    return { allowed: "unknown", reason: "the answer is not an access review" };
   }
   const said: readonly unknown[] = [status.reason, status.evaluationError];
   const reason = said.filter((text) => typeof text === "string" && text !== "").join("; ");

@@ -1,5 +1,5 @@
 /**
- * Rights in a cluster: what one is, and those that the process itself needs, whichever controllers run.
+ * Rights in a cluster: what one is, and those that the process itself needs with any controllers.
  * @module
  */
 import type { LeaseName } from "../election/lease.ts";
@@ -8,58 +8,58 @@ import type { Access } from "./review.ts";
 /** A right and what it is needed for. */
 export interface Right {
   readonly access: Access;
-  /** What it is needed for, as the end of a sentence. */
+  /** What it is needed for: "to …". */
   readonly purpose: string;
   /** Whether Landfall cannot do its work without it. */
   readonly mandatory: boolean;
 }
 
-/** To hold a Lease. `create` goes without the name: RBAC cannot know that of an object which is not there yet. */
+/** To hold a Lease. `create` has no name: RBAC cannot know the name of an object that does not exist yet. */
 export function listElectionRights({ namespace, name }: LeaseName): Right[] {
   const leases = { group: "coordination.k8s.io", resource: "leases", namespace };
   return [
     {
       access: { ...leases, name, verb: "get" },
-      purpose: "to know who leads",
+      purpose: "to find the current leader",
       mandatory: true,
     },
     {
       access: { ...leases, verb: "create" },
-      purpose: "to lead first of all",
+      purpose: "to create the Lease of the leader election",
       mandatory: true,
     },
     {
       access: { ...leases, name, verb: "update" },
-      purpose: "to lead, and to go on leading",
+      purpose: "to become and to stay leader",
       mandatory: true,
     },
   ];
 }
 
-/** To say what was done: without these Landfall works, but speaks in its log alone. */
+/** To write Events: without these rights Landfall works, but reports in its log only. */
 export const EVENT_RIGHTS: readonly Right[] = [
   {
     access: { group: "", resource: "events", verb: "create" },
-    purpose: "to say on a Node what was done, and why not",
+    purpose: "to write Events on objects",
     mandatory: false,
   },
   {
     access: { group: "", resource: "events", verb: "patch" },
-    purpose: "to count Events that come again",
+    purpose: "to count repeated Events",
     mandatory: false,
   },
 ];
 
-/** To know who asks on the secure port, and whether they may. */
+/** To authenticate and authorize requests on the secure port. */
 export const REVIEW_RIGHTS: readonly Right[] = [
   {
     access: { group: "authentication.k8s.io", resource: "tokenreviews", verb: "create" },
-    purpose: "to know who asks for metrics and debug pages",
+    purpose: "to authenticate requests for metrics and debug pages",
     mandatory: false,
   },
   {
     access: { group: "authorization.k8s.io", resource: "subjectaccessreviews", verb: "create" },
-    purpose: "to know whether they may have them",
+    purpose: "to authorize requests for metrics and debug pages",
     mandatory: false,
   },
 ];

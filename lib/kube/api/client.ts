@@ -6,14 +6,14 @@ import type { Fence } from "../../core/fence.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 
-/** How a patch body is to be read that says what changes. */
+/** How the server applies a patch body that holds only what changes. */
 export type PatchType = "merge" | "strategic";
 
 /**
  * A patch.
  *
- * With `apply` the body is all that one manager wants of an object, which is created when it is not there: what the
- * manager wanted before and does not name any more goes, and what others manage stays. Source:
+ * With `apply` the body is all that one field manager wants of an object. A missing object is created. A field that the
+ * manager set before and does not name any more is removed; fields of other managers do not change. Source:
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 export type Patch =
@@ -22,9 +22,9 @@ export type Patch =
       readonly type: "apply";
       /** With `apiVersion`, `kind` and the name. */
       readonly body: object;
-      /** Who wants it: a word that must not change. */
+      /** The field manager: a word that must not change. */
       readonly fieldManager: string;
-      /** Takes over fields that others manage; else they are a conflict. @default {false} */
+      /** Takes over fields of other managers; if false, they are a conflict. @default {false} */
       readonly force?: boolean;
     };
 
@@ -39,7 +39,7 @@ export interface ListPage<T> {
 
 /** Which objects of a kind. */
 export interface Selection {
-  /** Absent: those of all namespaces, or of a kind that has none. */
+  /** Absent: all namespaces, or a kind without namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -66,7 +66,7 @@ export interface WatchEvent {
   readonly object: unknown;
 }
 
-/** What must hold for a delete, and what becomes of what the object owns. */
+/** Preconditions of a delete, and what happens to objects that the object owns. */
 export interface DeleteOptions {
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -123,7 +123,7 @@ export interface KubeClient {
     preconditions: DeleteOptions,
     signal: AbortSignal,
   ): Promise<void>;
-  /** GET of a path that is no object, like `/version`. */
+  /** GET of a path that is not an object, like `/version`. */
   get(path: string, signal: AbortSignal): Promise<unknown>;
   /**
    * The same client for those who may write only while this process leads. The fence is asked right before each write

@@ -1,5 +1,5 @@
 /**
- * What it means when Kubernetes refuses.
+ * Errors of the API server, by kind.
  * @module
  */
 
@@ -30,7 +30,7 @@ export interface KubeErrorOptions extends ErrorOptions {
   retryAfterMs?: number;
 }
 
-/** A refusal of the API server, or none to talk to. */
+/** The API server refused a request, or did not answer. */
 export class KubeError extends Error {
   override readonly name = "KubeError";
   readonly kind: KubeErrorKind;

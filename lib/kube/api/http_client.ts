@@ -63,9 +63,9 @@ export interface KubeClientOptions {
   readonly transport?: Transport;
   /** Most requests at once; watches do not count. @default {32} */
   readonly inFlightMax?: number;
-  /** Longest time for one call with all its tries, in milliseconds, but for lists. @default {30_000} */
+  /** Longest time for one call with all its tries, in milliseconds, except lists. @default {30_000} */
   readonly deadlineMs?: number;
-  /** Told when a kept connection was silent and a new one works. @default {nobody} */
+  /** Notified when a kept connection was silent and a new one works. @default {nothing} */
   readonly recovery?: Recovery;
 }
 
@@ -85,7 +85,7 @@ interface Parts {
   readonly fence?: Fence;
 }
 
-/** Creates a client; nothing is sent until it is asked something. */
+/** Creates a client; it sends nothing before the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { credentials, clock, version, component, recovery } = options;
   const { transport = createTransport(credentials.server), inFlightMax = 32 } = options;
@@ -156,7 +156,7 @@ class HttpKubeClient implements KubeClient {
       const reply = await requester.send(request, (reply) => Promise.resolve(reply), stopped);
       stopTimer();
       const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
-      stopTimer = this.#startTimer(lifeMs, end("the server did not end it in time"));
+      stopTimer = this.#startTimer(lifeMs, end("the server did not end the watch in time"));
       if (reply.body !== null) yield* readWatchEvents(reply.body, what, stopped);
     } finally {
       stopTimer();
@@ -280,7 +280,7 @@ class HttpKubeClient implements KubeClient {
       if (error instanceof KubeError || !stopped.aborted) throw error;
       throw new KubeError(
         "unavailable",
-        `Cannot ${request.what}: no answer of ${transport.host} within ${deadlineMs / 1000} s`,
+        `Cannot ${request.what}: no answer from ${transport.host} within ${deadlineMs / 1000} s`,
       );
     }
   }

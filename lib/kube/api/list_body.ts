@@ -1,6 +1,6 @@
 /**
- * Reads the body of a list object by object, as they come: a whole list of thousands of Nodes, as text and taken apart
- * at once, is many times what is kept of it.
+ * Reads the body of a list object by object, as it arrives: thousands of Nodes as one text, parsed at once, take many
+ * times the memory of what is kept.
  * @module
  */
 import { BodyError, readPieces } from "../../core/net/body.ts";
@@ -17,19 +17,19 @@ const ITEMS = '"items":[';
 /** How an object begins that the API server wrote: without blanks, with a key. */
 const FIRST_KEY = /^\{"[^"\\]{1,64}":/;
 const FIRST_KEY_CHARS = 70;
-/** More ends of objects that are none than this, beyond one for each object: the rest is taken in one piece. */
+/** With more false ends of objects than this, beyond one for each object, the rest is read in one piece. */
 const MISTAKES_MAX = 100;
 /** The API server keeps objects below 2 MiB. */
 const OBJECT_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
- * Reads a list. Its objects are trimmed, but for those that are damaged: whoever looks for damage finds them as they
- * came. What is no list, or not written as the API server writes, is read as any JSON.
+ * Reads a list. Its objects are trimmed, except damaged ones, which stay as they came, so that the check for damage
+ * sees them. Anything that is not a list as the API server writes it is read as any JSON.
  *
  * @param what The request, as `list "/api/v1/nodes"`, for errors
  * @param signal Ends it with its reason
  * @returns What the JSON says
- * @throws {KubeError} `unavailable` when it is no JSON, longer than anything good, or breaks off
+ * @throws {KubeError} `unavailable` when it is not JSON, too long, or ends early
  */
 export async function readListBody(
   resource: Kind<KubeObject>,
@@ -53,8 +53,8 @@ function toError(what: string, message: string, cause?: unknown): KubeError {
 }
 
 /**
- * The text of a list, of which whole objects are taken out as they come. An object ends where its text, from its
- * beginning, is JSON; where to try that is told by how the first one begins.
+ * The text of a list, from which whole objects are taken as they arrive. An object ends where its text is complete
+ * JSON; how the first object begins says where to try that.
  */
 class PartialList {
   readonly #resource: Kind<KubeObject>;
@@ -84,9 +84,9 @@ class PartialList {
     if (left.length > OBJECT_CHARS_MAX) this.#phase = "rest";
   }
 
-  /** @throws {SyntaxError} when it is no JSON */
+  /** @throws {SyntaxError} when it is not JSON */
   end(): unknown {
-    // What is left is a list of its own: the last objects, and whatever stands behind them.
+    // The rest is a list of its own: the last objects, and all that follows them.
     const value: unknown = JSON.parse([this.#head, ...this.#pieces].join(""));
     if (!isFields(value) || !Array.isArray(value["items"])) return value;
     for (const item of value["items"]) this.#items.push(this.#shrink(item));

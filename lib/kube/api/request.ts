@@ -1,6 +1,6 @@
 /**
- * Sends one request until it is answered for good: fresh credentials after a 401, pauses as the server asks for them,
- * and one more try when an old connection turns out to be dead.
+ * Sends one request until it has a final answer: with new credentials after a 401, with the pauses that the server asks
+ * for, and with one more try when an old connection turns out to be dead.
  * @module
  */
 import { ERROR_BYTES_MAX, readText } from "../../core/net/body.ts";
@@ -24,7 +24,7 @@ import {
 export interface KubeRequest extends TransportRequest {
   /** `patch "/api/v1/nodes/a"`, for errors. */
   readonly what: string;
-  /** Whether it does no harm to send it twice when nobody knows if the first arrived. */
+  /** Whether sending it twice is harmless when it is unknown if the first one arrived. */
   readonly repeatable: boolean;
   /** Called right before each try; what it throws ends the call. */
   readonly beforeSend?: (() => void) | undefined;
@@ -38,7 +38,7 @@ export interface RequesterOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly metrics: RequestMetrics;
-  /** Told when a kept connection was silent and a new one works. */
+  /** Notified when a kept connection was silent and a new one works. */
   readonly recovery?: Recovery | undefined;
 }
 
@@ -68,7 +68,7 @@ export function createRequestMetrics(metrics: MetricsRegistry): RequestMetrics {
 /** Sends requests by the rules above. */
 export class Requester {
   readonly #options: RequesterOptions;
-  /** The generation of connections whose answers were last told of, or that came first. */
+  /** The generation of connections whose answers were last reported, or the first generation. */
   #answered: number;
 
   constructor(options: RequesterOptions) {
@@ -104,8 +104,8 @@ export class Requester {
         if (reply.ok) return await read(reply);
       } catch (cause) {
         const error = toTransportError(cause, signal);
-        // Authorities and client certificates are rotated, too. Nobody read what was sent without trust, so
-        // even a write may be sent again, to the same server as other files describe it.
+        // Authorities and client certificates are rotated, too. Without trust the server read nothing, so even a
+        // write may be sent again, to the same server as the new files describe it.
         if (isTlsRefusal(error) && distrusted === undefined) {
           credentials.invalidate(credential);
           distrusted = { version: credential.version, error };
@@ -133,10 +133,10 @@ export class Requester {
     try {
       return await this.#options.credentials.current(signal);
     } catch (error) {
-      // The server was not even asked: who reads of it would look for the trouble in the network.
+      // The request was not sent: without these words a reader would suspect the network.
       const isLate = signal.aborted && isTimeout(signal.reason);
       if (signal.aborted && !isLate) throw signal.reason;
-      const why = isLate ? "what gives them takes too long" : describeError(error);
+      const why = isLate ? "their source takes too long" : describeError(error);
       const message = `Cannot ${request.what}: no credentials: ${why}`;
       throw new KubeError("unauthorized", message, { cause: error });
     }
@@ -186,7 +186,7 @@ async function toError(
   try {
     body = await readText(reply, { bytesMax: ERROR_BYTES_MAX, isCut: true });
   } catch (error) {
-    // The code alone says enough, but not when it is us who hung up.
+    // The code alone says enough, unless this process ended the connection.
     const meaning = toTransportError(error, signal);
     if (!(meaning instanceof KubeError)) throw meaning;
   }

@@ -1,5 +1,5 @@
 /**
- * Turns a reply that is no success into a {@linkcode KubeError}: by the reason of its Status object, then by its code.
+ * Turns a failed reply into a {@linkcode KubeError}: by the reason of its Status object, then by its code.
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  * @module
  */
@@ -52,15 +52,15 @@ const KIND_BY_CODE: Readonly<Record<number, KubeErrorKind>> = {
   429: "throttled",
 };
 
-/** Of a page of something else, and of what Kubernetes says: that lists every field that is wrong. */
+/** How much to show of another server's page, and of a message of Kubernetes, which lists every wrong field. */
 const SHOWN_CHARS_MAX = 200;
 const MESSAGE_CHARS_MAX = 2_000;
 
 /**
- * The error that a reply stands for.
+ * The error for a reply.
  *
- * A 404 counts as `notFound` only with a Status object: anything between us and the API server can say 404, and "not
- * there" lets others act as if the object were gone.
+ * A 404 counts as `notFound` only with a Status object: any proxy on the way can answer 404, and callers act on
+ * `notFound` as proof that the object is gone.
  *
  * @param what The request, as `patch "/api/v1/nodes/a"`
  * @param reply Status, body and wanted pause
@@ -89,7 +89,7 @@ export function toKubeError(what: string, reply: FailedReply): KubeError {
   );
 }
 
-/** Reads a Status object from JSON text or from a parsed value, or `undefined` when it is none. */
+/** Reads a Status object from JSON text or from a parsed value; `undefined` if it is something else. */
 export function parseStatus(given: unknown): Status | undefined {
   const value = typeof given === "string" ? parseJson(given) : given;
   if (!isFields(value) || value["kind"] !== "Status") return undefined;
@@ -103,7 +103,7 @@ export function parseStatus(given: unknown): Status | undefined {
   };
 }
 
-/** No answer may silence this client for longer. */
+/** The longest pause that an answer can impose on this client. */
 const RETRY_AFTER_MS_MAX = 300_000;
 
 /**
@@ -125,7 +125,7 @@ function toPauseMs(ms: number): number {
 
 function toKind(status: Status | undefined, code: number): KubeErrorKind {
   const { reason = "" } = status ?? {};
-  // A reason may be any word, also one that every object has.
+  // A reason may be any word, also the name of a property that every object has.
   const byReason = Object.hasOwn(KIND_BY_REASON, reason) ? KIND_BY_REASON[reason] : undefined;
   if (byReason !== undefined) return byReason;
   if (status === undefined && code === 404) return "unavailable";
@@ -139,7 +139,7 @@ function describeBody(body: string): string {
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
-  return text === "" ? "" : `no answer of Kubernetes: ${shorten(text, SHOWN_CHARS_MAX)}`;
+  return text === "" ? "" : `not an answer of Kubernetes: ${shorten(text, SHOWN_CHARS_MAX)}`;
 }
 
 function parseJson(text: string): unknown {

@@ -36,10 +36,10 @@ export interface Transport {
    */
   send(request: TransportRequest, credential: Credential, signal: AbortSignal): Promise<Response>;
   /**
-   * Lets requests from now on use new connections: one that was kept turned out to be silent, so all may be. What is
-   * in flight ends on the old ones.
+   * Makes new requests use new connections: one kept connection turned out to be silent, so all may be. Requests in
+   * flight end on the old ones.
    *
-   * @param generation That of the silent connection: nothing is done when its generation was given up before
+   * @param generation That of the silent connection: does nothing if this generation was given up before
    */
   giveUp(generation: number): void;
   /** Closes idle connections. */
@@ -56,7 +56,7 @@ export function createTransport(server: string): Transport {
     if (current?.version === version) return current.session;
     const session = new Bun.FetchSession({
       tls: toBunTls(tls),
-      // A proxy of the kubeconfig is always used; one of the environment never for our own machine.
+      // A proxy of the kubeconfig is always used; a proxy of the environment never for this machine.
       ...(proxy !== undefined && { proxy: { url: proxy, respectNoProxy: false } }),
       ...(proxy === undefined && isLoopbackHost(hostname) && { proxy: false as const }),
     });
@@ -80,7 +80,7 @@ export function createTransport(server: string): Transport {
           ...(body !== undefined && { body }),
           signal,
           redirect: "manual",
-          // Without this Bun ends a connection that is silent for six minutes; every request has its own deadline.
+          // Without this, Bun ends a connection that is silent for six minutes; every request has its own deadline.
           timeout: false,
         });
       } catch (error) {
@@ -104,7 +104,7 @@ export function createTransport(server: string): Transport {
  * What a failed request or a broken body means: `signal.reason` if that aborted, else a {@linkcode KubeError} of
  * kind `unavailable`, in our words.
  *
- * @param way What was not reached, and how; absent when it was, and its answer broke off
+ * @param way The server that was not reached, and how; absent if it was reached and its answer ended early
  */
 export function toTransportError(error: unknown, signal: AbortSignal, way?: string): unknown {
   if (signal.aborted) return signal.reason;

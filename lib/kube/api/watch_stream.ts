@@ -1,5 +1,5 @@
 /**
- * Takes the body of a watch apart: bytes to lines, lines to events.
+ * Parses the body of a watch: bytes to lines, lines to events.
  * @module
  */
 import { BodyError, readPieces } from "../../core/net/body.ts";
@@ -16,7 +16,7 @@ const LINE_CHARS_MAX = 16 * 1024 * 1024;
  * @param body Body of the reply
  * @param what The request, as `watch "/api/v1/nodes"`, for errors
  * @param signal Ends the iteration with `signal.reason`
- * @throws {KubeError} `unavailable` when the connection breaks or a line is no event
+ * @throws {KubeError} `unavailable` when the connection breaks or a line is not an event
  */
 export async function* readWatchEvents(
   body: ReadableStream<Uint8Array>,
@@ -77,7 +77,7 @@ function parseEvent(line: string, what: string): WatchEvent {
     const { type, object } = value;
     if (typeof type === "string") return { type, object };
   }
-  throw toStreamError(what, "a line is no watch event");
+  throw toStreamError(what, "a line is not a watch event");
 }
 
 /** The line itself is not shown: it may hold anything. */

@@ -12,7 +12,7 @@ import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 import type { KubeRequest } from "./request.ts";
 import { findDamage, isFields } from "../kinds/shape.ts";
 
-/** Longest answer that is no list, unpacked: etcd takes no object beyond 2 MiB. */
+/** Longest answer other than a list, unpacked: etcd accepts no object beyond 2 MiB. */
 const OBJECT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** How each kind of patch is announced. */
@@ -126,7 +126,7 @@ export function toObject<T extends KubeObject>(
   const metadata = isOne ? (value["metadata"] ?? {}) : undefined;
   if (isFields(metadata) && (name === undefined || metadata["name"] === name)) return value as T;
   const wanted = name === undefined ? kind : `${kind} of that name`;
-  throw new KubeError("unavailable", `Cannot ${what}: the answer is no ${wanted}`);
+  throw new KubeError("unavailable", `Cannot ${what}: the answer is not a ${wanted}`);
 }
 
 /** What a deletion says, and whether it may be sent twice: not without a precondition, or it may hit another object. */
@@ -157,7 +157,7 @@ export function checkDeleted(value: unknown, { kind }: Resource<KubeObject>, wha
   const answer = isFields(value) ? value : {};
   const isDone = answer["kind"] === "Status" && answer["status"] === "Success";
   if (isDone || answer["kind"] === kind) return;
-  throw new KubeError("unavailable", `Cannot ${what}: the answer is not that of Kubernetes`);
+  throw new KubeError("unavailable", `Cannot ${what}: the answer does not come from Kubernetes`);
 }
 
 /** Whether sending a patch or an object twice has no other effect than sending it once: the second meets a conflict. */
@@ -169,8 +169,8 @@ export function hasPrecondition(body: object): boolean {
 /**
  * Reads one page of a list.
  *
- * @throws {KubeError} `unavailable` when the answer is no list of these, or one of its objects is damaged: what a list
- * lacks counts as gone, so it is taken whole or not at all
+ * @throws {KubeError} `unavailable` when the answer is not a list of these, or one of its objects is damaged: an object
+ * that a list lacks counts as gone, so only a whole list counts
  */
 export function toPage<T extends KubeObject>(
   value: unknown,
@@ -181,7 +181,7 @@ export function toPage<T extends KubeObject>(
   const { resourceVersion, continue: next } = isFields(metadata) ? metadata : {};
   const isOther = kind !== undefined && kind !== `${resource.kind}List`;
   if (isOther || typeof resourceVersion !== "string" || !(Array.isArray(items) || items === null)) {
-    throw new KubeError("unavailable", `Cannot list "${path}": the answer is no list`);
+    throw new KubeError("unavailable", `Cannot list "${path}": the answer is not a list`);
   }
   // An empty list is `null` in some versions.
   const objects: readonly unknown[] = items ?? [];

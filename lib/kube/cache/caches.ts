@@ -1,5 +1,5 @@
 /**
- * A watcher and a store for each kind that somebody asks for.
+ * A watcher and a store for each kind that a controller asks for.
  * @module
  */
 import { assert } from "../../core/assert.ts";
@@ -18,15 +18,15 @@ export type CachesOptions = Pick<
   "client" | "clock" | "log" | "metrics" | "random" | "recovery"
 >;
 
-/** How far the view of a kind is. */
+/** The state of the view of a kind. */
 export interface CacheState {
   /** Plural name: `nodes`. */
   readonly resource: string;
   /** Whether the first list is in the store. */
   readonly synced: boolean;
-  /** Whether the API server does not serve the kind, as far as it was asked lately. */
+  /** Whether the API server does not serve the kind, by its last answer. */
   readonly missing: boolean;
-  /** Whoever asked for the view can do without it. @default {nobody can} */
+  /** Whether all callers that asked for the view can work without it. @default {false} */
   readonly isOptional?: true;
 }
 
@@ -34,11 +34,12 @@ export interface CacheState {
 const LOOK_PAUSE = { baseMs: 2_000, capMs: 60_000, jitter: 0.5 } as const;
 
 /**
- * Views of the API server's objects, a watcher each. Whoever asks for the same objects of the same kind shares one.
+ * Views of the API server's objects, each with a watcher. Callers that ask for the same objects of the same kind share
+ * one.
  *
- * A kind that the API server does not serve is looked for until it is there, and nobody else waits for it: its view is
- * empty and not synced. What was in the view of a kind that is removed later is gone from it once the API server said
- * twice that it has no such kind.
+ * A kind that the API server does not serve is looked for until it appears, and nothing else waits for it: its view is
+ * empty and not synced. The view of a kind that is removed later becomes empty after the API server said twice that it
+ * has no such kind.
  */
 export class Caches {
   readonly #options: CachesOptions;
@@ -52,7 +53,7 @@ export class Caches {
   /**
    * The view of a kind, or of a part of it. Ask before {@linkcode run}.
    *
-   * @param kind The same for whoever shares a view: two that are told apart by what they keep are two kinds
+   * @param kind The same object for all that share a view: two that keep different fields are two kinds
    * @param selection Which objects. @default {all of them}
    */
   reader<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}): StoreReader<T> {
@@ -61,20 +62,20 @@ export class Caches {
     return cache.store;
   }
 
-  /** The same for whoever can do without: nobody waits for that view, as when the right to list the kind is missing. */
+  /** The same for an optional view: nothing waits for it, for example if the right to list the kind is missing. */
   optionalReader<T extends KubeObject>(kind: Kind<T>): StoreReader<T> {
     return this.#find(kind, {}).store;
   }
 
   #find<T extends KubeObject>(kind: Kind<T>, selection: Selection): Cache<T> {
-    assert(!this.#isRunning, "caches are asked for before they run");
+    assert(!this.#isRunning, "ask for caches before they run");
     for (const cache of this.#caches) if (cache.isOf(kind, selection)) return cache;
     const cache = new Cache(kind, selection, this.#options);
     this.#caches.push(cache);
     return cache;
   }
 
-  /** How far each view is, in the order in which they were asked for. */
+  /** The state of each view, in the order in which they were asked for. */
   get states(): readonly CacheState[] {
     return this.#caches.map((cache) => cache.state);
   }
@@ -96,7 +97,7 @@ interface AnyCache {
 
 class Cache<T extends KubeObject> implements AnyCache {
   readonly store: Store<T>;
-  /** Until somebody cannot do without it. */
+  /** Until a caller needs it. */
   isOptional = true;
   readonly #kind: Kind<T>;
   readonly #selection: Selection;
@@ -138,7 +139,7 @@ class Cache<T extends KubeObject> implements AnyCache {
     }
   }
 
-  /** A 404 for a whole collection is reason enough to look, and no more than that. */
+  /** A 404 for a whole collection is only a reason to look. */
   async #isAway(error: unknown, signal: AbortSignal): Promise<boolean> {
     if (!(error instanceof KubeError) || error.code !== 404) return false;
     this.#serving = (await this.#look(signal)) ?? "served";
@@ -150,7 +151,7 @@ class Cache<T extends KubeObject> implements AnyCache {
     const { apiVersion, plural } = this.#kind;
     const [group = "", version] = apiVersion.split("/");
     const fields = { crd: `${plural}.${group}`, version };
-    log.warn("CustomResourceDefinition is missing: install it in this version", fields);
+    log.warn("CustomResourceDefinition is missing; install it in this version", fields);
     for (let looks = 1; this.#serving !== "served"; looks += 1) {
       const pauseMs = toBackoffMs(looks, { ...LOOK_PAUSE, random });
       // Only the signal can reject this.
@@ -158,7 +159,7 @@ class Cache<T extends KubeObject> implements AnyCache {
       if (signal.aborted) return;
       const serving = await this.#look(signal);
       if (serving === undefined) continue;
-      // One of several API servers may lag behind: what it does not know yet is not gone.
+      // One of several API servers may be behind: a kind that it does not know yet is not gone.
       const isGone = serving === "missing" && this.#serving === "missing";
       if (isGone && this.store.synced) this.store.clear();
       this.#serving = serving;

@@ -1,5 +1,5 @@
 /**
- * Whether the API server serves a kind: what a CustomResourceDefinition brings may come later, and may go.
+ * Whether the API server serves a kind: a CustomResourceDefinition may be installed later, and may be removed.
  * Source: https://kubernetes.io/docs/concepts/overview/kubernetes-api/#unaggregated-discovery
  * @module
  */
@@ -13,14 +13,14 @@ import { isFields } from "../kinds/shape.ts";
  * Whether a kind is served.
  *
  * - `served`: in the version that is asked for
- * - `otherVersion`: in other versions alone. Its objects may well exist
- * - `missing`: in no version, so there is no object of it
+ * - `otherVersion`: in other versions only. Its objects may exist
+ * - `missing`: in no version, so it has no objects
  */
 export type Serving = "served" | "otherVersion" | "missing";
 
 /**
- * Reads from the API server's own lists of what it serves. A 404 proves nothing: for a group that it does not have, the
- * API server answers as any server does.
+ * Reads the API server's own lists of what it serves. A 404 proves nothing: for an unknown group, the API server
+ * answers as any server does.
  *
  * @throws {KubeError} when a list cannot be read, which says nothing about the kind; `signal.reason`
  */
@@ -30,7 +30,7 @@ export async function findServing(
   signal: AbortSignal,
 ): Promise<Serving> {
   const [group = "", version] = apiVersion.split("/");
-  // The core group is not a matter of what is installed.
+  // The core group is always there.
   if (version === undefined) return "served";
   const ask = async (path: string, list: string): Promise<Fields[]> =>
     readEntries(await client.get(path, signal), list, path);
@@ -48,7 +48,7 @@ export async function findServing(
   return serving.length > 0 ? "otherVersion" : "missing";
 }
 
-/** The entries of a list in a reply of the API server. What stands in between may answer anything. */
+/** The entries of a list in a reply of the API server. A proxy on the way may answer anything. */
 function readEntries(value: unknown, list: string, path: string): Fields[] {
   const entries: unknown = isFields(value) ? value[list] : undefined;
   if (Array.isArray(entries) && entries.every(isFields)) return entries;

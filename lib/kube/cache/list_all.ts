@@ -16,12 +16,12 @@ export interface WholeList<T> {
   readonly paged: boolean;
 }
 
-/** More than any cluster holds (a million objects at 500 a page): a server that never ends is refused. */
+/** More than any cluster holds (a million objects at 500 a page): protects against a server that never ends. */
 const PAGES_MAX = 2_000;
 
 /**
- * Lists all objects, following `continue`. When a later page has expired (410) the list is taken anew in
- * one piece, at the version that was asked for.
+ * Lists all objects, following `continue`. If a later page has expired (410), the list is read again in one piece, at
+ * the requested version.
  *
  * @param query Query of the first page
  * @throws {KubeError} What the server refused; `unavailable` when the pages do not end, or go round in a circle
@@ -62,11 +62,11 @@ function toList<T>({ items, resourceVersion }: ListPage<T>): Omit<WholeList<T>, 
 }
 
 function toPartMessage({ plural }: Resource<KubeObject>): string {
-  return `Cannot list "${plural}": asked for the whole, the answer is a part`;
+  return `Cannot list "${plural}": the answer to an unpaged list is only a part of it`;
 }
 
 function toCircleMessage({ plural }: Resource<KubeObject>): string {
-  return `Cannot list "${plural}": one page leads back to another`;
+  return `Cannot list "${plural}": a page leads back to an earlier one`;
 }
 
 function toEndlessMessage({ plural }: Resource<KubeObject>): string {

@@ -21,13 +21,13 @@ export interface StoreReader<T extends KubeObject> {
   readonly synced: boolean;
   /** Resolves when a first list is in the store. @throws `signal.reason` when the signal aborts first */
   untilSynced(signal: AbortSignal): Promise<void>;
-  /** Tells `listener` of all objects that are here already, then of each change. Returns what ends that. */
+  /** Calls `listener` for all objects in the store, then for each change. Returns the function that ends this. */
   subscribe(listener: StoreListener<T>): () => void;
 }
 
 /**
- * Told of each change, in order: `before` is absent for a new object, `after` for one that is gone
- * (`before` is then its last known state). It must not block; what it throws is logged and hinders nobody.
+ * Called for each change, in order: `before` is absent for a new object, `after` for one that is gone
+ * (`before` is then its last known state). It must not block; what it throws is logged and does not affect others.
  */
 export type StoreListener<T extends KubeObject> = (
   key: Key,
@@ -44,8 +44,8 @@ export interface StoreOptions<T extends KubeObject> {
 /**
  * The objects of one kind.
  *
- * Only the watcher writes; hand everyone else a {@linkcode StoreReader}. Guarantees: every read sees a
- * whole list or a whole change, never half of one; listeners are told after the store has taken it.
+ * Only the watcher writes; give everything else a {@linkcode StoreReader}. Guarantees: every read sees a
+ * whole list or a whole change, never half of one; listeners are called after the store has changed.
  */
 export class Store<T extends KubeObject> implements StoreReader<T> {
   readonly #resource: Kind<T>;
@@ -95,14 +95,14 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes in a whole list: what is missing from it is gone, and listeners are told so. */
+  /** Takes in a whole list: an object that it lacks is gone, and listeners are called for it. */
   replace(items: Iterable<T>, resourceVersion: string): void {
     const before = this.#objects;
     const after = new Map<Key, T>();
     for (const item of items) {
       const key = toKey(item);
       const known = before.get(key);
-      // The same version is the same object: keeping it spares the copy, and the listeners.
+      // The same version is the same object: keep it, without a copy and without calling listeners.
       after.set(key, known && isSame(known, item) ? known : trimObject(this.#resource, item));
     }
     this.#objects = after;
@@ -121,14 +121,14 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     this.#tellChange(key, before, after);
   }
 
-  /** Takes out one object; its state at the deletion is what listeners get. */
+  /** Removes one object; listeners get its state at the deletion. */
   remove(object: T): void {
     const key = toKey(object);
     if (!this.#objects.delete(key)) return;
     this.#tell(key, trimObject(this.#resource, object), undefined);
   }
 
-  /** Takes out all: the kind itself is gone. Nothing is known until the next list. */
+  /** Removes all: the kind itself is gone. Nothing is known until the next list. */
   clear(): void {
     const before = this.#objects;
     if (this.synced) this.#firstList = Promise.withResolvers();
@@ -140,7 +140,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   #tellChange(key: Key, before: T | undefined, after: T): void {
     if (before !== undefined && isSame(before, after)) return;
     if (before !== undefined && before.metadata.uid !== after.metadata.uid) {
-      // Deleted and made anew while nobody watched: two changes, not one.
+      // Deleted and created again between two looks: two changes, not one.
       this.#tell(key, before, undefined);
       return this.#tell(key, undefined, after);
     }

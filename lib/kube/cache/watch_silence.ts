@@ -1,30 +1,30 @@
 /**
- * Notices that a watch says nothing any more.
+ * Notices that a watch has fallen silent.
  * @module
  */
 import { type Clock, toTimeoutError } from "../../core/clock.ts";
 import type { Recovery } from "../api/recovery.ts";
 
 /**
- * How long a watch may say nothing, in milliseconds. A quiet one is asked for in pieces that are shorter (see
- * `toWatchSeconds` in watcher_state.ts), and the server ends each, so whatever still holds such a connection passes
- * nothing on. A long one, which said something all the time, falls silent when the cluster does, and costs one request.
+ * How long a watch may be silent, in milliseconds. A quiet watch is opened for shorter pieces (see `toWatchSeconds` in
+ * watcher_state.ts), and the server ends each piece. So a connection that is silent for longer passes no data any more.
+ * A long watch, which had data all the time, falls silent when the cluster does; that costs one request.
  */
 export const SILENCE_MS_MAX = 40_000;
-/** How long a watch must have said nothing to be doubted, in milliseconds, when another connection was silent. */
+/** How long a watch must be silent to be suspect, in milliseconds, when another connection was silent. */
 export const DOUBT_MS_MIN = 5_000;
 
 /** What a {@linkcode WatchSilence} works with. */
 export interface WatchSilenceOptions {
   readonly clock: Clock;
-  /** Tells when other connections turn out to be silent. @default {nobody does} */
+  /** Says when other connections turn out to be silent. @default {nothing does} */
   readonly recovery?: Recovery | undefined;
 }
 
 /**
- * Ends one watch once it has said nothing for {@linkcode SILENCE_MS_MAX}, or for {@linkcode DOUBT_MS_MIN} when another
- * connection was silent and a new one works. One timer sleeps, however much is said: when it wakes, it looks at when
- * something was said last.
+ * Ends one watch that was silent for {@linkcode SILENCE_MS_MAX}, or for {@linkcode DOUBT_MS_MIN} when another
+ * connection was silent and a new one works. There is one timer for any amount of data: when it fires, it looks at the
+ * time of the last data.
  */
 export class WatchSilence {
   readonly #clock: Clock;
@@ -47,17 +47,17 @@ export class WatchSilence {
     this.#wait().catch(() => undefined);
   }
 
-  /** Whether it was this that ended the watch. */
+  /** Whether this ended the watch. */
   get isOver(): boolean {
     return this.#silent.signal.aborted;
   }
 
-  /** The watch said something. */
+  /** The watch received data. */
   break(): void {
     this.#heardMs = this.#clock.monotonic();
   }
 
-  /** The watch has ended: nobody listens any more. */
+  /** The watch has ended. */
   end(): void {
     this.#unsubscribe?.();
     this.#over.abort();

@@ -1,5 +1,5 @@
 /**
- * Keeps a store equal to what the API server has: lists, watches, and lists again when the thread is lost.
+ * Keeps a store equal to the API server: lists, watches, and lists again when events may have been missed.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -41,9 +41,9 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly metrics?: WatcherMetrics;
   /** Randomness of back-off and watch durations, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
-  /** Ends pauses after failures, but for those that the server asked for, and watches that may be silent. */
+  /** Ends pauses after failures, except those that the server asked for, and watches that may be silent. */
   readonly recovery?: Recovery;
-  /** Asked after each failure whether the kind itself is away, which ends the watcher. @default {it never is} */
+  /** Asked after each failure whether the kind itself is gone, which ends the watcher. @default {it never is} */
   readonly isAway?: (error: unknown, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -60,20 +60,20 @@ export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics 
   return {
     restarts: registry.counter({
       name: "landfall_watch_restarts_total",
-      help: "Watches and lists that were started anew, by resource and reason.",
+      help: "Watches and lists that were started again, by resource and reason.",
     }),
     lastEvent: registry.gauge({
       name: "landfall_watch_last_event_timestamp_seconds",
-      help: "When the API server last said anything about a resource, in Unix seconds.",
+      help: "When the API server last sent data about a resource, in Unix seconds.",
     }),
   };
 }
 
 /**
- * Runs until the signal aborts or its kind is away; then returns. No other failure ends it, and none makes it
- * spin: a watch is opened at most once a second, and after failures 0.8 s to 60 s apart, or as soon as somebody else
- * finds that the server is back. A watch that says nothing for 40 s is opened again over
- * a new connection, and so is one that said nothing lately when another connection turns out to be silent.
+ * Runs until the signal aborts or its kind is gone; then returns. No other failure ends it, and none makes it spin: a
+ * watch is opened at most once a second, and after failures 0.8 s to 60 s apart, or as soon as another part of the
+ * process finds that the server is back. A watch that is silent for 40 s is opened again over a new connection. So is a
+ * watch without recent data when another connection turns out to be silent.
  *
  * Semantics are those of client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
  */
@@ -135,7 +135,7 @@ async function watchOnce<T extends KubeObject>(
   const { resourceVersion: from = "" } = state;
   const { client, resource, selection, clock, random = Math.random } = options;
   const openedMs = clock.monotonic();
-  // From "" or "0" the server first replays what exists, in no order: that says nothing about progress.
+  // From "" or "0" the server first replays what exists, in any order: that says nothing about progress.
   let replaying = from === "" || from === "0";
   let resourceVersion = from;
   let events = 0;
@@ -163,9 +163,9 @@ async function watchOnce<T extends KubeObject>(
 /**
  * Brings one event into the store.
  *
- * @returns The version that the watch has reached with it; absent when the event says nothing
- * @throws {KubeError} What an ERROR event stands for; or when an event cannot be understood: then something that
- * happened may have been missed, which only a list tells
+ * @returns The version that the watch has reached with it; absent if the event has none
+ * @throws {KubeError} The error of an ERROR event, or an unreadable event: then a change may have been missed, which
+ * only a list shows
  */
 function takeEvent<T extends KubeObject>(
   { resource, store }: WatcherOptions<T>,
@@ -196,7 +196,7 @@ function toPauseMs(
   return Math.max(toBackoff(), toAskedMs(outcome));
 }
 
-/** The pause that the server asked for; 0 when it did not. */
+/** The pause that the server asked for; 0 without one. */
 function toAskedMs(outcome: WatcherOutcome): number {
   if (outcome.kind !== "failed" || !(outcome.error instanceof KubeError)) return 0;
   return outcome.error.retryAfterMs ?? 0;
@@ -245,14 +245,14 @@ function noteLife<T extends KubeObject>({ resource, clock, metrics }: WatcherOpt
   metrics?.lastEvent.set(clock.now() / 1_000, { resource: resource.plural });
 }
 
-/** The error of a Status object inside a stream. Anything else there is a stream that cannot be trusted. */
+/** The error of a Status object inside a stream. With anything else the stream cannot be trusted. */
 function toStreamError(resource: Resource<KubeObject>, object: unknown): KubeError {
   const code = parseStatus(object)?.code ?? 500;
   const body = JSON.stringify(object) ?? "";
   return toKubeError(`watch "${resource.plural}"`, { code, body });
 }
 
-/** An answer with a code, unlike a stream that just broke: watching on from the last version would not help. */
+/** An answer with a code, unlike a broken stream: watching from the last version would not help. */
 function toOddEvent({ plural }: Resource<KubeObject>, what: string): KubeError {
   return new KubeError("unavailable", `Cannot watch "${plural}": an event ${what}`, { code: 200 });
 }

@@ -6,18 +6,18 @@ import { toBackoffMs } from "../../core/backoff.ts";
 import type { ListQuery } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 
-/** Where a watcher stands between two requests. */
+/** The state of a watcher between two requests. */
 export interface WatcherState {
   readonly phase: "list" | "watch";
   /** Last version seen, opaque; absent before the first list. */
   readonly resourceVersion: string | undefined;
-  /** The version is too old or too new for the server: the next list asks for the newest. */
+  /** The version is too old or too new for the server: the next list asks for the newest version. */
   readonly newest: boolean;
   /** The server pages even lists from its cache, so lists are asked for in pages. */
   readonly paged: boolean;
-  /** Watches in a row that were opened again at one version and brought nothing. */
+  /** Watches in a row that were opened at the same version and brought nothing. */
   readonly idleRetries: number;
-  /** The last watch said little, or there was none: the next is asked for in a short piece. */
+  /** The last watch had little data, or there was none: the next is opened for a short piece. */
   readonly isQuiet: boolean;
 }
 
@@ -30,7 +30,7 @@ export type WatcherOutcome =
       readonly events: number;
       readonly durationMs: number;
     }
-  /** It said nothing for so long that it was given up. */
+  /** It was silent for so long that it was given up. */
   | { readonly kind: "silent"; readonly resourceVersion: string }
   | {
       readonly kind: "failed";
@@ -42,13 +42,13 @@ export type WatcherOutcome =
 /** The next request, and what comes before it. */
 export interface WatcherStep {
   readonly state: WatcherState;
-  /** `none`: at once · `gap`: not sooner than a second after the last opening · `backoff`: as failures go. */
+  /** `none`: at once · `gap`: at least a second after the last opening · `backoff`: by the number of failures. */
   readonly pause: "none" | "gap" | "backoff";
-  /** Why a running watcher starts a request anew, for people and metrics; absent after a list that went well. */
+  /** Why a running watcher starts a request again, for people and metrics; absent after a successful list. */
   readonly reason?: string;
 }
 
-/** The start: nothing is known, and any version that the server has at hand will do. */
+/** The start: nothing is known, and any version in the server's cache will do. */
 export const FIRST_STATE: WatcherState = {
   phase: "list",
   resourceVersion: undefined,
@@ -62,18 +62,18 @@ export const FIRST_STATE: WatcherState = {
 const LIST_PAGE_SIZE = 500;
 /** A watch that ends sooner than this, with nothing in it, is an error. */
 const WATCH_MS_MIN = 1_000;
-/** After so many fruitless watches in a row the version is in doubt, and a list settles it. */
+/** After so many watches in a row without data the version is suspect, and a list decides. */
 const IDLE_RETRIES_MAX = 5;
 /**
- * Seconds that a quiet watch is asked for, and by how much they are spread. The server ends it in time, on a connection
- * that is then used again: that costs one small request, and says that the connection is not silent.
+ * Seconds for which a quiet watch is opened, and by how much they are spread. The server ends it in time, on a
+ * connection that is then used again. This costs one small request, and proves that the connection is not silent.
  */
 const QUIET_SECONDS = { least: 30, spread: 5 } as const;
-/** The same of any other: what it says proves as much. They are spread so that watches do not all end together. */
+/** The same for any other watch, whose data proves as much. Spread, so that watches do not all end together. */
 const LONG_SECONDS = { least: 300, spread: 300 } as const;
 /**
- * A watch that says something less often than this, on average, is quiet: eight times as long is silence. What ended
- * sooner than a short piece proves nothing.
+ * A watch with data less often than this, on average, is quiet; eight times as long without data is silence. A watch
+ * that ended sooner than a short piece proves nothing.
  */
 const QUIET_MS_MIN = 5_000;
 /** Same pace as client-go's reflector: 0.8 s to 30 s, up to doubled by jitter. */
@@ -95,7 +95,7 @@ export function toWatchSeconds({ isQuiet }: WatcherState, random: () => number):
   return least + Math.floor(random() * spread);
 }
 
-/** Decides what follows an outcome. Total, and no circle of answers is without a pause. */
+/** Decides what follows an outcome. Total; every cycle of answers contains a pause. */
 export function toNextStep(state: WatcherState, outcome: WatcherOutcome): WatcherStep {
   if (outcome.kind === "listed") return afterList(state, outcome);
   if (outcome.kind === "ended") return afterEnd(state, outcome);
@@ -125,7 +125,7 @@ function afterEnd(
   return { state: { ...next, idleRetries: 0, isQuiet }, pause: "gap", reason: "ended" };
 }
 
-/** Nothing failed: the server may have had nothing to say, or what it said is still at hand. */
+/** Nothing failed: the server may have had no news, or its news is still in the cache. */
 function afterSilence(
   state: WatcherState,
   { resourceVersion }: Extract<WatcherOutcome, { kind: "silent" }>,
@@ -154,7 +154,7 @@ function afterWatchFailure(
   return { state: { ...next, phase: "list", idleRetries: 0 }, pause: "backoff", reason };
 }
 
-/** Watches again at the same version: nothing was lost, so a list would only cost. */
+/** Watches again at the same version: nothing was lost, so no list is needed. */
 function retryWatch(state: WatcherState, reason: string): WatcherStep {
   const idleRetries = state.idleRetries + 1;
   return idleRetries < IDLE_RETRIES_MAX
@@ -162,15 +162,15 @@ function retryWatch(state: WatcherState, reason: string): WatcherStep {
     : { state: { ...state, phase: "list", idleRetries: 0 }, pause: "backoff", reason };
 }
 
-/** No answer, a broken connection, or too busy: says nothing against the version. */
+/** No answer, a broken connection, or too busy: the version may still be good. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
   return error.kind === "throttled" || (error.kind === "unavailable" && error.code === undefined);
 }
 
 /**
- * The version is compacted (410), newer than what this server has (504 with reason Timeout), or none at all (400): a
- * stream may bring anything. A real time-out of the server says the same; asking for the newest is right then, too.
+ * The version is compacted (410), newer than what this server has (504 with reason Timeout), or invalid (400), since a
+ * stream may bring anything. A real time-out of the server looks the same; asking for the newest is right then, too.
  */
 function isVersionRefused(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
@@ -182,7 +182,7 @@ function toReason(error: unknown): string {
   return error instanceof KubeError ? error.kind : "error";
 }
 
-/** Pauses after failures: they grow while failures follow each other, and start afresh after two good minutes. */
+/** Pauses after failures: they grow with failures in a row, and start small again after two good minutes. */
 export class RestartBackoff {
   readonly #random: () => number;
   #failures = 0;
@@ -193,12 +193,12 @@ export class RestartBackoff {
     this.#random = random;
   }
 
-  /** The failures so far had a cause that is over. */
+  /** The cause of the failures so far is over. */
   reset(): void {
     this.#failures = 0;
   }
 
-  /** Counts a failure at this monotonic time and tells how many milliseconds to wait. */
+  /** Counts a failure at this monotonic time. @returns How many milliseconds to wait */
   next(nowMs: number): number {
     if (nowMs - this.#lastMs > BACKOFF_RESET_MS) this.#failures = 0;
     this.#lastMs = nowMs;

@@ -123,7 +123,7 @@ class RefreshingCredentials implements Credentials {
     } catch (error) {
       if (this.#last === undefined || !this.#isGood()) throw error;
       const fields = { error: describeError(error) };
-      const message = "Cannot renew Kubernetes credentials, going on with the last good ones";
+      const message = "Cannot renew Kubernetes credentials; still using the last good ones";
       log[this.#news.isNew(fields.error) ? "warn" : "debug"](message, fields);
       this.#dueMs = clock.monotonic() + RETRY_MS;
       return this.#last.credential;

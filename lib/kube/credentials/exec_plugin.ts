@@ -88,7 +88,7 @@ function parseAnswer(text: string, { apiVersion, place }: ExecSpec): ExecAnswer 
   }
   const answer = new Section(value, place.source, `${place.path ?? ""}: answer`);
   if (answer.string("kind") !== "ExecCredential" || answer.string("apiVersion") !== apiVersion) {
-    throw toConfigError(place, `the plugin's answer is no ExecCredential of ${apiVersion}`);
+    throw toConfigError(place, `the plugin's answer is not an ExecCredential of ${apiVersion}`);
   }
   const status = answer.section("status");
   const token = status.string("token");
@@ -135,5 +135,5 @@ function toFailure(error: unknown, timeoutMs: number): string {
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "printed more than 1 MiB";
   if (killed === true) return `did not end within ${timeoutMs / 1000} s`;
   const ended = typeof code === "number" ? `ended with code ${code}` : "failed";
-  return `${ended}; run it by hand to see why, for what it prints is not shown here`;
+  return `${ended}; run it by hand to see why: Landfall does not show what it prints`;
 }

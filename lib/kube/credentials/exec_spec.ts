@@ -21,7 +21,7 @@ export interface ExecSpec {
   readonly env: Readonly<Record<string, string>>;
   /** What a person should do when the command is not there. */
   readonly installHint?: string;
-  /** The cluster as the plugin is told of it, when it asks for that. */
+  /** The description of the cluster that the plugin gets, if it asks for one. */
   readonly cluster?: Readonly<Record<string, unknown>>;
   readonly place: SettingPlace;
 }
@@ -81,7 +81,7 @@ export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
   if (mode === "Always") {
     throw toConfigError(
       exec.place("interactiveMode"),
-      "the plugin needs a terminal, and there is none",
+      "the plugin needs a terminal, but Landfall has none",
     );
   }
   const command = exec.required("command");
@@ -100,7 +100,7 @@ export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
   };
 }
 
-/** Aliases of YAML may make a value that holds itself, which the plugin cannot be told. */
+/** Aliases of YAML may make a value that contains itself, which cannot be sent to the plugin. */
 function checkJson(value: unknown, place: SettingPlace): void {
   try {
     JSON.stringify(value);

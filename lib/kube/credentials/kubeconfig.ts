@@ -15,7 +15,7 @@ import type { Section } from "./section.ts";
 import { checkCertificates, checkKeyPair, decodePem, type PlacedPem } from "./tls.ts";
 import { checkToken, readToken } from "./token.ts";
 
-/** What a context says, before a plugin is asked. */
+/** What a context says, before its plugin runs. */
 export interface ResolvedContext {
   readonly server: string;
   readonly credential: LoadedCredential;
@@ -29,7 +29,7 @@ export interface ResolvedContext {
  * @param context Cluster and user, with the files they stand in
  * @param readFile Reads one file
  * @param master Address that replaces the cluster's (`--master`)
- * @throws {ConfigError} naming file and field of the first thing that cannot be used
+ * @throws {ConfigError} naming file and field of the first problem
  */
 export async function resolveContext(
   { cluster, user }: KubeconfigContext,
@@ -67,7 +67,7 @@ export async function resolveContext(
  * Checks the address of an API server.
  *
  * @returns The address without trailing slash
- * @throws {ConfigError} when it is no http or https URL
+ * @throws {ConfigError} when it is not an http or https URL
  */
 export function checkServer(server: string, place: SettingPlace): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
@@ -75,7 +75,7 @@ export function checkServer(server: string, place: SettingPlace): string {
     // What stands before an @ may be a password, what is long a token on the wrong line.
     const isHarmless = server.length < SECRET_LENGTH_MIN && !server.includes("@");
     const shown = isHarmless ? quote(server) : "what is given";
-    throw toConfigError(place, `${shown} is no address like https://host:6443`);
+    throw toConfigError(place, `${shown} is not an address like https://host:6443`);
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw toConfigError(place, "the address must not hold a user, a query or a fragment");
@@ -129,7 +129,7 @@ async function readPem(
     return { pem: await readNamedFile(readFile, path, place), place: withFile(place, path) };
   }
   const pem = await readFile(path).catch(() => {
-    throw toConfigError(place, `cannot read the file it names; data belongs into ${field}-data`);
+    throw toConfigError(place, `cannot read the file; put the data itself into ${field}-data`);
   });
   return { pem, place };
 }
@@ -165,12 +165,12 @@ async function readTokenFile(user: Section, file: string, readFile: ReadFile): P
   const path = toAbsolute(user, file);
   if (isPathLike(file)) return readToken(readFile, path, place);
   const text = await readFile(path).catch(() => {
-    throw toConfigError(place, "cannot read the file it names; a token itself belongs into token");
+    throw toConfigError(place, "cannot read the file; put the token itself into token");
   });
   return checkToken(text.trim(), place);
 }
 
-/** As client-go does: one of the two would be left unused without a word. */
+/** As client-go does: one of the two would be ignored silently. */
 function refuseTwoMethods(user: Section): void {
   const token = ["token", "tokenFile"].find((field) => user.has(field));
   const basic = ["username", "password"].find((field) => user.has(field));
@@ -183,8 +183,8 @@ function readProxy(cluster: Section): string | undefined {
   if (proxy === undefined) return undefined;
   const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
-  // The address may hold a password, so it is not shown.
-  const kind = url?.protocol.startsWith("socks") ? "SOCKS proxies are not supported" : "no URL";
+  // Not shown: the address may hold a password.
+  const kind = url?.protocol.startsWith("socks") ? "SOCKS proxies are not supported" : "not a URL";
   throw toConfigError(cluster.place("proxy-url"), `${kind}; give an http or https address`);
 }
 

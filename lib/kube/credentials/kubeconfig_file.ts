@@ -19,7 +19,7 @@ const SEARCHED_LENGTH_MAX = 20_000_000;
  * Reads the files in order and finds the current context.
  *
  * @param files Paths; when there is more than one, those that do not exist are passed over
- * @throws {ConfigError} when none exists, one is no kubeconfig, or the context is not complete
+ * @throws {ConfigError} when none exists, one is not a kubeconfig, or the context is not complete
  */
 export async function readKubeconfig(
   files: readonly string[],

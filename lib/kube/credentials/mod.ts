@@ -18,7 +18,7 @@ import { type ReadFile, toConfigError } from "./problem.ts";
 export type { Credential, Credentials, TlsSettings } from "./credentials.ts";
 export { actAs, type Impersonation } from "./impersonation.ts";
 
-/** Less than a list is waited for: whoever waits for a plugin that hangs is told so. */
+/** Shorter than the deadline of a list, so that an error names a plugin that hangs. */
 const PLUGIN_MS = 45_000;
 
 /** Where to look for credentials. */
@@ -40,10 +40,10 @@ export interface CredentialsSource {
 
 /**
  * Finds credentials and checks all that can be checked without the network. In this order: `--kubeconfig`, the files
- * in `KUBECONFIG`, the pod's service account, and `--master` alone (no credentials at all). `~/.kube/config` is left
- * alone: a controller must not act on whatever cluster a person last looked at.
+ * in `KUBECONFIG`, the pod's service account, and `--master` alone (no credentials at all). `~/.kube/config` is not
+ * used: a controller must not act on the cluster that a person last looked at.
  *
- * Exec plugins run at the first request, not here; only that their command is there is looked at.
+ * Exec plugins run at the first request, not here; this only checks that their command exists.
  *
  * @throws {ConfigError} one sentence that names file and field
  */
@@ -91,7 +91,7 @@ async function loadKubeconfig(
     if (now.server !== server) {
       throw toConfigError(
         { source: files.join(", ") },
-        "the server's address changed; restart to follow it",
+        "the server's address changed; restart Landfall to use it",
       );
     }
     if (now.exec === undefined) return now.credential;
@@ -107,7 +107,7 @@ async function loadKubeconfig(
   return createCredentials({ server, load, clock, log });
 }
 
-/** Makes a plugin once, and again only when its settings changed, so that its last answer is kept. */
+/** Creates a plugin once, and again only when its settings changed, so that its last answer is kept. */
 function keepPlugin(create: (spec: ExecSpec) => ExecPlugin): (spec: ExecSpec) => ExecPlugin {
   let kept: { settings: string; plugin: ExecPlugin } | undefined;
   return (spec) => {

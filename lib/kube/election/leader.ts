@@ -1,5 +1,5 @@
 /**
- * Leader election over a Lease: waits for leadership, keeps it, and tells at once when it is lost.
+ * Leader election with a Lease: waits for leadership, keeps it, and reports its loss at once.
  *
  * It goes by the rules of client-go's `leaderelection` package, so that Go controllers may stand for the same Lease.
  * Three things differ. While another holds the Lease it is looked at a little more often, and right when it runs out;
@@ -30,7 +30,7 @@ export interface ElectionTimes {
 
 /** What a {@linkcode LeaderElector} works with. */
 export interface LeaderElectorOptions {
-  /** Of its own: no other request may keep a renewal waiting. */
+  /** A client of its own: no other request may delay a renewal. */
   readonly client: KubeClient;
   readonly lease: LeaseName;
   readonly times: ElectionTimes;
@@ -42,19 +42,21 @@ export interface LeaderElectorOptions {
   readonly log: Logger;
   /** Spreads tries; in [0, 1). @default {Math.random} */
   readonly random?: () => number;
-  /** Told when the Lease can be used again, and when leadership begins. */
+  /** Notified when the Lease can be used again, and when leadership begins. */
   readonly recovery?: Recovery;
 }
 
-/** A pause may be so much longer than its period, to be spread, and the deadline must leave room; so in client-go. */
+/**
+ * A pause may be longer than its period by this factor, to spread tries; the deadline must leave room, as in client-go.
+ */
 export const RETRY_JITTER = 1.2;
-/** A standby looks at the Lease so often within a retry period, at least and at most. */
+/** A standby waits this share of a retry period between two looks at the Lease, at least and at most. */
 const LOOK_SHARES = [0.4, 0.6] as const;
 /** How much later than the Lease runs out a standby looks, at most, as a share of the retry period. */
 const EXPIRY_SPREAD = 0.05;
-/** How much longer than its Lease a leader may be silent before its process counts as stuck; so in Kubernetes. */
+/** How much longer than its Lease a leader may be silent before its process counts as stuck, as in Kubernetes. */
 const STUCK_MS = 20_000;
-/** As much as is shown of a name: anybody may have written anything into a Lease. */
+/** How much to show of a name: a client may have written anything into a Lease. */
 const HOLDER_CHARS_MAX = 256;
 /** An orderly stop has ten seconds in all. */
 const RELEASE_MS_MAX = 4_000;
@@ -70,14 +72,14 @@ export function toElectionDeadlineMs({ renewDeadlineMs }: ElectionTimes): number
 }
 
 /**
- * Stands for leadership once. Leadership that ended, in whichever way, never comes back: the process starts anew.
+ * Runs for leadership once. Leadership that ended, in any way, never comes back: the process restarts.
  */
 export class LeaderElector implements Leadership {
   readonly #options: LeaderElectorOptions;
   readonly #lock: LeaseLock;
   readonly #narrator: ElectionNarrator;
   readonly #lost = new AbortController();
-  /** How long a renewal is worth, from when it was sent: less than others wait, by half of what may be spared. */
+  /** How long a renewal counts, from when it was sent: less than the time that others wait, by half of the margin. */
   readonly #heldMs: number;
   #state: "standby" | "leading" | "lost" | "released" = "standby";
 
@@ -112,13 +114,13 @@ export class LeaderElector implements Leadership {
     return this.#options.identity;
   }
 
-  /** Who holds the Lease, as far as is known; absent when nobody does. */
+  /** The known holder of the Lease; absent without one. */
   get holder(): string | undefined {
     const { lease } = this.#lock;
     return (lease && shorten(findHolder(lease), HOLDER_CHARS_MAX)) || undefined;
   }
 
-  /** Whether we believe to lead. Ask {@linkcode isHeld} before anything is done in the name of that. */
+  /** Whether this process believes that it leads. Ask {@linkcode isHeld} before each action as leader. */
   get isLeading(): boolean {
     return this.#state === "leading";
   }
@@ -127,19 +129,17 @@ export class LeaderElector implements Leadership {
     return this.#lost.signal;
   }
 
-  /** Whether nobody else can lead yet. Once this is false after it was true, leadership is lost and `signal` aborts. */
+  /** Whether no other process can lead yet. When this becomes false, leadership is lost and `signal` aborts. */
   isHeld(): boolean {
     if (this.#state !== "leading") return false;
     if (this.#remainingMs() > 0) return true;
     const agoS = ((this.#lock.renewalAgeMs ?? 0) / 1_000).toFixed(1);
     const limitS = this.#heldMs / 1_000;
-    this.#lose(
-      `the last renewal that succeeded was sent ${agoS} s ago by our clock, and the limit is ${limitS} s`,
-    );
+    this.#lose(`the last successful renewal was sent ${agoS} s ago, and the limit is ${limitS} s`);
     return false;
   }
 
-  /** False when we led, the Lease is long over, and this process is still there. */
+  /** False if this process led, the Lease ran out long ago, and the process still runs. */
   isHealthy(): boolean {
     if (this.#state !== "leading" && this.#state !== "lost") return true;
     const { leaseDurationMs } = this.#options.times;
@@ -147,10 +147,10 @@ export class LeaderElector implements Leadership {
   }
 
   /**
-   * Waits for leadership, lets `lead` work, and gives the Lease back when that has ended.
+   * Waits for leadership, runs `lead`, and releases the Lease when `lead` has ended.
    *
-   * @param lead Told to stop by its signal: in good order when ours aborts, at once when leadership is lost
-   * @param signal Ends it all. The Lease is kept until `lead` has ended, then released
+   * @param lead Its signal tells it to stop: in good order when ours aborts, at once when leadership is lost
+   * @param signal Ends everything. The Lease is kept until `lead` has ended, then released
    * @throws {LeadershipLostError} when leadership was lost, after `lead` has ended; or what `lead` throws
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
@@ -170,12 +170,12 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** Whether we lead now; false when the signal aborted first. */
+  /** Whether this process leads now; false when the signal aborted first. */
   async #acquire(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     while (!signal.aborted) {
       const attempt = await this.#try(() => this.#lock.acquire(signal), signal);
-      // A process that stood still may hear of its success when that is over.
+      // A process that was paused may see its success after the Lease ran out.
       if (attempt?.kind === "held" && this.#remainingMs() > 0) {
         this.#state = "leading";
         this.#narrator.tellLeading(this.#lock.lease);
@@ -207,12 +207,13 @@ export class LeaderElector implements Leadership {
       await clock.sleep(times.retryPeriodMs, signal).catch(() => undefined);
       if (signal.aborted || !this.isHeld()) return;
       const attempt = await this.#try(() => this.#lock.renew(signal), signal);
-      if (attempt?.kind === "taken") this.#lose(`${this.holder ?? "nobody"} holds it`);
+      if (attempt?.kind === "taken")
+        this.#lose(this.holder ? `${this.holder} holds it` : "it has no holder");
       if (attempt?.kind === "held" && this.isHeld()) this.#narrator.noteAnswer();
     }
   }
 
-  /** Notices the end of leadership also while a renewal waits for its answer. */
+  /** Notices the end of leadership even while a renewal waits for its answer. */
   async #guard(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted && this.isHeld()) {
@@ -239,7 +240,7 @@ export class LeaderElector implements Leadership {
     this.#narrator.tellStopped(this.#lock.lease, why);
   }
 
-  /** Everything that was done in the name of the Lease has ended. */
+  /** Releases the Lease. All work of the leader has ended. */
   async #giveBack(): Promise<void> {
     if (this.#state === "lost") return;
     const { clock, times, log } = this.#options;
@@ -252,7 +253,7 @@ export class LeaderElector implements Leadership {
     try {
       await this.#lock.release(withDeadline(new AbortController().signal, ms, clock));
     } catch (error) {
-      log.warn("Cannot release the Lease: others wait until it runs out", { error });
+      log.warn("Cannot release the Lease; standbys must wait until it expires", { error });
     }
   }
 }

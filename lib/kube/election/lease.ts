@@ -1,5 +1,5 @@
 /**
- * The Lease by which processes agree on a leader: its fields, and what is written into them.
+ * The Lease for leader election: its fields, and what is written into them.
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1
  * @module
  */
@@ -7,13 +7,13 @@ import { isDeepStrictEqual } from "node:util";
 import { type Lease, LEASES } from "../kinds/lease.ts";
 import { isFields } from "../kinds/shape.ts";
 
-/** Which Lease replicas elect their leader by. */
+/** The Lease that replicas use to elect their leader. */
 export interface LeaseName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Duration of a Lease that was given back; the same in client-go. */
+/** Duration of a released Lease, as in client-go. */
 const RELEASED_SECONDS = 1;
 /** The API server takes no more transitions than this. */
 const INT32_MAX = 2 ** 31 - 1;
@@ -21,27 +21,27 @@ const INT32_MAX = 2 ** 31 - 1;
 /** What a holder writes about itself. */
 export interface Claim {
   readonly identity: string;
-  /** Milliseconds; written as whole seconds, rounded up, so that others never wait less than the holder counts on. */
+  /** Milliseconds; written as whole seconds, rounded up, so that others never wait less than the holder expects. */
   readonly durationMs: number;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
 }
 
-/** Who holds a Lease; `""` when nobody does. What is no name is somebody all the same, who is not us. */
+/** The holder of a Lease; `""` without one. A value that is not a name still is a holder, and not this process. */
 export function findHolder(lease: Lease): string {
   const holder: unknown = toSpec(lease).holderIdentity ?? "";
   return typeof holder === "string" ? holder : JSON.stringify(holder);
 }
 
-/** Whether its holder gave it back: others may have it at once. Who empties it by hand changes the holder alone. */
+/** Whether its holder released it, so others may take it at once. An edit by hand empties the holder only. */
 export function isReleased(lease: Lease): boolean {
   return findHolder(lease) === "" && toSpec(lease).leaseDurationSeconds === RELEASED_SECONDS;
 }
 
 /**
- * For how long its holder may be silent, in milliseconds.
+ * How long its holder may be silent, in milliseconds.
  *
- * @param fallbackMs Counts when the Lease does not say, or not in a way to be counted: to wait is safe, to take is not
+ * @param fallbackMs Counts if the Lease has no readable duration: waiting is safe, taking is not
  */
 export function readDurationMs(lease: Lease, fallbackMs: number): number {
   const seconds: unknown = toSpec(lease).leaseDurationSeconds;
@@ -49,19 +49,19 @@ export function readDurationMs(lease: Lease, fallbackMs: number): number {
   return isCount ? seconds * 1_000 : fallbackMs;
 }
 
-/** Whether nobody wrote the record since: labels and annotations of the Lease do not count. */
+/** Whether the record is the same: labels and annotations of the Lease do not count. */
 export function isSameRecord(before: Lease | undefined, after: Lease): boolean {
   return before !== undefined && isDeepStrictEqual(toSpec(before), toSpec(after));
 }
 
-/** A Lease that nobody had before, to be created. */
+/** A new Lease, to be created. */
 export function toFirstLease({ namespace, name }: LeaseName, claim: Claim): Lease {
   const { apiVersion, kind } = LEASES;
   const spec = { ...toRecord(claim), acquireTime: toMicroTime(claim.nowMs), leaseTransitions: 0 };
   return { apiVersion, kind, metadata: { namespace, name }, spec };
 }
 
-/** The Lease with a new holder. Everything else in it stays, as in all of these: it is written back whole. */
+/** The Lease with a new holder. As in all of these, the rest does not change, and the whole Lease is written back. */
 export function toAcquired(lease: Lease, claim: Claim): Lease {
   const spec = toSpec(lease);
   const before: unknown = spec.leaseTransitions;
@@ -71,12 +71,12 @@ export function toAcquired(lease: Lease, claim: Claim): Lease {
   return { ...lease, spec: { ...spec, ...toRecord(claim), acquireTime, leaseTransitions } };
 }
 
-/** The Lease with its holder's newest sign of life. */
+/** The Lease with a new renewal time. */
 export function toRenewed(lease: Lease, claim: Claim): Lease {
   return { ...lease, spec: { ...toSpec(lease), ...toRecord(claim) } };
 }
 
-/** The Lease for anybody to take at once: without a holder and, as the field must be positive, for a second. */
+/** The released Lease, which others may take at once: no holder, and one second, as the field must be positive. */
 export function toReleased(lease: Lease, nowMs: number): Lease {
   const time = toMicroTime(nowMs);
   const record = {

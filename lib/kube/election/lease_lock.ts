@@ -1,8 +1,8 @@
 /**
- * One process's dealings with one Lease: looks at it, takes it, renews it and gives it back. Without any waiting.
+ * What one process does with one Lease: reads, takes, renews and releases it. Never waits.
  *
- * The rules are those of client-go's `leaderelection` package. The times in a Lease are never compared with a clock of
- * ours: what counts is whether its record changed since we last looked, and how long ago that was by our own clock.
+ * The rules are those of client-go's `leaderelection` package. The times in a Lease are never compared with our clock:
+ * what counts is whether its record changed since the last look, and how long ago that was by our clock.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -26,21 +26,21 @@ export interface LeaseLockOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly lease: LeaseName;
-  /** Unlike that of any other process, ever. */
+  /** Unique: no other process ever has it. */
   readonly identity: string;
-  /** How long others believe in a holder that is silent, in milliseconds. */
+  /** How long others accept a silent holder, in milliseconds. */
   readonly durationMs: number;
   /** Called when a holder had to read its Lease before it could renew. */
   readonly onSlowPath: () => void;
 }
 
-/** How a try ended: `taken` means that somebody else holds the Lease or may think so, `failed` that nobody knows. */
+/** How a try ended: `taken`: another process holds the Lease or may think so; `failed`: the outcome is unknown. */
 export type Attempt =
   | { readonly kind: "held" }
   | { readonly kind: "taken" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** A moment by both clocks: the one does not count while a machine is suspended, the other may be set. */
+/** A moment by both clocks: one stands still while a machine is suspended, the other may be set. */
 interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
@@ -54,13 +54,13 @@ export class LeaseLock {
   readonly #options: LeaseLockOptions;
   #lease: Lease | undefined;
   /**
-   * Until when the holder last seen may count on the Lease, in monotonic milliseconds. It does so even when somebody
-   * deletes the Lease or takes its name out of it: it hears of that with its next renewal only.
+   * Until when the last known holder may rely on the Lease, in monotonic milliseconds. This holds even if the Lease is
+   * deleted or the name is removed from it: the holder finds out only with its next renewal.
    */
   #heldUntilMs = -Infinity;
-  /** When the last write of ours that arrived had not been sent yet. */
+  /** A moment before our last successful write was sent. */
   #renewed: Moment | undefined;
-  /** Whether a write of ours may have arrived although nobody said so. */
+  /** Whether a write of ours may have arrived without an answer. */
   #isUncertain = false;
 
   constructor(options: LeaseLockOptions) {
@@ -79,8 +79,8 @@ export class LeaseLock {
   }
 
   /**
-   * Milliseconds since the last renewal of ours was sent, by whichever clock says more; absent before the first. Nobody
-   * can have seen that renewal earlier, so nobody else may take the Lease before its duration is over by this count.
+   * Milliseconds since our last renewal was sent, by the clock that says more; absent before the first. No process can
+   * have seen that renewal earlier, so none may take the Lease before its duration is over by this count.
    */
   get renewalAgeMs(): number | undefined {
     if (this.#renewed === undefined) return undefined;
@@ -88,7 +88,7 @@ export class LeaseLock {
     return Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);
   }
 
-  /** Milliseconds until the Lease may be taken from its holder, as far as is known: 0 when it may be now. */
+  /** Milliseconds until the Lease may be taken from its known holder; 0 if it may be taken now. */
   get freeInMs(): number {
     const { clock, identity } = this.#options;
     if (this.#lease !== undefined && findHolder(this.#lease) === identity) return 0;
@@ -105,7 +105,7 @@ export class LeaseLock {
     });
   }
 
-  /** Renews what we hold. An empty or another holder means that we do not any more. @throws the signal's reason */
+  /** Renews our Lease. Without our name in it, we hold it no longer. @throws the signal's reason */
   async renew(signal: AbortSignal): Promise<Attempt> {
     const { identity } = this.#options;
     const known = this.#lease;
@@ -123,7 +123,7 @@ export class LeaseLock {
   }
 
   /**
-   * Lets others have the Lease at once, if it is ours. Nothing may be done in its name any more.
+   * Releases the Lease if it is ours, so that others may take it at once. This process must no longer act as leader.
    *
    * @throws {KubeError} when that fails, or the signal's reason
    */
@@ -168,7 +168,7 @@ export class LeaseLock {
     else this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs);
   }
 
-  /** Whoever held it hears of that much sooner than its Lease may have promised. */
+  /** Its old holder finds out much sooner than the promised end of its Lease. */
   #noteNobody(): void {
     const { clock, durationMs } = this.#options;
     this.#heldUntilMs = Math.min(this.#heldUntilMs, clock.monotonic() + durationMs);
@@ -198,7 +198,7 @@ export class LeaseLock {
       this.#isUncertain = false;
       return HELD;
     } catch (error) {
-      // What was refused did not happen. A 5xx may stand for anything.
+      // A refused write did not happen. After a 5xx it may have happened.
       if (error instanceof KubeError && error.kind !== "unavailable") this.#isUncertain = false;
       throw error;
     }

@@ -27,11 +27,11 @@ export interface ElectionNarratorOptions {
   readonly metrics: LeaderMetrics;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told when the Lease can be used again, and when leadership begins: then the API server surely answers. */
+  /** Notified when the Lease can be used again, and when leadership begins: then the API server answers. */
   readonly recovery?: Recovery;
 }
 
-/** How often the same trouble is told. */
+/** How often the same problem is logged. */
 const REPEAT_MS = 60_000;
 
 /** Registers the metrics of leader election. */
@@ -48,13 +48,13 @@ export function createLeaderMetrics(metrics: MetricsRegistry): LeaderMetrics {
   };
 }
 
-/** Speaks for one process about one Lease. */
+/** Reports what one process does with one Lease. */
 export class ElectionNarrator {
   readonly #options: ElectionNarratorOptions;
   readonly #log: Logger;
-  /** Who was last said to hold the Lease. */
+  /** The holder that was last logged. */
   #holder: string | undefined;
-  /** The last trouble that was told, and when. */
+  /** The last problem that was logged, and when. */
   #trouble: { readonly kind: string; readonly atMs: number } | undefined;
 
   constructor(options: ElectionNarratorOptions) {
@@ -68,13 +68,16 @@ export class ElectionNarrator {
     this.#options.metrics.slowPaths.inc({ name: this.#options.lease.name });
   }
 
-  /** Somebody else holds the Lease; told once for each holder. @param holder `""`: who held it may not know yet */
+  /** Another process holds the Lease; logged once for each holder. @param holder `""`: the old one may not know yet */
   tellStandby(holder: string): void {
     this.noteAnswer();
     if (holder === this.#holder) return;
     this.#holder = holder;
-    if (holder !== "") this.#log.info("Stands by: another process leads", { holder });
-    else this.#log.info("Waits: the Lease was taken from its holder, who may not know yet");
+    if (holder !== "") this.#log.info("Standing by: another process is leader", { holder });
+    else
+      this.#log.info(
+        "Waiting: the Lease has no holder, but its last holder may still act as leader",
+      );
   }
 
   tellLeading(lease: Lease | undefined): void {
@@ -85,16 +88,16 @@ export class ElectionNarrator {
     this.#record(lease, "became leader");
   }
 
-  /** @param why Absent when we stop of our own will */
+  /** @param why Absent for a normal stop */
   tellStopped(lease: Lease | undefined, why?: string): void {
     this.#setLeader(0);
-    // In the very words of the Go controllers, by which people look for it.
+    // The same words as in the Go controllers, because people search for them.
     if (why === undefined) this.#log.info("Stopped leading");
     else this.#log.error("leaderelection lost", { reason: why });
     this.#record(lease, "stopped leading");
   }
 
-  /** The trouble that was told, if any, is over. */
+  /** The logged problem, if any, is over. */
   noteAnswer(): void {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
@@ -102,11 +105,11 @@ export class ElectionNarrator {
     this.#options.recovery?.tell();
   }
 
-  /** The Lease could not be read or written; told when the trouble is new, and every minute. */
+  /** The Lease could not be read or written; logged when the problem is new, and every minute. */
   tellTrouble(error: unknown): void {
-    // Somebody else was faster, which is how it should be.
+    // Another process was faster, which is normal.
     if (isKubeError(error, "conflict") || isKubeError(error, "alreadyExists")) {
-      return this.#log.debug("Somebody else wrote the Lease first", { error });
+      return this.#log.debug("Another process wrote the Lease first", { error });
     }
     const { clock, events, lease } = this.#options;
     const kind = error instanceof KubeError ? error.kind : "error";
@@ -116,7 +119,7 @@ export class ElectionNarrator {
     this.#trouble = { kind, atMs };
     const advice = kind === "forbidden" ? toAdvice(lease) : undefined;
     this.#log.warn("Cannot use the Lease", { error, advice });
-    // An API server that does not answer takes no Event either.
+    // An API server that does not answer accepts no Event either.
     if (kind !== "forbidden" && kind !== "invalid") return;
     const { type, reason } = LEADER_EVENTS.failed;
     const message = [describeError(error), advice].filter(Boolean).join(": ");
@@ -135,7 +138,7 @@ export class ElectionNarrator {
   }
 }
 
-/** The rule that is missing, as RBAC has it. */
+/** The missing RBAC rule. */
 function toAdvice({ namespace, name }: LeaseName): string {
   return (
     `allow get and update of leases (API group coordination.k8s.io) named "${name}", ` +
@@ -143,7 +146,7 @@ function toAdvice({ namespace, name }: LeaseName): string {
   );
 }
 
-/** A Lease that was never read, to speak of. */
+/** A Lease that was never read, for Events. */
 function toSubject({ namespace, name }: LeaseName): Lease {
   const { apiVersion, kind } = LEASES;
   return { apiVersion, kind, metadata: { namespace, name } };

@@ -11,11 +11,11 @@ export const LEADER_EVENTS = {
   changed: {
     reason: "LeaderElection",
     type: "Normal",
-    meaning: "A process became leader, or stopped leading; the message names it.",
+    meaning: "A process became leader or stopped leading. The message names the process.",
   },
   failed: {
     reason: "LeaderElectionFailed",
     type: "Warning",
-    meaning: "The API server refuses to let the Lease be read or written; the message says why.",
+    meaning: "The API server refuses reads or writes of the Lease. The message says why.",
   },
 } as const;

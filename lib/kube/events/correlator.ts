@@ -1,5 +1,5 @@
 /**
- * Decides what becomes of an Event: a new object, a higher count on an old one, or nothing. No input or output.
+ * Decides what to do with an Event: a new object, a higher count on an old one, or nothing. No input or output.
  *
  * The rules are those of client-go's `tools/record` package: aggregation, then counting, then the spam filter.
  * @module
@@ -36,18 +36,18 @@ interface Bucket {
   atMs: number;
 }
 
-/** From so many distinct messages on, Events of a group become one. */
+/** From this many distinct messages on, Events of a group become one. */
 const GROUP_MESSAGES_MAX = 10;
 const GROUP_MS_MAX = 600_000;
 const AGGREGATE_PREFIX = "(combined from similar events): ";
-/** Events on one object: so many at once, then one in five minutes. */
+/** Events on one object: this many at once, then one in five minutes. */
 const BURST_MAX = 25;
 const REFILL_MS = 300_000;
 const CACHE_SIZE_MAX = 4_096;
 
 /**
- * Remembers recent Events. Memory is bounded: 4,096 groups, Events and objects; the longest unused go first, and before
- * that what has no effect any more. Thousands of Nodes fill it, so texts are kept as digests.
+ * Remembers recent Events. Memory is bounded: 4,096 groups, Events and objects. Entries without effect are dropped
+ * first, then the longest unused. Thousands of Nodes fill it, so texts are kept as digests.
  */
 export class EventCorrelator {
   readonly #groups = new LruCache<Group>(isOldGroup);
@@ -63,7 +63,7 @@ export class EventCorrelator {
   correlate(event: KubeEvent, nowMs: number): Correlation {
     const { key, event: shown } = this.#aggregate(event, nowMs);
     const correlation = this.#count(key, shown, nowMs);
-    // Dropped Events count all the same: the next one that passes says how many there were.
+    // Dropped Events still count: the next one that passes says how many there were.
     return this.#takeToken(event, nowMs) ? correlation : { kind: "drop" };
   }
 
@@ -134,7 +134,7 @@ function toGroupKey(event: KubeEvent): string {
   );
 }
 
-/** 32 characters of a byte each, whatever the text. */
+/** 32 characters of one byte each, for any text. */
 function toDigest(text: string): string {
   return createHash("sha256").update(text).digest("latin1");
 }
@@ -144,12 +144,12 @@ function toSubject({ source, involvedObject }: KubeEvent): (string | undefined)[
   return [source?.component, source?.host, kind, namespace, name, uid, apiVersion];
 }
 
-/** A map that forgets what was not used for the longest time. */
+/** A map that drops the entry that was not used for the longest time. */
 class LruCache<V> {
   readonly #isSpent: (value: V, nowMs: number) => boolean;
   readonly #entries = new Map<string, V>();
 
-  /** @param isSpent Whether a value says no more than one that is not there */
+  /** @param isSpent Whether a value has the same effect as no value */
   constructor(isSpent: (value: V, nowMs: number) => boolean) {
     this.#isSpent = isSpent;
   }

@@ -22,7 +22,7 @@ export interface EventOptions {
   readonly message: string;
 }
 
-/** Takes Events. Never blocks and never throws. */
+/** Accepts Events. Never blocks and never throws. */
 export interface EventRecorder {
   record(object: KubeObject, event: EventOptions): void;
 }
@@ -39,7 +39,7 @@ export interface EventSenderOptions {
   readonly random?: () => number;
 }
 
-/** Metrics of a process's Events; the label `result` tells what became of Events. */
+/** Metrics of a process's Events; the label `result` says what happened to them. */
 export interface EventMetrics {
   /** `sent`, `failed`, `dropped` (queue full, or process stopped), `filtered` (too many on one object). */
   readonly events: Counter;
@@ -65,7 +65,7 @@ export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
   return {
     events: registry.counter({
       name: "landfall_events_total",
-      help: "Events that were recorded, by result.",
+      help: "Events by result: sent, failed, dropped, filtered.",
     }),
   };
 }
@@ -74,7 +74,7 @@ export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
  * Creates a sender of core/v1 Events as client-go's `tools/record` package writes them.
  *
  * Equal Events become one with a count; from ten distinct messages in ten minutes on they are combined;
- * beyond 25 on one object they are dropped, but for one in five minutes. 1,000 wait at most; more are
+ * beyond 25 on one object they are dropped, except one in five minutes. 1,000 wait at most; more are
  * dropped.
  */
 export function createEventSender(options: EventSenderOptions): EventSender {
@@ -87,7 +87,7 @@ class BackgroundSender implements EventSender {
   readonly #queue: KubeEvent[] = [];
   /** Kinds of refusals that were logged as warnings since the last success. */
   readonly #warned = new Set<string>();
-  /** Starts anywhere: two processes may speak of one object in one millisecond. */
+  /** Starts at random: two processes may write about one object in the same millisecond. */
   #serial: number;
   #wake: (() => void) | undefined;
 
@@ -108,7 +108,7 @@ class BackgroundSender implements EventSender {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    // Requests outlive the signal by a moment: what is on its way may arrive.
+    // Requests continue for a moment after the signal, so that they can arrive.
     const flush = new AbortController();
     const ended = new AbortController();
     const end = (): void => {
@@ -142,7 +142,7 @@ class BackgroundSender implements EventSender {
     this.#count("dropped", this.#queue.splice(0).length);
   }
 
-  /** Tries again as long as nobody answers; an answer is final, whatever it is. */
+  /** Tries again while there is no answer; any answer is final. */
   async #deliver(
     correlation: Exclude<Correlation, { kind: "drop" }>,
     signal: AbortSignal,
@@ -161,7 +161,7 @@ class BackgroundSender implements EventSender {
         }
         // After the stop there is one try each.
         if (signal.aborted) return this.#giveUp(correlation.event, error);
-        // Spread, so that not everybody comes back with the API server at the same moment.
+        // Spread, so that not all clients return to the API server at the same moment.
         const gapMs = tries === 1 ? RETRY_GAP_MS * random() : RETRY_GAP_MS;
         await clock.sleep(gapMs, signal).catch(() => undefined);
       }
@@ -181,7 +181,7 @@ class BackgroundSender implements EventSender {
         await client.patch(EVENTS, { namespace, name }, patch, signal);
         return;
       } catch (error) {
-        // Events are deleted after an hour or so; then it starts again, with its count.
+        // The API server deletes Events after about an hour; then this one is created again, with its count.
         if (!isKubeError(error, "notFound")) throw error;
       }
     }
@@ -193,9 +193,9 @@ class BackgroundSender implements EventSender {
     const fields = { reason, object: `${involvedObject.kind}/${involvedObject.name}`, error };
     const kind = error instanceof KubeError ? error.kind : "error";
     const { log } = this.#options;
-    if (this.#warned.has(kind)) return log.debug("Event not written", fields);
+    if (this.#warned.has(kind)) return log.debug("Cannot write an Event", fields);
     this.#warned.add(kind);
-    log.warn("Event not written", fields);
+    log.warn("Cannot write an Event", fields);
   }
 
   #toEvent(
@@ -210,7 +210,7 @@ class BackgroundSender implements EventSender {
     return {
       apiVersion: EVENTS.apiVersion,
       kind: EVENTS.kind,
-      // Objects without a namespace have their Events in this one: the API server refuses any other.
+      // Events on objects without a namespace belong here: the API server refuses any other namespace.
       metadata: { name: this.#toName(name, nowMs), namespace: namespace || "default" },
       involvedObject: {
         ...(kind !== undefined && { kind }),

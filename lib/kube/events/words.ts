@@ -6,7 +6,7 @@ import type { EventOptions } from "./events.ts";
 
 /** One Event that a controller writes. */
 export interface EventWord {
-  /** UpperCamelCase, as people filter by it. */
+  /** UpperCamelCase, because people filter by it. */
   readonly reason: string;
   readonly type: "Normal" | "Warning";
   /** When it is written, in a sentence for the reference page. */

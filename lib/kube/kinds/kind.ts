@@ -4,7 +4,7 @@
  */
 import type { KubeObject, Resource } from "./resource.ts";
 
-/** Metadata that the store keeps only of kinds that ask for it: most of it is bulk where nobody owns the objects. */
+/** Metadata that the store keeps only of kinds that ask for it, because it needs memory and most do not read it. */
 export type OptionalMetadata = "finalizers" | "ownerReferences" | "generation";
 
 /** Something with fields, of which nothing else is known yet. */

@@ -32,7 +32,7 @@ export const NODES: Kind<Node> = {
   kind: "Node",
   plural: "nodes",
   namespaced: false,
-  // The only ones that anybody here reads; pod networks and storage drivers write long ones.
+  // The only annotations that Landfall reads; pod networks and storage drivers write long ones.
   annotations: new Set(["alpha.kubernetes.io/provided-node-ip", "landfall.dev/out-of-service"]),
   keep,
   findWrong: findWrongInNode,

@@ -23,7 +23,7 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
-/** The part of `metadata` that Landfall reads. `resourceVersion` is opaque: never compared but for equality. */
+/** The part of `metadata` that Landfall reads. `resourceVersion` is opaque: only compared for equality. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;

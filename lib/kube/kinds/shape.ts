@@ -1,6 +1,6 @@
 /**
- * Whether what is said to be an object of Kubernetes looks like one, as far as it is read here. The API server checks
- * all of this before it stores anything: whoever answers otherwise is something else, or something in between.
+ * Whether an answer looks like an object of Kubernetes, in the fields that are read here. The API server checks all of
+ * this before it stores an object: a different answer comes from another server, or from a proxy on the way.
  * @module
  */
 import type { Fields, Kind, OptionalMetadata } from "./kind.ts";
@@ -18,12 +18,12 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /**
- * Looks for what is wrong with an object, an item of a list or of a watch.
+ * Looks for a problem of an object, an item of a list or of a watch.
  *
- * @returns What is wrong, such as `metadata.labels is of another shape`, without any value; `undefined` when nothing is
+ * @returns The problem, such as `metadata.labels has a wrong type`, without any value; `undefined` without one
  */
 export function findDamage(resource: Kind<KubeObject>, object: unknown): string | undefined {
-  if (!isFields(object)) return "it is no object";
+  if (!isFields(object)) return "it is not an object";
   const { metadata } = object;
   if (!isFields(metadata)) return "it has no metadata";
   if (typeof metadata["name"] !== "string" || metadata["name"] === "") return "it has no name";
@@ -31,7 +31,7 @@ export function findDamage(resource: Kind<KubeObject>, object: unknown): string 
     findWrong(metadata, META_SHAPES, "metadata.") ??
     findWrong(metadata, pick(OPTIONAL_SHAPES, resource.metadata ?? []), "metadata.") ??
     resource.findWrong?.(object);
-  return wrong && `${wrong} is of another shape`;
+  return wrong && `${wrong} has a wrong type`;
 }
 
 /**

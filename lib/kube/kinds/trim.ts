@@ -1,5 +1,5 @@
 /**
- * Objects as the store keeps them: without the bulk that nobody here reads, complete in kind, and frozen.
+ * Objects as the store keeps them: only the fields that are read here, with their kind, and frozen.
  * @module
  */
 import type { Kind } from "./kind.ts";
@@ -56,7 +56,7 @@ export function pick<T extends object, K extends keyof T>(
   return picked as Pick<T, K>;
 }
 
-/** Freezes all that a value holds. Not by calling itself: how deep an object goes is for others to say. */
+/** Freezes all that a value holds. Without recursion: an object may be nested to any depth. */
 export function freezeDeep<V>(value: V): V {
   const left: unknown[] = [value];
   while (left.length > 0) {

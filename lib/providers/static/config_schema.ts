@@ -112,10 +112,10 @@ const INSTANCE = v.object(
       v.pipe(text, v.check(isInstanceId, "wanted letters, digits, dots, dashes and underscores")),
       {
         type: "text",
-        description: "Identifier; becomes part of the provider ID. Required, unique.",
+        description: "Identifier, part of the provider ID. Required, unique.",
       },
     ),
-    name: required(text, { type: "text", description: "Name, as the Node is called. Required." }),
+    name: required(text, { type: "text", description: "Name of the Node. Required." }),
     systemUUID: setting(v.pipe(text, v.trim(), v.toLowerCase()), {
       type: "text",
       description: "System UUID as the kubelet reports it, any case. Unique.",
@@ -151,8 +151,8 @@ const SCHEMA = v.object(
         {
           type: "text",
           description:
-            "What stands before `://` in provider IDs. Never change it in a living cluster; a running process " +
-            "refuses to.",
+            "The text before `://` in provider IDs. Never change it in a cluster with Nodes; a running Landfall " +
+            "refuses the change.",
           default: "static",
         },
       ),
@@ -160,16 +160,16 @@ const SCHEMA = v.object(
     ),
     region: setting(labelled, {
       type: "label value",
-      description: "Region of the instances that name none.",
+      description: "Region of instances without `region`.",
     }),
     zone: setting(labelled, {
       type: "label value",
-      description: "Zone of the instances that name none.",
+      description: "Zone of instances without `zone`.",
     }),
     refreshInterval: v.optional(
       required(duration(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s"), {
         type: "duration",
-        description: "How often the file is looked at.",
+        description: "How often Landfall looks at the file.",
         default: "10s",
       }),
       "10s",
@@ -183,9 +183,9 @@ const SCHEMA = v.object(
 );
 
 /**
- * Checks what a file says, all of it, repeated IDs and UUIDs included.
+ * Checks everything that a file says, repeated IDs and UUIDs included.
  *
- * @returns The file exactly when there are no issues
+ * @returns The file if there are no issues, and only then
  */
 export function parseFile(raw: unknown): { file?: StaticFile; issues: ConfigIssue[] } {
   const result = v.safeParse(SCHEMA, raw);
@@ -204,7 +204,7 @@ export const SETTINGS: readonly SettingDescription[] = [
   ...describeBlock(ADDRESS.entries, "instances.addresses."),
 ];
 
-/** Asked of the raw file, so that repetitions show together with everything else that is wrong. */
+/** Reads the raw file, so that repetitions are reported together with all other problems. */
 function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {
   const seen = new Map<string, number>();
   const issues: ConfigIssue[] = [];
@@ -217,7 +217,7 @@ function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {
     else
       issues.push({
         path: `instances.${index}.${key}`,
-        message: `is that of instances.${first} too`,
+        message: `is also that of instances.${first}`,
       });
   }
   return issues;

@@ -10,7 +10,7 @@ import { parseProviderId } from "./provider_id.ts";
 /**
  * Finds a Node's instance among those that exist; never `absent`.
  *
- * A Node that has a provider ID is looked up by nothing else: the ID is frozen, and another machine of that name is
+ * A Node with a provider ID is looked up by that ID only: the ID never changes, and a machine with the same name is
  * another machine.
  *
  * @param scheme What stands before `://` in provider IDs
@@ -29,7 +29,7 @@ export function findInstance(
   if (instance !== undefined) return { kind: "present", instance, matchedBy: "providerId" };
   return toUnknown(
     "notListed",
-    `Cannot find instance "${parsed.id}": the inventory does not list it`,
+    `Cannot find instance "${parsed.id}": the inventory file does not list it`,
   );
 }
 
@@ -53,20 +53,20 @@ function findByMachine(instances: ReadonlyMap<string, Instance>, node: NodeIdent
       : `the name "${name}"`;
     return toUnknown(
       "notListed",
-      `Cannot find an instance: the inventory lists none with ${tried}`,
+      `Cannot find an instance: the inventory file lists none with ${tried}`,
     );
   }
   if (named.length > 1) {
     const ids = named.map(({ id }) => id).join(", ");
-    const hint = "give each its systemUUID in the inventory";
+    const hint = "add systemUUID to each in the inventory file";
     return toUnknown(
       "ambiguous",
       `Cannot choose between ${ids}: all are called "${name}"; ${hint}`,
     );
   }
-  // A name alone proves little; a UUID that says otherwise proves that this is another machine.
+  // A name alone proves little; a different UUID proves that this is another machine.
   if (systemUuid && instance.systemUuid !== undefined) {
-    const uuids = `the inventory says ${instance.systemUuid}, the Node ${quote(systemUuid)}`;
+    const uuids = `the inventory file has ${instance.systemUuid}, the Node has ${quote(systemUuid)}`;
     return toUnknown(
       "ambiguous",
       `Cannot match "${name}" by name: its system UUID differs: ${uuids}`,

@@ -17,7 +17,10 @@ export const staticProvider: ProviderDefinition<StaticFile> = {
   create: (file, deps) =>
     new StaticProvider({ file, deps, parser: { settings: SETTINGS, parseConfig } }),
   reconfigure(provider, file) {
-    assert(provider instanceof StaticProvider, "only what was created here is reconfigured here");
+    assert(
+      provider instanceof StaticProvider,
+      "only a provider that was created here can be reconfigured here",
+    );
     provider.reconfigure(file);
     return "sameCloud";
   },

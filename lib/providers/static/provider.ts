@@ -22,38 +22,38 @@ export interface StaticProviderOptions {
   /** The file as it was read at the start. */
   readonly file: StaticFile;
   readonly deps: Pick<ProviderDeps, "clock" | "log" | "configFile">;
-  /** Judges the file when it is read again. */
+  /** Checks the file when it is read again. */
   readonly parser: ConfigParser<StaticFile>;
 }
 
-/** The only part of this cloud: one file answers for everything. */
+/** The only part of this cloud: the file. */
 const PART = "file";
-/** For a person who writes the file. */
+/** For the operator who writes the file. */
 const WORDS = {
   instances: "instances",
   part: PART,
-  noneAdvice: "list the machines of the cluster under instances",
+  noneAdvice: "list the machines of the cluster in the file, under instances",
   incompleteAdvice: "correct the file",
 } as const;
 
 /**
  * An inventory file as a cloud.
  *
- * Guarantees: an instance is absent only if the file was just read in full and is right. A file that is wrong or
- * missing is a cloud that cannot answer; the last good inventory stays in use.
+ * Guarantees: an instance is absent only if the file was just read in full and is valid. An invalid or missing file is
+ * a cloud that cannot answer; the last good inventory stays in use.
  */
 export class StaticProvider implements Provider {
   readonly name = "static";
-  // Whoever writes the inventory writes down the addresses: one that is missing there is a mistake to be told.
+  // The inventory file must list all addresses: a missing one is a mistake to report.
   readonly providedNodeIps = "verified";
   readonly #options: StaticProviderOptions;
-  /** Frozen with the first file: provider IDs in the cluster carry it. */
+  /** Fixed by the first file: provider IDs in the cluster contain it. */
   readonly #scheme: string;
   #file: StaticFile;
   /** Of the file, as it was read last. */
   #content: Uint8Array | undefined;
   #inventory: Inventory["instances"];
-  /** Read off an inventory when somebody asks. */
+  /** Taken from an inventory when asked for. */
   #labelKeys: { of: Inventory["instances"]; keys: ReadonlySet<string> } | undefined;
 
   constructor(options: StaticProviderOptions) {
@@ -63,7 +63,7 @@ export class StaticProvider implements Provider {
     this.#inventory = toInstances(options.file);
   }
 
-  /** Of all instances of the file: it may give them any. */
+  /** Of all instances of the file, which may set any label. */
   get labelKeys(): ReadonlySet<string> {
     if (this.#labelKeys?.of !== this.#inventory) {
       const all = [...this.#inventory.values()].flatMap(({ labels }) => Object.keys(labels));
@@ -77,13 +77,14 @@ export class StaticProvider implements Provider {
   }
 
   /**
-   * Judges a changed file; it is taken in by the next inventory, as every change is.
+   * Checks a changed file. The next inventory uses it, like every change.
    *
    * @throws {ConfigError} when its scheme is another one
    */
   reconfigure({ scheme }: Pick<StaticFile, "scheme">): void {
     if (scheme === this.#scheme) return;
-    const message = `cannot become "${scheme}" while Landfall runs, for provider IDs begin with "${this.#scheme}"`;
+    const why = `existing provider IDs begin with "${this.#scheme}"`;
+    const message = `cannot change to "${scheme}" while Landfall runs: ${why}`;
     throw new ConfigError([{ path: "scheme", message }]);
   }
 
@@ -136,7 +137,7 @@ export class StaticProvider implements Provider {
     const deleted = this.#file.instances.some((entry) => entry.id === id);
     return deleted
       ? `${where} says that "${id}" is deleted`
-      : `${where} was read in full and lists no "${id}"`;
+      : `${where} was read in full and does not list "${id}"`;
   }
 
   /** Reads the file again if it differs from what was read last. */
@@ -144,7 +145,7 @@ export class StaticProvider implements Provider {
     const { deps, parser } = this.#options;
     const { configFile, log } = deps;
     if (configFile === undefined) return;
-    // The content is the only sign of a change that cannot lie: a copy may keep time and size.
+    // Only the content proves a change: a copy may keep time and size.
     const content = await read(configFile);
     if (this.#content && Buffer.compare(content, this.#content) === 0) return;
     const file = await parse(configFile, { content, parser });
@@ -185,7 +186,7 @@ async function parse(
     if (!(error instanceof ConfigError)) throw error;
     const count = error.issues.length === 1 ? "1 problem" : `${error.issues.length} problems`;
     const message =
-      `Cannot use the changed inventory file, the last good one stays in use: ${count}:\n` +
+      `Cannot use the changed inventory file; still using the last good one: ${count}:\n` +
       error.message;
     throw new CloudError("protocol", message, { cause: error });
   }

@@ -42,6 +42,6 @@ export function parseProviderId(scheme: string, text: string): ParsedProviderId 
   if (isInstanceId(id)) return { kind: "ours", id };
   const message =
     `Cannot read provider ID ${quote(text)}: wanted ${prefix}<id>; ` +
-    "provider IDs cannot be changed, so delete the Node and let the kubelet register it again";
+    "a provider ID cannot be changed: delete the Node and let the kubelet register it again";
   return { kind: "malformed", message };
 }

@@ -16,7 +16,8 @@ export const XEN_ORCHESTRA_DOCS: ProviderDocs = {
   labels: LABEL_DESCRIPTIONS,
   providerId: {
     form: "xenorchestra://<pool UUID>/<VM UUID>",
-    meaning: "The VM. The pool is the one it was found in first: it stays when the VM moves.",
+    meaning:
+      "The VM, and the pool where Landfall first found it. The ID does not change when the VM moves.",
   },
   example: { url: "https://xo.example.org", token: "none" },
 };

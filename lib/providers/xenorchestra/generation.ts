@@ -1,5 +1,5 @@
 /**
- * Asks Xen Orchestra by one set of settings: for one inventory of all Nodes, and directly for the few it lacks.
+ * Asks Xen Orchestra with one set of settings: for one inventory of all Nodes, and directly for the few it lacks.
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
@@ -40,9 +40,9 @@ export interface GenerationOptions {
   readonly settings: XenOrchestraSettings;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is known of the same Xen Orchestra, from other settings too. */
+  /** The memory of this Xen Orchestra, also from other settings. */
   readonly memory: Memory;
-  /** Aborts when requests go to another place, or as somebody else, and at the end. */
+  /** Aborts when requests go to another server or as another user, and at the end. */
   readonly signal: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ export interface GenerationOptions {
 type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
 
 /**
- * What is asked of Xen Orchestra by one set of settings: inventories, and single VMs. The methods are those of
+ * Requests to Xen Orchestra with one set of settings: inventories, and single VMs. The methods are those of
  * {@linkcode Provider}.
  */
 export class Generation implements Pick<Provider, "listInventory" | "readInstance"> {
@@ -58,14 +58,14 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   readonly memory: Memory;
   /** The pools whose Nodes are ours. */
   readonly scope: PoolScope;
-  /** To be told of each inventory. */
+  /** Gets each inventory. */
   readonly connections: ConnectionWatch;
   readonly #options: GenerationOptions;
   readonly #lister: Lister;
   readonly #namedPools: NamedPools;
   #last: Inventory | undefined;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
-  /** Pools that the last inventory showed; before the first one those that were seen under other settings. */
+  /** Pools that the last inventory showed; before the first inventory, those that were seen under other settings. */
   #shownPools: ReadonlySet<string>;
   readonly #reads: DirectReads;
 
@@ -88,7 +88,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     const identities = interest.map(parseIdentity);
     const lookedFor = toVmIds(identities);
     const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
-    // In one order, whatever that of the Nodes: the same question gets the same answer.
+    // Always in the same order, so that the same question gets the same answer.
     const listing = await this.#list(isFew ? [...lookedFor].sort() : undefined, signal);
     const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
     this.#last = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
@@ -102,7 +102,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     for (const vmId of listHalted(identities, instances)) copies.add(vmId);
     this.memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
     const whole = this.#namedPools.addTo(inventory, identities);
-    // What was removed for good is no part of the cloud any more, whoever names it.
+    // A pool that was removed for good is not part of the cloud any more, even if a Node names it.
     return { ...whole, coverage: withoutPools(whole.coverage, this.memory.removedPools) };
   }
 
@@ -126,15 +126,15 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       const isMoving = this.memory.migrations.isMoving(vm.id, atMs);
       if (isMoving) this.memory.runs.noteMigrating([vm.id], atMs);
       this.memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
-      // Where it is now was not there at the last refresh: that takes the next one.
+      // Its pool or host was missing at the last refresh: the next one brings it.
       if (!isPlaceKnown(vm, surroundings)) continue;
       const instance = toInstance(vm, surroundings, settings);
       const listed = this.#last?.instances.get(vm.id)?.region;
       const before = this.memory.lastSeen.findPool(vm.id) ?? listed;
-      // Its old pool may be lost since the last refresh: the next one tells.
+      // Its old pool may have been lost since the last refresh: the next one shows it.
       if (mayBeCopy(instance, before)) continue;
       this.memory.runs.noteRead(instance);
-      // The next list may lack it, and its old pool be well.
+      // The next list may lack it, although its old pool is well.
       if (before !== undefined && before !== vm.$pool) {
         this.memory.lastSeen.note(vm.id, vm.$pool);
       }
@@ -185,7 +185,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     return inventory;
   }
 
-  /** Nothing changed: only the time is another, and for whom it was asked. */
+  /** Nothing changed but the time, and the Nodes that it was asked for. */
   #takeAgain(asked: Asked): Inventory {
     assert(this.#last !== undefined, "nothing can be unchanged before the first list");
     const { instances, coverage, undecodable } = this.#last;
@@ -198,10 +198,14 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     for (const [id, { complete, name, reason }] of inventory.coverage) {
       const before = this.#shownPools.has(id);
       if (!complete && before && !surroundings.pools.has(id)) {
-        log.warn("Xen Orchestra lost a pool", { poolId: id, poolName: name, reason });
+        log.warn("Xen Orchestra does not show a pool in full", {
+          poolId: id,
+          poolName: name,
+          reason,
+        });
       }
       if (complete && !before)
-        log.info("Xen Orchestra shows a pool", { poolId: id, poolName: name });
+        log.info("Xen Orchestra shows a pool in full", { poolId: id, poolName: name });
     }
     const { network } = settings.addresses;
     const isNew = this.#surroundings.networkIds?.size !== 0;

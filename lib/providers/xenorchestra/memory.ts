@@ -1,5 +1,5 @@
 /**
- * What is remembered of one Xen Orchestra from inventory to inventory, beside the last one itself.
+ * What Landfall remembers of one Xen Orchestra between inventories, besides the last inventory itself.
  * @module
  */
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
@@ -22,8 +22,8 @@ export interface RemovedPool {
 }
 
 /**
- * The memory of a provider. It keeps Nodes safe: it knows what ought to be shown, so it outlives a change of settings.
- * Of another Xen Orchestra it says nothing.
+ * The memory of a provider. It keeps Nodes safe, because it knows what the server should show, so it survives a change
+ * of settings. It says nothing about another Xen Orchestra.
  */
 export class Memory {
   readonly #knownPools = new Map<string, string>();
@@ -34,7 +34,7 @@ export class Memory {
   readonly stays: Stays = new Stays(VMS_MAX);
   readonly connections: ConnectionHistory = new ConnectionHistory();
 
-  /** What all pools ever seen were called when they were shown last, by ID; the longest unseen goes first. */
+  /** Last known names of all pools ever seen, by ID; the longest unseen goes first. */
   get knownPools(): ReadonlyMap<string, string> {
     return this.#knownPools;
   }
@@ -43,7 +43,7 @@ export class Memory {
     remember(this.#knownPools, id, name, KNOWN_POOLS_MAX);
   }
 
-  /** Pools that were removed from Xen Orchestra for good, as far as anybody can see. */
+  /** Pools that were removed from Xen Orchestra for good, by all that is known now. */
   get removedPools(): readonly RemovedPool[] {
     return this.connections.removedPools.map((poolId) => {
       const name = this.#knownPools.get(poolId) ?? poolId;
@@ -54,7 +54,7 @@ export class Memory {
   /**
    * Takes in an inventory.
    *
-   * @param options.copies VMs that may be copies of those that Nodes have: they do not count as seen
+   * @param options.copies VMs that may be copies of the Nodes' own VMs: they do not count as seen
    * @param options.answeredMs When the last answer to it came, in monotonic milliseconds
    */
   noteInventory(
@@ -69,7 +69,7 @@ export class Memory {
     this.stays.note({ ...inventory, migrating, answeredMs });
   }
 
-  /** Takes in where a VM is that was asked for by itself. */
+  /** Takes in where a single read found a VM. */
   noteRead(vmId: string, poolId: string): void {
     this.lastSeen.note(vmId, poolId);
     this.stays.forget(vmId);

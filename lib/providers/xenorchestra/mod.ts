@@ -40,7 +40,7 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
   reconfigure(provider, settings) {
     assert(
       provider instanceof XenOrchestraProvider,
-      "only what was created here is reconfigured here",
+      "only a provider that was created here can be reconfigured here",
     );
     return provider.reconfigure(settings);
   },

@@ -43,16 +43,15 @@ export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
     "reconfigure" | "setRefreshInterval" | "get" | "post" | "readToken"
   >;
   readonly tokenWatch: Pick<TokenWatch, "look">;
-  /** Ends what goes on behind an inventory. */
+  /** Stops the background work of an inventory. */
   readonly signal: AbortSignal;
 }
 
 /**
- * See {@linkcode Provider}. It asks by a {@linkcode Generation}, and puts another one in its place when the settings
- * change.
+ * See {@linkcode Provider}. It asks with a {@linkcode Generation}, and replaces it when the settings change.
  *
- * Guarantees: those of {@linkcode Generations}, by which no direct answer is given before the first inventory under new
- * settings; the memory that keeps Nodes safe stays as long as `url` does, and starts anew with another one.
+ * Guarantees: those of {@linkcode Generations}, so there is no direct answer before the first inventory under new
+ * settings. The memory that keeps Nodes safe is kept for the same `url`, and starts empty with another one.
  */
 export class XenOrchestraProvider implements Provider, Changes {
   readonly name = "xenorchestra";
@@ -100,7 +99,7 @@ export class XenOrchestraProvider implements Provider, Changes {
       (left) => this.#createGeneration(settings, nextMemory, left),
       !isSame,
     );
-    // Another user may see less: what is gone from a list counts from the start.
+    // Another user may see less: what a list lacks counts from the start.
     if (!isSame) memory.connections.noteOtherReader();
     return isSameCloud ? "sameCloud" : "otherCloud";
   }
@@ -178,7 +177,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     return toPlaces(instance, labels);
   }
 
-  /** Finds the VM, whosever the Node is. */
+  /** Finds the VM, even if the Node is not ours. */
   #find(inventory: Inventory, identity: Identity): Presence {
     const { memory } = this.#now;
     if (identity.kind === "other") return identity.presence;
@@ -200,8 +199,9 @@ export class XenOrchestraProvider implements Provider, Changes {
       return judgeShown(toPresent(swapped, "swappedSystemUuid"), identity, known);
     }
     const message = swapped
-      ? `No VM ${id} is listed, but one with the bytes of a UEFI guest is (${identity.swapped}); still to be confirmed`
-      : `No VM with the system UUID ${id} is listed`;
+      ? `Xen Orchestra lists no VM ${id}, but VM ${identity.swapped}, which is the same UUID in the byte order ` +
+        "of UEFI guests; Landfall is checking it"
+      : `Xen Orchestra lists no VM with the system UUID ${id}`;
     return toUnknown("notListed", message);
   }
 

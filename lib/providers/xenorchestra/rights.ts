@@ -1,12 +1,12 @@
 /**
- * What a user of Xen Orchestra must be allowed, in words for people.
+ * Which rights a user of Xen Orchestra needs, in words for people.
  * @module
  */
 
-/** What to do for a user who may not read what Landfall needs. No full stop. */
+/** What to do for a user who lacks a right that Landfall needs. No full stop. */
 export const RIGHTS_ADVICE: string =
   "make the user an administrator, or (from Xen Orchestra 6.4 on) give it a role that may read " +
   "vm, host, pool, network, vif and server: the older ACLs do not count for the REST API";
 
-/** What to do when no pool is shown at all. */
+/** What to do if Xen Orchestra shows no pool at all. */
 export const NO_POOL_ADVICE: string = `check that a pool is connected (Settings, Servers), and ${RIGHTS_ADVICE}`;

@@ -112,7 +112,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       CONNECTIONS,
       'return toUnreadable("it is empty");',
       'return { kind: "clear" };',
-      'return { kind: "doubtful", why, advice: "report it with the version of Xen Orchestra" };',
+      'return { kind: "doubtful", why, advice: "report this with the version of Xen Orchestra" };',
     ),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts", "test/outages/restart_test.ts"],
   },
@@ -331,7 +331,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "prove-while-moving",
-    invariant: "a VM that was being migrated when it was shown last is not proven gone",
+    invariant: "a VM that was migrating when it was last listed is not proven gone",
     edits: edit(
       ABSENCE,
       'if (isMoving) return toUnknown("notCovered", vmId,',

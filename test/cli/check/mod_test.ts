@@ -263,7 +263,7 @@ describe("check()", () => {
       cloud.faults.set({ kind: "nonAdmin" }, { route });
     }
     const { out } = await run(byToken());
-    expect(out).toMatch(/live: VM .* is not listed, .* may read vm, host, pool/);
+    expect(out).toMatch(/live: Cannot check VM .* may read vm, host, pool/);
     expect(out).not.toMatch(/delete the Nodes?/);
   });
 

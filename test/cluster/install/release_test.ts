@@ -304,7 +304,7 @@ function findClosure(
 
 async function canRunArm64(): Promise<boolean> {
   const problem = await run("qemu-aarch64", ["--version"]).then(
-    () => (existsSync(ARM64_LIBC) ? undefined : `there is no ${ARM64_LIBC} (libc6-arm64-cross)`),
+    () => (existsSync(ARM64_LIBC) ? undefined : `there is not a ${ARM64_LIBC} (libc6-arm64-cross)`),
     () => "there is no qemu-aarch64 (qemu-user)",
   );
   if (problem === undefined) return true;

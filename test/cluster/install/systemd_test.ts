@@ -44,7 +44,7 @@ async function hasTool(name: string): Promise<boolean> {
     await run(name, ["--version"]);
     return true;
   } catch {
-    return skip(`there is no ${name}`);
+    return skip(`there is not a ${name}`);
   }
 }
 

@@ -129,11 +129,11 @@ describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name"
     const prefix = await startAlone(DUAL, []);
     const startBeside = (...flags: readonly string[]): Promise<Ended> =>
       start([...prefix, ...program.command], flags).ended;
-    const inUse = "it is in use by another process; stop that one, or give";
+    const inUse = "another process uses it; stop that process, or set";
     const first = await startBeside();
     expect([first.code, first.stderr.split("\n").at(-1)]).toEqual([
       1,
-      `landfall: --debug-address: Cannot listen at 127.0.0.1:${DEBUG_PORT}: ${inUse} --debug-address another port`,
+      `landfall: --debug-address: Cannot listen at 127.0.0.1:${DEBUG_PORT}: ${inUse} --debug-address to another port`,
     ]);
     const second = await startBeside("--debug-address=127.0.0.1:0");
     expect([second.code, second.stderr.split("\n").at(-1)]).toEqual([

@@ -135,7 +135,7 @@ describe("watchKeyPair()", () => {
     await look(clock);
     await look(clock);
     expect(used).toEqual([second]);
-    expect(lines.filter((line) => line.includes("the old one stays"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("still using the old one"))).toHaveLength(1);
     expect(lines.join("")).toContain("does not belong to the certificate");
     mount.update(toFiles(second));
     await look(clock);

@@ -13,7 +13,7 @@ test("ComparisonTable() gives a verdict in words on each line", () => {
       ],
     }),
   );
-  for (const text of ["as wanted", "missing", "(empty)", "differs", "&lt;2&gt;"]) {
+  for (const text of ["in sync", "missing", "(empty)", "differs", "&lt;2&gt;"]) {
     expect(html).toContain(text);
   }
 });

@@ -21,13 +21,13 @@ test("compareLabels() tells what is right, missing and different, by key", () =>
   expect(countDifferences(node)).toBe(2);
 });
 
-test("compareAddresses() tells what is missing, extra and in another place", () => {
+test("compareAddresses() tells what is missing, extra and in another position", () => {
   const node = toNodeView("n", {
     addresses: { wanted: [ip("1"), ip("2"), ip("3")], actual: [ip("1"), ip("9"), ip("2")] },
   });
   expect(compareAddresses(node)).toEqual([
     { name: "InternalIP", wanted: "1", actual: "1", state: "same" },
-    { name: "InternalIP", wanted: "2", actual: "2, in another place", state: "differs" },
+    { name: "InternalIP", wanted: "2", actual: "2, in another position", state: "differs" },
     { name: "InternalIP", wanted: "3", state: "missing" },
     { name: "InternalIP", actual: "9", state: "extra" },
   ]);

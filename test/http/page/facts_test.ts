@@ -27,8 +27,8 @@ test("Facts() names the parts that did not answer in full", () => {
   ];
   expect(render()).toContain("<dd>2 of 2 parts</dd>");
   expect(render({ coverage })).toContain("<dd>1 of 2 parts</dd>");
-  expect(render({ coverage })).toContain("not in full: Lyon");
-  expect(render({ lastError: "timeout" })).toContain("when it answered last: answered in full");
+  expect(render({ coverage })).toContain("not complete: Lyon");
+  expect(render({ lastError: "timeout" })).toContain("last answer: complete");
 });
 
 test("Facts() says of a cloud that never answered just that", () => {
@@ -39,12 +39,12 @@ test("Facts() says of a cloud that never answered just that", () => {
 
 test("Facts() tells who leads", () => {
   const lease = { identity: "cp-1_a", holder: "cp-1_a", isLeading: true };
-  expect(render()).toContain("Acts alone");
-  expect(render({}, lease)).toContain("<dd>Leads</dd>");
+  expect(render()).toContain("Only process");
+  expect(render({}, lease)).toContain("<dd>Leader</dd>");
   const other = { ...lease, holder: "cp-2_b", isLeading: false };
-  expect(render({}, other)).toContain("Stands by");
-  expect(render({}, other)).toContain("cp-2_b leads");
-  expect(render({}, { ...other, holder: "" })).toContain("nobody leads now");
+  expect(render({}, other)).toContain("<dd>Standby</dd>");
+  expect(render({}, other)).toContain("the leader is cp-2_b");
+  expect(render({}, { ...other, holder: "" })).toContain("there is no leader now");
 });
 
 test("CoverageTable() tells of each part how it answered, and nothing without parts", () => {
@@ -53,7 +53,7 @@ test("CoverageTable() tells of each part how it answered, and nothing without pa
     { id: "p2", name: "Lyon", complete: false, reason: "lost" },
   ];
   const html = String(CoverageTable({ coverage }));
-  expect(html).toContain(">in full<");
-  expect(html).toContain(">not in full: lost<");
+  expect(html).toContain(">complete<");
+  expect(html).toContain(">not complete: lost<");
   expect(CoverageTable({ coverage: [] })).toBeNull();
 });

@@ -20,7 +20,7 @@ async function render(over: Partial<FleetPageOptions> = {}): Promise<string> {
 describe("renderFleetPage()", () => {
   test("renderFleetPage() begins with how many Nodes need a look", async () => {
     const html = await render();
-    expect(html).toContain("<h1>1 of 3 Nodes needs a look</h1>");
+    expect(html).toContain("<h1>1 of 3 Nodes needs attention</h1>");
     expect(html).toContain("<title>(1) Landfall</title>");
     expect(html).toContain("as of 00:10:00 UTC");
     const order = ["<h1>", "Look at these first", "Where they are", "What the cloud answered"];
@@ -31,10 +31,10 @@ describe("renderFleetPage()", () => {
 
   test.each([
     [[], "No Nodes yet"],
-    [[toNodeView("a")], "The one Node is well"],
-    [[toNodeView("a"), toNodeView("b")], "All 2 Nodes are well"],
-    [[toNodeView("a"), toNodeView("b", { isUninitialized: true })], "1 of 2 Nodes are well"],
-    [[toLostView("a", "denied"), toLostView("b", "denied")], "2 of 2 Nodes need a look"],
+    [[toNodeView("a")], "The only Node is in sync"],
+    [[toNodeView("a"), toNodeView("b")], "All 2 Nodes are in sync"],
+    [[toNodeView("a"), toNodeView("b", { isUninitialized: true })], "1 of 2 Nodes are in sync"],
+    [[toLostView("a", "denied"), toLostView("b", "denied")], "2 of 2 Nodes need attention"],
   ])("renderFleetPage() sums up (%#)", async (nodes, heading) => {
     expect(await render({ nodes })).toContain(`<h1>${heading}</h1>`);
   });
@@ -54,14 +54,18 @@ describe("renderFleetPage()", () => {
   test("renderFleetPage() says that it stands by while another leads", async () => {
     const election = { identity: "a", holder: "b", isLeading: false };
     const status = { provider: "x", host: "h" };
-    expect(await render({ status: { ...status, election } })).toContain("This process stands by.");
+    expect(await render({ status: { ...status, election } })).toContain(
+      "This process is a standby.",
+    );
     const leading = { ...election, holder: "a", isLeading: true };
-    expect(await render({ status: { ...status, election: leading } })).not.toContain("stands by.");
-    expect(await render({ status })).not.toContain("stands by.");
+    expect(await render({ status: { ...status, election: leading } })).not.toContain(
+      "is a standby.",
+    );
+    expect(await render({ status })).not.toContain("is a standby.");
     const leaderless = await render({
       status: { ...status, election: { ...election, holder: "" } },
     });
-    expect(leaderless).toContain("Nobody leads now.");
+    expect(leaderless).toContain("There is no leader now.");
     expect(leaderless).not.toContain("leader’s page");
   });
 

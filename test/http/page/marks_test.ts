@@ -43,14 +43,14 @@ test("Bar() lets one Node of a thousand be seen", () => {
 });
 
 test("Tally() counts in words", () => {
-  expect(String(Tally({ counts: [["well", 3]] }))).toContain("3 well");
+  expect(String(Tally({ counts: [["well", 3]] }))).toContain("3 in sync");
 });
 
 test("Tiles() spells out every state but that of a Node that is well", () => {
   const cards = toCards([toNodeView("a"), toLostView("b", "denied")]);
   const html = String(Tiles({ cards, base: "../" }));
   expect(html).toContain('<a class="dot s-well" href="../nodes/a">a</a>');
-  expect(html).toContain('href="../nodes/b">b<i>out of sight</i></a>');
+  expect(html).toContain('href="../nodes/b">b<i>unknown</i></a>');
 });
 
 test("toNodePath() leaves no way out of the path", () => {

@@ -41,7 +41,7 @@ describe("createPageRoutes()", () => {
     expect(response.headers.get("vary")).toBe("Accept");
     expect(response.headers.get("cache-control")).toBe("no-store");
     const html = await response.text();
-    expect(html).toContain("All 2 Nodes are well");
+    expect(html).toContain("All 2 Nodes are in sync");
     const [, link = ""] = /href="([^"]*nodes\/a)"/.exec(html) ?? [];
     expect(new URL(link, `http://x${path}`).pathname).toBe("/debug/nodes/a");
     const [, home = ""] = /class="brand" href="([^"]*)"/.exec(html) ?? [];

@@ -22,7 +22,7 @@ test("renderNodePage() shows what differs", async () => {
     toNodeView("a", { labels: { wanted: { a: "1" }, actual: { a: "2" } } }),
   );
   expect(html).toContain('<tr class="l-differs">');
-  expect(html).toContain("<title>a: differs · Landfall</title>");
+  expect(html).toContain("<title>a: out of sync · Landfall</title>");
 });
 
 test("renderNodePage() says why nothing is known, what stands before a deletion, and where it was", async () => {
@@ -40,7 +40,7 @@ test("renderNodePage() says why nothing is known, what stands before a deletion,
     "host, by its labels",
     "no &lt;answer&gt;",
     "in 45s, or when something changes",
-    "It has none, and none is wanted now.",
+    "It has none, and the desired ones are unknown.",
   ]) {
     expect(html).toContain(text);
   }
@@ -51,13 +51,13 @@ test("renderNodePage() shows the labels that a Node has while its machine is out
   const html = await render(toLostView("a", "notCovered", { labels: { actual: { [zone]: "z" } } }));
   expect(html).toContain(`<code>${zone}</code>`);
   expect(html).toContain("<code>z</code>");
-  expect(html).toContain("nothing wanted now");
+  expect(html).toContain("unknown");
 });
 
 test("renderNodePage() tells that nothing was done yet", async () => {
   const html = await render(toNodeView("a", { lastReconcile: null, isUninitialized: true }));
   expect(html).toContain("<dd>not yet</dd>");
-  expect(html).toContain("not yet: it waits, tainted");
+  expect(html).toContain("no: it waits with its taint");
   expect(html).toContain("when something changes");
 });
 

@@ -54,12 +54,12 @@ const CASES: readonly (readonly [string, NodeView, StateName, string])[] = [
     'The cloud says "Halted"',
   ],
   ["tainted", toNodeView("n", { isUninitialized: true }), "joining", ""],
-  ["silent", toNodeView("n", { ready: "Unknown" }), "notReady", "Its condition Ready is Unknown"],
+  ["silent", toNodeView("n", { ready: "Unknown" }), "notReady", "The condition Ready is Unknown"],
   [
     "a label differs",
     toNodeView("n", { labels: { wanted: { a: "1" }, actual: {} } }),
     "differs",
-    "1 of its labels and addresses is not as wanted",
+    "1 of its labels and addresses is out of sync",
   ],
 ];
 

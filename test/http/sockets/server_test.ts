@@ -121,8 +121,8 @@ describe("startHttpServer()", () => {
     const server = await start(ANY_PORT);
     const shown = toUrl(server, "").slice("http://".length);
     expect(await findPassingProblem(server.address)).toBe(
-      `--debug-address: Cannot listen at ${shown}: it is in use by another process; ` +
-        "stop that one, or give --debug-address another port",
+      `--debug-address: Cannot listen at ${shown}: another process uses it; ` +
+        "stop that process, or set --debug-address to another port",
     );
     await server.stop(1_000);
   });
@@ -133,8 +133,8 @@ describe("startHttpServer()", () => {
     expect(statSync(path).mode & 0o777).toBe(0o660);
     expect(await (await fetch("http://anything/", { unix: path })).text()).toBe("hello");
     expect(await findPassingProblem({ kind: "unix", path })).toBe(
-      `--debug-address: Cannot listen at unix:${path}: it is in use by another process; ` +
-        "stop that one, or give --debug-address another path",
+      `--debug-address: Cannot listen at unix:${path}: another process uses it; ` +
+        "stop that process, or set --debug-address to another path",
     );
     expect(await (await fetch("http://anything/", { unix: path })).text()).toBe("hello");
     await server.stop(1_000);
@@ -160,7 +160,7 @@ describe("startHttpServer()", () => {
     const file = join(folder, "file");
     await writeFile(file, "x");
     expect(await findProblem({ kind: "unix", path: file })).toEndWith(
-      "something else than a socket is there",
+      "the path exists and is not a socket",
     );
     expect(await findProblem({ kind: "unix", path: join(folder, "no", "x") })).toEndWith(
       "the folder does not exist",

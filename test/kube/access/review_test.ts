@@ -59,7 +59,7 @@ describe("reviewAccess()", () => {
     const stranger = new ScriptedKubeClient(clock);
     stranger.onWrite = () => ({ metadata: {}, status: { allowed: "yes" } });
     expect(await reviewAccess(stranger, WANTED.slice(0, 1), signal)).toEqual([
-      { allowed: "unknown", reason: "the answer is no access review" },
+      { allowed: "unknown", reason: "the answer is not an access review" },
     ]);
     const written = stranger.writes[0]?.body;
     expect(written).toEqual({

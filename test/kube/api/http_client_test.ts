@@ -215,7 +215,7 @@ describe("createKubeClient()", () => {
     const error = await client.read(NODES, { name: "a" }, never).catch((error: unknown) => error);
     expect(error).toMatchObject({ kind: "unavailable" });
     expect(describeError(error)).toMatch(
-      /^Cannot read "\/api\/v1\/nodes\/a": no answer of 127\.0\.0\.1:\d+ within 0\.05 s$/,
+      /^Cannot read "\/api\/v1\/nodes\/a": no answer from 127\.0\.0\.1:\d+ within 0\.05 s$/,
     );
   });
 
@@ -359,7 +359,7 @@ describe("createKubeClient().watch()", () => {
     await clock.advance(1);
     expect(await next).toMatchObject({
       kind: "unavailable",
-      message: 'Cannot watch "/api/v1/nodes": the server did not end it in time',
+      message: 'Cannot watch "/api/v1/nodes": the server did not end the watch in time',
     });
     await cancelled;
   });
@@ -591,7 +591,7 @@ describe("createKubeClient() with rotating credentials", () => {
     await clock.advance(60_000);
     expect(await told).toMatchObject({
       kind: "unauthorized",
-      message: 'Cannot read "/x": no credentials: what gives them takes too long',
+      message: 'Cannot read "/x": no credentials: their source takes too long',
     });
   });
 });

@@ -70,10 +70,10 @@ describe("readWatchEvents()", () => {
 
   test.each([
     ["not json\n", "a line is not JSON"],
-    ['"text"\n', "a line is no watch event"],
-    ["null\n", "a line is no watch event"],
-    ['{"type":1,"object":{}}\n', "a line is no watch event"],
-    ['{"type":"ADDED"}\n', "a line is no watch event"],
+    ['"text"\n', "a line is not a watch event"],
+    ["null\n", "a line is not a watch event"],
+    ['{"type":1,"object":{}}\n', "a line is not a watch event"],
+    ['{"type":"ADDED"}\n', "a line is not a watch event"],
     ['{"type":"ADDED","obj', "the stream ended within an event"],
   ])("fails on %p without showing it, and closes the stream", async (text, message) => {
     const body = createBody([text, "more\n"].slice(0, text.endsWith("\n") ? 2 : 1));

@@ -86,7 +86,9 @@ describe("toPage()", () => {
   test.each([null, "text", {}, { items: [] }, { metadata: { resourceVersion: "7" } }])(
     "refuses what is no list, case %#",
     (value) => {
-      expect(() => toPage(value, NODES, "/x")).toThrow('Cannot list "/x": the answer is no list');
+      expect(() => toPage(value, NODES, "/x")).toThrow(
+        'Cannot list "/x": the answer is not a list',
+      );
     },
   );
 });
@@ -96,12 +98,12 @@ test("toPage() takes no list of another kind, and none of which an object is dam
   const node = { metadata: { name: "a", labels: { a: "b" } } };
   expect(toPage({ kind: "NodeList", metadata, items: [node] }, NODES, "/x").items).toHaveLength(1);
   expect(() => toPage({ kind: "PodList", metadata, items: [node] }, NODES, "/x")).toThrow(
-    "the answer is no list",
+    "the answer is not a list",
   );
   for (const [damaged, why] of [
-    [null, "it is no object"],
+    [null, "it is not an object"],
     [{ metadata: { name: "" } }, "it has no name"],
-    [{ metadata: { name: "a", labels: { a: 1 } } }, "metadata.labels is of another shape"],
+    [{ metadata: { name: "a", labels: { a: 1 } } }, "metadata.labels has a wrong type"],
   ] as const) {
     expect(() => toPage({ metadata, items: [node, damaged] }, NODES, "/x")).toThrow(
       `Cannot list "/x": object 1 is damaged: ${why}`,
@@ -130,7 +132,7 @@ describe("toObject()", () => {
     [{ ...lease, metadata: { name: "b" } }],
     [{ ...lease, metadata: "a" }],
   ])("takes nothing else for it, as %j", (value) => {
-    const error = 'Cannot read "/x": the answer is no Lease';
+    const error = 'Cannot read "/x": the answer is not a Lease';
     expect(() => toObject(value, LEASES, { what: 'read "/x"', name: "a" })).toThrow(error);
   });
 });
@@ -146,7 +148,7 @@ test("checkDeleted() takes a Status or the object, and no page of a proxy", () =
     { kind: "Pod" },
     { kind: "Status", status: "Failure" },
   ]) {
-    expect(() => checkDeleted(value, NODES, "delete")).toThrow("not that of Kubernetes");
+    expect(() => checkDeleted(value, NODES, "delete")).toThrow("does not come from Kubernetes");
   }
 });
 

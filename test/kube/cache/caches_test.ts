@@ -81,7 +81,7 @@ function setUp(script: readonly ScriptStep[], selection: Selection = {}): Rig {
 }
 
 const MISSING =
-  "warn CustomResourceDefinition is missing: install it in this version galleries.example.org v1";
+  "warn CustomResourceDefinition is missing; install it in this version galleries.example.org v1";
 const FOUND = "info CustomResourceDefinition was found galleries.example.org v1";
 
 test("Caches.reader() gives one view to all who ask for the same objects of one kind", async () => {

@@ -201,7 +201,7 @@ test("I-05: runWatcher() lists in pages again where the cache gave pages", async
 });
 
 test("I-06: runWatcher() goes on when the client gives up on a connection", async () => {
-  const late = new KubeError("unavailable", "the server did not end it in time");
+  const late = new KubeError("unavailable", "the server did not end the watch in time");
   const { client, clock, store, stop } = startWatcher([
     list("a", "900"),
     watch({ waitMs: 30_000 }, bookmark("910"), { waitMs: 30_000 }, late),

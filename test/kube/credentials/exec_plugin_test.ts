@@ -123,7 +123,7 @@ describe("ExecPlugin", () => {
   test("refuses an answer of another version", async () => {
     setAnswer({ token: "abc" }, V1BETA1);
     const reading = createPlugin({ do: "print" }).plugin.read(false);
-    await expect(reading).rejects.toThrow(`the plugin's answer is no ExecCredential of ${V1}`);
+    await expect(reading).rejects.toThrow(`the plugin's answer is not an ExecCredential of ${V1}`);
   });
 
   test("does not show an answer that is not JSON", async () => {

@@ -72,7 +72,7 @@ describe("toExecSpec()", () => {
     [{ command: "" }, "exec.command: is missing"],
     [
       { interactiveMode: "Always" },
-      "exec.interactiveMode: the plugin needs a terminal, and there is none",
+      "exec.interactiveMode: the plugin needs a terminal, but Landfall has none",
     ],
     [{ interactiveMode: "never" }, "exec.interactiveMode: wanted Never, IfAvailable or Always"],
     [{ env: [{ value: "x" }] }, "exec.env.0.name: is missing"],

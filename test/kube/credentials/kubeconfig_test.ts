@@ -226,8 +226,12 @@ describe("resolveContext()", () => {
   });
 
   test.each<[object, object, string]>([
-    [{}, { tokenFile: "geheim".repeat(6) }, "tokenFile: cannot read the file it names; a token"],
-    [{ server: "user:geheim@host:6443" }, {}, "server: what is given is no address like https:"],
+    [{}, { tokenFile: "geheim".repeat(6) }, "tokenFile: cannot read the file; put the token"],
+    [
+      { server: "user:geheim@host:6443" },
+      {},
+      "server: what is given is not an address like https:",
+    ],
   ])("never shows what was written into the wrong field: %j %j", async (cluster, user, message) => {
     const error = await resolve(cluster, user).catch((error: unknown) => error);
     expect(String(error)).toContain(message);
@@ -236,7 +240,7 @@ describe("resolveContext()", () => {
 
   test("blames --master for an address that cannot be used", async () => {
     const resolving = resolve({}, {}, "10.0.0.1");
-    await expect(resolving).rejects.toThrow('--master: "10.0.0.1" is no address');
+    await expect(resolving).rejects.toThrow('--master: "10.0.0.1" is not an address');
   });
 });
 

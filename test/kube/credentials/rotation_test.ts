@@ -294,7 +294,7 @@ describe("the kubeconfig in a mounted Secret", () => {
     await clock.advance(30_000);
     await read();
     expect(server.seen.map(({ token }) => token)).toEqual([CANARY, "canary-2", "canary-2"]);
-    expect(lines.join("")).toContain("restart to follow it");
+    expect(lines.join("")).toContain("restart Landfall to use it");
   });
 });
 

@@ -376,7 +376,7 @@ describe("LeaderElector that leads", () => {
   }
 
   function tooOld(seconds: string): string {
-    return `the last renewal that succeeded was sent ${seconds} s ago by our clock, and the limit is 12 s`;
+    return `the last successful renewal was sent ${seconds} s ago, and the limit is 12 s`;
   }
 
   function expectLost(a: Replica, why: string): void {
@@ -452,7 +452,7 @@ describe("LeaderElector that leads", () => {
 
   test.each([
     ["somebody", "b", "b holds it"],
-    ["nobody", "", "nobody holds it"],
+    ["nobody", "", "it has no holder"],
   ])("stops at its next renewal when %s holds the Lease", async (_who, holder, why) => {
     const stage = setStage();
     const a = await lead(stage);

@@ -55,8 +55,8 @@ describe("ElectionNarrator", () => {
     const { narrator, lines } = setStage();
     for (const holder of ["a", "a", "b"]) narrator.tellStandby(holder);
     expect(lines).toEqual([
-      "INFO  Stands by: another process leads lease=n/l identity=me_1 holder=a",
-      "INFO  Stands by: another process leads lease=n/l identity=me_1 holder=b",
+      "INFO  Standing by: another process is leader lease=n/l identity=me_1 holder=a",
+      "INFO  Standing by: another process is leader lease=n/l identity=me_1 holder=b",
     ]);
   });
 
@@ -64,9 +64,9 @@ describe("ElectionNarrator", () => {
     const { narrator, lines } = setStage();
     for (const holder of ["a", "", "", "a"]) narrator.tellStandby(holder);
     expect(lines).toEqual([
-      "INFO  Stands by: another process leads lease=n/l identity=me_1 holder=a",
-      "INFO  Waits: the Lease was taken from its holder, who may not know yet lease=n/l identity=me_1",
-      "INFO  Stands by: another process leads lease=n/l identity=me_1 holder=a",
+      "INFO  Standing by: another process is leader lease=n/l identity=me_1 holder=a",
+      "INFO  Waiting: the Lease has no holder, but its last holder may still act as leader lease=n/l identity=me_1",
+      "INFO  Standing by: another process is leader lease=n/l identity=me_1 holder=a",
     ]);
   });
 

@@ -29,18 +29,18 @@ describe("findDamage()", () => {
   });
 
   test.each<[unknown, string]>([
-    [undefined, "it is no object"],
-    [[], "it is no object"],
+    [undefined, "it is not an object"],
+    [[], "it is not an object"],
     [{}, "it has no metadata"],
     [{ metadata: { name: 1 } }, "it has no name"],
-    [{ metadata: { ...metadata, uid: 1 } }, "metadata.uid is of another shape"],
-    [{ metadata: { ...metadata, annotations: [] } }, "metadata.annotations is of another shape"],
-    [{ metadata, spec: "x" }, "spec is of another shape"],
-    [{ metadata, spec: { providerID: {} } }, "spec.providerID is of another shape"],
-    [{ metadata, spec: { taints: [{ key: "k" }] } }, "spec.taints is of another shape"],
-    [{ metadata, status: { conditions: {} } }, "status.conditions is of another shape"],
-    [{ metadata, status: { addresses: [null] } }, "status.addresses is of another shape"],
-    [{ metadata, status: { nodeInfo: { systemUUID: 1 } } }, "status.nodeInfo is of another shape"],
+    [{ metadata: { ...metadata, uid: 1 } }, "metadata.uid has a wrong type"],
+    [{ metadata: { ...metadata, annotations: [] } }, "metadata.annotations has a wrong type"],
+    [{ metadata, spec: "x" }, "spec has a wrong type"],
+    [{ metadata, spec: { providerID: {} } }, "spec.providerID has a wrong type"],
+    [{ metadata, spec: { taints: [{ key: "k" }] } }, "spec.taints has a wrong type"],
+    [{ metadata, status: { conditions: {} } }, "status.conditions has a wrong type"],
+    [{ metadata, status: { addresses: [null] } }, "status.addresses has a wrong type"],
+    [{ metadata, status: { nodeInfo: { systemUUID: 1 } } }, "status.nodeInfo has a wrong type"],
   ])("finds it in %j", (object, damage) => {
     expect(findDamage(NODES, object)).toBe(damage);
   });
@@ -51,9 +51,9 @@ describe("findDamage()", () => {
 
   test.each<[object, string | undefined]>([
     [{ finalizers: ["a/b"], ownerReferences: [], generation: 1 }, undefined],
-    [{ finalizers: "a/b" }, "metadata.finalizers is of another shape"],
-    [{ finalizers: [1] }, "metadata.finalizers is of another shape"],
-    [{ ownerReferences: [{ uid: "u" }] }, "metadata.ownerReferences is of another shape"],
+    [{ finalizers: "a/b" }, "metadata.finalizers has a wrong type"],
+    [{ finalizers: [1] }, "metadata.finalizers has a wrong type"],
+    [{ ownerReferences: [{ uid: "u" }] }, "metadata.ownerReferences has a wrong type"],
     [{ generation: "1" }, undefined],
   ])("looks at the metadata that a kind asks for, as in %j", (more, damage) => {
     const kind = { ...LEASES, metadata: ["finalizers", "ownerReferences"] as const };
@@ -66,6 +66,6 @@ describe("findDamage()", () => {
       findWrong: (object: Fields) => ("spec" in object ? "spec" : undefined),
     };
     expect(findDamage(kind, { metadata: { name: "a" } })).toBeUndefined();
-    expect(findDamage(kind, { metadata: { name: "a" }, spec: 1 })).toBe("spec is of another shape");
+    expect(findDamage(kind, { metadata: { name: "a" }, spec: 1 })).toBe("spec has a wrong type");
   });
 });

@@ -137,7 +137,7 @@ describe("StaticProvider", () => {
 
   test.each([
     ["cloudlycke://n-c2-2", 'says that "n-c2-2" is deleted'],
-    ["cloudlycke://n-c2-9", 'lists no "n-c2-9"'],
+    ["cloudlycke://n-c2-9", 'does not list "n-c2-9"'],
   ])("readInstance() has evidence that %p is gone", async (providerId, evidence) => {
     const cloud = await start(await readFile(CLOUDLYCKE, "utf8"));
     const presence = await read(cloud, { name: "any", providerId });
@@ -152,7 +152,7 @@ describe("reconfigure()", () => {
     const { provider } = await start(INVENTORY);
     expect(() => staticProvider.reconfigure?.(provider, asFile("static"))).not.toThrow();
     expect(() => staticProvider.reconfigure?.(provider, asFile("other"))).toThrow(
-      'scheme: cannot become "other" while Landfall runs, for provider IDs begin with "static"',
+      'scheme: cannot change to "other" while Landfall runs: existing provider IDs begin with "static"',
     );
   });
 

@@ -112,6 +112,6 @@ export async function startPageStage(fleet?: number): Promise<PageStage> {
       await Promise.all([kubernetes.stop(), cloud.stop()]);
     },
   };
-  await stage.waitFor(`All ${world.machines.size.toLocaleString("en")} Nodes are well`);
+  await stage.waitFor(`All ${world.machines.size.toLocaleString("en")} Nodes are in sync`);
   return stage;
 }

@@ -39,7 +39,7 @@ export async function findSystemdProblem(): Promise<string | undefined> {
   try {
     await run(SYSTEMD, ["--version"]);
   } catch {
-    return `there is no ${SYSTEMD}`;
+    return `there is not a ${SYSTEMD}`;
   }
   // Everything that needs a right, and nothing else.
   const probe = `set -e; mount --make-rprivate /; mkdir "$0/m"; mount -t tmpfs tmpfs "$0/m"

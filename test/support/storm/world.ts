@@ -97,7 +97,7 @@ export class StormWorld {
     return [...gaps, ...[...poolIds].flatMap((poolId) => this.#losses.get(poolId) ?? [])];
   }
 
-  /** Deletes machines whose Nodes are well. Returns their members. */
+  /** Deletes machines whose Nodes are in sync. Returns their members. */
   loseSome(count: number): readonly Member[] {
     const lost = this.members.filter(({ state }) => state === "running").slice(-count);
     for (const member of lost) this.#lose(member);

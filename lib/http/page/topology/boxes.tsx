@@ -31,14 +31,14 @@ export function TopologyBoxes({
       <OtherBox
         id="placeless"
         title="No known place"
-        meaning="The cloud shows no machine for them, and they carry no label of a place."
+        meaning="The cloud shows no machine for these Nodes, and they have no label with a place."
         cards={placeless}
         base={base}
       />
       <OtherBox
         id="foreign"
         title="Foreign"
-        meaning="Their provider IDs belong to another cloud: they are left alone."
+        meaning="Their provider IDs belong to another cloud. Landfall does not change these Nodes."
         cards={foreign}
         base={base}
       />
@@ -94,7 +94,7 @@ function Total({ count }: { readonly count: number }): JSX.Element {
   return <span class="count tally">{formatCount(count, "Node")}</span>;
 }
 
-/** Nodes beside the boxes of smaller places: their machines are in none of them now. */
+/** Nodes beside the boxes of smaller places: their machines are in none of these now. */
 function Loose({
   kind,
   cards,

@@ -19,9 +19,9 @@ export interface Box {
   /** What the cloud calls such a place: pool, host … */
   readonly kind: string;
   readonly id: string;
-  /** What people call it; its ID when nobody does. */
+  /** Its name, or its ID without one. */
   readonly name: string;
-  /** Why the cloud does not show all of it now; absent when it does, or when it does not say. */
+  /** Why the cloud does not show all of it now; absent if it does, or if it gives no reason. */
   readonly problem?: string;
   readonly boxes: readonly Box[];
   /** Nodes of which no smaller place is known. */
@@ -71,7 +71,7 @@ export function countStates(cards: readonly Card[]): Counts {
  * Puts Nodes into boxes.
  *
  * @param cards In the order in which they are to stand
- * @param coverage For the names and troubles of the largest places
+ * @param coverage For the names and problems of the largest places
  */
 export function toTopology(cards: readonly Card[], coverage: InventoryView["coverage"]): Topology {
   const drafts = new Map<string, Draft>();

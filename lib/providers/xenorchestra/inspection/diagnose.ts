@@ -1,5 +1,5 @@
 /**
- * Says what keeps Landfall from Xen Orchestra, and what a person can do about it.
+ * Says why Landfall cannot use Xen Orchestra, and what an operator can do about it.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -14,10 +14,10 @@ import { SERVER_NAMES } from "../session/session.ts";
 type Settings = Pick<XenOrchestraSettings, "url" | "credentials" | "certificateFingerprint">;
 
 /**
- * Finds out why a request failed: by its error, and where that does not tell, by a second look at the server.
+ * Finds out why a request failed: by its error, or by a second look at the server if the error does not say.
  *
  * @param error What the request was rejected with; a time-out of the caller's counts as no answer
- * @throws what is no failure of a cloud, and the signal's reason
+ * @throws any error that is not a failure of the cloud, and the signal's reason
  */
 export async function diagnose(
   error: unknown,
@@ -46,18 +46,18 @@ function diagnoseReply(error: CloudError, status: number, { url, credentials }: 
       `${where} does not accept the credentials (401)`,
       {
         token:
-          "the token is wrong, expired or revoked: make a new one and put it into token or XOA_TOKEN; " +
+          "the token is wrong, expired or revoked: create a new one and set token or XOA_TOKEN; " +
           "before Xen Orchestra 6.4 its user must be an administrator",
-        tokenFile: "the token in tokenFile is wrong, expired or revoked: make a new one",
+        tokenFile: "the token in tokenFile is wrong, expired or revoked: create a new one",
         password:
-          "the username or the password is wrong, or the user needs a one-time password: use a token then",
+          "the username or the password is wrong, or the user needs a one-time password: in that case use a token",
       }[credentials.kind],
     );
   }
   if (status === 403) {
     return toFailure(
       "forbidden",
-      `${where} knows the credentials, but gives them no access (403)`,
+      `${where} knows the credentials, but denies access (403)`,
       RIGHTS_ADVICE,
     );
   }
@@ -66,17 +66,17 @@ function diagnoseReply(error: CloudError, status: number, { url, credentials }: 
     return toFailure(
       "redirect",
       error.message,
-      "credentials are never sent to another address unasked; redirects within the same one are followed",
+      "Landfall never sends credentials to another address; it follows redirects within the same address only",
     );
   }
   if (status >= 500) {
-    const advice = "it may be starting or in trouble: look at the log of xo-server, and try again";
+    const advice = "it may be starting or have a problem: read the log of xo-server, and try again";
     return toFailure("serverError", `${where} answers with an error (${status})`, advice);
   }
   return toWrongService(error.message);
 }
 
-/** What answers is no Xen Orchestra. */
+/** The server that answers is not Xen Orchestra. */
 export function toWrongService(message: string): Finding {
   return toFailure(
     "wrongService",
@@ -87,6 +87,7 @@ export function toWrongService(message: string): Finding {
 }
 
 function toThrottled(message: string): Finding {
-  const advice = "a sign-in failed a moment ago, or too many ask: wait some seconds and try again";
+  const advice =
+    "a sign-in just failed, or there are too many requests: wait some seconds and try again";
   return toFailure("throttled", message, advice);
 }

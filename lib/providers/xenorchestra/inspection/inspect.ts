@@ -1,5 +1,5 @@
 /**
- * One look at Xen Orchestra, for a person who sets it up.
+ * One look at Xen Orchestra, for an operator who sets it up.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -35,8 +35,8 @@ const WORDS = {
   instances: "vms",
   instance: "VM",
   part: "pool",
-  noneAdvice: `${NO_POOL_ADVICE}; what the user may not see is left out without a word`,
-  incompleteAdvice: "check the connection to the pool, and that the user may read its hosts",
+  noneAdvice: `${NO_POOL_ADVICE}; Xen Orchestra silently leaves out what the user may not see`,
+  incompleteAdvice: "check the connection to the pool, and the user's right to read its hosts",
 } as const;
 
 /**
@@ -54,7 +54,7 @@ export async function inspectXenOrchestra(
     const firstMs = Math.max(FIRST_MS, settings.clientTimeoutMs ?? 0);
     const hosts = await api.list("hosts", withDeadline(signal, firstMs));
     if (hosts.objects.length === 0 && hosts.undecodable.size > 0) {
-      return toFailed(endpoint, toWrongService(`What answers at ${endpoint} shows no hosts`));
+      return toFailed(endpoint, toWrongService(`The server at ${endpoint} shows no hosts`));
     }
     const [inventory, servers, networks] = await Promise.all([
       listInventory(signal),
@@ -93,7 +93,7 @@ function toHostParts({ objects }: ListReply<Host>): Inspection["parts"] {
   }));
 }
 
-/** `undefined` when there is no answer: then the other lists say more of what is wrong. */
+/** `undefined` without an answer: then the other lists say what is wrong. */
 async function listServers(
   api: XenOrchestraApi,
   signal: AbortSignal,
@@ -112,9 +112,9 @@ function listServerFindings(servers: ServersReply | undefined, inventory: Invent
   const down = objects.filter(({ enabled, status }) => enabled !== false && status !== "connected");
   if (down.length > 0) return down.map(toServerFinding);
   const connections = judgeConnections(servers, inventory.coverage);
-  // Without any pool there is more missing than this.
+  // Without any pool, this is not the main problem.
   if (connections.kind !== "unreadable" || inventory.coverage.size === 0) return [];
-  const what = "a Node whose VM Landfall did not see since its start is not deleted";
+  const what = "Landfall deletes no Node whose VM it has not seen since its start";
   const message = `${connections.why}; ${what}`;
   const { advice } = connections;
   return [{ level: "warning", code: "connectionsUnreadable", message, advice }];
@@ -123,7 +123,8 @@ function listServerFindings(servers: ServersReply | undefined, inventory: Invent
 function toServerFinding(server: Server): Finding {
   const message = `the connection "${nameServer(server)}" to a pool is ${nameState(server)}`;
   const advice =
-    "its VMs cannot be seen and their Nodes stay as they are; mend it, or disable it if the pool is gone";
+    "Landfall cannot see its VMs and does not change their Nodes; repair the connection, or disable " +
+    "it if the pool is gone";
   return { level: "warning", code: "disconnected", message, advice };
 }
 
@@ -136,7 +137,7 @@ async function listNetworkFindings(
   const { objects } = await api.list("networks", signal);
   if (findNetworks(objects, network).length > 0) return [];
   const message = `no network has the name or UUID "${network}"`;
-  const advice = "correct addresses.network: no address of a VM counts without it";
+  const advice = "correct addresses.network: without it no VM has usable addresses";
   return [{ level: "warning", code: "noNetwork", message, advice }];
 }
 
@@ -144,6 +145,6 @@ function listSafetyFindings({ insecure, url }: XenOrchestraSettings): Finding[] 
   if (!insecure || !url.startsWith("https:")) return [];
   const message = "the certificate is not checked (insecure: true)";
   const advice =
-    "anybody in between can read the credentials; use caFile or certificateFingerprint";
+    "an attacker on the network can read the credentials; use caFile or certificateFingerprint";
   return [{ level: "warning", code: "insecure", message, advice }];
 }

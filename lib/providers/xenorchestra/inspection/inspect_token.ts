@@ -1,5 +1,5 @@
 /**
- * When the token ends, for a person who sets it up.
+ * When the token expires, for an operator who sets it up.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -10,7 +10,7 @@ import { readTokenLife } from "../session/token_life.ts";
 import { describeTokenEnd } from "../session/token_watch.ts";
 
 /**
- * Looks up the token in use. Nothing is found where Xen Orchestra does not tell, and with a password.
+ * Looks up the token in use. Finds nothing if Xen Orchestra does not say, or with a password.
  *
  * @param nowMs Wall-clock milliseconds
  * @throws the signal's reason
@@ -26,13 +26,14 @@ export async function inspectToken(
     if (life === undefined) return [];
     const { isSoon, message, advice } = describeTokenEnd(kind, life.endsAtMs, nowMs);
     const code = "tokenEnd";
-    if (life.renewal) return [{ level: "ok", code, message: `${message}; it is renewed in time` }];
+    if (life.renewal)
+      return [{ level: "ok", code, message: `${message}; Landfall renews it in time` }];
     return isSoon
       ? [{ level: "warning", code, message, advice }]
       : [{ level: "ok", code, message }];
   } catch (error) {
     signal.throwIfAborted();
-    // That it works otherwise is known; nobody needs to know more.
+    // Everything else works, so this failure is not worth a finding.
     if (error instanceof CloudError) return [];
     throw error;
   }

@@ -18,7 +18,7 @@ export interface AddressSettings {
   readonly exclude: readonly Cidr[];
   /** Addresses that are external although no packet on the Internet may carry them. */
   readonly externalCidrs: readonly Cidr[];
-  /** Publishes the VM's main address, whatever it is, and no other as ExternalIP, as the Go controller does. */
+  /** Publishes the VM's main address of any kind, and no other, as ExternalIP, as the Go controller does. */
   readonly mainIpAsExternal: boolean;
 }
 
@@ -41,10 +41,10 @@ interface Found {
 /**
  * Chooses a VM's addresses. docs/explanation/addresses.md has a table of what comes out.
  *
- * ExternalIP: those that are globally routable or in `externalCidrs`. InternalIP, in each family: the first that is not
- * external. In a family without one, the first that is merely routable is InternalIP instead of ExternalIP; where a
- * kubelet names its node IPs it is ExternalIP all the same ({@linkcode Instance.besideNodeIps}). Never link-local,
- * loopback, multicast or excluded ones.
+ * ExternalIP: addresses that are globally routable or in `externalCidrs`. InternalIP: in each family the first that is
+ * not external. A family without one gets its first routable address as InternalIP instead of ExternalIP. If the
+ * kubelet names its node IPs, that address stays ExternalIP ({@linkcode Instance.besideNodeIps}). Link-local, loopback,
+ * multicast and excluded addresses are never used.
  *
  * @returns Internal ones first (IPv4, then IPv6), then external ones by device, family and number; no type and address
  * twice

@@ -13,7 +13,7 @@ export type Identity =
   | IdentityByProviderId
   /** The system UUID as the kubelet reports it, and with its first groups reversed. */
   | { readonly kind: "systemUuid"; readonly direct: string; readonly swapped: string }
-  /** Nothing to look up by, and what is to be said of that. */
+  /** Nothing to look up by, and the presence that says so. */
   | { readonly kind: "other"; readonly presence: Presence };
 
 /** A VM by the provider ID of its Node. */
@@ -25,13 +25,13 @@ export interface IdentityByProviderId {
   /** The pool that the Node's labels say it was last seen in. */
   readonly labelledPoolId?: string;
   /**
-   * The system UUID that the kubelet reports, in both forms, when neither is that VM. If there is such a VM, the Node
-   * runs on it (restored from a backup, or moved by a copy), whatever its provider ID says.
+   * The system UUID that the kubelet reports, in both forms, if neither is that VM. If a VM has it, the Node runs on
+   * that VM (restored from a backup, or moved by a copy), even if its provider ID names another one.
    */
   readonly reported?: readonly string[];
 }
 
-/** Reads what a Node tells. A region that is no UUID is none of ours and tells nothing. */
+/** Reads what a Node says. A region that is not a UUID is not ours and says nothing. */
 export function parseIdentity({ name, providerId, systemUuid, region }: NodeIdentity): Identity {
   const direct = parseUuid((systemUuid ?? "").trim());
   if (providerId !== undefined) {
@@ -53,7 +53,7 @@ export function parseIdentity({ name, providerId, systemUuid, region }: NodeIden
   const shown =
     systemUuid === undefined ? "no system UUID" : `${quote(systemUuid)} as its system UUID`;
   const message =
-    `Node "${name}" reports ${shown}, so its VM cannot be looked up; ` +
+    `Cannot look up the VM of Node "${name}": it reports ${shown}; ` +
     "start its kubelet with --provider-id=xenorchestra://<pool UUID>/<VM UUID>";
   return toOther(toUnknown("noIdentity", message));
 }

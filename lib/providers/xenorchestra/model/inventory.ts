@@ -44,7 +44,7 @@ const NO_DEVICES: ReadonlySet<number> = new Set();
 
 const STATES: Readonly<Record<string, InstanceState>> = {
   Running: "running",
-  // Paused and suspended VMs hold memory or a disk image, but nothing of them runs.
+  // Paused and suspended VMs hold memory or a disk image, but they do not run.
   Paused: "stopped",
   Suspended: "stopped",
   Halted: "stopped",
@@ -65,15 +65,15 @@ export function toSurroundings(
   return { ...base, networkIds, devices: toDevices(vifs.objects, networkIds) };
 }
 
-/** The networks that `addresses.network` means: by UUID, in any case, or by name, which several may have. */
+/** The networks that `addresses.network` means: by UUID in any case, or by name, which several networks may have. */
 export function findNetworks(networks: readonly Network[], wanted: string): Network[] {
   const id = wanted.toLowerCase();
   return networks.filter((one) => one.id === id || one.name_label === wanted);
 }
 
 /**
- * Numbers of the devices in certain networks, by VM. None for a VM of which an interface does not tell its number or
- * its network: then none of its addresses is known to be the right one, and what its Node has stays.
+ * Numbers of the devices in certain networks, by VM. None for a VM with an interface that does not say its number or
+ * its network: then no address is known to be the right one, and the Node keeps what it has.
  */
 export function toDevices(
   vifs: readonly Vif[],
@@ -95,7 +95,7 @@ export function toDevices(
   return devices;
 }
 
-/** The same for VMs whose network interfaces were listed anew; absent: as they were. */
+/** The same for VMs whose network interfaces were listed again; absent: as they were. */
 export function withDevices(
   surroundings: Surroundings,
   vifs: ListReply<Vif> | undefined,
@@ -177,7 +177,7 @@ function freezeAddresses({
   return { addresses, besideNodeIps: Object.freeze(besideNodeIps) };
 }
 
-/** Whether everything is at hand that says where a VM is: its pool, and the host that it names. */
+/** Whether the lists hold everything that says where a VM is: its pool, and the host that it names. */
 export function isPlaceKnown(vm: Vm, { pools, hosts }: Surroundings): boolean {
   const { $container: container, $pool: poolId } = vm;
   if (!pools.has(poolId)) return false;
@@ -214,7 +214,7 @@ function findInstanceType(vm: Vm, { instanceTypeTag }: InstanceSettings): string
   return isCount(cpus) && isCount(memoryBytes) ? formatInstanceType(cpus, memoryBytes) : undefined;
 }
 
-/** Whether something can be so many: 1e308 and -4 are numbers, too. */
+/** Whether a number can be a count: 1e308 and -4 are numbers, too. */
 function isCount(value: number | undefined): value is number {
   return value !== undefined && Number.isSafeInteger(value) && value > 0;
 }
@@ -238,11 +238,11 @@ function toCoverage(
   for (const { id, name_label, master } of pools.values()) {
     const name = optional("name", name_label ?? undefined);
     const complete = master !== undefined && master !== null && hosts.has(master);
-    const reason = "its master host is not shown: it is not loaded yet, or the user may not see it";
+    const reason = "its master host is still loading or not visible to this user";
     coverage.set(id, complete ? { complete, ...name } : { complete, ...name, reason });
   }
   for (const [id, problem] of damagedPools ?? []) {
-    const reason = `the pool cannot be read: ${problem}`;
+    const reason = `Landfall cannot read the pool: ${problem}`;
     coverage.set(id, { complete: false, ...optional("name", known.get(id)), reason });
   }
   for (const id of [...known.keys(), ...vms.map(({ $pool }) => $pool)]) {
@@ -253,7 +253,7 @@ function toCoverage(
 
 /** What is known of a pool that is not shown. */
 export function toLost({ name }: Pick<Coverage, "name">): Coverage {
-  const reason = "the pool is not shown: its connection is down, or the user may not see it";
+  const reason = "the pool is disconnected or not visible to this user";
   return { complete: false, ...optional("name", name), reason };
 }
 

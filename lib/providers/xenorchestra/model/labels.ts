@@ -41,13 +41,13 @@ export const LABEL_DESCRIPTIONS: Readonly<Record<string, string>> = {
   [POOL_ID_LABEL]: "UUID of the pool that holds the VM.",
   [POOL_NAME_LABEL]: "Name of that pool, as a label value.",
   [HOST_ID_LABEL]:
-    "UUID of the host that the VM runs on; kept as it was while the VM does not run.",
+    "UUID of the host that runs the VM. It does not change while the VM does not run.",
   [HOST_NAME_LABEL]:
-    "Name of that host, as a label value; kept as it was while the VM does not run.",
+    "Name of that host, as a label value. It does not change while the VM does not run.",
   [ORIGINAL_HOST_ID_LABEL]:
-    "UUID of the host before the VM's first move; only there after one, and never changed.",
+    "UUID of the host before the VM's first move. Set after that move, and never changed.",
   [ORIGINAL_POOL_ID_LABEL]:
-    "UUID of the pool before the VM's first move to another pool; likewise.",
+    "UUID of the pool before the VM's first move to another pool. Set after that move, and never changed.",
 };
 
 /** What labels are made of. What is absent is not known now, and gets no label. */
@@ -60,8 +60,8 @@ export interface LabelSource {
 }
 
 /**
- * Labels with values that the API server accepts. A name that leaves no legal character gives the empty value; what is
- * not known gives no label.
+ * Labels with values that the API server accepts. A name without any legal character gives the empty value; an unknown
+ * value gives no label.
  */
 export function toLabels(source: LabelSource): Record<string, string> {
   const pairs: [string, string | undefined][] = [

@@ -1,5 +1,5 @@
 /**
- * What there is to say of a Node's VM, in words for people. Pure.
+ * What to say of a Node's VM, in words for people. Pure.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -7,7 +7,7 @@ import { toUnknown } from "../../../cloud/presence.ts";
 import type { Instance, MatchedBy, Presence } from "../../../cloud/provider.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
 
-/** What a UUID is whose first three groups are reversed; some firmware tells it so. */
+/** A UUID with its first three groups reversed, as some firmware reports it. */
 const SWAPPED = "the same UUID in the byte order that some firmware reports";
 
 /** What is said of a direct question when there was no inventory by the settings in use. */
@@ -25,16 +25,19 @@ export function toPresent(
 export function toContradiction(vmId: string, other: string): Presence {
   const message =
     `The provider ID names VM ${vmId}, but the kubelet reports the system UUID of VM ${other}; ` +
-    "if that is the Node's machine now, delete the Node and restart its kubelet, so that it registers again";
+    "if the Node runs on that VM now, delete the Node and restart its kubelet, which then registers it again";
   return toUnknown("ambiguous", message);
 }
 
 /** It is there, in a form that cannot be read. */
 export function toUndecodable(id: string, problem: string): Presence {
-  return toUnknown("undecodable", `Cannot read VM ${id} as Xen Orchestra shows it: ${problem}`);
+  return toUnknown(
+    "undecodable",
+    `Cannot read VM ${id} in the answer of Xen Orchestra: ${problem}`,
+  );
 }
 
-/** The first pool that was shown before and is not shown in full, and why: there may be VMs that nobody sees. */
+/** The first pool that was shown before and is not shown in full now, and why: it may hold VMs that are hidden. */
 export function findGap(coverage: Inventory["coverage"]): string | undefined {
   for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of coverage) {
     if (!complete && !isOnlyNamed) return `pool ${name}: ${reason}`;
@@ -48,19 +51,19 @@ export function toHalted(
   coverage: Inventory["coverage"],
 ): Presence {
   const pool = coverage.get(region)?.name ?? region;
-  const shown = `VM ${id} is shown in pool ${pool} as ${details["powerState"] ?? "stopped"}`;
+  const shown = `VM ${id} in pool ${pool} is ${details["powerState"] ?? "stopped"}`;
   const why = "the kubelet that registers the Node runs, so this VM may be a copy";
   const advice =
     "if it is the Node's VM, start it, or wait until Xen Orchestra shows that it runs; " +
-    "else check the other pools for a VM with the same UUID";
+    "if not, look in the other pools for a VM with the same UUID";
   return toUnknown("notCovered", `${shown}, but ${why}; ${advice}`);
 }
 
-/** It has the bytes of the system UUID in the other order, and the one that was reported may be in a lost pool. */
+/** It has the bytes of the system UUID in the other order, and the VM that was reported may be in a lost pool. */
 export function toUnproven({ id }: Instance, direct: string, gap: string): Presence {
   const message =
-    `VM ${id} is shown, whose UUID is that of the Node in the byte order that some firmware reports, ` +
-    `but VM ${direct} itself may be in ${gap}; reconnect that pool, or start the kubelet with --provider-id`;
+    `Cannot choose a VM: VM ${id} has the Node's system UUID in the byte order that some firmware reports, ` +
+    `but VM ${direct} may be in ${gap}; reconnect that pool, or start the kubelet with --provider-id`;
   return toUnknown("notCovered", message);
 }
 
@@ -74,5 +77,5 @@ export function toNotFound({ coverage }: Inventory, direct: string, swapped: str
   const advice =
     "check that the VM is in a pool of this Xen Orchestra, or start the kubelet with --provider-id";
   if (isAnyShown) return toUnknown("notFound", `${message}; ${advice}`);
-  return toUnknown("notCovered", `${message}, and no pool is shown; ${NO_POOL_ADVICE}`);
+  return toUnknown("notCovered", `${message}, and it shows no pool; ${NO_POOL_ADVICE}`);
 }

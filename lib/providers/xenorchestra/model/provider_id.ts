@@ -47,6 +47,6 @@ function toMalformed(text: string, problem: string): ParsedProviderId {
     kind: "malformed",
     message:
       `Cannot read provider ID ${quote(text)}: ${problem}; ` +
-      "provider IDs cannot be changed, so delete the Node and let the kubelet register it again with a right one",
+      "a provider ID cannot be changed: delete the Node and let the kubelet register it again with a correct one",
   };
 }

@@ -27,7 +27,7 @@ export interface AbsenceQuestion {
   readonly isMoving: boolean;
   /** Whether this process ever saw the VM. If not, it may have moved before the start, to a pool lost since. */
   readonly isSeen: boolean;
-  /** Pools that were removed for good, as far as anybody could see by now. */
+  /** Pools that were removed for good, by all that is known now. */
   readonly removed: readonly RemovedPool[];
   /** The last stay of the VM in its pool, if this process saw it end. */
   readonly stay: Stay | undefined;
@@ -39,37 +39,37 @@ export interface AbsenceQuestion {
   readonly mayPartsBeLost: boolean;
 }
 
-/** Why a VM that was being migrated is not missed. */
-export const MOVING = "it was being migrated when it was shown last, and may be between two pools";
+/** Why a VM that was migrating does not count as missing. */
+export const MOVING = "it was migrating when it was last listed and may be between two pools";
 
-/** A pool whose connection was never seen may have been removed without a trace. */
+/** A pool whose connection this process never saw may have been removed without a trace. */
 const REMOVED_ADVICE =
-  "if the pool was removed for good and is still named here 15 minutes later, restart Landfall";
+  "if the pool was removed for good and this message still names it after 15 minutes, restart Landfall";
 
-const NEVER_SEEN = "it was not seen since Landfall started";
+const NEVER_SEEN = "Landfall has not seen it since it started";
 
 type Unknown = Presence & { kind: "unknown" };
 
 /**
- * Proves that a VM is gone, or says what stands in the way. To be asked right after a 404 in JSON for the VM.
+ * Proves that a VM is gone, or says why it cannot. Call it right after a 404 in JSON for the VM.
  *
  * In this order, all in one round:
  *
  * 1. each pool answers, and so does its master host
  * 2. its VM records are loaded: the master's dom0, or another VM of the pool, is visible
- * 3. nothing speaks for the VM being under another pool: the last list does not show it, no known pool
- *    is missing, every connection is up, and the VM records of every other pool are loaded, too: a VM that moved,
- *    unseen, may be in any. Where the connections cannot all be read, or another pool hides its VMs, this process must
- *    have seen the VM; and where a pool was removed, the VM must have stayed in its own for long after that
- * 4. it was not turned into a template, as far as the server knows templates: one never runs
+ * 3. the VM cannot be in another pool: the last list does not show it, no known pool is missing, every connection is
+ *    up, and the VM records of every other pool are loaded, because a VM may have moved to any of them unseen. If not
+ *    all connections can be read, or another pool hides its VMs, this process must have seen the VM. If a pool was
+ *    removed, the VM must have stayed in its own pool for long enough after that
+ * 4. it was not turned into a template, if the server has templates: a template never runs
  * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
  * 6. every pool still answers: the second 404 may be younger than the loss of a pool
  *
- * The settings may allow that other pools are lost: then the VM must have stayed in its own for long enough after that,
- * and they must still be lost in the end.
+ * The settings may allow that other pools are lost. Then the VM must have stayed in its own pool for long enough after
+ * the loss, and these pools must still be lost at the end.
  *
- * Nothing is asked for a VM that was being migrated when it was shown last: neither pool may show it for a while, and
- * that looks as if it were gone. A migration that no list happened to show remains; there only time tells.
+ * It asks nothing for a VM that was migrating when it was last listed: for a while neither pool may show it, which
+ * looks as if it were gone. Nothing but waiting helps against a migration that no list showed.
  *
  * @throws {CloudError} when there is no answer to one of the questions
  */
@@ -80,7 +80,7 @@ export async function proveAbsence(
 ): Promise<Presence> {
   const { vmId, poolIds, inventory, isMoving, isSeen, removed } = question;
   if (poolIds.length === 0) {
-    return toDoubt("notCovered", vmId, "its provider ID names no pool to look at");
+    return toDoubt("notCovered", vmId, "its provider ID names no pool to check");
   }
   if (isMoving) return toDoubt("notCovered", vmId, MOVING);
   for (const poolId of poolIds) {
@@ -101,10 +101,11 @@ export async function proveAbsence(
   }
   const template = await api.readVmTemplate(vmId, signal);
   if (template.kind === "found" || template.kind === "undecodable") {
-    return toDoubt("notListed", vmId, "there is a template with its ID");
+    return toDoubt("notListed", vmId, "a template has its ID");
   }
   const again = await api.readVm(vmId, signal);
-  if (again.kind !== "missing") return toDoubt("notListed", vmId, "it showed up a moment later");
+  if (again.kind !== "missing")
+    return toDoubt("notListed", vmId, "it appeared again a moment later");
   for (const poolId of [...poolIds, ...others]) {
     const pool = await api.readPool(poolId, signal);
     if (pool.kind !== "found") return toDoubt("notCovered", vmId, describeLoss(poolId));
@@ -113,19 +114,19 @@ export async function proveAbsence(
   for (const poolId of [...names.keys(), ...lost]) {
     const pool = await api.readPool(poolId, signal);
     const name = names.get(poolId) ?? inventory.coverage.get(poolId)?.name ?? poolId;
-    const why = `pool ${name}, which was not shown, is there again or still loads`;
+    const why = `pool ${name}, which was missing, is back or still loading`;
     if (pool.kind !== "missing") return toDoubt("notCovered", vmId, why);
   }
   const pools = poolIds.join(" and ");
   const loaded = `pool ${pools}, its master host and its VM records answer`;
   const stayed =
     lost.length > 0
-      ? `; pool ${lost.join(" and ")} is lost, and it stayed in its own after that`
+      ? `; pool ${lost.join(" and ")} is lost, and the VM stayed in its own pool after that`
       : "";
-  return { kind: "absent", evidence: `no VM ${vmId} (404, asked twice), while ${loaded}${stayed}` };
+  return { kind: "absent", evidence: `no VM ${vmId} (404 twice), while ${loaded}${stayed}` };
 }
 
-/** Pools that were shown, and that nothing but a move that nobody saw would have brought the VM to. */
+/** Pools that were shown, and that may hold the VM only after a move that this process did not see. */
 function listOthers({ poolIds, inventory }: AbsenceQuestion, isComplete: boolean): string[] {
   const all = [...inventory.coverage].filter(([id]) => !poolIds.includes(id));
   const wanted = all.filter(([, pool]) => pool.complete === isComplete && !pool.isOnlyNamed);
@@ -136,7 +137,7 @@ function listOthers({ poolIds, inventory }: AbsenceQuestion, isComplete: boolean
 interface PoolQuestion {
   readonly poolId: string;
   readonly vmId: string;
-  /** Whether the pool may show none of its VMs to this user: nothing but a move that nobody saw leads there. */
+  /** Whether the pool may hide its VMs from this user: only a move that this process did not see leads there. */
   readonly mayHideVms?: boolean;
 }
 
@@ -165,19 +166,19 @@ async function doubtVms(
   const dom0 = controlDomain ? await api.readVmController(controlDomain, signal) : undefined;
   if (dom0?.kind === "found") {
     if (dom0.value.$pool === poolId) return undefined;
-    const why = `the dom0 of its pool's master host is said to be outside of pool ${poolId}`;
+    const why = `Xen Orchestra shows the dom0 of the master host of pool ${poolId} in another pool`;
     return toDoubt("notCovered", vmId, why);
   }
-  // Users whose rights end at their own pools see others without their VMs, for ever.
+  // A user with rights on some pools only never sees the VMs of the others.
   if (dom0?.kind === "hidden" && mayHideVms) return undefined;
   const { objects } = await api.listSomeVmsOfPool(poolId, signal);
   if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;
-  const why = `pool ${poolId} shows no VM at all, so they may not be loaded`;
+  const why = `pool ${poolId} lists no VM at all, so its VMs may not be loaded yet`;
   const advice = dom0 === undefined ? undefined : DOM0_ADVICE[dom0.kind];
   return toDoubt("notCovered", vmId, advice === undefined ? why : `${why}; ${advice}`);
 }
 
-/** What to do where neither the dom0 nor another VM of a pool is shown. */
+/** What to do if Xen Orchestra shows neither the dom0 nor another VM of a pool. */
 const DOM0_ADVICE: Readonly<Record<string, string>> = {
   hidden: "let the user see VM controllers or other VMs of the pool",
   noCollection:
@@ -191,7 +192,11 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
   }
   const nameless = findNameless(inventory.undecodable);
   if (nameless !== undefined) {
-    return toDoubt("undecodable", vmId, `the last list shows one that cannot be read: ${nameless}`);
+    return toDoubt(
+      "undecodable",
+      vmId,
+      `the last list holds a VM that Landfall cannot read: ${nameless}`,
+    );
   }
   return undefined;
 }
@@ -201,9 +206,9 @@ function doubtLost(question: AbsenceQuestion): Unknown | undefined {
   const { vmId, inventory, stay, findShownMs, mayPartsBeLost } = question;
   for (const id of listOthers(question, false)) {
     const { name = id, reason = "" } = inventory.coverage.get(id) ?? {};
-    const where = `it may be in pool ${name}, of which too little is known: ${reason}`;
+    const where = `it may be in pool ${name}, which Landfall cannot check: ${reason}`;
     const shownMs = findShownMs(id);
-    // Never shown in full, and yet known: it is there, and something of it cannot be read.
+    // Known, but never shown in full: it exists, and a part of it cannot be read.
     if (shownMs === undefined) return toDoubt("notCovered", vmId, `${where}; ${REMOVED_ADVICE}`);
     const doubt = doubtStay(stay, shownMs);
     if (mayPartsBeLost && doubt === undefined) continue;
@@ -225,8 +230,8 @@ function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undef
 }
 
 /**
- * After a start, only the connections tell which pools there are besides those that are shown. They also tell of a
- * pool that is shown as it was before its connection was lost.
+ * After a start, only the connections tell which pools exist besides those that are shown. They also reveal a pool
+ * that Xen Orchestra still shows as it was before it lost the connection.
  */
 async function doubtConnections(
   api: XenOrchestraApi,
@@ -243,7 +248,7 @@ async function doubtConnections(
   } = question;
   const servers = await api.listServers(signal);
   if (removed && !isWhole(servers, inventory.coverage)) {
-    const why = `not every connection says which pool it leads to, so pool ${removed.name} may not be removed`;
+    const why = `some connections do not say which pool they lead to, so pool ${removed.name} may still exist`;
     return toDoubt("notCovered", vmId, why);
   }
   const connections = judgeConnections(servers, inventory.coverage);
@@ -251,10 +256,10 @@ async function doubtConnections(
   const { why, advice } = connections;
   if (connections.kind === "doubtful") {
     const isLost = judgeConnections(withoutLost(servers), inventory.coverage).kind === "clear";
-    // It leads to a pool that the inventory lacks, too, or to one that nobody saw.
+    // The connection may lead to a pool that the inventory lacks, or to one that this process never saw.
     const doubt = doubtStay(stay, sinceMs);
     if (isLost && question.mayPartsBeLost && doubt === undefined) return undefined;
-    const where = `${why}; the VM may be in that pool; ${advice}`;
+    const where = `${why}, and the VM may be in that pool; ${advice}`;
     const message =
       question.mayPartsBeLost && doubt !== undefined ? `${doubt}, and ${where}` : where;
     return toDoubt(isLost ? "partLost" : "notCovered", vmId, message);
@@ -264,10 +269,10 @@ async function doubtConnections(
 }
 
 function describeLoss(poolId: string): string {
-  const why = "Xen Orchestra lost the connection to it, or still loads it";
-  return `pool ${poolId} is not shown: ${why} (if it was removed for good, delete the Node)`;
+  const why = `pool ${poolId} is disconnected, still loading, or not visible to this user`;
+  return `${why}. If the pool was removed for good, delete the Node`;
 }
 
 function toDoubt(reason: UnknownReason, vmId: string, why: string): Unknown {
-  return toUnknown(reason, `VM ${vmId} is not shown, but ${why}`);
+  return toUnknown(reason, `Cannot prove that VM ${vmId} is gone: ${why}`);
 }

@@ -1,9 +1,9 @@
 /**
- * Which connection led to which pool, and since when it is gone: what tells a pool that was removed for good from one
- * that is merely lost. Only memory: no clock.
+ * Which connection led to which pool, and since when it is gone. This tells a pool that was removed for good from one
+ * that is only disconnected. Only memory: no clock.
  *
- * The entry of a pool whose connection is cut names no pool any more. So an entry that shows nothing of its pool may
- * lead to any, and only an entry that was seen while it was up, and is gone itself, says something.
+ * The entry of a pool whose connection is cut no longer names its pool, so it may lead to any pool. Only an entry that
+ * was seen while it was up, and is itself gone, proves something.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -15,7 +15,7 @@ import type { Server } from "../wire/schema.ts";
 const GONE_MS = 600_000;
 /** How often the list is read while a pool is lost. */
 const LOST_INTERVAL_MS = 60_000;
-/** How often it is read when it told too little before, or was not answered, and while a pool is removed. */
+/** How often it is read when the last read failed or told too little, and while a pool is removed. */
 const SLOW_INTERVAL_MS = 600_000;
 const POOLS_MAX = 256;
 /** Most entries to remember for one pool: the newest. */
@@ -43,18 +43,18 @@ export class ConnectionHistory {
   /** By pool, the IDs of the entries that were up and led there. */
   readonly #entries = new Map<string, ReadonlySet<string>>();
   readonly #gone = new Map<string, Gone>();
-  /** Pools that were shown when the list was read last: of these there is nothing more to learn soon. */
+  /** Pools that were shown when the list was last read: there is nothing new to learn about them soon. */
   #tried: ReadonlySet<string> = new Set();
   #readMs = -Infinity;
   /** Whether there was no answer to the last read. */
   #isUnanswered = false;
 
-  /** Pools whose connections are gone, each for however long. */
+  /** Pools whose connections are gone, for any length of time. */
   get gonePools(): string[] {
     return [...this.#gone.keys()];
   }
 
-  /** Pools that were removed for good, as far as anybody can see. */
+  /** Pools that were removed for good, by all that is known now. */
   get removedPools(): string[] {
     return this.gonePools.filter((poolId) => this.isRemoved(poolId));
   }
@@ -123,13 +123,13 @@ export class ConnectionHistory {
     this.#gone.clear();
   }
 
-  /** Takes in that somebody else reads from now on: what is gone counts from the start. */
+  /** Takes in that another user reads from now on: what is gone counts from the start. */
   noteOtherReader(): void {
     this.#isUnanswered = false;
     this.#gone.clear();
   }
 
-  /** Takes in which pools an inventory shows: their connections are not gone, whatever an older list says. */
+  /** Takes in which pools an inventory shows: their connections are not gone, even if an older list says so. */
   noteShown(pools: Pools): void {
     for (const poolId of listShown(pools)) this.#gone.delete(poolId);
   }
@@ -148,7 +148,7 @@ export class ConnectionHistory {
   }
 }
 
-/** Whether the list holds every connection, as far as can be told, and each says where it leads. */
+/** Whether the list seems to hold every connection, and each says where it leads. */
 export function isWhole(servers: ServersReply, pools: Pools): boolean {
   return (
     typeof servers !== "string" &&

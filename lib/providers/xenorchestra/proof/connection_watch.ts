@@ -1,5 +1,5 @@
 /**
- * Reads the list of connections to pools when there is something to learn from it, and not at rest.
+ * Reads the list of connections to pools, but only when it can bring something new.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -14,7 +14,7 @@ export interface ConnectionWatchOptions {
   readonly memory: Memory;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborts when requests go to another place, or as somebody else, and at the end. */
+  /** Aborts when requests go to another server or as another user, and at the end. */
   readonly signal: AbortSignal;
 }
 
@@ -30,8 +30,8 @@ export class ConnectionWatch {
   }
 
   /**
-   * Reads the list if it is time to. To be called after each inventory. Never rejects: whatever goes wrong only means
-   * that less is known.
+   * Reads the list if it is time to. Call it after each inventory. Never rejects: a failure only means that less is
+   * known.
    *
    * @param coverage The pools of the inventory
    */
@@ -61,13 +61,14 @@ export class ConnectionWatch {
     // Pools may have come back while the list was on its way.
     connections.note(servers, this.#coverage, { askedMs, answeredMs: clock.monotonic() });
     for (const poolId of connections.gonePools) {
-      // A pool that the user may not see any more looks removed in every list; asked for by itself, it is refused.
+      // A pool that the user may no longer see looks removed in every list, but a direct read of it is refused.
       const pool = await api.readPool(poolId, signal);
       if (pool.kind !== "missing") connections.noteThere(poolId);
     }
     for (const { poolId, name } of memory.removedPools) {
       if (before.has(poolId)) continue;
-      const message = "A pool was removed from Xen Orchestra: deletions in other pools go on";
+      const message =
+        "A pool was removed from Xen Orchestra; Nodes in other pools can be deleted again";
       log.info(message, { poolId, poolName: name });
     }
   }

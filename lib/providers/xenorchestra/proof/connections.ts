@@ -1,8 +1,8 @@
 /**
  * What Xen Orchestra's list of its connections to pools (`/servers`) proves about the pools that are not shown. Pure.
  *
- * A pool that was lost before Landfall started is named nowhere else. So the list must be readable as a whole: rights
- * filter it without a word, and an empty list looks as if there were no connections.
+ * Nothing else names a pool that was lost before Landfall started. So the whole list must be readable: rights filter it
+ * silently, and an empty list looks as if there were no connections.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -18,11 +18,11 @@ export type Connections =
   | { readonly kind: "clear" }
   /** A connection is not up, or contradicts the pools that are shown. A VM may be in its pool. */
   | { readonly kind: "doubtful"; readonly why: string; readonly advice: string }
-  /** The user cannot read all of the list. Any number of pools may be lost without being named. */
+  /** The user cannot read the whole list. Any number of pools may be lost without being named. */
   | { readonly kind: "unreadable"; readonly why: string; readonly advice: string };
 
 const READ_ADVICE =
-  'give the user the privilege "read" on "server", for all of them: see the guide on permissions';
+  'give the user the privilege "read" on "server", for all servers: see the guide on permissions';
 
 /**
  * Judges the list of connections.
@@ -33,7 +33,7 @@ export function judgeConnections(
   servers: ServersReply,
   coverage: Inventory["coverage"],
 ): Connections {
-  if (servers === "refused") return toUnreadable("the user may not read them");
+  if (servers === "refused") return toUnreadable("the user has no right to read it");
   if (servers === "missing") {
     return toUnreadable("this server has no such list", `update Xen Orchestra, and ${READ_ADVICE}`);
   }
@@ -42,21 +42,23 @@ export function judgeConnections(
   }
   const [unread] = servers.undecodable.values();
   if (unread !== undefined) {
-    const why = `one of the connections to pools cannot be read: ${unread}`;
-    return { kind: "doubtful", why, advice: "report it with the version of Xen Orchestra" };
+    const why = `Landfall cannot read one of the connections to pools: ${unread}`;
+    return { kind: "doubtful", why, advice: "report this with the version of Xen Orchestra" };
   }
   const connected = new Set<string>();
   for (const server of servers.objects) {
     const why = findTrouble(server, coverage);
     if (why !== undefined) {
-      const advice = "mend the connection, or disable it if the pool is gone";
+      const advice = "repair the connection, or disable it if the pool is gone";
       return { kind: "doubtful", why, advice };
     }
     if (server.enabled !== false && server.poolId) connected.add(server.poolId);
   }
   for (const [id, { complete, name = id }] of coverage) {
     if (!complete || connected.has(id)) continue;
-    return toUnreadable(`none is shown to pool ${name}, although the pool is`);
+    return toUnreadable(
+      `it shows no connection to pool ${name}, although Xen Orchestra shows the pool`,
+    );
   }
   return { kind: "clear" };
 }
@@ -79,7 +81,9 @@ function findTrouble(server: Server, coverage: Inventory["coverage"]): string | 
   const name = nameServer(server);
   if (enabled === false) {
     // One that is disabled on purpose names no pool any more.
-    return isShown ? `the connection "${name}" is disabled, but its pool is shown` : undefined;
+    return isShown
+      ? `the connection "${name}" is disabled, but Xen Orchestra shows its pool`
+      : undefined;
   }
   if (server.status !== "connected") return `the connection "${name}" is ${nameState(server)}`;
   return isShown ? undefined : `the connection "${name}" is up, but its pool is not loaded`;
@@ -95,13 +99,13 @@ export function nameState({ status }: Server): string {
   return shorten(status ?? "in an unknown state", WORD_CHARS_MAX);
 }
 
-/** Whatever answers may say anything, of any length. */
+/** The server may answer anything, of any length. */
 const WORD_CHARS_MAX = 100;
 
 function toUnreadable(why: string, advice: string = READ_ADVICE): Connections {
   return {
     kind: "unreadable",
-    why: `the list of connections to pools is not known: ${why}`,
+    why: `Landfall cannot read the list of connections to pools: ${why}`,
     advice,
   };
 }

@@ -84,7 +84,7 @@ export class DirectReads {
     const { memory } = this.#options;
     const { direct, swapped } = identity;
     const read = await this.#readVm(direct, { ...known, matchedBy: "systemUuid" }, signal);
-    // What a lost pool holds is not shown: its 404 is no proof.
+    // The VMs of a lost pool are hidden: a 404 does not prove anything.
     const isNoVm = read === "missing" && findGap(known.inventory.coverage) === undefined;
     memory.rememberNoVm(direct, isNoVm);
     if (read !== "missing") return await this.#judge(read, identity, { known, signal });

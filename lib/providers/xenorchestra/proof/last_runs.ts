@@ -1,8 +1,8 @@
 /**
  * Where this process saw each VM run last, and when it last saw it being migrated.
  *
- * A VM that is shown as halted is off only if that is said of the VM that ran: not of a copy in another pool, and not
- * of one whose host is gone, for then nobody saw it stop.
+ * A VM that is shown as halted is off only if it is the VM that ran: not a copy in another pool, and not a VM whose
+ * host is gone, because then no server saw it stop.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";

@@ -1,5 +1,5 @@
 /**
- * Where this process saw each VM last. A VM that it never saw may have been anywhere before.
+ * Where this process last saw each VM. A VM that it never saw may have been anywhere before.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -19,9 +19,9 @@ const NOTHING: Listed = { instances: new Map(), lookedFor: new Set(), copies: ne
 /**
  * Remembers the VMs of Nodes. Only memory: no clock.
  *
- * What the last list shows is read from that list, which is kept anyway. Only the VMs that it lacks cost memory, at
- * most so many, until two lists in a row were asked for no Node of theirs; the longest unseen goes first. Nothing is
- * known of a VM that was listed before any Node asked for it.
+ * What the last list shows is read from that list, which is kept anyway. Only VMs that it lacks cost memory. They are
+ * limited in number, and are dropped after two lists in a row that no Node of theirs asked for; the longest unseen goes
+ * first. Nothing is known of a VM that was listed before any Node asked for it.
  */
 export class LastSeen {
   readonly #sizeMax: number;

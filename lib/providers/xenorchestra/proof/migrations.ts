@@ -1,8 +1,8 @@
 /**
- * Which VMs were being migrated when they were shown last.
+ * Which VMs were migrating when they were last shown.
  *
- * While a VM goes from one pool to another there may be a time when neither shows it, both being well: then it looks
- * exactly as if it had been deleted.
+ * While a VM moves from one pool to another, neither pool may show it for a time, although both are well. This looks
+ * exactly as if the VM was deleted.
  * @module
  */
 import { remember } from "../../../core/remember.ts";
@@ -11,7 +11,7 @@ import type { Vm } from "../wire/schema.ts";
 /** Names of XAPI: to another pool, and within one. */
 const MIGRATIONS: ReadonlySet<unknown> = new Set(["migrate_send", "pool_migrate"]);
 
-/** For how long a VM that vanished while it was being migrated is not missed. */
+/** For how long a VM that vanished while it was migrating does not count as missing. */
 const DOUBT_MS = 600_000;
 
 /** Remembers VMs by what the lists show, at most so many; the longest unseen goes first. Only memory: no clock. */
@@ -21,7 +21,7 @@ export class Migrations {
   readonly #seenMs = new Map<string, number>();
   /** Those that the last list showed so. */
   #shown: ReadonlySet<string> = new Set();
-  /** Those that were shown so since, by themselves. */
+  /** Those that single reads showed so since. */
   readonly #since = new Set<string>();
 
   /** @param sizeMax Most VMs to remember */
@@ -66,7 +66,7 @@ export class Migrations {
   }
 
   /**
-   * Takes in that a list shows the same as the last one, whatever was shown in between.
+   * Takes in that a list shows the same as the last one, even if single reads showed something else in between.
    *
    * @param listed Whether that list shows a VM, by its ID
    */

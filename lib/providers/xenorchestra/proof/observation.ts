@@ -1,5 +1,5 @@
 /**
- * What it means when a list lacks a VM: rarely that it may be gone.
+ * What it means when a list lacks a VM: rarely that the VM may be gone.
  * @module
  */
 import { toUnknown } from "../../../cloud/presence.ts";
@@ -9,7 +9,7 @@ import { NEVER_SHOWN } from "../scope/named_pools.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
 import { findNameless } from "../wire/schema.ts";
 
-const REMOVED = "the pool was removed from Xen Orchestra, which cannot tell any more";
+const REMOVED = "the pool was removed from Xen Orchestra";
 
 /**
  * Says why the VM of a provider ID is not in an inventory. It is `notListed`, one observation of absence, only if the
@@ -19,13 +19,13 @@ export function judgeUnlisted(question: AbsenceQuestion): Presence {
   const { vmId, poolIds, inventory, isMoving, removed } = question;
   const { coverage, lookedFor, undecodable } = inventory;
   const say = (reason: UnknownReason, why: string): Presence =>
-    toUnknown(reason, `VM ${vmId} is not listed, ${why}`);
+    toUnknown(reason, `Cannot find VM ${vmId}: ${why}`);
   if (lookedFor?.has(vmId) === false) {
-    return say("noInventory", "but the last list was not asked for it; the next one will tell");
+    return say("noInventory", "the last list did not include it; Landfall asks again");
   }
   if (poolIds.length === 0) {
     const advice = "if the VM is gone, delete the Node";
-    return say("notCovered", `and its provider ID names no pool to look at; ${advice}`);
+    return say("notCovered", `its provider ID names no pool to check; ${advice}`);
   }
   for (const poolId of poolIds) {
     const pool = coverage.get(poolId);
@@ -33,16 +33,19 @@ export function judgeUnlisted(question: AbsenceQuestion): Presence {
     const gone = removed.find((one) => one.poolId === poolId);
     const { name = poolId, reason = NEVER_SHOWN } =
       gone === undefined ? (pool ?? {}) : { name: gone.name, reason: REMOVED };
-    // Without a single pool it is more likely that the user may see none.
+    // Without any pool, the user most likely has no right to see one.
     const isOneShown =
       gone !== undefined || [...coverage.values()].some(({ complete }) => complete);
-    const advice = isOneShown
-      ? "if the pool was removed for good, delete the Node"
-      : NO_POOL_ADVICE;
-    return say("notCovered", `and its pool ${name} is not shown in full: ${reason}; ${advice}`);
+    const keep = gone ? "if the VM is gone" : "if the pool was removed for good";
+    const advice = isOneShown ? `${keep}, delete the Node` : NO_POOL_ADVICE;
+    return toUnknown("notCovered", `Cannot check VM ${vmId} in pool ${name}: ${reason}; ${advice}`);
   }
-  if (isMoving) return say("notCovered", `but ${MOVING}`);
+  if (isMoving) return say("notCovered", MOVING);
   const nameless = findNameless(undecodable);
-  if (nameless) return say("undecodable", `but one that cannot be read is: ${nameless}`);
-  return say("notListed", "which alone proves nothing");
+  if (nameless)
+    return say("undecodable", `the list holds a VM that Landfall cannot read: ${nameless}`);
+  return say(
+    "notListed",
+    "Xen Orchestra does not list it, which alone does not prove that it is gone",
+  );
 }

@@ -1,9 +1,8 @@
 /**
  * Proof that the VM of a Node is powered off.
  *
- * By this proof Kubernetes gives the volumes of the VM to another machine. So every doubt counts: `Halted` is also said
- * of a copy in another pool, of what a migration left behind, and of a VM that somebody declared dead because its host
- * is.
+ * After this proof Kubernetes gives the volumes of the VM to another machine, so every doubt counts. `Halted` may also
+ * be a copy in another pool, the rest of a migration, or a VM that an administrator declared dead with its host.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";

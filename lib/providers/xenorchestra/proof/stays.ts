@@ -1,6 +1,6 @@
 /**
- * How long each VM stayed in its pool before it was missing, and when each pool was last shown: what tells whether a VM
- * may have gone to a pool that is out of sight. Only memory: no clock.
+ * How long each VM stayed in its pool before it was missing, and when each pool was last shown. This tells whether a VM
+ * may have moved to a pool that cannot be seen. Only memory: no clock.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -8,8 +8,8 @@ import { formatDuration } from "../../../core/text/duration.ts";
 import { remember } from "../../../core/remember.ts";
 
 /**
- * For how long Xen Orchestra may show a pool as it was before, and more than twice as long: its cache lags by up to
- * 66 s. So long a stay must last to count, and so long after another pool was last shown must it go on.
+ * Xen Orchestra's cache lags by up to 66 s; this is more than twice as long. A stay counts only if it lasts for this
+ * time, and goes on for this time after another pool was last shown.
  */
 export const STAY_MS = 150_000;
 
@@ -38,23 +38,23 @@ export interface Stay {
   readonly sinceMs: number;
   /** When the last was. */
   readonly untilMs: number;
-  /** Whether it was being migrated, or elsewhere, when it was shown last. */
+  /** Whether it was migrating, or in another pool, when it was last shown. */
   readonly isMoving: boolean;
 }
 
 /**
- * Says why a VM may have gone to a pool that is lost; nothing when it stayed in its own for long enough after that.
+ * Says why a VM may have moved to a lost pool; nothing if it stayed in its own pool for long enough after the loss.
  *
- * @param shownMs Until when the other pool may have been in sight, in monotonic milliseconds
+ * @param shownMs Until when the other pool may have been visible, in monotonic milliseconds
  * @returns Half a sentence for people, without a full stop
  */
 export function doubtStay(stay: Stay | undefined, shownMs: number): string | undefined {
-  if (stay === undefined) return "nobody saw it leave its own pool";
-  if (stay.isMoving) return "it was being migrated, or elsewhere, when it was shown last";
+  if (stay === undefined) return "Landfall did not see when it left its own pool";
+  if (stay.isMoving) return "it was migrating, or in another pool, when it was last shown";
   const isLong = stay.untilMs - stay.sinceMs >= STAY_MS;
   if (isLong && stay.untilMs - shownMs >= STAY_MS) return undefined;
   const span = formatDuration(STAY_MS);
-  return `it was not listed in its own pool for ${span} without a break, until ${span} after the other was lost`;
+  return `it was not in its own pool for ${span} without a break, and until ${span} after the other pool was lost`;
 }
 
 /**
@@ -64,7 +64,7 @@ export function doubtStay(stay: Stay | undefined, shownMs: number): string | und
 export class Stays {
   readonly #sizeMax: number;
   #last: Listed | undefined;
-  /** When the series of all began that nothing broke for everybody. */
+  /** When the series of inventories without a failure began. */
   #sinceMs = Infinity;
   /** By pool, when the first of its inventories in a row was asked for that were complete. */
   readonly #poolSinceMs = new Map<string, number>();
@@ -151,10 +151,10 @@ export class Stays {
       const isGone = !after.instances.has(vmId) && after.lookedFor?.has(vmId);
       if (!isGone || poolId === undefined) continue;
       const untilMs = before.observedAtMs;
-      // A series that something broke in between, its pool's loss for one, says nothing of what happened meanwhile.
+      // A broken series, for example by the loss of its pool, does not say what happened in between.
       const isWhole = this.#sinceMs <= untilMs && this.#isShown(poolId, untilMs);
       const sinceMs = isWhole ? this.#findSince(vmId, poolId) : untilMs;
-      // Also one that was read by itself since, on its way or elsewhere.
+      // Also one that a single read showed since, migrating or in another pool.
       const isMoving =
         before.migrating.has(vmId) || (this.#vmSinceMs.get(vmId) ?? -Infinity) > untilMs;
       remember(this.#ended, vmId, { sinceMs, untilMs, isMoving }, this.#sizeMax);

@@ -1,8 +1,8 @@
 /**
- * Where the VM of a Node is known to be, and what to think of one that shows up elsewhere. Pure.
+ * Where the VM of a Node is known to be, and what it means when a VM appears in another pool. Pure.
  *
- * A pool that was restored or replicated holds VMs with the UUIDs of the first. While that one is lost, Xen Orchestra
- * shows the halted copy, and the machine of the Node may run.
+ * A pool that was restored or replicated holds VMs with the UUIDs of the original pool. While the original is lost, Xen
+ * Orchestra shows the halted copy, and the machine of the Node may still run.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -41,8 +41,8 @@ export function findKnownPool(
 
 /**
  * Pools that may hold a VM that is not shown: the one of its provider ID, and where it was last seen. None without a
- * pool in the provider ID: a label alone, which anybody may write, must not say where to look. A pool that was removed
- * for good is none of them if the VM was last seen in another.
+ * pool in the provider ID: a label alone, which any client can write, must not say where to look. A pool that was
+ * removed for good does not count if the VM was last seen in another pool.
  */
 export function listPools(
   { vmId, poolId, labelledPoolId }: IdentityByProviderId,
@@ -56,7 +56,7 @@ export function listPools(
   return [...new Set(all)].filter((id) => !isLeft(id));
 }
 
-/** What is to be asked about a VM that is not shown. By it no other pool may be lost. */
+/** The question about a VM that is not shown. It allows no lost pool. */
 export function toQuestion(
   inventory: Inventory,
   identity: IdentityByProviderId,
@@ -97,19 +97,19 @@ export function findSuspect(
 }
 
 /**
- * Whether a VM cannot be taken for a Node that was never matched: it does not run, and the kubelet that registers the
- * Node does. Either Xen Orchestra is behind, or it is a copy. What it is taken for is written down for ever.
+ * Whether a VM must not be matched to a Node that has none yet: the VM does not run, but the kubelet that registers the
+ * Node does. Either Xen Orchestra is behind, or the VM is a copy. A match is written down for ever.
  */
 function isHalted({ kind }: Identity, { state }: Pick<Instance, "state">): boolean {
   return kind === "systemUuid" && state === "stopped";
 }
 
 /**
- * Says what a VM that is shown means for a Node: that it is there, unless it may be a copy, and the pool that the
- * Node's own is known in is not shown. One that runs has moved.
+ * Says what a VM that is shown means for a Node. It is the Node's VM, unless it may be a copy and the pool where the
+ * Node's VM is known to be is not shown. A VM that runs has moved.
  *
- * A Node that was never matched gets no VM that is halted, and none by its byte-swapped UUID while the VM that was
- * reported may be in a lost pool.
+ * A Node that was never matched gets no halted VM. It gets no VM by its byte-swapped UUID while the VM with the
+ * reported UUID may be in a lost pool.
  */
 export function judgeShown(
   presence: Presence & { kind: "present" },
@@ -128,11 +128,11 @@ export function judgeShown(
   const pool = coverage.get(poolId);
   if (pool?.complete) return presence;
   const { name = poolId, reason = NEVER_SHOWN } = pool ?? {};
-  const shown = `VM ${id} is shown in pool ${region}, where it does not run`;
-  const why = `it was last known in pool ${name}, which is not shown in full: ${reason}`;
+  const shown = `VM ${id} is in pool ${region} but does not run`;
+  const why = `it was last in pool ${name}, which is not shown in full: ${reason}`;
   const advice =
-    "it may be a copy; if that pool was removed for good, start the VM or delete the Node";
-  return toUnknown("notCovered", `${shown}, but ${why}; ${advice}`);
+    "this VM may be a copy; if that pool was removed for good, start the VM or delete the Node";
+  return toUnknown("notCovered", `${shown}; ${why}; ${advice}`);
 }
 
 /** Calls `visit` for each VM that is shown, and does not run for sure, of every Node that may be known by it. */

@@ -1,11 +1,11 @@
 /**
- * Pools that are not shown since the start and yet are named: by provider IDs of Nodes, or by the setting `pools`.
+ * Pools that were not shown since the start, but are named by provider IDs of Nodes or by the setting `pools`.
  *
- * Only the provider IDs of Nodes whose VMs are not shown count. That of a VM that moved names its first pool for ever,
- * and that pool may be gone. Region labels do not count: anybody may write one, again and again.
+ * Only the provider IDs of Nodes whose VMs are not shown count. The provider ID of a VM that moved names its first pool
+ * for ever, and that pool may be gone. Region labels do not count: any client can write one, again and again.
  *
  * Such a pool keeps its own Nodes safe and is worth an alert. It is no reason to keep the Nodes of other pools: it may
- * have been removed long ago, or be in another Xen Orchestra, and nobody could ever tell.
+ * have been removed long ago, or belong to another Xen Orchestra, and Landfall has no way to find out.
  * @module
  */
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -13,15 +13,15 @@ import type { Logger } from "../../../core/log.ts";
 import type { Identity } from "../model/identity.ts";
 import type { PoolScope } from "./pool_scope.ts";
 
-/** Most such pools in one inventory: whoever registers Nodes may name any. */
+/** Most such pools in one inventory: a client that registers Nodes can name any pool. */
 const NAMED_POOLS_MAX = 64;
 
-/** What is to be said of a pool that was not shown since the start. */
+/** What to say of a pool that was not shown since the start. */
 export const NEVER_SHOWN: string =
-  "it was not shown since Landfall started, so its connection may be down";
+  "Xen Orchestra has not shown the pool since Landfall started; its connection may be down";
 
 const UNKNOWN =
-  '"pools" names it, and no such pool was shown since Landfall started: ' +
+  'it is in "pools", but Xen Orchestra has not shown it since Landfall started: ' +
   "its connection may be down, or the name is wrong";
 
 /**
@@ -50,7 +50,7 @@ export function withNamedPools(
   return { ...inventory, coverage: new Map([...inventory.coverage, ...named]) };
 }
 
-/** Adds such pools to each inventory, and says once of each that it is not shown, and once that no pool is. */
+/** Adds such pools to each inventory. Logs once for each that it is not shown, and once when no pool is shown. */
 export class NamedPools {
   readonly #scope: PoolScope;
   readonly #log: Logger;
@@ -74,7 +74,7 @@ export class NamedPools {
     const named = [...coverage].filter(([, { isOnlyNamed }]) => isOnlyNamed);
     const hasNone = coverage.size === named.length;
     if (hasNone && !this.#hadNone) {
-      const advice = "check the connections of Xen Orchestra, and that the user may read pools";
+      const advice = "check the connections of Xen Orchestra, and the user's right to read pools";
       this.#log.warn("Xen Orchestra shows no pool", { advice });
     }
     this.#hadNone = hasNone;
@@ -85,7 +85,11 @@ export class NamedPools {
         reason === UNKNOWN
           ? 'correct it in "pools", or reconnect the pool'
           : "reconnect it; if it was removed for good, delete its Nodes";
-      this.#log.warn("A pool is named and not shown", { pool, reason, advice });
+      this.#log.warn("Xen Orchestra does not show a pool that a Node or a setting names", {
+        pool,
+        reason,
+        advice,
+      });
     }
     this.#told = new Set(named.map(([pool]) => pool));
   }

@@ -1,7 +1,7 @@
 /**
- * Which Nodes are ours where other pools hold the Nodes of somebody else: the setting `pools`.
+ * Which Nodes are ours if other pools hold the Nodes of another Landfall: the setting `pools`.
  *
- * It divides Nodes and nothing else. Every pool is asked, and any may hold the VM of a Node of ours.
+ * The setting divides Nodes and nothing else. Landfall asks every pool, and any may hold the VM of a Node of ours.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -26,7 +26,7 @@ export class PoolScope {
     this.#lastNames = lastNames;
   }
 
-  /** Whether a pool is ours. By its name it is only if it was shown since the start: else nobody knows the name. */
+  /** Whether a pool is ours. A name counts only if the pool was shown since the start: before that it is unknown. */
   owns(poolId: string, known: Pick<Known, "coverage">): boolean {
     if (this.#wanted === undefined || this.#wanted.has(poolId)) return true;
     const name = this.#findName(poolId, known);
@@ -41,8 +41,8 @@ export class PoolScope {
   }
 
   /**
-   * Says that a Node is not ours by its provider ID: it names a pool that is not, or none while its VM is in no pool of
-   * ours.
+   * Says that a Node is not ours by its provider ID: it names a pool that is not ours, or it names none and the VM is
+   * in no pool of ours.
    */
   refuse(identity: Identity, known: Known): Presence | undefined {
     if (this.#wanted === undefined || identity.kind !== "providerId") return undefined;
@@ -50,19 +50,19 @@ export class PoolScope {
     if (poolId !== undefined && this.owns(poolId, known)) return undefined;
     const pool =
       poolId === undefined ? "no pool" : `pool ${this.#findName(poolId, known) ?? poolId}`;
-    return toForeign(`its provider ID names ${pool}, and "pools" does not`);
+    return toForeign(`its provider ID names ${pool}, which is not in "pools"`);
   }
 
   /**
-   * Judges where a VM was found. A Node without a provider ID whose VM is elsewhere is not ours. One that is ours stays
-   * so, wherever its VM is, and a person should know.
+   * Judges where a VM was found. A Node without a provider ID whose VM is in another pool is not ours. A Node of ours
+   * stays ours when its VM is in another pool, and the result says so.
    */
   place(identity: Identity, presence: Presence, known: Known): Presence {
     if (presence.kind !== "present") return presence;
     const { region, id } = presence.instance;
     if (region === undefined || this.owns(region, known)) return presence;
     const name = this.#findName(region, known) ?? region;
-    const where = `VM ${id} is in pool ${name}, which "pools" does not name`;
+    const where = `VM ${id} is in pool ${name}, which is not in "pools"`;
     if (identity.kind !== "providerId") return toForeign(where);
     const caution = `${where}; the Node is kept: move the VM back, or add that pool to "pools"`;
     return { ...presence, caution };
@@ -74,5 +74,5 @@ export class PoolScope {
 }
 
 function toForeign(message: string): Presence {
-  return { kind: "foreign", message: `${message}: the Node is left to another Landfall` };
+  return { kind: "foreign", message: `${message}: another Landfall manages this Node` };
 }

@@ -17,10 +17,10 @@ import { explainToken } from "../settings/text_forms.ts";
 /** How the `client.id` of every token begins that Landfall makes, and may renew. */
 export const OWN_CLIENT: string = "landfall-";
 
-/** What a path of a user that is no more is answered with; a 401 comes of a wrong password, too. */
+/** Answers to the path of a user that is gone; a wrong password gives 401, too. */
 const GONE: ReadonlySet<number> = new Set([403, 404]);
 
-/** The end of the calendar of ECMAScript. */
+/** The last time that ECMAScript knows. */
 const TIME_MS_MAX = 8.64e15;
 
 /** What minting works with. */
@@ -38,9 +38,9 @@ export interface MintOptions {
 type Password = SignIn & { readonly kind: "password" };
 
 /**
- * Creates what gets a token, in one try. The same installation gets the same token each time, with a new end.
- * The server answers `users/me` with a redirect to the user's own path: 307. That path is kept for as long as it works,
- * for a user that was made again, as in a restored database, has another one.
+ * Creates the function that gets a token, in one try. The same installation gets the same token each time, with a new
+ * expiry. The server answers `users/me` with a redirect (307) to the user's own path. That path is kept for as long as
+ * it works: a user that was created again, as in a restored database, has another one.
  */
 export function createMint(options: MintOptions, credentials: Password): () => Promise<Minted> {
   const { settings, deps, timeoutMs, post } = options;
@@ -65,7 +65,7 @@ export function createMint(options: MintOptions, credentials: Password): () => P
       own = reply.redirectUrl;
       reply = await ask(own);
     }
-    // The next try finds out: whoever gives the same password again within 2 s of a 401 is refused.
+    // The next try finds out: the server refuses the same password for 2 s after a 401.
     if (reply.status === 401 || GONE.has(reply.status)) own = undefined;
     if (reply.status === 401) {
       const advice = "the username or the password is wrong, or the user needs a one-time password";
@@ -88,10 +88,7 @@ export function toMinted(reply: Reply): Minted {
   const { id: token, expiration } = decoded.value.token;
   const problem = explainToken(token);
   if (problem !== undefined) {
-    throw new CloudError(
-      "protocol",
-      `Xen Orchestra gave a token that cannot be used: it ${problem}`,
-    );
+    throw new CloudError("protocol", `Xen Orchestra gave an unusable token: it ${problem}`);
   }
   return isTime(expiration) ? { token, expiresAtMs: expiration } : { token };
 }
@@ -101,7 +98,7 @@ export function isTime(ms: unknown): ms is number {
   return typeof ms === "number" && ms > 0 && ms <= TIME_MS_MAX;
 }
 
-/** What HTTP Basic shows. */
+/** The credentials as HTTP Basic sends them. */
 export function toBasic({ username, password }: Password): string {
   return Buffer.from(`${username}:${password}`).toString("base64");
 }

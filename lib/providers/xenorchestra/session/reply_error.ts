@@ -1,16 +1,16 @@
 /**
- * What a reply of Xen Orchestra means that is not the wanted one.
+ * What an unexpected reply of Xen Orchestra means.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import { isJsonType, type Reply } from "../../../cloud_http/http.ts";
 import { shorten } from "../../../core/text/printable.ts";
 
-/** As much as is shown of what an answer says of itself, and of a question, which may hold an ID of any length. */
+/** How much to show of the text of an answer, and of a question, which may hold an ID of any length. */
 const SAID_CHARS_MAX = 200;
-/** As much as is shown of a content type. */
+/** How much to show of a content type. */
 const TYPE_CHARS_MAX = 100;
-/** What the server's framework says of an address without a route. */
+/** What the server's framework answers for an address without a route. */
 const UNKNOWN_ROUTE = /<pre>Cannot GET (\/rest\/v0\/[^<]*)<\/pre>/;
 
 /**
@@ -22,7 +22,7 @@ export function isUnknownRoute({ page }: Reply): boolean {
   return page !== undefined && path !== undefined && new URL(page.url).pathname.endsWith(path);
 }
 
-/** What a reply means that is not the wanted one, in words a person can act on. */
+/** Says what an unexpected reply means, in words that an operator can act on. */
 export function toReplyError(reply: Reply, what: string): CloudError {
   const { status, retryAfterMs } = reply;
   const said = findErrorText(reply);
@@ -35,25 +35,25 @@ export function toReplyError(reply: Reply, what: string): CloudError {
     return new CloudError("denied", `Xen Orchestra answered 401: ${advice}`, options);
   }
   if (status === 403) {
-    const advice = "the user may not see this; give it the rights to read VMs, hosts and pools";
+    const advice =
+      "the user has no right to read this; give it the rights to read VMs, hosts and pools";
     return new CloudError("denied", `${answered}: ${advice}`, options);
   }
   if (status === 429 || said.startsWith("too fast authentication tries")) {
-    return new CloudError("throttled", `${answered}: asked too often`, options);
+    return new CloudError("throttled", `${answered}: too many requests`, options);
   }
   if (status >= 500) return new CloudError("unreachable", `${answered}: try again later`, options);
   if (status === 400 && said.includes("authentication methods")) {
-    const advice =
-      "something between here and there, such as a proxy, adds an Authorization header";
+    const advice = "something on the way, such as a proxy, adds an Authorization header";
     return new CloudError("protocol", `${answered}: ${advice}`, options);
   }
   if (reply.json === undefined && isJsonType(reply.contentType)) {
-    const advice = "something in between may have cut it off";
+    const advice = "something on the way may have cut it off";
     return new CloudError("protocol", `${answered} with damaged JSON: ${advice}`, options);
   }
   if (reply.json === undefined) {
     const type = shorten(reply.contentType || "nothing", TYPE_CHARS_MAX);
-    const advice = "something else answers at url, or Xen Orchestra is too old";
+    const advice = "another server answers at url, or Xen Orchestra is too old";
     const message = `${answered} with ${type} instead of JSON: ${findAdvice(reply) ?? advice}`;
     return new CloudError("protocol", message, options);
   }
@@ -62,12 +62,12 @@ export function toReplyError(reply: Reply, what: string): CloudError {
   return new CloudError("protocol", message, options);
 }
 
-/** What to do about a 404 that is no answer. */
+/** What to do about a 404 that does not come from the API. */
 function findAdvice(reply: Reply): string | undefined {
   if (isUnknownRoute(reply))
     return "it does not know this path; update Xen Orchestra to 5.112 or newer";
   if (reply.status !== 404) return undefined;
-  return "that names no object; check url, and that a proxy in between passes this path on";
+  return "the answer names no object; check url, and that a proxy on the way forwards this path";
 }
 
 /** `error` is text, or an object by parameter. */

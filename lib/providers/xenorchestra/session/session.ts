@@ -15,19 +15,19 @@ import { createMint, toBasic } from "./mint.ts";
 import { toReplyError } from "./reply_error.ts";
 import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./tokens.ts";
 
-/** What is asked for. `path` follows `/rest/v0`. */
+/** A request. `path` follows `/rest/v0`. */
 export interface GetRequest {
   /** For metrics: `list_vms`. */
   readonly operation: string;
   readonly path: string;
   readonly isList: boolean;
-  /** Answer that the asker has already: the reply is 304 if nothing changed. */
+  /** ETag of the answer that the caller already has: the reply is 304 if nothing changed. */
   readonly etag?: string | undefined;
-  /** Whether this may be refused while all else is not: a 401 is then a reply as any, and no word on the token. */
+  /** Whether this alone may be refused: then a 401 is a normal reply and says nothing about the token. */
   readonly isAside?: boolean;
 }
 
-/** What an answer to a request of another kind is asked for by. `path` follows `/rest/v0`. */
+/** A request that is not a GET. `path` follows `/rest/v0`. */
 type Asked = Pick<GetRequest, "operation" | "path">;
 
 type Headers = CloudRequest["headers"];
@@ -46,13 +46,13 @@ const CONCURRENCY_MAX = 8;
 const TIMEOUT_MS = 10_000;
 const LIST_TIMEOUT_MS = 30_000;
 /**
- * How long a refused token is not shown again; half a refresh interval at most, which is less than the pace of
- * refreshes in trouble, so as not to add to it.
+ * How long a refused token is not sent again: at most half a refresh interval, which is shorter than the time between
+ * refreshes during an outage.
  */
 const DENIED_BACKOFF = { baseMs: 500, capMs: 30_000, jitter: 0 };
 /**
- * `max-age=0`: a cache in between must ask too, since nothing here may be older than it claims. Not `no-cache`, with
- * which Xen Orchestra (Express) sends everything whole, whatever `if-none-match` says.
+ * `max-age=0`: a cache on the way must ask the server, because no answer may be older than it claims. Not `no-cache`:
+ * with that Xen Orchestra (Express) ignores `if-none-match` and sends everything.
  */
 const HEADERS = {
   accept: "application/json",
@@ -76,7 +76,7 @@ export class Session {
   #route: Route;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
   readonly #meter: Meter;
-  /** The last token that was refused, and until when it is not worth showing. */
+  /** The last token that was refused, and until when it is not sent again. */
   #denied: { token: string; untilMs: number; count: number } | undefined;
   #refreshIntervalMs: number;
 
@@ -89,7 +89,7 @@ export class Session {
   }
 
   /**
-   * Lets requests that begin from now on go where these settings say; those under way end as they began.
+   * Sends requests that begin from now on where these settings say; running requests end as they began.
    *
    * @throws {ConfigError} when a file that the settings name cannot be used; then nothing has changed
    */
@@ -99,13 +99,13 @@ export class Session {
     this.#denied = undefined;
   }
 
-  /** Takes another pace, in milliseconds: a refused token is left alone for at most half of it. All else stays. */
+  /** Sets the refresh interval, in milliseconds: a refused token is not sent for at most half of it. */
   setRefreshInterval(intervalMs: number): void {
     this.#refreshIntervalMs = intervalMs;
   }
 
   /**
-   * Gets something. A dropped connection is tried once more, and so is a refused token when another one is to be had.
+   * Gets something. Tries once more after a dropped connection, and after a refused token if there is another one.
    *
    * @returns Any reply but 401, unless the request is an aside
    * @throws {CloudError} when there is none in time, or the token is refused
@@ -131,7 +131,7 @@ export class Session {
   }
 
   /**
-   * Posts JSON. A refused token is tried once more when another one is to be had.
+   * Posts JSON. Tries once more after a refused token if there is another one.
    *
    * @param signal Must carry the deadline
    * @returns Any reply but 401
@@ -149,7 +149,7 @@ export class Session {
   }
 
   /**
-   * Opens a stream. A refused token is tried once more when another one is to be had.
+   * Opens a stream. Tries once more after a refused token if there is another one.
    *
    * @param request.type The content type that is wanted
    * @param signal Ends the stream, too
@@ -168,7 +168,7 @@ export class Session {
   }
 
   /**
-   * The token in use now, to be compared with those that Xen Orchestra lists. A secret: never to be shown.
+   * The token in use now, to compare with those that Xen Orchestra lists. A secret: never show it.
    *
    * @throws {CloudError} when there is none
    */
@@ -222,7 +222,7 @@ export class Session {
       clock,
       log,
     });
-    // Signing in with every request is dear, but leaves no token behind.
+    // Signing in with every request is expensive, but leaves no token behind.
     const usesBasic = isTransient === true && settings.credentials.kind === "password";
     const tokens = this.#createTokens(settings, client);
     return { settings, base: `${settings.url}/rest/v0`, client, tokens, usesBasic };

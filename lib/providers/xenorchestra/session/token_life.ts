@@ -1,5 +1,5 @@
 /**
- * When the token in use ends, as far as Xen Orchestra tells, and having it last longer.
+ * When the token in use expires, if Xen Orchestra says so, and how to renew it.
  * @module
  */
 import * as v from "valibot";
@@ -13,11 +13,11 @@ import type { Session } from "./session.ts";
 export interface TokenLife {
   /** Wall-clock milliseconds. */
   readonly endsAtMs: number;
-  /** How it is renewed; absent when it is not one of Landfall's, so that somebody else decides about it. */
+  /** How to renew it; absent if Landfall did not create it, so that its owner decides. */
   readonly renewal?: TokenRenewal;
 }
 
-/** Whose token it is: minting again for the same client of the same user gives the same token a new end. */
+/** Whose token it is: minting again for the same client of the same user gives the same token a new expiry. */
 export interface TokenRenewal {
   readonly userId: string;
   readonly clientId: string;
@@ -32,13 +32,13 @@ const LISTED = v.object({
   client: v.nullish(v.object({ id: v.nullish(v.string()) })),
 });
 
-/** What tokens last by default; asked for, because an installation may have a shorter default. */
+/** How long tokens last by default; asked for, because an installation may have a shorter default. */
 const RENEWED_LIFE = "30 days";
 
 /**
  * Looks up the token in use among those of its user.
  *
- * @returns `undefined` when Xen Orchestra does not tell: the user may not ask, or the server is too old
+ * @returns `undefined` if Xen Orchestra does not say: the user has no right to ask, or the server is too old
  * @throws {CloudError} when there is no usable answer
  */
 export async function readTokenLife(
@@ -68,8 +68,8 @@ function toLife({ expiration, user_id: userId, client }: v.InferOutput<typeof LI
 /**
  * Renews the token in use, for 30 days, or for as long as the server gives by default if that is too long for it.
  *
- * @returns When it ends now, in wall-clock milliseconds
- * @throws {CloudError} when the server refuses, or gave another token, which is then left alone
+ * @returns When it expires now, in wall-clock milliseconds
+ * @throws {CloudError} when the server refuses, or gave another token, which is then not used
  */
 export async function renewToken(
   session: Asker,

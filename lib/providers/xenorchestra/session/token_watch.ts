@@ -1,5 +1,5 @@
 /**
- * Keeps an eye on the end of a token that a person gave: a metric, a warning in time, and renewal where it is ours.
+ * Watches the expiry of a token that an operator gave: a metric, a warning in time, and renewal of Landfall's tokens.
  * @module
  */
 import type { CloudNotice } from "../../../cloud/provider_definition.ts";
@@ -17,27 +17,27 @@ export interface TokenWatchOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-  /** Tells a person. */
+  /** Notifies the operator. */
   readonly notify?: ((notice: CloudNotice) => void) | undefined;
 }
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** At a start there is more urgent work. */
+/** A start has more urgent work. */
 const FIRST_MS = 10_000;
-/** A warning comes so long before the end. */
+/** How long before the expiry the warning comes. */
 const WARNING_MS = 14 * DAY_MS;
-/** A token of ours is renewed before anybody, an alert included, could be warned: looks are a day apart. */
+/** A token of ours is renewed before a warning or an alert could fire: looks are a day apart. */
 const RENEWAL_MS = 16 * DAY_MS;
 const TIMEOUT_MS = 20_000;
 
 /** How a token is replaced, by where it came from. */
 const ADVICE: Readonly<Record<"token" | "tokenFile", string>> = {
-  token: "make a new one and put it into token or XOA_TOKEN",
-  tokenFile: "make a new one and put it into tokenFile",
+  token: "create a new one and set token or XOA_TOKEN",
+  tokenFile: "create a new one and write it into tokenFile",
 };
 
-/** How a person is told that a token ends. `endsAtMs` and `nowMs` are wall-clock milliseconds. */
+/** The notice that a token expires. `endsAtMs` and `nowMs` are wall-clock milliseconds. */
 export function describeTokenEnd(
   kind: "token" | "tokenFile",
   endsAtMs: number,
@@ -47,13 +47,14 @@ export function describeTokenEnd(
   const days = Math.max(0, Math.floor(leftMs / DAY_MS));
   const day = new Date(endsAtMs).toISOString().slice(0, 10);
   const left = days === 0 ? "less than a day" : `${days} ${days === 1 ? "day" : "days"}`;
-  const message = `The token of Xen Orchestra is good until ${day}: ${left} from now`;
+  const message = `The token for Xen Orchestra expires on ${day}, in ${left}`;
   return { isSoon: leftMs < WARNING_MS, message, advice: ADVICE[kind] };
 }
 
 /**
- * Looks when asked to, but only once a day, and after the token changed. Where Xen Orchestra does not tell, there is
- * no metric and not a word. A token that Landfall mints with a password is no matter of this: it renews itself.
+ * Looks when asked to, but only once a day, and after the token changed. If Xen Orchestra does not say when the token
+ * expires, there is no metric and no message. A token that Landfall mints with a password is not watched: it is
+ * renewed.
  */
 export class TokenWatch {
   readonly #options: TokenWatchOptions;
@@ -69,14 +70,15 @@ export class TokenWatch {
     this.#endsAt = options.metrics.gauge({
       name: "landfall_xenorchestra_token_expiry_timestamp_seconds",
       help:
-        "When the token for Xen Orchestra ends, in Unix seconds; absent when Xen Orchestra does not tell, and with a " +
+        "When the token for Xen Orchestra expires, in Unix seconds; absent when Xen Orchestra does " +
+        "not say, and with a " +
         "password.",
     });
   }
 
   /**
-   * Looks, if it is time to: soon after the start, then once a day. Never rejects: that a token is refused is for
-   * others to find out.
+   * Looks, if it is time to: soon after the start, then once a day. Never rejects: other requests find out that a token
+   * is refused.
    *
    * @param kind Where the token comes from, now
    */
@@ -91,12 +93,12 @@ export class TokenWatch {
       const isOther = this.#token !== undefined && this.#token !== token;
       if (!isOther && clock.monotonic() < this.#dueMs) return;
       this.#token = token;
-      // Until it succeeds: a cloud in trouble has other worries.
+      // Until it succeeds: other problems of the cloud come first.
       this.#dueMs = clock.monotonic() + HOUR_MS;
       this.#tell(kind, await this.#readLife(deadline));
       this.#dueMs = clock.monotonic() + DAY_MS;
     } catch (error) {
-      if (!signal.aborted) log.debug("Cannot look at the life of credentials", { error });
+      if (!signal.aborted) log.debug("Cannot read the expiry of the credentials", { error });
     } finally {
       this.#isLooking = false;
     }
@@ -108,12 +110,12 @@ export class TokenWatch {
     if (life?.renewal === undefined || life.endsAtMs - clock.now() >= RENEWAL_MS) return life;
     try {
       const endsAtMs = await renewToken(session, life.renewal, signal);
-      log.info("Renewed the credentials of Xen Orchestra", { endsAt: toTime(endsAtMs) });
-      // A server may give less than the warning asks for: what is renewed in time needs nobody.
+      log.info("Renewed the credentials for Xen Orchestra", { endsAt: toTime(endsAtMs) });
+      // A server may give less time than the warning needs: a token that is renewed in time needs no warning.
       return { endsAtMs: Math.max(endsAtMs, life.endsAtMs), renewal: life.renewal };
     } catch (error) {
       signal.throwIfAborted();
-      log.warn("Cannot renew the credentials of Xen Orchestra", { problem: describeError(error) });
+      log.warn("Cannot renew the credentials for Xen Orchestra", { problem: describeError(error) });
       return { endsAtMs: life.endsAtMs };
     }
   }
@@ -125,7 +127,7 @@ export class TokenWatch {
     this.#endsAt.set(life.endsAtMs / 1_000);
     const { isSoon, message, advice } = describeTokenEnd(kind, life.endsAtMs, clock.now());
     if (!isSoon || life.renewal !== undefined) return;
-    log.warn("The credentials of Xen Orchestra end soon", {
+    log.warn("The credentials for Xen Orchestra expire soon", {
       endsAt: toTime(life.endsAtMs),
       advice,
     });

@@ -24,9 +24,9 @@ export interface TokenSource {
    */
   read(signal: AbortSignal): Promise<string>;
   /**
-   * Tells that Xen Orchestra refused a token.
+   * Takes in that Xen Orchestra refused a token.
    *
-   * @returns Whether another one may be had, so that trying again makes sense
+   * @returns Whether there may be another one, so that trying again makes sense
    */
   refuse(token: string): Promise<boolean>;
 }
@@ -37,13 +37,13 @@ export function createFixedToken(token: string): TokenSource {
 }
 
 const FILE_PERIOD_MS = 1_000;
-/** A file that is away for longer is not being replaced just now. */
+/** A file that is missing for longer than this is not just being replaced. */
 const AWAY_MS = 60_000;
 
 /**
- * A token in a file, read again at most once a second, and whenever it is refused. A file that is away, or that holds
- * no token, leaves the last one in use, and is told of once; when it is away or empty only after a minute, for so it is
- * for a moment while a Secret is replaced.
+ * A token in a file, read again at most once a second, and each time the server refuses the token. If the file is
+ * missing or holds no token, the last token stays in use and one warning is logged. A file that is missing or empty is
+ * reported only after a minute, because it is so for a moment while a Secret is replaced.
  */
 export class FileToken implements TokenSource {
   readonly #path: string;
@@ -52,7 +52,7 @@ export class FileToken implements TokenSource {
   #token: string;
   #readAtMs: number;
   readonly #news = new News();
-  /** Since when the file is away or empty, in monotonic milliseconds; infinite when it is not. */
+  /** Since when the file is missing or empty, in monotonic milliseconds; infinite when it is not. */
   #awaySinceMs = Infinity;
 
   /** @throws {ConfigError} when the file cannot be read, or holds no token */
@@ -92,12 +92,12 @@ export class FileToken implements TokenSource {
     if (problem === "") this.#news.end();
     else if (this.#news.isNew(problem)) {
       const fields = { path: this.#path, problem };
-      this.#log.warn("Cannot use the changed tokenFile, the last good one stays in use", fields);
+      this.#log.warn("Cannot use the changed tokenFile; still using the last good token", fields);
     }
   }
 }
 
-/** What a file holds, and what is wrong with that; an empty text when it is away or holds nothing. */
+/** What a file holds, and what is wrong with it; an empty text if it is missing or empty. */
 async function readTokenFile(path: string): Promise<{ text: string; problem: string }> {
   try {
     const text = (await readSmallText(path)).trim();
@@ -107,7 +107,7 @@ async function readTokenFile(path: string): Promise<{ text: string; problem: str
   }
 }
 
-/** What is no path at first sight is not repeated: people write the token itself there. */
+/** A text that does not look like a path is not repeated: operators write the token itself there. */
 function toFileError(path: string, problem: string, cause?: unknown): ConfigError {
   const message = isPathLike(path)
     ? `${path}: ${problem}`
@@ -137,9 +137,9 @@ const MINT_BACKOFF = { baseMs: 2_500, capMs: 300_000, jitter: 0.1 };
 const RENEW_MS_MIN = 60_000;
 
 /**
- * A token that is minted when first needed, renewed before it expires, and minted anew when refused.
+ * A token that is minted when first needed, renewed before it expires, and minted again when refused.
  *
- * Guarantees: one try at a time, whoever asks; never two within 2.5 s; a failed renewal leaves the token in use.
+ * Guarantees: one try at a time for all callers; never two within 2.5 s; after a failed renewal the token stays in use.
  */
 export class MintedToken implements TokenSource {
   readonly #options: MintedTokenOptions;
@@ -157,7 +157,7 @@ export class MintedToken implements TokenSource {
     const current = this.#current;
     const now = this.#options.clock.now();
     if (current && now < current.expiresAtMs) {
-      // Renewal goes on behind the request; its failure is logged there.
+      // Renewal continues in the background, which logs its failure.
       if (now >= current.renewAtMs && this.#mayTry()) this.#start().catch(() => {});
       return current.token;
     }
@@ -175,7 +175,7 @@ export class MintedToken implements TokenSource {
 
   #start(): Promise<string> {
     if (!this.#mayTry()) {
-      const { kind = "denied", message = "Xen Orchestra refuses the token that it just gave" } =
+      const { kind = "denied", message = "Xen Orchestra refuses the token that it just issued" } =
         this.#lastError ?? {};
       const retryAfterMs = this.#nextTryMs - this.#options.clock.monotonic();
       return Promise.reject(new CloudError(kind, message, { retryAfterMs }));
@@ -190,7 +190,8 @@ export class MintedToken implements TokenSource {
     try {
       const { token, expiresAtMs = Infinity } = await mint();
       const now = clock.now();
-      // What was just given is good: if it ended before now, one of the two clocks is wrong. Then a refusal tells.
+      // A new token is good: if it seems to have expired already, one of the two clocks is wrong. Then a refusal
+      // decides.
       const endsAtMs = expiresAtMs > now ? expiresAtMs : Infinity;
       const lifeMs = endsAtMs - now;
       const renewAtMs = now + Math.max(RENEW_MS_MIN, (lifeMs * 2) / 3);

@@ -46,10 +46,10 @@ const REFRESH_MS = 30_000;
 const SECRETS_NEVER_MIXED = ["token", "tokenFile", "username", "password"] as const;
 
 /**
- * Reads the settings. Reports everything that is wrong, never a value.
+ * Reads the settings. Reports every problem, never a value.
  *
- * The file wins over the environment key by key. Credentials are one matter: when the file has a complete way to
- * authenticate, those of the environment are not looked at.
+ * Each key of the file wins over the environment. Credentials count as one: if the file has a complete way to
+ * authenticate, the credentials of the environment are ignored.
  *
  * @param raw What the file says; `undefined` or `null` without one
  * @param env Environment variables: `XOA_URL`, `XOA_INSECURE`, `XOA_TOKEN`, `XOA_USER`, `XOA_PASSWORD`,
@@ -78,10 +78,10 @@ export function parseXenOrchestraConfig(
   return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
 }
 
-/** How many levels of settings are below the first. What is deeper is wrong, and may hold itself by an alias. */
+/** How many levels of settings are below the first. Deeper ones are wrong, and an alias may contain itself. */
 const NESTED_MAX = 1;
 
-/** Keys that are there but empty count as not set: templates leave such keys behind. */
+/** Empty keys count as not set: templates leave such keys behind. */
 function dropEmpty(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const kept = Object.entries(value).filter(([, one]) => one !== null && one !== "");
@@ -147,11 +147,11 @@ function listCredentialIssues(has: (key: string) => boolean): ConfigIssue[] {
   }
   if (has("username")) {
     return [
-      { path: "password", message: "required beside username (or XOA_PASSWORD), or a token" },
+      { path: "password", message: "required with username (or XOA_PASSWORD), or set a token" },
     ];
   }
   if (has("password")) {
-    return [{ path: "username", message: "required beside password (or XOA_USER), or a token" }];
+    return [{ path: "username", message: "required with password (or XOA_USER), or set a token" }];
   }
   const message = "a token (token, tokenFile or XOA_TOKEN) or a username and password is required";
   return [{ path: "token", message }];
@@ -161,11 +161,11 @@ function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
   const warnings: ShapeIssue[] = [];
   const url = URL.parse(settings?.url ?? "");
   if (url?.protocol === "http:" && !isLoopbackHost(url.hostname)) {
-    const message = "http sends the token readable for everybody on the way; use https";
+    const message = "with http, everyone on the network can read the token; use https";
     warnings.push({ path: "url", message });
   }
   if (url?.protocol === "http:" && settings?.certificateFingerprint !== undefined) {
-    const message = "has no effect with http: nothing shows a certificate there; use https";
+    const message = "has no effect with http, which has no certificate; use https";
     warnings.push({ path: "certificateFingerprint", message });
   }
   if (settings?.insecure === true && settings.caFile !== undefined) {

@@ -52,7 +52,7 @@ const REFRESH_MS_MAX = 3_600_000;
 const TIMEOUT_MS_MIN = 100;
 const TIMEOUT_MS_MAX = 600_000;
 
-// Messages never repeat what was written: it may be a secret on the wrong line.
+// Messages never repeat a value: it may be a secret on the wrong line.
 const text = v.string(NO_TEXT);
 const flag = v.boolean("wanted true or false");
 
@@ -62,33 +62,33 @@ const SCHEMA = v.object(
       type: "URL",
       variable: "XOA_URL",
       description:
-        "Address of Xen Orchestra. A path is kept, but for `/rest/v0` at its end. Required.",
+        "Address of Xen Orchestra. May have a path; `/rest/v0` at its end is dropped. Required.",
     }),
     insecure: setting(flag, {
       type: "boolean",
       default: "false",
       variable: "XOA_INSECURE",
       description:
-        "Accepts any certificate, from anybody. `certificateFingerprint` or `caFile` are the safe ways.",
+        "Accepts any certificate from any server. `certificateFingerprint` and `caFile` are the safe ways.",
     }),
     token: setting(parsed(parseToken, explainToken), {
       type: "text",
       variable: "XOA_TOKEN",
       description:
-        "Authentication token. One of `token`, `tokenFile`, or a user and password is required. Its end is warned of " +
-        "14 days before; one whose client ID begins with `landfall-` is renewed instead.",
+        "Authentication token. One of `token`, `tokenFile`, or a user and password is required. Landfall warns 14 " +
+        "days before it expires. A token whose client ID begins with `landfall-` is renewed instead.",
     }),
     tokenFile: setting(text, {
       type: "path",
       description:
-        "File that holds a token such as `token`. Read again when it changes, and when the token is refused.",
+        "File that holds a token, as for `token`. Read again when it changes, and when it is refused.",
     }),
     username: setting(text, {
       type: "text",
       variable: "XOA_USER",
       description:
-        "User that gets itself a token, and renews it, with `password`. One of the two beside a token is " +
-        "ignored, both are an error.",
+        "User for whom Landfall creates and renews a token, with `password`. Together with a token, one of the two " +
+        "is ignored, and both are an error.",
     }),
     password: setting(text, {
       type: "text",
@@ -104,8 +104,8 @@ const SCHEMA = v.object(
     caFile: setting(text, {
       type: "path",
       description:
-        "PEM file of the certificate authorities to trust, instead of the usual ones. Read again when it changes, " +
-        "and when the server is not believed.",
+        "PEM file of the certificate authorities to trust, instead of the system's. Read again when it changes, " +
+        "and when the server's certificate is not trusted.",
     }),
     certificateFingerprint: setting(
       parsed(
@@ -115,16 +115,16 @@ const SCHEMA = v.object(
       {
         type: "SHA-256 fingerprint",
         description:
-          "Fingerprint that the server's certificate must have. Makes the self-signed certificate that Xen Orchestra " +
-          "generates for itself safe to trust.",
+          "Fingerprint that the server's certificate must have. A safe way to trust the self-signed certificate that " +
+          "Xen Orchestra generates for itself.",
       },
     ),
     refreshInterval: setting(duration(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s"), {
       type: "duration",
       default: "30s",
       description:
-        "How often Xen Orchestra is asked for everything: three requests, five with `addresses.network`, " +
-        "whatever the number of Nodes.",
+        "How often Landfall lists everything in Xen Orchestra: three requests, or five with `addresses.network`, " +
+        "for any number of Nodes.",
     }),
     addresses: v.optional(
       v.object(
@@ -132,25 +132,25 @@ const SCHEMA = v.object(
           exclude: setting(cidrs(), {
             type: "list of CIDRs",
             default: "[]",
-            description: "Addresses that never go on a Node, such as virtual IPs.",
+            description: "Addresses that no Node gets, such as virtual IPs.",
           }),
           externalCIDRs: setting(cidrs(), {
             type: "list of CIDRs",
             default: "[]",
             description:
-              "Addresses that are ExternalIP although they are not routable on the Internet.",
+              "Addresses that become ExternalIP although they are not routable on the Internet.",
           }),
           mainIpAsExternal: setting(flag, {
             type: "boolean",
             default: "false",
             description:
-              "Publishes the VM's main address, and no other, as ExternalIP, even if it is private or the kubelet's " +
+              "Publishes only the VM's main address as ExternalIP, even if it is private or the kubelet's " +
               "node IP, as the Go controller does.",
           }),
           network: setting(text, {
             type: "text",
             description:
-              "Name or UUID of the network whose addresses are used. Without it: all networks.",
+              "Name or UUID of the only network whose addresses are used. Default: all networks.",
           }),
         },
         "wanted settings under addresses (key: value)",
@@ -162,20 +162,22 @@ const SCHEMA = v.object(
         type: "`host`, `pool` or `hostTag:<prefix>`",
         default: "host",
         description:
-          "Where the zone comes from: the host's UUID, the pool's UUID, or what follows the prefix in a " +
+          "Where the zone comes from: the host's UUID, the pool's UUID, or the text after the prefix in a " +
           "tag of the host.",
       },
     ),
     instanceTypeTag: setting(text, {
       type: "text",
       description:
-        "Prefix of a VM tag; what follows it is the instance type, instead of the computed one.",
+        "Prefix of a VM tag. The text after it is the instance type, instead of the computed one.",
     }),
     pools: setting(names(), {
       type: "list of text",
       description:
-        "UUIDs or names of the pools whose Nodes are ours, when another Landfall in the same cluster has the others. " +
-        "A name counts once the pool was shown, a UUID always. Every pool is asked all the same. Without it: all.",
+        "UUIDs or names of the pools whose Nodes this Landfall manages, if another Landfall in the same cluster " +
+        "manages the others. A name counts after Xen Orchestra has shown the pool, a UUID always. " +
+        "Landfall still reads " +
+        "every pool. Default: all pools.",
     }),
   },
   "wanted settings (key: value)",
@@ -188,10 +190,10 @@ export interface ShapeIssue {
 }
 
 /**
- * Checks what a file says, all of it.
+ * Checks everything that a file says.
  *
  * @param raw An object without nulls
- * @returns The settings when all is well, and everything that is not
+ * @returns The settings if there are no problems, and all problems
  */
 export function parseFileSettings(raw: unknown): {
   settings?: FileSettings;

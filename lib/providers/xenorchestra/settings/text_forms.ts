@@ -1,5 +1,5 @@
 /**
- * The forms of `url` and `token`, and what exactly is wrong with one, never repeating it: either may hold a secret.
+ * The forms of `url` and `token`, and what is wrong with one. Never repeats it: either may hold a secret.
  * @module
  */
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
@@ -10,7 +10,7 @@ const API = "/rest/v0";
 export function parseUrl(text: string): string | undefined {
   const url = URL.parse(text.trim());
   if (url === null || explainUrl(text) !== undefined) return undefined;
-  // People copy the address of the REST API, of which the path is added anyway.
+  // Operators copy the address of the REST API, whose path Landfall adds itself.
   const path = trimSlashes(url.pathname);
   return url.origin + (path.endsWith(API) ? trimSlashes(path.slice(0, -API.length)) : path);
 }
@@ -34,10 +34,10 @@ export function explainUrl(text: string): string | undefined {
   }
   const [, page] = /\/(v[56])(?:\/|$)/.exec(url.pathname) ?? [];
   if (page !== undefined) {
-    return `is copied from the web interface: leave out /${page} and everything after it`;
+    return `is copied from the web interface: remove /${page} and everything after it`;
   }
-  if (text.includes("?")) return "holds a query (from the ? on): leave it out";
-  if (text.includes("#")) return "holds a fragment (from the # on): leave it out";
+  if (text.includes("?")) return "holds a query (from the ? on): remove it";
+  if (text.includes("#")) return "holds a fragment (from the # on): remove it";
   return undefined;
 }
 
@@ -53,14 +53,14 @@ export function explainToken(text: string): string | undefined {
   if (/[^\p{ASCII}]/u.test(token)) return "holds a character that is not ASCII: copy it again";
   if (/[\0-\x20\x7f]/.test(token)) return "holds a blank, a line break or a control character";
   const [wrong] = /[",;\\]/.exec(token) ?? [];
-  return wrong === undefined ? undefined : `holds ${NAMES[wrong]}, which no token does`;
+  return wrong === undefined ? undefined : `holds ${NAMES[wrong]}, which a token never does`;
 }
 
-/** What somebody probably meant to write instead of this token; `undefined` when it looks like one. */
+/** What the operator probably meant instead of this token; `undefined` if it looks like a token. */
 export function explainOddToken(token: string): string | undefined {
   if (/^\.{0,2}\/[^/]/.test(token))
-    return "looks like a path: the file of a token is named by tokenFile";
-  if (/^\$\{?\w+\}?$/.test(token)) return "looks like a variable that nothing has replaced";
+    return "looks like a path: name the file of a token in tokenFile";
+  if (/^\$\{?\w+\}?$/.test(token)) return "looks like a variable that was not replaced";
   return undefined;
 }
 

@@ -23,10 +23,11 @@ import {
 import type { Session } from "../session/session.ts";
 
 /**
- * Answer to a question for one object. Only `missing` is a clear no.
+ * Answer to a request for one object. Only `missing` is a clear no.
  *
- * Of all 404s two are answers, because Xen Orchestra alone gives them: JSON that names the object (`missing`), and its
- * page for an address without a route (`noCollection`). Any other 404, such as a proxy's, is a {@linkcode CloudError}.
+ * Only two kinds of 404 count as answers, because only Xen Orchestra gives them: JSON that names the object
+ * (`missing`), and its page for an address without a route (`noCollection`). Any other 404, such as a proxy's, is a
+ * {@linkcode CloudError}.
  */
 export type ReadReply<T> =
   | { readonly kind: "found"; readonly value: T }
@@ -34,7 +35,7 @@ export type ReadReply<T> =
   | { readonly kind: "missing" }
   | { readonly kind: "undecodable"; readonly problem: string };
 
-/** The server has no such collection: nothing is known of the object. Only of collections that one can do without. */
+/** The server has no such collection, so nothing is known of the object. Only for optional collections. */
 interface NoCollection {
   readonly kind: "noCollection";
 }
@@ -45,9 +46,9 @@ export interface ListVersion {
   readonly etag: string;
 }
 
-/** A list, and what to show for not getting it again. */
+/** A list, and the ETag that avoids getting it again. */
 export interface VersionedList<T> extends ListReply<T> {
-  /** Absent when the server (or a proxy) gives none. */
+  /** Absent if the server (or a proxy) sends none. */
   readonly version?: ListVersion;
 }
 
@@ -87,7 +88,7 @@ export const FILTER_IDS_MAX = 400;
 
 /** A filter for these VMs, in lower case, at most {@linkcode FILTER_IDS_MAX}. */
 export function byIds(ids: readonly string[]): string {
-  // Plain text matches anywhere in a value, which does no harm with whole UUIDs.
+  // Plain text matches anywhere in a value, which is harmless with whole UUIDs.
   return `id:|(${ids.join(" ")})`;
 }
 
@@ -105,11 +106,11 @@ export class XenOrchestraApi {
     this.#session = session;
     this.#undecodable = metrics.counter({
       name: "landfall_cloud_undecodable_objects_total",
-      help: "Objects of the cloud that could not be read, by collection.",
+      help: "Objects of the cloud that Landfall could not read, by collection.",
     });
   }
 
-  /** Lists a collection: all of it, or what `filter` lets through. */
+  /** Lists a collection: all of it, or what matches `filter`. */
   async list<C extends keyof Collections>(
     collection: C,
     signal: AbortSignal,
@@ -117,14 +118,17 @@ export class XenOrchestraApi {
   ): Promise<VersionedList<Collections[C]>> {
     const list = await this.relist(collection, { filter }, signal);
     if (list !== "unchanged") return list;
-    throw new CloudError("protocol", `Xen Orchestra answered 304 to GET /${collection} unasked`);
+    throw new CloudError(
+      "protocol",
+      `Xen Orchestra answered 304 to GET /${collection} without If-None-Match`,
+    );
   }
 
   /**
    * Lists a collection again.
    *
-   * @param options.known What the asker has already; without it, or when that answered another question, the answer is
-   * never `unchanged`. Another user is no other question: an ETag stands for what was sent, to whomever
+   * @param options.known What the caller already has. Without it, or if it answered another question, the answer is
+   * never `unchanged`. Another user is not another question: an ETag stands for what was sent, to any user
    */
   async relist<C extends keyof Collections>(
     collection: C,
@@ -138,7 +142,7 @@ export class XenOrchestraApi {
     const reply = await this.#getList(collection, path, signal, knownEtag);
     if (reply.status === 304 && knownEtag !== undefined) {
       if (isSameEtag(reply.etag ?? knownEtag, knownEtag)) return "unchanged";
-      // A cache passed on what the server said of the cache's own copy, not of this one.
+      // A cache passed on what the server said about the cache's own copy, not about this one.
       return await this.relist(collection, { filter }, signal);
     }
     const list = this.#toList(collection, schema, reply);
@@ -146,7 +150,7 @@ export class XenOrchestraApi {
     return etag === undefined ? list : { ...list, version: { path, etag } };
   }
 
-  /** Lists the connections to pools. Those that the user may not see are left out without a word. */
+  /** Lists the connections to pools. The server silently leaves out those that the user may not see. */
   async listServers(signal: AbortSignal): Promise<ServersReply> {
     const path = toListPath("servers", { fields: SERVER_FIELDS });
     const reply = await this.#getList("servers", path, signal);
@@ -177,7 +181,7 @@ export class XenOrchestraApi {
     return this.#read("hosts", "host", { id, schema: SCHEMAS.host }, signal);
   }
 
-  /** Reads the dom0 of a host. `hidden`: the user may not see it (403), as one with the least rights may not. */
+  /** Reads the dom0 of a host. `hidden`: the user may not see it (403), as with the minimal rights. */
   async readVmController(
     id: string,
     signal: AbortSignal,
@@ -188,7 +192,7 @@ export class XenOrchestraApi {
     return this.#toOne(reply, { ...what, type: "VM-controller", schema: SCHEMAS.poolMember });
   }
 
-  /** Reads a template, which `/vms` denies as if it were gone. */
+  /** Reads a template; `/vms` answers for it as if it was gone. */
   async readVmTemplate(
     id: string,
     signal: AbortSignal,
@@ -211,7 +215,10 @@ export class XenOrchestraApi {
     const body = reply.json?.value;
     if (reply.status !== 200 || body === undefined) throw toReplyError(reply, `GET /${collection}`);
     if (!Array.isArray(body)) {
-      throw new CloudError("protocol", `Xen Orchestra answered no list to GET /${collection}`);
+      throw new CloudError(
+        "protocol",
+        `Xen Orchestra did not answer GET /${collection} with a list`,
+      );
     }
     const list = decodeList(schema, body);
     if (list.undecodable.size > 0) this.#undecodable.inc({ collection }, list.undecodable.size);
@@ -267,7 +274,7 @@ function toListPath(collection: string, query: Record<string, string>): string {
 }
 
 /**
- * Whether a 404 is Xen Orchestra's own, for this object. A proxy's 404, or that of a wrong path, says nothing about it.
+ * Whether a 404 comes from Xen Orchestra for this object. A 404 of a proxy or for a wrong path says nothing about it.
  */
 function isMissing({ json }: Reply, type: string, id: string): boolean {
   const body = json?.value;

@@ -1,5 +1,5 @@
 /**
- * What Xen Orchestra says of changes as they happen (server-sent events, since 5.113), as hints that something changed.
+ * Changes that Xen Orchestra reports as they happen (server-sent events, since 5.113), as hints that something changed.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -19,8 +19,8 @@ import { SERVER_NAMES, type Session } from "../session/session.ts";
 type Asker = Pick<Session, "post" | "openStream">;
 
 /**
- * What is subscribed to: every field that an inventory is made of, so that nothing is sent for others. Of CPUs and
- * memory only what is configured: what a VM uses just now changes all the time.
+ * Subscriptions: every field that an inventory uses, so that other changes are not sent. Of CPUs and memory only the
+ * configured values: what a VM uses changes all the time.
  */
 export const SUBSCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
   VM: [
@@ -45,7 +45,7 @@ const CHANGES: ReadonlySet<string> = new Set(["add", "update", "remove"]);
 /** The server pings every 30 s: two may be missed. */
 const SILENCE_MS = 75_000;
 
-/** Creates what follows the events of one Xen Orchestra. */
+/** Creates the source of events of one Xen Orchestra. */
 export function createEventFeed({
   session,
   ...options
@@ -87,13 +87,13 @@ async function subscribe(session: Asker, id: string, signal: AbortSignal): Promi
   );
 }
 
-/** What some events hint at; nothing when none tells of a change. */
+/** The hint in some events; nothing if none reports a change. */
 function toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined {
   const ids = new Set<string>();
   for (const { event, data } of events) {
     if (!CHANGES.has(event)) continue;
     const { $subscription: type, id } = parseData(data);
-    // Every VM may be on a host, or in a pool, that changed. The same goes for what cannot be read.
+    // Every VM may be on a host, or in a pool, that changed. An unreadable event counts as such a change.
     const vmId = typeof id === "string" ? parseUuid(id) : undefined;
     if (type !== "VM" || vmId === undefined) return "everything";
     ids.add(vmId);
@@ -104,7 +104,7 @@ function toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined {
 function toId(data: string): string {
   const { id } = parseData(data);
   if (typeof id === "string" && id !== "") return id;
-  throw new CloudError("protocol", "Xen Orchestra began a stream of events without an ID");
+  throw new CloudError("protocol", "Xen Orchestra started an event stream without an ID");
 }
 
 function parseData(data: string): Readonly<Record<string, unknown>> {
@@ -116,7 +116,7 @@ function parseData(data: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** A server in trouble is asked again soon; one that says no is not. */
+/** A server with a problem is asked again soon; a server that refuses is not. */
 function toRefusal(reply: Reply, what: string): Error {
   const { message } = toReplyError(reply, what);
   if (reply.status === 429 || reply.status >= 500) return toReplyError(reply, what);

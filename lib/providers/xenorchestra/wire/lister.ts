@@ -1,5 +1,5 @@
 /**
- * Everything that an inventory is made of, in one round of lists; what has not changed is not sent again.
+ * Lists everything that an inventory is made of, in one round; unchanged lists are not sent again.
  * @module
  */
 import type { Clock } from "../../../core/clock.ts";
@@ -13,7 +13,7 @@ export interface Listing {
   readonly surroundings: Surroundings;
 }
 
-/** The lists around the VMs, as far as there is need for them; small, so they are kept. */
+/** The lists around the VMs that are needed; small, so they are kept. */
 interface Kept {
   readonly hosts: VersionedList<Host>;
   readonly pools: VersionedList<Pool>;
@@ -26,7 +26,7 @@ interface Round extends Kept {
   readonly vms: ListVersion | undefined;
 }
 
-/** So often everything is sent anew, in case something in between keeps old answers. */
+/** How often everything is sent again in full, in case a cache on the way keeps old answers. */
 const WHOLE_INTERVAL_MS = 600_000;
 
 /** Lists VMs and what surrounds them. One round at a time. */
@@ -50,7 +50,7 @@ export class Lister {
    *
    * @param ids Only these VMs; all when absent
    * @returns `undefined` when everything is as it was in the last round
-   * @throws {CloudError} when a list cannot be had; what was there before stays
+   * @throws {CloudError} when a list fails; the last lists are kept
    */
   async list(
     ids: readonly string[] | undefined,

@@ -23,7 +23,7 @@ export interface Vm {
   readonly addresses?: Readonly<Record<string, string>> | null | undefined;
   readonly mainIpAddress?: string | null | undefined;
   readonly tags?: readonly string[] | null | undefined;
-  /** What is being done to it, by task: `migrate_send`, `pool_migrate` … Empty if of another shape. */
+  /** Operations on it, by task: `migrate_send`, `pool_migrate` … Empty if of another shape. */
   readonly current_operations?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
@@ -116,14 +116,14 @@ export const SCHEMAS: {
     $pool: uuid,
     name_label: text,
     power_state: text,
-    // It becomes the zone of those who ask for that. Some say "" for none.
+    // It becomes the zone if the settings say so. Some servers send "" for none.
     $container: v.nullish(uuidOrNone),
     CPUs: v.nullish(v.object({ max: v.nullish(v.number()) })),
     memory: v.nullish(v.object({ static: v.nullish(v.array(v.number())) })),
     addresses: v.nullish(v.record(v.string(), v.string())),
     mainIpAddress: text,
     tags: texts,
-    // Only a hint: a VM is not to be given up for it.
+    // Only a hint: a VM stays readable without it.
     current_operations: v.nullish(v.fallback(v.record(v.string(), v.unknown()), {})),
   }),
   host: v.object({
@@ -138,7 +138,7 @@ export const SCHEMAS: {
   network: v.object({ id, name_label: text }),
   vif: v.object({
     id,
-    // What is wrong with these concerns its VM alone: see toDevices().
+    // A problem with these concerns only their VM: see toDevices().
     device: v.unknown(),
     $VM: text,
     $network: v.unknown(),
@@ -160,7 +160,7 @@ export const SCHEMAS: {
 /** A list of which each object was read by itself. */
 export interface ListReply<T> {
   readonly objects: readonly T[];
-  /** What could not be read, by ID (`#` and its place in the list without one), and why. */
+  /** Objects that could not be read, by ID (without one: `#` and the place in the list), and why. */
   readonly undecodable: ReadonlyMap<string, string>;
 }
 
@@ -175,7 +175,7 @@ export function decode<T>(
 ): { value: T } | { problem: string } {
   const result = v.safeParse(schema, body);
   if (result.success) return { value: result.output };
-  // The first is enough to see what is going on; the value itself is not shown.
+  // The first problem is enough to understand it; the value itself is not shown.
   const [issue] = result.issues;
   const path = shorten(v.getDotPath(issue) ?? "the object itself", PATH_CHARS_MAX);
   const wanted = issue.type === "check" ? issue.message : (issue.expected ?? "something else");
@@ -186,8 +186,8 @@ export function decode<T>(
 const PATH_CHARS_MAX = 100;
 
 /**
- * Reads a list; objects that cannot be read are set apart, by the ID of their `id` or `href`. So are those that are
- * listed more than once, unless they say the same each time: nobody knows which of them is true.
+ * Reads a list. Objects that cannot be read are kept apart, by the ID in their `id` or `href`. So are objects that are
+ * listed more than once with different content, because none of them is known to be the true one.
  */
 export function decodeList<T extends { readonly id: string }>(
   schema: v.GenericSchema<unknown, T>,
@@ -210,13 +210,13 @@ export function decodeList<T extends { readonly id: string }>(
   return { objects: [...objects.values()], undecodable };
 }
 
-/** What is wrong with an object of which not even the ID can be read, if there is one in a list. */
+/** The problem of an object in a list without even a readable ID; `undefined` if there is none. */
 export function findNameless(undecodable: ListReply<unknown>["undecodable"]): string | undefined {
   for (const [key, problem] of undecodable) if (key.startsWith("#")) return problem;
   return undefined;
 }
 
-/** An ID that is damaged may be anybody's: only a whole one tells whose it is. */
+/** A damaged ID may belong to any object: only a whole ID counts. */
 function findId(object: unknown): string | undefined {
   if (typeof object !== "object" || object === null) return undefined;
   const href = "href" in object && typeof object.href === "string" ? object.href : "";

@@ -30,7 +30,7 @@ test("TopologyBoxes() closes large boxes of a large cluster, and counts what is 
   const html = render(toFleet(200));
   expect(html).toContain('<details class="box" id="box-p">');
   expect(html.match(/<details[^>]* open=""/g)).toHaveLength(4);
-  expect(html).toContain("200 well");
+  expect(html).toContain("200 in sync");
 });
 
 test("TopologyBoxes() shows what is on no host, in no place, and foreign", () => {

@@ -97,7 +97,7 @@ describe("inspectXenOrchestra()", () => {
     cloud.faults.set(fault, { route: "GET /servers" });
     const found = await inspect();
     expect(codes(found)).toEqual(["warning connectionsUnreadable"]);
-    expect(found.findings.at(-1)?.message).toContain("is not deleted");
+    expect(found.findings.at(-1)?.message).toContain("deletes no Node");
   });
 
   test("warns of a network that nobody knows", async () => {

@@ -34,7 +34,7 @@ describe("inspectToken()", () => {
     expect(await inspect({ token: "canary" })).toEqual({
       level: "ok",
       code: "tokenEnd",
-      message: "The token of Xen Orchestra is good until 2026-01-21: 20 days from now",
+      message: "The token for Xen Orchestra expires on 2026-01-21, in 20 days",
     });
   });
 
@@ -42,7 +42,7 @@ describe("inspectToken()", () => {
     cloud.auth.addToken("canary", ANN, 3 * DAY_MS);
     expect(await inspect({ token: "canary" })).toMatchObject({
       level: "warning",
-      advice: "make a new one and put it into token or XOA_TOKEN",
+      advice: "create a new one and set token or XOA_TOKEN",
     });
   });
 
@@ -51,7 +51,7 @@ describe("inspectToken()", () => {
     const { expiration } = minted;
     expect(await inspect({ token: minted.id })).toMatchObject({
       level: "ok",
-      message: expect.stringContaining("it is renewed in time"),
+      message: expect.stringContaining("Landfall renews it in time"),
     });
     expect(cloud.auth.tokens.get(minted.id)?.expiration).toBe(expiration);
   });

@@ -48,7 +48,7 @@ describe("parseIdentity()", () => {
 
   test.each([
     [{ name, providerId: "xenorchestra://x" }, "malformedProviderId", "xenorchestra://x"],
-    [{ name }, "noIdentity", 'Node "w1" reports no system UUID'],
+    [{ name }, "noIdentity", "it reports no system UUID"],
     [{ name, systemUuid: "none" }, "noIdentity", '"none" as its system UUID'],
   ])("says of %j: %s", (node, reason, words) => {
     expect(parseIdentity(node)).toMatchObject({

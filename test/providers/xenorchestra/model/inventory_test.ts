@@ -219,6 +219,6 @@ describe("records that are damaged", () => {
       [POOL_LYON, false, "Lyon"],
       ["#2", false, undefined],
     ]);
-    expect(coverage.get("#2")?.reason).toStartWith("the pool cannot be read: ");
+    expect(coverage.get("#2")?.reason).toStartWith("Landfall cannot read the pool: ");
   });
 });

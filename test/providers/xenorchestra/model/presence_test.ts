@@ -22,7 +22,7 @@ test("toContradiction() names both VMs, and what to do", () => {
 });
 
 test("toUndecodable() tells what is wrong", () => {
-  const message = "Cannot read VM a as Xen Orchestra shows it: memory: wanted Object";
+  const message = "Cannot read VM a in the answer of Xen Orchestra: memory: wanted Object";
   expect(toUndecodable("a", "memory: wanted Object")).toEqual({
     kind: "unknown",
     reason: "undecodable",

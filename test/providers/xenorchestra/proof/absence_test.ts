@@ -646,7 +646,7 @@ describe("proveAbsence() while another pool is lost", () => {
 
   test.each<[string, Partial<AbsenceQuestion>, string]>([
     ["nobody allowed it", { mayPartsBeLost: false }, "it may be in pool"],
-    ["the VM was never seen in its pool", { stay: undefined }, "nobody saw it leave"],
+    ["the VM was never seen in its pool", { stay: undefined }, "Landfall did not see when it left"],
     ["the VM left its pool too soon", { findShownMs: () => 500_000 }, "without a break"],
   ])("only a lost part speaks against it when %s", async (_title, over, words) => {
     expect(await ask(over)).toMatchObject({

@@ -33,14 +33,18 @@ describe("judgeConnections()", () => {
     ["names every pool that is shown", list(A, B), "clear"],
     ["names a pool twice", list(A, { ...A, id: "4" }, B), "clear"],
     ["has a connection that is disabled, too", list(A, B, OFF), "clear"],
-    ["is refused", "refused", "unreadable: … the user may not read them"],
+    ["is refused", "refused", "unreadable: … the user has no right to read it"],
     ["is missing", "missing", "unreadable: … this server has no such list"],
     ["is empty", list(), "unreadable: … it is empty"],
-    ["lacks a pool", list(B), "unreadable: … none is shown to pool Paris, although the pool is"],
+    [
+      "lacks a pool",
+      list(B),
+      "unreadable: … it shows no connection to pool Paris, although Xen Orchestra shows the pool",
+    ],
     [
       "has nothing but a disabled one",
       list(OFF),
-      "unreadable: … none is shown to pool Paris, although",
+      "unreadable: … it shows no connection to pool Paris, although",
     ],
     [
       "has one that is not up",
@@ -60,17 +64,17 @@ describe("judgeConnections()", () => {
     [
       "has one that is disabled, of a pool that is shown",
       list(A, B, { ...OFF, poolId: "b" }),
-      'doubtful: the connection "three" is disabled, but its pool is shown',
+      'doubtful: the connection "three" is disabled, but Xen Orchestra shows its pool',
     ],
     [
       "has one that cannot be read",
       { objects: [A, B], undecodable: new Map([["3", "enabled: wanted boolean"]]) },
-      "doubtful: one of the connections to pools cannot be read: enabled: wanted boolean",
+      "doubtful: Landfall cannot read one of the connections to pools: enabled: wanted boolean",
     ],
   ];
 
   test.each(cases)("judges a list that %s", (_title, servers, expected) => {
-    const full = expected.replace("…", "the list of connections to pools is not known:");
+    const full = expected.replace("…", "Landfall cannot read the list of connections to pools:");
     expect(judge(servers)).toStartWith(full);
   });
 

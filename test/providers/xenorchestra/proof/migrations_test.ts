@@ -156,7 +156,7 @@ describe("a VM in neither of two pools that are well", () => {
     await observe();
     cloud.state.removeVm(vmId);
     await observe();
-    const message = expect.stringContaining("being migrated when it was shown last");
+    const message = expect.stringContaining("migrating when it was last listed");
     expect(provider.findInstance(inventory, node)).toMatchObject({ message });
     const before = cloud.requests.total;
     expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ message });

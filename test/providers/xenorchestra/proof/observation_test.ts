@@ -51,21 +51,27 @@ describe("judgeUnlisted()", () => {
   };
 
   test.each<[string, string[], Partial<Inventory>, UnknownReason, string, boolean?]>([
-    ["its pool answered in full", ["a"], {}, "notListed", "proves nothing"],
-    ["all its pools answered in full", ["a", "c"], {}, "notListed", "proves nothing"],
+    ["its pool answered in full", ["a"], {}, "notListed", "does not prove that it is gone"],
+    [
+      "all its pools answered in full",
+      ["a", "c"],
+      {},
+      "notListed",
+      "does not prove that it is gone",
+    ],
     [
       "a pool is lost",
       ["a", "b"],
       {},
       "notCovered",
-      "pool pool-b is not shown in full: it is away; if the pool was removed for good",
+      "in pool pool-b: it is away; if the pool was removed for good",
     ],
     [
       "a pool was never seen",
       ["a", "x"],
       {},
       "notCovered",
-      "pool x is not shown in full: it was not shown since",
+      "in pool x: Xen Orchestra has not shown the pool since",
     ],
     ["no pool is known", [], {}, "notCovered", "names no pool"],
     [
@@ -75,7 +81,7 @@ describe("judgeUnlisted()", () => {
       "notCovered",
       "make the user an administrator",
     ],
-    ["it was not asked for", ["a"], { lookedFor: new Set() }, "noInventory", "not asked for"],
+    ["it was not asked for", ["a"], { lookedFor: new Set() }, "noInventory", "did not include it"],
     [
       "a VM cannot be read, not even its ID",
       ["a"],
@@ -88,15 +94,15 @@ describe("judgeUnlisted()", () => {
       ["a"],
       { undecodable: new Map([[POOL_LYON, "tags: wanted array"]]) },
       "notListed",
-      "proves nothing",
+      "does not prove that it is gone",
     ],
-    ["it was being migrated", ["a"], {}, "notCovered", "but it was being migrated", true],
+    ["it was being migrated", ["a"], {}, "notCovered", "it was migrating", true],
     [
       "so, and a pool is lost",
       ["a", "b"],
       {},
       "notCovered",
-      "pool pool-b is not shown in full: it is away; if the pool was removed for good",
+      "in pool pool-b: it is away; if the pool was removed for good",
       true,
     ],
   ])("when %s", (_title, poolIds, over, reason, words, isMoving = false) => {
@@ -121,7 +127,7 @@ describe("judgeUnlisted()", () => {
     expect(judgeUnlisted({ ...QUESTION, inventory, poolIds: ["c"], removed })).toMatchObject({
       reason: "notCovered",
       message: expect.stringMatching(
-        /pool Paris .* was removed from Xen Orchestra.*delete the Node/,
+        /pool Paris: .* was removed from Xen Orchestra.*delete the Node/,
       ),
     });
   });

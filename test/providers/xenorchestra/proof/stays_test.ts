@@ -158,8 +158,8 @@ describe("doubtStay()", () => {
       undefined,
     ],
     ["was too short itself", { ...STAY, sinceMs: untilMs - STAY_MS + 1 }, 0, "without a break"],
-    ["ended while it was on its way", { ...STAY, isMoving: true }, 0, "migrated"],
-    ["is not known", undefined, 0, "nobody saw it"],
+    ["ended while it was on its way", { ...STAY, isMoving: true }, 0, "migrating"],
+    ["is not known", undefined, 0, "Landfall did not see when it left"],
     ["is of a time before anything", STAY, Infinity, "2m30s"],
   ])("a stay that %s", (_title, stay, shownMs, expected) => {
     const doubt = doubtStay(stay, shownMs);

@@ -53,9 +53,7 @@ describe("a Node that was never matched", () => {
     "gets no halted VM by %s",
     (matchedBy) => {
       const said = judge("stopped", matchedBy, COMPLETE);
-      expect(said).toStartWith(
-        "notCovered: VM vm is shown in pool Lyon as stopped, but the kubelet",
-      );
+      expect(said).toStartWith("notCovered: VM vm in pool Lyon is stopped, but the kubelet");
       expect(said).toContain("may be a copy; if it is the Node's VM, start it, or wait");
       expect(judge("running", matchedBy, COMPLETE)).toBe("present");
       expect(judge("unknown", matchedBy, COMPLETE)).toBe("present");
@@ -64,10 +62,8 @@ describe("a Node that was never matched", () => {
 
   test("gets no VM by its byte-swapped UUID while a pool that was shown is lost", () => {
     const said = judge("running", "swappedSystemUuid", LOST);
-    expect(said).toStartWith("notCovered: VM vm is shown, whose UUID is that of the Node");
-    expect(said).toContain(
-      "but VM vm itself may be in pool Paris: it is away; reconnect that pool",
-    );
+    expect(said).toStartWith("notCovered: Cannot choose a VM: VM vm has the Node's system UUID");
+    expect(said).toContain("but VM vm may be in pool Paris: it is away; reconnect that pool");
     expect(judge("running", "systemUuid", LOST)).toBe("present");
     const named: Coverage = { ...LOST, isOnlyNamed: true };
     expect(judge("running", "swappedSystemUuid", named)).toBe("present");
@@ -141,9 +137,13 @@ describe("a VM that is shown in another pool than the known one", () => {
   ]);
   const cases: [InstanceState, string | undefined, string][] = [
     ["stopped", "here", "present"],
-    ["stopped", "lost", "last known in pool Paris, which is not shown in full: it is away"],
-    ["stopped", "never", "last known in pool never, which is not shown in full: it was not shown"],
-    ["unknown", "lost", "last known in pool Paris"],
+    ["stopped", "lost", "last in pool Paris, which is not shown in full: it is away"],
+    [
+      "stopped",
+      "never",
+      "last in pool never, which is not shown in full: Xen Orchestra has not shown the pool",
+    ],
+    ["unknown", "lost", "last in pool Paris"],
     ["running", "lost", "present"],
     ["running", "never", "present"],
     ["stopped", undefined, "present"],

@@ -121,7 +121,7 @@ describe("toMinted()", () => {
     "refuses %j, which no header could carry, without showing it",
     (id) => {
       const error = (): unknown => toMinted(json({ token: { id } }));
-      expect(error).toThrow("Xen Orchestra gave a token that cannot be used");
+      expect(error).toThrow("Xen Orchestra gave an unusable token");
       expect(error).not.toThrow(/gehe/);
     },
   );

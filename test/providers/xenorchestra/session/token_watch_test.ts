@@ -87,13 +87,10 @@ describe("TokenWatch", () => {
         await deps.clock.advance(DAY_MS / 4);
       }
     }
-    const advice = "make a new one and put it into token or XOA_TOKEN";
-    const about = "The token of Xen Orchestra is good until 2026-01-16";
-    expect(notices).toEqual([
-      `${about}: 13 days from now; ${advice}`,
-      `${about}: 12 days from now; ${advice}`,
-    ]);
-    const warnings = lines.filter((line) => line.includes("end soon"));
+    const advice = "create a new one and set token or XOA_TOKEN";
+    const about = "The token for Xen Orchestra expires on 2026-01-16";
+    expect(notices).toEqual([`${about}, in 13 days; ${advice}`, `${about}, in 12 days; ${advice}`]);
+    const warnings = lines.filter((line) => line.includes("expire soon"));
     expect(warnings).toHaveLength(2);
     expect(warnings[0]).toContain("2026-01-16T00:00:10.000Z");
   });
@@ -177,13 +174,16 @@ describe("TokenWatch", () => {
 
 describe("describeTokenEnd()", () => {
   test.each([
-    [14, false, "14 days from now"],
-    [13.9, true, "13 days from now"],
-    [1.5, true, "1 day from now"],
-    [0.5, true, "less than a day from now"],
+    [14, false, "in 14 days"],
+    [13.9, true, "in 13 days"],
+    [1.5, true, "in 1 day"],
+    [0.5, true, "in less than a day"],
   ])("calls %p days soon: %p", (days, isSoon, words) => {
     const described = describeTokenEnd("tokenFile", days * DAY_MS, 0);
-    expect(described).toMatchObject({ isSoon, advice: "make a new one and put it into tokenFile" });
+    expect(described).toMatchObject({
+      isSoon,
+      advice: "create a new one and write it into tokenFile",
+    });
     expect(described.message).toContain(words);
   });
 });

@@ -200,7 +200,7 @@ describe("MintedToken", () => {
   test("refuse() leads to a new token, but not at once", async () => {
     await source.read(signal);
     expect(await source.refuse("t1")).toBe(false);
-    await expect(source.read(signal)).rejects.toThrow("refuses the token that it just gave");
+    await expect(source.read(signal)).rejects.toThrow("refuses the token that it just issued");
     await clock.advance(2_500);
     expect(await source.read(signal)).toBe("t2");
     expect(await source.refuse("t1")).toBe(true);

@@ -36,7 +36,7 @@ describe("describeSettings()", () => {
       default: "30s",
     });
     const refresh = settings.find(({ path }) => path === "refreshInterval");
-    expect(refresh?.description).toContain("three requests, five with `addresses.network`");
+    expect(refresh?.description).toContain("three requests, or five with `addresses.network`");
     expect(settings.flatMap(({ variable = [] }) => variable)).toEqual([
       "XOA_URL",
       "XOA_INSECURE",

@@ -124,12 +124,12 @@ describe("parseXenOrchestraConfig()", () => {
 
   test("describes username as it treats it", () => {
     const { description } = describeSettings().find(({ path }) => path === "username") ?? {};
-    expect(description).toContain("One of the two beside a token is ignored, both are an error.");
+    expect(description).toContain("one of the two is ignored, and both are an error.");
   });
 
   test.each([
-    [{ url: FILE.url, username: "u" }, "password", "required beside username"],
-    [{ url: FILE.url, password: "s3cret" }, "username", "required beside password"],
+    [{ url: FILE.url, username: "u" }, "password", "required with username"],
+    [{ url: FILE.url, password: "s3cret" }, "username", "required with password"],
     [{ ...FILE, url: "https://u:s3cret@xoa" }, "url", "holds a user or password"],
     [{ ...FILE, url: "https://xoa?a=s3cret" }, "url", "holds a query"],
     [{ ...FILE, token: "s3cr\u00e9t" }, "token", "not ASCII"],

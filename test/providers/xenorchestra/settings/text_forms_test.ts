@@ -39,11 +39,11 @@ describe("explainUrl()", () => {
     ["WS://xo", "is of a WebSocket: write http:// instead of ws://"],
     ["ftp://xo", "such as https://"],
     ["https://", "such as https://"],
-    ["https://xo/v6", "leave out /v6"],
-    ["https://xo/v6/", "leave out /v6"],
-    ["https://xo/v5", "leave out /v5"],
-    ["https://xo/sub/v6/pool/s3cret", "leave out /v6"],
-    ["https://xo/v6/#/pool/s3cret", "leave out /v6"],
+    ["https://xo/v6", "remove /v6"],
+    ["https://xo/v6/", "remove /v6"],
+    ["https://xo/v5", "remove /v5"],
+    ["https://xo/sub/v6/pool/s3cret", "remove /v6"],
+    ["https://xo/v6/#/pool/s3cret", "remove /v6"],
     ["https://user:s3cret@xo", "holds a user or password"],
     ["https://s3cret@xo", "holds a user or password"],
     ["https://:s3cret@xo", "holds a user or password"],
@@ -93,11 +93,11 @@ describe("explainToken()", () => {
 
 describe("explainOddToken()", () => {
   test.each([
-    ["/etc/landfall/token", "looks like a path: the file of a token is named by tokenFile"],
-    ["./token", "looks like a path: the file of a token is named by tokenFile"],
-    ["../token", "looks like a path: the file of a token is named by tokenFile"],
-    ["$XOA_TOKEN", "looks like a variable that nothing has replaced"],
-    ["${XOA_TOKEN}", "looks like a variable that nothing has replaced"],
+    ["/etc/landfall/token", "looks like a path: name the file of a token in tokenFile"],
+    ["./token", "looks like a path: name the file of a token in tokenFile"],
+    ["../token", "looks like a path: name the file of a token in tokenFile"],
+    ["$XOA_TOKEN", "looks like a variable that was not replaced"],
+    ["${XOA_TOKEN}", "looks like a variable that was not replaced"],
   ])("says of %s what it looks like", (token, what) => {
     expect(explainOddToken(token)).toBe(what);
   });
