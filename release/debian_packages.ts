@@ -53,7 +53,7 @@ export async function downloadPackages(
     }
     await writeFile(join(state, "sources.list"), `${SOURCES.join("\n")}\n`);
     await writeFile(join(state, "status"), "");
-    // Settings of its own: the packages of this machine stay as they are.
+    // Separate settings, so that apt-get does not touch the packages of this machine.
     const options = [
       `APT::Architecture=${architecture}`,
       `APT::Architectures::=${architecture}`,

@@ -31,13 +31,18 @@ const FOREIGN_FLAGS = {
     "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs " +
     "field-manager field-selector force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
     "namespace non-resource-url replicas server server-side serviceaccount show-managed-fields user verb",
+  cosign:
+    "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
+  gpg: "armor detach-sign verify",
   helm: "force-conflicts install no-hooks reuse-values set take-ownership values version",
+  sha256sum: "check strict",
+  skopeo: "all preserve-digests",
   systemctl: "now",
   curl: "cookie data fail header location output request show-error silent user",
   buildah: "build-arg digestfile platform tag",
   docker: "file format output",
   k3s: "disable-cloud-controller kubelet-arg",
-  "npm run": "minutes only quick seed",
+  "npm run": "minutes only packages quick seed",
 } as const;
 /** Words in the form of reasons that are other things' names. */
 const OTHER_WORDS = new Set([
@@ -68,6 +73,7 @@ for (const folder of [
   "docs/reference",
   "docs/contributing",
   "deploy/systemd",
+  "release",
 ]) {
   const names = await readdir(join(ROOT, folder)).catch(() => []);
   for (const name of names.filter((one) => one.endsWith(".md"))) {
