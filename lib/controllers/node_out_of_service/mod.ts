@@ -89,7 +89,13 @@ export class NodeOutOfServiceController {
     this.#options = options;
     const attachments = new Attachments(options.attachments);
     const settings = this.#toSettings(options.settings);
-    const watch = new OutOfServiceWatch({ context, provenOff, settings, findDeletion });
+    const watch = new OutOfServiceWatch({
+      context,
+      provenOff,
+      settings,
+      findDeletion,
+      attachments,
+    });
     const gate = new VersionGate(context);
     const setter = new TaintSetter({ ...context, watch, provenOff, gate });
     const returns = new Returns(context.clock, attachments);

@@ -19,6 +19,7 @@ import { toSighting } from "../fleet/fleet_member.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { toIdentity } from "../identity.ts";
 import { findRecord } from "../fleet/out_of_service.ts";
+import type { Attachments } from "./attachments.ts";
 import { mayBeTainted, type OutOfServiceVerdict } from "./plan.ts";
 
 /** What an {@linkcode OutOfServiceWatch} works with. */
@@ -28,6 +29,7 @@ export interface OutOfServiceWatchOptions {
   readonly settings: OutOfServiceSettings;
   /** The settings of deletions as they are now: the absence of a machine is judged by them, and the limit is one. */
   readonly findDeletion: () => DeletionSettings;
+  readonly attachments: Attachments;
 }
 
 /** An inventory that is older says nothing of what is true now. */
@@ -53,7 +55,11 @@ export class OutOfServiceWatch {
   readonly #findDeletion: () => DeletionSettings;
   #deletion: DeletionSettings;
 
-  constructor({ context, provenOff, settings, findDeletion }: OutOfServiceWatchOptions) {
+  readonly #attachments: Attachments;
+
+  constructor(options: OutOfServiceWatchOptions) {
+    const { context, provenOff, settings, findDeletion, attachments } = options;
+    this.#attachments = attachments;
     // A deletion waits for the taint, not the taint for itself.
     const { holds: _, ...own } = context;
     this.#context = own;
@@ -124,6 +130,9 @@ export class OutOfServiceWatch {
   }
 
   #judgeAbsence(node: Node): OutOfServiceVerdict {
+    // The deletion of the Node does all that is left to do.
+    const isFree = this.#attachments.list(node.metadata.name)?.size === 0;
+    if (isFree && this.#deletion.enabled) return KEEP;
     const verdict = this.#fleet.judge(node);
     if (verdict.kind === "confirm") return { kind: "confirm", why: "gone" };
     if (verdict.kind !== "blocked") return verdict;

@@ -22,8 +22,23 @@ describe("the out-of-service controller", () => {
     expect(rig.provider.powerReads).toBe(1);
   });
 
+  test("leaves a Node whose machine is gone and has no volumes to its deletion", async () => {
+    await using rig = await startOutOfService();
+    rig.loseMachines("n1");
+    rig.server.setReady("n1", "Unknown");
+    expect(await rig.until(() => rig.isTainted("n1"), 5 * MINUTE_MS)).toBe(false);
+  });
+
+  test("taints the same Node where Nodes are not deleted", async () => {
+    await using rig = await startOutOfService({ deletion: { enabled: false } });
+    rig.loseMachines("n1");
+    rig.server.setReady("n1", "Unknown");
+    expect(await rig.until(() => rig.isTainted("n1"), 3 * MINUTE_MS)).toBe(true);
+  });
+
   test("taints a Node whose machine is proven gone, as soon as it could be deleted", async () => {
     await using rig = await startOutOfService();
+    rig.attach("a", "n1");
     rig.loseMachines("n1");
     rig.server.setReady("n1", "Unknown");
     expect(await rig.until(() => rig.isTainted("n1"), 3 * MINUTE_MS)).toBe(true);
