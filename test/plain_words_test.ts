@@ -42,7 +42,18 @@ const AVOIDED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Folders and files that keep to the list. */
-const PLAIN: readonly string[] = ["README.md", "lib/http", "lib/kube", "lib/providers"];
+const PLAIN: readonly string[] = [
+  "README.md",
+  "bench",
+  "lib/cloud",
+  "lib/cloud_http",
+  "lib/config",
+  "lib/http",
+  "lib/kube",
+  "lib/providers",
+  "lib/simulator",
+  "main.ts",
+];
 
 /** What still has to be rewritten. It must become empty. */
 const STILL_TO_DO: readonly string[] = [
@@ -51,14 +62,10 @@ const STILL_TO_DO: readonly string[] = [
   "docs",
   "lib/app",
   "lib/cli",
-  "lib/cloud",
-  "lib/cloud_http",
-  "lib/config",
   "lib/controllers",
   "lib/core",
   "lib/engine",
   "lib/host",
-  "lib/simulator",
 ];
 
 const TEXT = /\.(css|json|md|service|sh|tpl|tsx?|txt|ya?ml)$/;

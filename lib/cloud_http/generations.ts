@@ -43,7 +43,7 @@ export class Generations<T> {
   }
 
   /**
-   * Runs a request, and runs it again if the thing was replaced meanwhile, whatever the result of the first.
+   * Runs a request, and runs it again if the thing was replaced meanwhile, even after a success or an error.
    *
    * @param work Gets a signal that aborts with `signal`, or when the thing is abandoned
    * @returns The answer, and the thing that gave it

@@ -56,7 +56,7 @@ const LOOK_MS = 10_000;
 const SETTLE_MS = 1_000;
 /** The same after others looked. Longer, so that others with the same pace always look first. */
 const LOOK_OF_OTHERS_MS = LOOK_MS + SETTLE_MS;
-/** A restart would fail with a refused change, so it is reported again. */
+/** A restart would fail with a refused change: report it again. */
 const REMIND_MS = 3_600_000;
 
 /** Follows the file until the signal aborts; then returns. A change is applied or refused within 20 s. */

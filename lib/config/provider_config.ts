@@ -124,7 +124,7 @@ function toConfig<S>(
   sections: SectionValues,
 ): ProviderConfig<S> {
   const { settings, issues, warnings } = parsed;
-  // A warning often names the cause of a problem, so it is reported with it.
+  // A warning often names the cause of a problem: report both.
   if (issues.length > 0) {
     throw new ConfigError([...issues, ...warnings.map((one) => ({ ...one, isWarning: true }))]);
   }

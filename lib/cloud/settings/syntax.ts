@@ -27,6 +27,6 @@ export interface ParsedText {
 export interface SettingSyntax {
   /** Its name for operators: `YAML`. */
   readonly name: string;
-  /** Reads a text. Never rejects, whatever the text. */
+  /** Reads any text. Never rejects. */
   parse(text: string): Promise<ParsedText>;
 }

@@ -1,5 +1,5 @@
 /**
- * Asks Xen Orchestra with one set of settings: for one inventory of all Nodes, and directly for the few it lacks.
+ * Reads Xen Orchestra with one set of settings: one inventory for all Nodes, and single VMs that it lacks.
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
@@ -34,24 +34,23 @@ import type { XenOrchestraSettings } from "./settings/config.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
 import { Lister, type Listing } from "./wire/lister.ts";
 
-/** What a {@linkcode Generation} is made of. */
+/** What a {@linkcode Generation} needs. */
 export interface GenerationOptions {
   readonly api: XenOrchestraApi;
   readonly settings: XenOrchestraSettings;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The memory of this Xen Orchestra, also from other settings. */
+  /** What is known about the same Xen Orchestra, also from other settings. */
   readonly memory: Memory;
-  /** Aborts when requests go to another server or as another user, and at the end. */
+  /** Aborts when requests go to another server or use another user, and at the end. */
   readonly signal: AbortSignal;
 }
 
-/** When an inventory was asked for, and for which VMs. */
+/** When an inventory was requested, and for which VMs. */
 type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
 
 /**
- * Requests to Xen Orchestra with one set of settings: inventories, and single VMs. The methods are those of
- * {@linkcode Provider}.
+ * Reads inventories and single VMs with one set of settings. The methods are those of {@linkcode Provider}.
  */
 export class Generation implements Pick<Provider, "listInventory" | "readInstance"> {
   readonly settings: XenOrchestraSettings;
@@ -185,7 +184,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     return inventory;
   }
 
-  /** Nothing changed but the time, and the Nodes that it was asked for. */
+  /** Nothing changed but the time, and the Nodes that it was requested for. */
   #takeAgain(asked: Asked): Inventory {
     assert(this.#last !== undefined, "nothing can be unchanged before the first list");
     const { instances, coverage, undecodable } = this.#last;
@@ -198,14 +197,10 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     for (const [id, { complete, name, reason }] of inventory.coverage) {
       const before = this.#shownPools.has(id);
       if (!complete && before && !surroundings.pools.has(id)) {
-        log.warn("Xen Orchestra does not show a pool in full", {
-          poolId: id,
-          poolName: name,
-          reason,
-        });
+        log.warn("Xen Orchestra no longer shows a pool", { poolId: id, poolName: name, reason });
       }
       if (complete && !before)
-        log.info("Xen Orchestra shows a pool in full", { poolId: id, poolName: name });
+        log.info("Xen Orchestra shows a pool", { poolId: id, poolName: name });
     }
     const { network } = settings.addresses;
     const isNew = this.#surroundings.networkIds?.size !== 0;

@@ -52,7 +52,7 @@ export class Memory {
   }
 
   /**
-   * Takes in an inventory.
+   * Records an inventory.
    *
    * @param options.copies VMs that may be copies of the Nodes' own VMs: they do not count as seen
    * @param options.answeredMs When the last answer to it came, in monotonic milliseconds
@@ -69,7 +69,7 @@ export class Memory {
     this.stays.note({ ...inventory, migrating, answeredMs });
   }
 
-  /** Takes in where a single read found a VM. */
+  /** Records where a single read found a VM. */
   noteRead(vmId: string, poolId: string): void {
     this.lastSeen.note(vmId, poolId);
     this.stays.forget(vmId);

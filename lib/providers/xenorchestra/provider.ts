@@ -35,7 +35,7 @@ import { judgeShown, toQuestion } from "./proof/whereabouts.ts";
 import type { Session } from "./session/session.ts";
 import type { TokenWatch } from "./session/token_watch.ts";
 
-/** What a {@linkcode XenOrchestraProvider} is made of. */
+/** What a {@linkcode XenOrchestraProvider} needs. */
 export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
   readonly events: Pick<ChangeFeed, "run">;
   readonly session: Pick<
@@ -48,7 +48,8 @@ export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
 }
 
 /**
- * See {@linkcode Provider}. It asks with a {@linkcode Generation}, and replaces it when the settings change.
+ * See {@linkcode Provider}. A {@linkcode Generation} sends its requests; another one replaces it when the settings
+ * change.
  *
  * Guarantees: those of {@linkcode Generations}, so there is no direct answer before the first inventory under new
  * settings. The memory that keeps Nodes safe is kept for the same `url`, and starts empty with another one.
@@ -82,9 +83,9 @@ export class XenOrchestraProvider implements Provider, Changes {
   }
 
   /**
-   * Uses other settings from now on.
+   * Uses new settings from now on.
    *
-   * @throws {ConfigError} when a file that they name cannot be used; the old ones stay
+   * @throws {ConfigError} when a file that they name cannot be used; the old settings stay in use
    * @returns Whether `url` is what it was
    */
   reconfigure(settings: XenOrchestraSettings): "sameCloud" | "otherCloud" {

@@ -174,7 +174,7 @@ export function toController(host: XoRecord): XoRecord {
   const poolId = String(host["$pool"]);
   const id = String(host["controlDomain"]);
   const name = `Control domain on host: ${String(host["name_label"])}`;
-  // It runs without guest tools, so it is shown as a machine that has none.
+  // It runs without guest tools, like a machine that has none.
   const vm = toVm({ name, id, poolId, power: "Halted", cpus: 4 });
   const running = { power_state: "Running", $container: host.id, startTime: BOOTED_AT_S };
   return { ...vm, ...running, id, xenTools: false, type: "VM-controller" };

@@ -129,7 +129,7 @@ describe("reconfigure()", () => {
     xenOrchestra.reconfigure?.(made, toSettings(here.url, { token: "other" }));
     await made.listInventory([NODE], signal);
     expect(lines).toEqual([
-      expect.stringMatching(`does not show a pool in full poolId=${POOL_LYON}`),
+      expect.stringMatching(`no longer shows a pool poolId=${POOL_LYON}`),
     ]);
   });
 

@@ -15,7 +15,7 @@ import type { Server } from "../wire/schema.ts";
 const GONE_MS = 600_000;
 /** How often the list is read while a pool is lost. */
 const LOST_INTERVAL_MS = 60_000;
-/** How often it is read when the last read failed or told too little, and while a pool is removed. */
+/** How often it is read when the last read failed or said too little, and while a pool is removed. */
 const SLOW_INTERVAL_MS = 600_000;
 const POOLS_MAX = 256;
 /** Most entries to remember for one pool: the newest. */
@@ -72,7 +72,7 @@ export class ConnectionHistory {
 
   /**
    * Whether it is time to read the list: at once for a pool that is shown for the first time, once a minute while a
-   * pool is lost whose connection is known, every ten minutes while the list cannot be read or tells too little, and
+   * pool is lost whose connection is known, every ten minutes while the list cannot be read or says too little, and
    * never again while all is well.
    */
   isDue(pools: Pools, nowMs: number): boolean {
@@ -87,7 +87,7 @@ export class ConnectionHistory {
   }
 
   /**
-   * Takes in the list. What is gone counts only while the list names a connection for each pool that is shown, and
+   * Records the list. What is gone counts only while the list names a connection for each pool that is shown, and
    * every entry names its pool: any other read starts the ten minutes again. An entry that leads to another pool now is
    * gone for its old one.
    *
@@ -103,7 +103,7 @@ export class ConnectionHistory {
       if (typeof servers !== "string") this.#learn(servers.objects);
       return;
     }
-    // Entries that were replaced or lead elsewhere now are forgotten.
+    // Entries that were replaced, or now lead to another pool, are forgotten.
     for (const poolId of shown) this.#entries.delete(poolId);
     this.#learn(servers.objects);
     const gone = new Map(this.#gone);
@@ -116,25 +116,25 @@ export class ConnectionHistory {
     }
   }
 
-  /** Takes in that there was no answer: what is gone counts from the start. */
+  /** Records that there was no answer: what is gone counts from the start. */
   noteUnanswered(askedMs: number): void {
     this.#readMs = askedMs;
     this.#isUnanswered = true;
     this.#gone.clear();
   }
 
-  /** Takes in that another user reads from now on: what is gone counts from the start. */
+  /** Records that another user reads from now on: what is gone counts from the start. */
   noteOtherReader(): void {
     this.#isUnanswered = false;
     this.#gone.clear();
   }
 
-  /** Takes in which pools an inventory shows: their connections are not gone, even if an older list says so. */
+  /** Records which pools an inventory shows: their connections are not gone, even if an older list says so. */
   noteShown(pools: Pools): void {
     for (const poolId of listShown(pools)) this.#gone.delete(poolId);
   }
 
-  /** Takes in that a pool is there after all. */
+  /** Records that a pool is there after all. */
   noteThere(poolId: string): void {
     this.#gone.delete(poolId);
   }

@@ -8,7 +8,7 @@ import type { Logger } from "../../../core/log.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import type { Memory } from "../memory.ts";
 
-/** What a {@linkcode ConnectionWatch} works with. */
+/** What a {@linkcode ConnectionWatch} needs. */
 export interface ConnectionWatchOptions {
   readonly api: Pick<XenOrchestraApi, "listServers" | "readPool">;
   readonly memory: Memory;
@@ -58,7 +58,7 @@ export class ConnectionWatch {
     const { connections } = memory;
     const before = new Set(connections.removedPools);
     const servers = await api.listServers(signal);
-    // Pools may have come back while the list was on its way.
+    // Pools may have come back while the list was being read.
     connections.note(servers, this.#coverage, { askedMs, answeredMs: clock.monotonic() });
     for (const poolId of connections.gonePools) {
       // A pool that the user may no longer see looks removed in every list, but a direct read of it is refused.

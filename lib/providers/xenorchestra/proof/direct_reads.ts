@@ -1,5 +1,5 @@
 /**
- * Direct questions about one Node, for the few that an inventory lacks, and before one is deleted.
+ * Direct reads for one Node: for the few Nodes that an inventory lacks, and before a Node is deleted.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -24,7 +24,7 @@ import {
 } from "../model/presence.ts";
 import { findSuspect, judgeShown, type KnownIdentity, toQuestion } from "./whereabouts.ts";
 
-/** What {@linkcode DirectReads} asks with. */
+/** What {@linkcode DirectReads} needs. */
 export interface DirectReadsOptions {
   readonly api: XenOrchestraApi;
   readonly settings: InstanceSettings;
@@ -46,7 +46,7 @@ export class DirectReads {
     this.#options = options;
   }
 
-  /** Finds the VM of a Node, or proves that it is gone, or says why neither can be done. */
+  /** Finds the VM of a Node, or proves that it is gone, or says why it can do neither. */
   read(identity: KnownIdentity, known: Known, signal: AbortSignal): Promise<Presence> {
     return identity.kind === "providerId"
       ? this.#readByProviderId(identity, known, signal)
@@ -111,7 +111,7 @@ export class DirectReads {
     return toPresent(instance, matchedBy);
   }
 
-  /** The pool that a VM is known in may be lost since the inventory. */
+  /** The known pool of a VM may have been lost since the inventory. */
   async #judge(
     presence: Presence,
     identity: KnownIdentity,
@@ -127,7 +127,7 @@ export class DirectReads {
 }
 
 /**
- * An inventory that says which of these pools were lost while it was taken, or since. Asks once for each that it
+ * An inventory that says which of these pools were lost while it was taken, or since. Asks once for each pool that it
  * covers.
  *
  * @throws {CloudError} when there is no answer

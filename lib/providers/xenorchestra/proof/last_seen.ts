@@ -42,12 +42,12 @@ export class LastSeen {
     return instances.get(vmId)?.region;
   }
 
-  /** Takes in a VM that was read by itself. */
+  /** Records a VM that was read by itself. */
   note(vmId: string, poolId: string): void {
     remember(this.#apart, vmId, poolId, this.#sizeMax);
   }
 
-  /** Takes in a list. */
+  /** Records a list. */
   noteList(listed: Listed): void {
     const { instances, lookedFor, copies } = listed;
     const before = this.#listed.lookedFor;

@@ -35,7 +35,7 @@ export class Migrations {
   }
 
   /**
-   * Takes in a list. A VM that is shown without being migrated is forgotten.
+   * Records a list. A VM that is shown without being migrated is forgotten.
    *
    * @param atMs When the list was asked for, in monotonic milliseconds
    */
@@ -50,7 +50,7 @@ export class Migrations {
     this.#note(shown, atMs);
   }
 
-  /** Takes in some VMs, of all that a list would show. */
+  /** Records some VMs, of all that a list would show. */
   noteSome(vms: readonly Vm[], atMs: number): void {
     for (const vm of vms) {
       if (isMigrating(vm)) this.#since.add(vm.id);
@@ -66,7 +66,7 @@ export class Migrations {
   }
 
   /**
-   * Takes in that a list shows the same as the last one, even if single reads showed something else in between.
+   * Records that a list shows the same as the last one, even if single reads showed something else in between.
    *
    * @param listed Whether that list shows a VM, by its ID
    */

@@ -95,7 +95,7 @@ export class Stays {
     return this.#shownMs.get(poolId);
   }
 
-  /** Takes in an inventory. */
+  /** Records an inventory. */
   note(listed: Listed): void {
     const { observedAtMs, answeredMs, coverage, instances } = listed;
     this.#firstMs ??= answeredMs;
@@ -121,19 +121,19 @@ export class Stays {
     this.#last = listed;
   }
 
-  /** Takes in that there was no inventory: every series begins with the next. */
+  /** Records that there was no inventory: every series begins with the next. */
   noteFailure(): void {
     this.#sinceMs = Infinity;
   }
 
-  /** Takes in that a VM was shown, where it may be on its way, or elsewhere, or not listed. */
+  /** Records that a single read showed a VM, which may be migrating, in another pool, or missing from the list. */
   noteRead(vmId: string, { poolId, isMoving, atMs }: ReadVm): void {
     this.forget(vmId);
     const isKnown = this.#last?.instances.get(vmId)?.region === poolId;
     if (!isKnown || isMoving) this.#restart(vmId, atMs);
   }
 
-  /** Takes in that a VM is there that the last list lacks. */
+  /** Records that a VM is there that the last list lacks. */
   forget(vmId: string): void {
     this.#ended.delete(vmId);
   }

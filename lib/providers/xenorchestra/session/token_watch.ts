@@ -70,9 +70,8 @@ export class TokenWatch {
     this.#endsAt = options.metrics.gauge({
       name: "landfall_xenorchestra_token_expiry_timestamp_seconds",
       help:
-        "When the token for Xen Orchestra expires, in Unix seconds; absent when Xen Orchestra does " +
-        "not say, and with a " +
-        "password.",
+        "When the token for Xen Orchestra expires, in Unix seconds; absent if Xen Orchestra does not say, and with " +
+        "a password.",
     });
   }
 

@@ -24,7 +24,7 @@ export interface TokenSource {
    */
   read(signal: AbortSignal): Promise<string>;
   /**
-   * Takes in that Xen Orchestra refused a token.
+   * Records that Xen Orchestra refused a token.
    *
    * @returns Whether there may be another one, so that trying again makes sense
    */

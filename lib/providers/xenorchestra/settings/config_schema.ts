@@ -176,8 +176,7 @@ const SCHEMA = v.object(
       description:
         "UUIDs or names of the pools whose Nodes this Landfall manages, if another Landfall in the same cluster " +
         "manages the others. A name counts after Xen Orchestra has shown the pool, a UUID always. " +
-        "Landfall still reads " +
-        "every pool. Default: all pools.",
+        "Landfall still reads every pool. Default: all pools.",
     }),
   },
   "wanted settings (key: value)",

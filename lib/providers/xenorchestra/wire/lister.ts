@@ -7,7 +7,7 @@ import { byIds, type ListVersion, type VersionedList, type XenOrchestraApi } fro
 import { type Surroundings, toSurroundings } from "../model/inventory.ts";
 import type { Host, ListReply, Network, Pool, Vif, Vm } from "./schema.ts";
 
-/** What one round brought. */
+/** The result of one round. */
 export interface Listing {
   readonly vms: ListReply<Vm>;
   readonly surroundings: Surroundings;
@@ -38,7 +38,7 @@ export class Lister {
   #last: Round | undefined;
   #wholeAtMs = -Infinity;
 
-  /** @param network Name or UUID of the network whose addresses count, if only one does: asks for two lists more */
+  /** @param network Name or UUID of the network whose addresses count, if only one does: requests two more lists */
   constructor(api: XenOrchestraApi, clock: Clock, network: string | undefined) {
     this.#api = api;
     this.#clock = clock;
@@ -118,7 +118,7 @@ interface Around {
   readonly vifs: Vif;
 }
 
-/** Lists that were not sent again are the very same objects. */
+/** Lists that were not sent again are the same objects. */
 function isSame(after: Kept, before: Kept): boolean {
   return (
     after.hosts === before.hosts &&

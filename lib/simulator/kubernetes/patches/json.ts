@@ -52,7 +52,7 @@ export function without(object: JsonObject, key: string): JsonObject {
   return rest;
 }
 
-/** Whether two values are the same JSON, whatever the order of keys. */
+/** Whether two values are the same JSON, with keys in any order. */
 export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (isArray(left)) {
