@@ -19,9 +19,9 @@ export interface SizeSample {
 }
 
 /**
- * A Node that counts although its instance is shown. `pending`: the instance is off, so that the Node may be taken out
- * of service soon; counts for as long as that is so. `done`: Landfall took it out of service; counts as long as a
- * deletion does.
+ * A Node that counts although its instance is shown. `pending`: the instance is off, and Landfall may take the Node out
+ * of service soon; it counts while this lasts. `done`: Landfall took it out of service; it counts as long as a
+ * deletion.
  */
 export type OutOfService = "pending" | "done";
 
@@ -141,9 +141,9 @@ export function dropDeletions(
 }
 
 /**
- * Notes which Nodes are out of service, each from when it was first seen so.
+ * Records which Nodes are out of service, each since it was first seen in this state.
  *
- * @param untilMs Until when one counts that is out of service from now on
+ * @param untilMs Until when a Node counts that is out of service from now on
  * @returns `before` itself when nothing changed
  */
 export function noteOutOfService(

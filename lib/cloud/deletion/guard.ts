@@ -70,7 +70,7 @@ export interface FleetMember {
   /** Whether its condition Ready is `True`; false without that condition. */
   readonly isReady: boolean;
   readonly sighting: Sighting;
-  /** Whether it counts against the fleet limit beside that. @default {it does not} */
+  /** Whether it counts against the fleet limit although its instance is shown. @default {it does not} */
   readonly outOfService?: OutOfService;
 }
 

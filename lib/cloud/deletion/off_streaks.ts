@@ -9,16 +9,16 @@ import { extendStreak, judgeStreak, type Streak } from "./streak.ts";
 export interface OutOfServiceSettings {
   /** How many inventories in a row must show an instance as off; less than 1 counts as 1. */
   readonly confirmations: number;
-  /** Least time from the answer to the first of them until the question of the last, in milliseconds. */
+  /** Least time from the answer to the first of them until the request for the last, in milliseconds. */
   readonly graceMs: number;
 }
 
-/** What holds when nothing is configured. */
+/** The settings without a configuration. */
 export const DEFAULT_OUT_OF_SERVICE: OutOfServiceSettings = { confirmations: 2, graceMs: 30_000 };
 
-/** What is remembered; immutable. Grows with the instances that are off. */
+/** Everything that is remembered; immutable. Grows with the instances that are off. */
 export interface OffStreaks {
-  /** When the newest inventory that was looked at was asked for; `-Infinity` before the first. */
+  /** When the newest inventory that was looked at was requested; `-Infinity` before the first. */
   readonly observedAtMs: number;
   /** By the UID of the Node; `undefined` until an inventory that is newer than the end of the last streak. */
   readonly byUid: ReadonlyMap<string, Streak | undefined>;
@@ -31,15 +31,15 @@ export const NO_OFF_STREAKS: OffStreaks = { observedAtMs: -Infinity, byUid: new 
 export interface OffLook {
   /** UIDs of the Nodes that are not Ready and whose instances are shown as off. */
   readonly off: Iterable<string>;
-  /** When the inventory was asked for, in monotonic milliseconds. Absent without a good one: every streak ends. */
+  /** When the inventory was requested, in monotonic milliseconds. Absent without a good one: every streak ends. */
   readonly observedAtMs: number | undefined;
   /** When the look is taken, in monotonic milliseconds. */
   readonly nowMs: number;
 }
 
 /**
- * Takes in one look; as often as one likes. An inventory counts once, at the first look at it. A Node that is not among
- * `off` at any look starts from nothing.
+ * Records one look. May be called at any rate. An inventory counts once, at the first look at it. A Node that is not
+ * among `off` at any look starts again from zero.
  */
 export function observeOff(
   { observedAtMs: seenMs, byUid }: OffStreaks,
@@ -55,17 +55,17 @@ export function observeOff(
   return { observedAtMs: isNew ? observedAtMs : seenMs, byUid: next };
 }
 
-/** Starts all streaks from nothing, with the next newer inventory. */
+/** Ends all streaks; each starts again with the next newer inventory. */
 export function breakOffStreaks({ observedAtMs }: OffStreaks): OffStreaks {
   return { observedAtMs, byUid: new Map() };
 }
 
-/** Starts the streak of one Node from nothing, with the next newer inventory. */
+/** Ends the streak of one Node; it starts again with the next newer inventory. */
 export function breakOffStreak({ observedAtMs, byUid }: OffStreaks, uid: string): OffStreaks {
   return { observedAtMs, byUid: new Map([...byUid].filter(([other]) => other !== uid)) };
 }
 
-/** What the streak of a Node that is off still lacks, in words without full stop; nothing when it is long enough. */
+/** What the streak of a Node that is off still needs, without a full stop; nothing when it is long enough. */
 export function describeOffWait(
   { byUid }: OffStreaks,
   uid: string,
@@ -79,7 +79,7 @@ export function describeOffWait(
     return `Its instance was shown as off in ${waiting.observations} of ${wanted} inventories in a row`;
   }
   const { firstMs = 0, lastMs = 0 } = streak ?? {};
-  // Rounded down, so that it never looks as if it were over.
+  // Rounded down, so that the wait never looks finished before it is.
   const offMs = Math.floor((lastMs - firstMs) / 1_000) * 1_000;
   return `Its instance has been off for ${formatDuration(offMs)} of ${formatDuration(graceMs)}`;
 }

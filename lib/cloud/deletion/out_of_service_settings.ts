@@ -1,5 +1,5 @@
 /**
- * The section `outOfService`: what must be so before a Node is taken out of service because its machine is off.
+ * The section `outOfService`: the conditions under which a Node is taken out of service because its machine is off.
  * @module
  */
 import { duration, setting, wholeNumber } from "../settings/schema.ts";
@@ -15,8 +15,8 @@ export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSecti
   docs: {
     title: "When a Node is taken out of service",
     text: [
-      "They count while `cloud-node-out-of-service` runs, which `--controllers` must name. The limit of the fleet is",
-      "that of `deletion`. [What the controller does](../explanation/out-of-service.md) has the rest.",
+      "They apply while `cloud-node-out-of-service` runs, which `--controllers` must name. The fleet limit is",
+      "that of `deletion`. See [what the controller does](../explanation/out-of-service.md).",
     ].join("\n"),
   },
   entries: {
@@ -24,14 +24,14 @@ export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSecti
       type: "duration, `0s` to `24h`",
       default: "30s",
       description:
-        "How long a machine must be shown as off. `--node-out-of-service-grace-period` counts instead if it is longer.",
+        "How long the cloud must show a machine as off. A longer `--node-out-of-service-grace-period` wins.",
     }),
     confirmations: setting(wholeNumber(1, CONFIRMATIONS_MAX), {
       type: `whole number, 1 to ${CONFIRMATIONS_MAX}`,
       default: "2",
       description:
-        "How many complete inventories in a row must show it as off. One that fails, is incomplete or shows anything " +
-        "else starts the count again.",
+        "How many complete inventories in a row must show it as off. The count starts again after an inventory that " +
+        "fails, is incomplete or shows any other state.",
     }),
   },
   toSettings: (written) => ({
@@ -46,11 +46,11 @@ function listUnwise({ graceMs, confirmations }: OutOfServiceSettings): SectionWa
   const warnings: SectionWarning[] = [];
   if (graceMs < DEFAULT_OUT_OF_SERVICE.graceMs) {
     const least = DEFAULT_OUT_OF_SERVICE.graceMs / 1_000;
-    warnings.push({ key: "graceDuration", message: `less than ${least}s is unwise: ${why}` });
+    warnings.push({ key: "graceDuration", message: `less than ${least}s is not safe: ${why}` });
   }
   if (confirmations < DEFAULT_OUT_OF_SERVICE.confirmations) {
     const least = DEFAULT_OUT_OF_SERVICE.confirmations;
-    warnings.push({ key: "confirmations", message: `fewer than ${least} are unwise: ${why}` });
+    warnings.push({ key: "confirmations", message: `fewer than ${least} are not safe: ${why}` });
   }
   return warnings;
 }

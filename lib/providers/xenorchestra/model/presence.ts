@@ -10,8 +10,8 @@ import { NO_POOL_ADVICE } from "../rights.ts";
 /** A UUID with its first three groups reversed, as some firmware reports it. */
 const SWAPPED = "the same UUID in the byte order that some firmware reports";
 
-/** What is said of a direct question when there was no inventory by the settings in use. */
-export const TOO_EARLY = "No inventory was taken yet since the settings changed";
+/** The answer to a direct read before the first inventory with the settings in use. */
+export const TOO_EARLY = "Waiting for the first inventory since the settings changed";
 
 /** It is there. */
 export function toPresent(

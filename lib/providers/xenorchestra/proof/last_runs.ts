@@ -1,8 +1,8 @@
 /**
- * Where this process saw each VM run last, and when it last saw it being migrated.
+ * Where this process last saw each VM run, and when it last saw it migrating.
  *
  * A VM that is shown as halted is off only if it is the VM that ran: not a copy in another pool, and not a VM whose
- * host is gone, because then no server saw it stop.
+ * host is gone, because then its stop is not proven.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -15,19 +15,19 @@ export interface Run {
   readonly hostId: string | undefined;
 }
 
-/** For how long after a migration a VM that is shown as halted may be what the migration left behind. */
+/** For how long after a migration a VM that is shown as halted may be a remainder of the migration. */
 const MIGRATION_DOUBT_MS = 600_000;
 
 const NO_INSTANCES: Inventory["instances"] = new Map();
 
 /**
- * Remembers VMs. Only memory: no clock. Of a VM that runs, the last list is kept anyway; only those that stopped since
- * cost memory, at most so many.
+ * Remembers VMs. Only memory: no clock. The last list is kept anyway, so only VMs that stopped since then use memory,
+ * up to a maximum.
  */
 export class LastRuns {
   readonly #sizeMax: number;
   #listed = NO_INSTANCES;
-  /** Of the VMs that the last list does not show running, and of those that were read by themselves since. */
+  /** For the VMs that the last list does not show running, and those that single reads showed since. */
   readonly #apart = new Map<string, Run>();
   /** In monotonic milliseconds. */
   readonly #migratedMs = new Map<string, number>();
@@ -37,36 +37,36 @@ export class LastRuns {
     this.#sizeMax = sizeMax;
   }
 
-  /** Where a VM ran last; `undefined` if this process never saw it run. */
+  /** Where a VM last ran; `undefined` if this process never saw it run. */
   find(vmId: string): Run | undefined {
     return this.#apart.get(vmId) ?? toRun(this.#listed.get(vmId));
   }
 
-  /** Whether a VM was being migrated not long ago, in monotonic milliseconds. */
+  /** Whether a VM was migrating not long ago, in monotonic milliseconds. */
   wasMigrated(vmId: string, nowMs: number): boolean {
     const atMs = this.#migratedMs.get(vmId);
     return atMs !== undefined && nowMs - atMs < MIGRATION_DOUBT_MS;
   }
 
-  /** Takes in a list. */
+  /** Records a list. */
   noteList(instances: Inventory["instances"]): void {
     if (instances === this.#listed) return;
     for (const [id, before] of this.#listed) {
       const run = toRun(before);
-      // What was read by itself since is newer.
+      // Single reads since then are newer.
       if (run && !this.#apart.has(id) && !toRun(instances.get(id))) this.#note(id, run);
     }
     for (const id of this.#apart.keys()) if (toRun(instances.get(id))) this.#apart.delete(id);
     this.#listed = instances;
   }
 
-  /** Takes in a VM that was read by itself. */
+  /** Records a VM that was read by itself. */
   noteRead(instance: Instance): void {
     const run = toRun(instance);
     if (run) this.#note(instance.id, run);
   }
 
-  /** Takes in VMs that were shown being migrated. */
+  /** Records VMs that were shown migrating. */
   noteMigrating(vmIds: Iterable<string>, atMs: number): void {
     for (const id of vmIds) remember(this.#migratedMs, id, atMs, this.#sizeMax);
   }

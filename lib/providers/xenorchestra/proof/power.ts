@@ -22,20 +22,20 @@ import type { Vm } from "../wire/schema.ts";
 import { judgeConnections } from "./connections.ts";
 import type { LastRuns, Run } from "./last_runs.ts";
 
-/** What a {@linkcode PowerProof} asks. */
+/** What a {@linkcode PowerProof} needs. */
 export interface PowerProofOptions {
   readonly api: XenOrchestraApi;
   readonly clock: Clock;
   readonly findRuns: () => LastRuns;
   /** What an inventory shows of a Node. */
   readonly find: (inventory: Inventory, node: NodeIdentity) => Presence;
-  /** Asks by the settings in use; nothing when there was no inventory by them, or they changed meanwhile. */
+  /** Asks with the settings in use; nothing if there is no inventory with them yet, or they changed meanwhile. */
   readonly askOnce: <R>(work: () => Promise<R>, signal: AbortSignal) => Promise<R | undefined>;
 }
 
-/** The only power state of a VM of which nothing is left but its disks. */
+/** The only power state in which nothing of a VM is left except its disks. */
 const OFF = "Halted";
-const BY_HAND = "if the VM is off for sure, set the taint by hand";
+const BY_HAND = "if you are sure that the VM is off, set the taint by hand";
 
 /** Where a VM must be off: where it ran. */
 interface Place extends Run {
@@ -69,7 +69,7 @@ export class PowerProof implements ProvenOff {
     }
   }
 
-  /** Where the VM of the Node is shown as off; a text says why it is not, or why that does not count. */
+  /** Where the VM of the Node is shown as off; a text says why it is not, or why this does not count. */
   #findPlace({ inventory, node, labels }: PowerQuestion): Place | string {
     const { find, findRuns, clock } = this.#options;
     const runs = findRuns();
@@ -78,23 +78,23 @@ export class PowerProof implements ProvenOff {
     const { vmId } = identity;
     if (identity.reported) return `the kubelet does not report the system UUID of VM ${vmId}`;
     const presence = find(inventory, node);
-    if (presence.kind !== "present") return `VM ${vmId} is not shown for sure`;
+    if (presence.kind !== "present") return `Landfall cannot identify VM ${vmId} with certainty`;
     const { region, details } = presence.instance;
     const state = details["powerState"] ?? "in an unknown state";
     if (state !== OFF) return `VM ${vmId} is ${state}`;
     const run = runs.find(vmId) ?? toLabelledRun(identity, labels);
-    if (run === undefined) return `it is not known where VM ${vmId} ran; ${BY_HAND}`;
+    if (run === undefined) return `Landfall does not know where VM ${vmId} ran; ${BY_HAND}`;
     if (region !== run.poolId) {
       return `VM ${vmId} is shown as ${OFF} in pool ${region}, but it ran in pool ${run.poolId}: it may be a copy`;
     }
     if (runs.wasMigrated(vmId, clock.monotonic())) {
-      return `VM ${vmId} was being migrated less than ten minutes ago`;
+      return `VM ${vmId} was migrating less than ten minutes ago`;
     }
     const poolIds = [run.poolId, ...(identity.poolId === undefined ? [] : [identity.poolId])];
     return findUncovered(inventory, poolIds) ?? { ...run, vmId };
   }
 
-  /** In this order, so that nothing comes between the last look at the VM and what depends on it. */
+  /** In this order, so that nothing happens between the last look at the VM and the write that depends on it. */
   async #prove(
     { vmId, poolId, hostId }: Place,
     { coverage }: Inventory,
@@ -106,22 +106,24 @@ export class PowerProof implements ProvenOff {
       return { kind: "unproven", message: `${connections.why}; ${connections.advice}` };
     }
     const pool = await api.readPool(poolId, signal);
-    if (pool.kind !== "found") return toUnproven(`pool ${poolId} is not shown`);
-    if (hostId === undefined) return toUnproven(`it is not known on which host VM ${vmId} ran`);
+    if (pool.kind !== "found") return toUnproven(`Xen Orchestra does not show pool ${poolId}`);
+    if (hostId === undefined)
+      return toUnproven(`Landfall does not know on which host VM ${vmId} ran`);
     const host = await api.readHost(hostId, signal);
     if (host.kind !== "found" || host.value.$pool !== poolId) {
-      return toUnproven(`host ${hostId}, on which VM ${vmId} ran last, is gone`);
+      return toUnproven(`host ${hostId}, where VM ${vmId} last ran, is gone`);
     }
     if (host.value.power_state !== "Running") {
-      return toUnproven(`host ${hostId}, on which VM ${vmId} ran last, does not answer its pool`);
+      return toUnproven(`host ${hostId}, where VM ${vmId} last ran, does not answer its pool`);
     }
     const vm = await api.readVm(vmId, signal);
-    if (vm.kind !== "found") return toUnproven(`VM ${vmId} is not shown when it is asked for`);
+    if (vm.kind !== "found")
+      return toUnproven(`Xen Orchestra does not show VM ${vmId} in a direct read`);
     return judgeVm(vm.value, { poolId, hostId });
   }
 }
 
-/** What the VM itself, asked for directly, says. */
+/** What a direct read of the VM says. */
 function judgeVm(
   { id, $pool, power_state, current_operations }: Vm,
   { poolId, hostId }: Omit<Place, "vmId">,
@@ -134,7 +136,7 @@ function judgeVm(
   const where = `pool ${poolId} and host ${hostId}, where it ran, answer`;
   return {
     kind: "off",
-    evidence: `VM ${id} is ${OFF} and nothing is being done to it, while ${where}`,
+    evidence: `VM ${id} is ${OFF} and has no running operation, while ${where}`,
   };
 }
 
@@ -142,7 +144,7 @@ function toUnproven(why: string): PowerReading {
   return { kind: "unproven", message: `${why}; ${BY_HAND}` };
 }
 
-/** After a start only the Node tells where its VM ran. If provider ID and labels differ, neither is believed. */
+/** After a start only the Node says where its VM ran. If provider ID and labels differ, neither counts. */
 function toLabelledRun(
   { poolId, labelledPoolId = poolId }: IdentityByProviderId,
   labels: Readonly<Record<string, string>>,
@@ -152,7 +154,7 @@ function toLabelledRun(
   return { poolId, hostId };
 }
 
-/** Why an inventory does not count: the pools that the VM was in, or any other, did not answer in full. */
+/** Why an inventory does not count: a pool that held the VM, or any other pool, did not answer in full. */
 function findUncovered({ coverage }: Inventory, poolIds: readonly string[]): string | undefined {
   const own = poolIds.find((id) => !coverage.get(id)?.complete);
   if (own !== undefined) return `pool ${own} is not shown in full`;
