@@ -128,9 +128,7 @@ describe("reconfigure()", () => {
     here.dropPool(POOL_LYON);
     xenOrchestra.reconfigure?.(made, toSettings(here.url, { token: "other" }));
     await made.listInventory([NODE], signal);
-    expect(lines).toEqual([
-      expect.stringMatching(`no longer shows a pool poolId=${POOL_LYON}`),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(`no longer shows a pool poolId=${POOL_LYON}`)]);
   });
 
   test("knows nothing of another Xen Orchestra but what it shows", async () => {
