@@ -170,7 +170,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
 /** Figures that were measured. */
 export type Figures = Partial<Record<BudgetName, number>>;
 
-/** One figure beside its goal, as text. */
+/** One figure and its goal, as text. */
 export interface FigureRow {
   readonly title: string;
   readonly measured: string;

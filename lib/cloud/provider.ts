@@ -90,7 +90,7 @@ export interface Provider {
   /** Labels whose value before the first move of a machine is kept: key of the label, and the key that keeps it. */
   readonly originLabels?: Readonly<Record<string, string>>;
   /**
-   * Keys of the labels that instances set, as far as they are known, besides those of region, zone and type. For
+   * Keys of the labels that instances set, if they are known, besides those of region, zone and type. For
    * display only, of a Node whose instance is not shown. @default {none}
    */
   readonly labelKeys?: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 /**
- * The capability of a cloud to report changes by itself.
+ * The capability of a cloud to report changes as they happen.
  * @module
  */
 import type { Instance } from "../instance.ts";

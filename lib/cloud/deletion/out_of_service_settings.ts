@@ -15,8 +15,8 @@ export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSecti
   docs: {
     title: "When a Node is taken out of service",
     text: [
-      "They apply while `cloud-node-out-of-service` runs, which `--controllers` must name. The fleet limit is",
-      "that of `deletion`. See [what the controller does](../explanation/out-of-service.md).",
+      "These settings apply while `cloud-node-out-of-service` runs. `--controllers` must name this controller. The",
+      "fleet limit is that of `deletion`. See [what the controller does](../explanation/out-of-service.md).",
     ].join("\n"),
   },
   entries: {

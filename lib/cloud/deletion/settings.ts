@@ -64,11 +64,9 @@ export const DELETION: SettingsSection<DeletionSettings> = createSection({
   docs: {
     title: "Settings of every cloud",
     text: [
-      "They stand in the same file, for every `--cloud-provider`. Landfall deletes a Node when it is not Ready " +
-        "and its machine",
-      "is proven gone: by this many observations over this long a time, and by one direct confirmation of the " +
-        "cloud at the end.",
-      "Landfall warns about values that are too weak to be safe.",
+      "These settings are in the same file for every `--cloud-provider`. Landfall deletes a Node when it is not",
+      "Ready and its machine is proven gone: by `confirmations` observations over at least `holdOff`, and then by",
+      "one direct request to the cloud. Landfall warns about values that are too weak to be safe.",
     ].join("\n"),
   },
   entries: ENTRIES,

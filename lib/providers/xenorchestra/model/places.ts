@@ -1,5 +1,5 @@
 /**
- * Where a VM is, for people: its pool and its host.
+ * Where a VM is, for display: its pool and its host.
  * @module
  */
 import type { Instance, Place } from "../../../cloud/provider.ts";

@@ -16,7 +16,7 @@ import type { RemovedPool } from "../memory.ts";
 import { findNameless, type Host } from "../wire/schema.ts";
 import { doubtStay, type Stay } from "./stays.ts";
 
-/** Whose absence is to be proven. */
+/** The VM whose absence to prove. */
 export interface AbsenceQuestion {
   readonly vmId: string;
   /** Pools that may hold the VM: the one in its provider ID, and where it was seen last if it moved. */
@@ -133,7 +133,7 @@ function listOthers({ poolIds, inventory }: AbsenceQuestion, isComplete: boolean
   return wanted.map(([id]) => id);
 }
 
-/** A pool that is to be proven loaded. */
+/** A pool that must be proven loaded. */
 interface PoolQuestion {
   readonly poolId: string;
   readonly vmId: string;

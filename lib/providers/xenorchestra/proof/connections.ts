@@ -89,12 +89,12 @@ function findTrouble(server: Server, coverage: Inventory["coverage"]): string | 
   return isShown ? undefined : `the connection "${name}" is up, but its pool is not loaded`;
 }
 
-/** A connection's name for people. */
+/** A connection's name for display. */
 export function nameServer({ id, label, host }: Server): string {
   return shorten(label || host || id, WORD_CHARS_MAX);
 }
 
-/** The state of a connection for people. */
+/** The state of a connection for display. */
 export function nameState({ status }: Server): string {
   return shorten(status ?? "in an unknown state", WORD_CHARS_MAX);
 }

@@ -29,7 +29,7 @@ export class LastSeen {
   /** Pools of the VMs that the last list lacks, or that were read by themselves since. */
   readonly #apart = new Map<string, string>();
 
-  /** @param sizeMax Most VMs to remember beside those that the last list shows */
+  /** @param sizeMax Most VMs to remember, not counting those that the last list shows */
   constructor(sizeMax: number) {
     this.#sizeMax = sizeMax;
   }
