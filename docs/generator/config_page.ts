@@ -14,7 +14,7 @@ import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
  * Renders the page.
  *
  * @param providers The first is the default
- * @param common Sections that are the same whatever the provider
+ * @param common Sections that are the same for each provider
  */
 export function renderConfigPage(
   providers: readonly Pick<ProviderDefinition, "name" | "docs" | "syntax" | "settings">[],

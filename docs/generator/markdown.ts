@@ -6,7 +6,7 @@
 /** Stands at the top of every generated page. */
 export const GENERATED_NOTE = "<!-- Written by docs/generate.ts (npm run docs). Do not edit. -->";
 
-/** A table, aligned as the formatter wants it; cells are Markdown already, but for `|` and line breaks. */
+/** A table, aligned as the formatter wants it; cells are Markdown already, except `|` and line breaks. */
 export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [header, ...rows].map((row) => row.map(toCell));
   const widths = header.map((_, at) =>

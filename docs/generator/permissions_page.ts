@@ -47,7 +47,7 @@ interface FurtherRights {
   readonly rights: readonly NeededRight[];
 }
 
-/** What a controller needs that is off by default: nobody who leaves it off should grant it. */
+/** What a controller needs that is off by default: without it, these rights should not be granted. */
 function renderFurther({ name, rights }: FurtherRights): string {
   return `
 ## \`${name}\`

@@ -18,8 +18,8 @@ export const ACCESS_BREAKS: readonly Break[] = [
     tests: ["test/http/access/access_test.ts"],
   },
   {
-    id: "open-when-nobody-answers",
-    invariant: "who cannot be asked about is not let in",
+    id: "open-without-an-answer",
+    invariant: "a user whom the API server cannot check is denied",
     edits: edit(ACCESS, 'return "unavailable";', 'return "allowed";'),
     tests: ["test/http/access/access_test.ts"],
   },
@@ -45,7 +45,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "unclear-is-yes",
-    invariant: "an access review without a clear word lets nobody in",
+    invariant: "an access review without a clear answer denies access",
     edits: [
       ...edit(
         "lib/kube/access/delegated_review.ts",
@@ -71,7 +71,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
     tests: ["test/http/access/review_cache_test.ts"],
   },
   {
-    id: "debug-for-everybody",
+    id: "debug-for-all",
     invariant: "the listener that asks for no token is on loopback or a unix socket",
     edits: edit(
       "lib/cli/flags/listeners.ts",
@@ -112,7 +112,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "part-of-a-user",
-    invariant: "somebody of whom only a part can be read is nobody",
+    invariant: "a user of whom only a part can be read is no user",
     edits: edit(
       "lib/kube/access/delegated_review.ts",
       "|| !isAbsentOr(isTexts, groups) || !isAbsentOr(isExtra, extra)",

@@ -162,7 +162,7 @@ export const BOUND_BREAKS: readonly Break[] = [
     tests: ["test/http/sockets/connections_test.ts"],
   },
   {
-    id: "cut-off-anybody",
+    id: "cut-off-any-client",
     invariant: "who holds most connections makes room, and not a probe",
     edits: edit(CONNECTIONS, "crowd > most || (crowd === most &&", "(crowd >= 0 &&"),
     tests: ["test/http/sockets/connections_test.ts"],
@@ -200,7 +200,7 @@ export const BOUND_BREAKS: readonly Break[] = [
     tests: ["test/http/sockets/exchange_test.ts"],
   },
   {
-    id: "answer-everybody-at-once",
+    id: "answer-all-at-once",
     invariant: "the answers that are worked on at once have a bound",
     edits: edit(
       "lib/http/sockets/server.ts",
@@ -211,7 +211,7 @@ export const BOUND_BREAKS: readonly Break[] = [
   },
   {
     id: "keep-all-log-lines",
-    invariant: "log lines that nobody reads take no more memory than a bound",
+    invariant: "log lines without a reader take no more memory than a limit",
     edits: edit(
       "lib/host/log_pipe.ts",
       "this.#waitingBytes + bytes.length > WAITING_BYTES_MAX",

@@ -54,7 +54,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
     tests: ["test/cloud/inventory/hints_test.ts"],
   },
   {
-    id: "heed-hints-of-nobody",
+    id: "heed-hints-of-no-node",
     invariant: "a hint at an instance that is no Node's costs nothing",
     edits: edit(
       SOURCE,
@@ -81,7 +81,8 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "hurry-cloud-in-trouble",
-    invariant: "a cloud in trouble is asked at the pace of the back-off, whoever is in a hurry",
+    invariant:
+      "a cloud in trouble is asked at the pace of the back-off, even if a caller is in a hurry",
     edits: edit(
       SOURCE,
       "if (this.#lastError && !this.#isAnew) return Infinity;",
@@ -185,7 +186,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "silent-stream",
-    invariant: "a stream of events that says nothing for too long is opened anew",
+    invariant: "a stream of events without any bytes for too long is opened again",
     edits: edit(
       EVENTS,
       "guard.setLimit(source.silenceMs); this.#connected.set(1);",

@@ -219,14 +219,14 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "count-over-failures",
-    invariant: "a failed refresh starts every count anew",
+    invariant: "a failed refresh resets every count",
     edits: edit(FLEET, "if (source.lastError) this.#state = breakStreaks(this.#state);", ""),
     tests: ["test/controllers/fleet/fleet_watch_test.ts"],
     simulated: true,
   },
   {
     id: "count-over-ready",
-    invariant: "a Node that was Ready starts its count anew",
+    invariant: "a Node that was Ready resets its count",
     edits: edit(GUARD, "streak: isReady ? undefined : streak };", "streak };"),
     tests: ["test/cloud/deletion/guard_test.ts"],
   },
@@ -253,7 +253,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "limit-rounded-up",
-    invariant: "the fleet limit is never more than the share that was set, but for one Node",
+    invariant: "the fleet limit is never more than the share that was set, except for one Node",
     edits: edit(
       "lib/cloud/deletion/fleet_limit.ts",
       "Math.floor(settings.fleetShare * sizeAtStart + 1e-9)",
@@ -465,7 +465,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "own-all-pools",
-    invariant: "a Node whose pool is somebody else's is left alone",
+    invariant: "a Node whose pool belongs to another Landfall is left alone",
     edits: edit(
       "lib/providers/xenorchestra/scope/pool_scope.ts",
       "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
@@ -475,7 +475,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "own-unnamed-pools",
-    invariant: "a pool whose name nobody knows yet is not ours",
+    invariant: "a pool whose name is not known yet is not ours",
     edits: edit(
       "lib/providers/xenorchestra/scope/pool_scope.ts",
       "return name !== undefined && this.#wanted.has(name);",

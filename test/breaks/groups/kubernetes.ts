@@ -32,7 +32,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "endure-silence",
-    invariant: "a watch that says nothing is opened anew",
+    invariant: "a watch without any bytes is opened again",
     edits: edit(
       "lib/kube/cache/watch_silence.ts",
       "if (leftMs <= 0) return this.#giveUp();",
@@ -62,7 +62,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "refuse-newest",
-    invariant: "a list at a version that is refused is asked for anew at the newest",
+    invariant: "a list at a version that is refused is requested again at the newest",
     edits: edit(
       "lib/kube/cache/watcher_state.ts",
       'if (!isVersionRefused(error)) return { state, pause: "backoff", reason: toReason(error) };',
@@ -92,7 +92,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "expired-page-is-end",
-    invariant: "a list whose later pages expired is taken anew in one piece",
+    invariant: "a list whose later pages expired is read again in one piece",
     edits: edit(
       "lib/kube/cache/list_all.ts",
       "...inOnePiece } = query; const whole = await client.list(resource, inOnePiece, signal);",
@@ -226,7 +226,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "hide-damage",
-    invariant: "a damaged object of a list is seen by whoever looks for damage",
+    invariant: "a damaged object of a list is reported as damaged",
     edits: edit(
       "lib/kube/api/list_body.ts",
       "if (findDamage(this.#resource, object) !== undefined) return object;",
@@ -324,7 +324,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "name-as-path",
-    invariant: "the name of an object is one part of a path, whatever is in it",
+    invariant: "the name of an object is one part of a path, with any characters",
     edits: edit("lib/kube/kinds/resource.ts", "[encodeURIComponent(path.name)]", "[path.name]"),
     tests: ["test/kube/kinds/resource_test.ts"],
   },

@@ -240,8 +240,8 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     simulated: true,
   },
   {
-    id: "odd-holder-is-nobody",
-    invariant: "a holder that is no name is somebody else all the same",
+    id: "odd-holder-is-none",
+    invariant: "a holder that is no name is another process, too",
     edits: edit(
       LEASE,
       'typeof holder === "string" ? holder : JSON.stringify(holder)',
@@ -257,7 +257,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "forget-uncertain-write",
-    invariant: "a Lease that may have become ours without a word is given back, too",
+    invariant: "a Lease that may have become ours without an answer is given back, too",
     edits: edit(LOCK, "return this.#isUncertain || (", "return ("),
     tests: ["test/kube/election/leader_test.ts"],
   },

@@ -177,7 +177,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "lose-routable-address",
     invariant:
-      "an address that is routable stays on its Node, whichever interface the kubelet names",
+      "an address that is routable stays on its Node, for any interface that the kubelet names",
     edits: edit(
       "lib/controllers/addresses.ts",
       "? withExternalIps(addresses, besideNodeIps?.externalIps)",
@@ -229,7 +229,8 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "mismatch-in-silence",
-    invariant: "a Node whose kubelet reports another machine than its provider ID names is told of",
+    invariant:
+      "a Node whose kubelet reports another machine than its provider ID names gets an Event",
     edits: edit(
       PLAN,
       '["malformedProviderId", EVENTS.malformedProviderId], ' +
@@ -261,7 +262,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "plan-on-old-node",
-    invariant: "a Node that came again while the cloud was asked is planned anew",
+    invariant: "a Node that was created again while the cloud was asked is planned again",
     edits: edit(
       "lib/controllers/node/reconcile.ts",
       "if (current === undefined || current.metadata.uid !== node.metadata.uid) {",
@@ -271,7 +272,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "fight-without-end",
-    invariant: "a fight over labels or taints with somebody else goes on at a slow pace",
+    invariant: "a conflict over labels or taints with another program goes on at a slow pace",
     edits: edit(
       "lib/engine/contest.ts",
       "recent.length < ROUNDS_MAX) return 0;",
@@ -342,7 +343,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "tell-unknown-place",
-    invariant: "a machine on a host that is not known yet is told of by the next refresh alone",
+    invariant: "a machine on a host that is not known yet is reported only by the next refresh",
     edits: edit(XO_GENERATION, "if (!isPlaceKnown(vm, surroundings)) continue;", ""),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
@@ -425,7 +426,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "tell-copy",
-    invariant: "a VM that may be a copy is told of by the next refresh alone",
+    invariant: "a VM that may be a copy is reported only by the next refresh",
     edits: edit(XO_GENERATION, "if (mayBeCopy(instance, before)) continue;", ""),
     tests: ["test/providers/xenorchestra/proof/direct_reads_test.ts"],
   },
@@ -441,7 +442,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "take-nil-uuid",
-    invariant: "the nil UUID is nobody's, in whichever form",
+    invariant: "the nil UUID belongs to no machine, in any form",
     edits: edit(
       "lib/core/text/uuid.ts",
       "const uuid = `${a}-${b}-${c}-${d}-${e}`.toLowerCase(); " +
