@@ -114,7 +114,7 @@ const OTHERS: readonly CommandSpec[] = [
     usage: "[flags]",
     description: [
       "Starts a simulated Kubernetes API and a simulated Xen Orchestra on this machine, runs the real controllers " +
-        "between them, and tells what happens.",
+        "between them, and prints what happens.",
     ],
     examples: [
       ["Play the demo, then keep the cluster until Ctrl-C", "landfall demo"],

@@ -1,12 +1,12 @@
 /**
- * Whether a connection that failed may have been one to a proxy of the environment.
+ * Says that a proxy of the environment may be the reason for a failed connection.
  * @module
  */
 import { isLoopbackHost } from "../core/net/ip.ts";
 import type { CheckFinding } from "./check/report.ts";
 import type { CommandContext } from "./command.ts";
 
-/** What a failed connection to a proxy looks like: as one to the server that was to be reached through it. */
+/** A failed connection to a proxy has the same codes as one to the server behind it. */
 const CODES: ReadonlySet<string> = new Set([
   "dns",
   "refused",
@@ -18,11 +18,11 @@ const CODES: ReadonlySet<string> = new Set([
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"] as const;
 
 /**
- * Adds to the advice of a failed connection that the environment names a proxy, for nothing in the failure tells which
- * of the two could not be reached. The proxy itself is not shown: its address may hold a password.
+ * Adds to the advice on a failed connection that the environment names a proxy, since the failure does not say which of
+ * the two was unreachable. It does not show the address of the proxy, which may hold a password.
  *
- * @param endpoint Host and port of the server, or its host alone: our own machine is never asked through a proxy
- * @returns The finding as it is where no proxy can be to blame
+ * @param endpoint Host and port of the server, or only its host; loopback is never reached through a proxy
+ * @returns The same finding when no proxy can be the reason
  */
 export function hintAtProxy(
   finding: CheckFinding,

@@ -1,5 +1,5 @@
 /**
- * `landfall run`: keeps the Nodes of one cluster in step with their cloud until it is told to stop.
+ * `landfall run`: runs the controllers of one cluster until it receives SIGTERM or SIGINT.
  * @module
  */
 import { hostname } from "node:os";
@@ -61,7 +61,9 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
     now: () => clock.now(),
   });
   const { env, logPipe, providers, controllers: registry = CONTROLLERS } = context;
-  logPipe?.onLost((lines) => log.warn("Log lines were lost here: nobody read them", { lines }));
+  logPipe?.onLost((lines) =>
+    log.warn("Log lines were dropped here: the reader was too slow", { lines }),
+  );
   for (const warning of warnings) log.warn("Flag", { warning });
   const chosen = registry.filter(({ name }) => settings.controllers.has(name));
   const hasCloud = needsCloud(chosen);
@@ -85,11 +87,11 @@ interface Serving {
   readonly log: Logger;
   readonly logPipe?: LogPipe | undefined;
   readonly env: CommandContext["env"];
-  /** Absent: nobody reads settings. */
+  /** Absent: no controller reads settings. */
   readonly file?: FileReading;
-  /** The controllers that are to run. */
+  /** The controllers to run. */
   readonly chosen: readonly ControllerDefinition[];
-  /** Names of those that were not chosen by `*`. */
+  /** Names of those that `--controllers` names itself, rather than by `*`. */
   readonly named: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
@@ -111,7 +113,7 @@ async function serve(
   const metrics = new MetricsRegistry();
   exportProcess(metrics, clock);
   exportLog(metrics, logPipe);
-  // Controllers stop first and may still need the cloud then: the provider ends with the app.
+  // Controllers stop first and may still need the cloud: the provider stops with the app.
   const ended = new AbortController();
   const serving = { log, env, signal: ended.signal };
   const cloud = file
@@ -154,7 +156,7 @@ async function serve(
   }
 }
 
-/** Those that can run with the cloud. @throws {ConfigError} when one that was chosen by name cannot */
+/** The controllers that can run with this cloud. @throws {ConfigError} when one that was named cannot */
 function requireFitting(
   chosen: readonly ControllerDefinition[],
   options: Pick<Serving, "log" | "named"> & Pick<AppOptions, "provider">,
@@ -174,7 +176,7 @@ function createElectionClient(shared: KubeClientOptions, times: ElectionTimes): 
   return createKubeClient({ ...shared, component: "leader-election", deadlineMs });
 }
 
-/** What the file of `--cloud-config` gives, and the cloud that it describes if there is one. */
+/** The settings of `--cloud-config`, and the cloud that they describe, if there is one. */
 type Configured = Pick<
   AppOptions,
   "announcer" | "configuration" | "fence" | "provider" | "sections"

@@ -1,8 +1,8 @@
 /**
  * The hidden command `landfall stop-workload`, which the chart's hook runs before a release is uninstalled.
  *
- * Helm deletes workload and rights in one go, so that a pod that is told to stop may no longer give its Lease back, and
- * whoever is installed next waits until that has run out. This deletes the workload first and waits for its pods.
+ * Helm deletes workload and permissions together. A pod that stops may then no longer release its Lease, and the next
+ * installation waits until the Lease expires. This command deletes the workload first and waits for its pods.
  * @module
  */
 import { type Clock, systemClock, withDeadline } from "../core/clock.ts";
@@ -17,7 +17,7 @@ import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 
-/** A workload, and the release of Helm that it must be of. */
+/** A workload, and the Helm release that it must belong to. */
 export interface StopTarget {
   readonly kind: "daemonset" | "deployment";
   readonly namespace: string;
@@ -25,7 +25,7 @@ export interface StopTarget {
   readonly release: string;
 }
 
-/** How a stop went: `stopped` when the pods are gone, else why they may not be. */
+/** `stopped`: the pods are gone; else why they may still be there. */
 export type StopOutcome = "stopped" | "absent" | "foreign" | "late";
 
 const RESOURCES: Readonly<Record<StopTarget["kind"], Resource<KubeObject>>> = {
@@ -43,9 +43,9 @@ const RESOURCES: Readonly<Record<StopTarget["kind"], Resource<KubeObject>>> = {
   },
 };
 
-/** What Helm writes on what it installs. What was rendered and then applied has none. */
+/** Helm adds this annotation to what it installs, but not to what it only renders. */
 const RELEASE = "meta.helm.sh/release-name";
-/** Pods have 30 s to end. A kubelet that is gone ends none, and an uninstall goes on without them. */
+/** Pods have 30 s to stop. A dead kubelet stops none, and the uninstall must continue. */
 const STOP_MS = 60_000;
 const ANSWER_MS = 10_000;
 const POLL_MS = 500;
@@ -53,16 +53,16 @@ const POLL_MS = 500;
 const OUTCOMES: Readonly<Record<StopOutcome, string>> = {
   stopped: "is gone, and its pods with it",
   absent: "is not there",
-  foreign: "is not of this release of Helm: it is left alone",
-  late: `still has pods after ${STOP_MS / 1_000} s: whoever comes next waits until the Lease has run out`,
+  foreign: "belongs to no Helm release of this name: left unchanged",
+  late: `still has pods after ${STOP_MS / 1_000} s: the next leader waits until the Lease expires`,
 };
 
 /**
  * Deletes a workload of a release and waits until its pods are gone, 60 s at most.
  *
  * @param argv Kind, namespace, name and release
- * @returns Exit code 0, also when it could not be done, which is said: an uninstall is not held up
- * @throws {ConfigError} when the arguments are not these
+ * @returns Exit code 0, even when it fails, which it reports: the uninstall must continue
+ * @throws {ConfigError} when the arguments are wrong
  */
 export async function stopWorkload(
   argv: readonly string[],
@@ -90,7 +90,7 @@ export async function stopWorkload(
 }
 
 /**
- * Deletes a workload in the foreground, so that it is there until its pods are gone, and waits for that.
+ * Deletes a workload in the foreground, so that it exists until its pods are gone, and waits for that.
  *
  * @throws {KubeError} when it may not be read or deleted
  * @throws the signal's reason
@@ -110,7 +110,7 @@ export async function deleteAndWait(
     const options = { uid, propagationPolicy: "Foreground" } as const;
     await client.delete(RESOURCES[kind], { namespace, name }, options, deadline);
     for (;;) {
-      // An API server that does not answer for a moment says nothing about pods.
+      // While the API server does not answer, the pods may still be there.
       const left = await readWorkload(client, target, deadline).catch(() => found);
       if (left?.metadata.uid !== uid) return "stopped";
       await clock.sleep(POLL_MS, deadline);
@@ -123,7 +123,7 @@ export async function deleteAndWait(
   }
 }
 
-/** Nothing when it is not there. */
+/** `undefined` when it does not exist. */
 async function readWorkload(
   client: KubeClient,
   { kind, namespace, name }: StopTarget,

@@ -284,6 +284,7 @@ test("a run leaves out one that * chose and the cloud is not enough for, and say
     `--cloud-config=${cloudConfig}`,
     `--kubeconfig=${kubeconfig}`,
     "--secure-port=0",
+    "--debug-address=",
   ]);
   const spec = (): string => JSON.stringify(kubernetes.objects.getNode("one")?.["spec"]);
   await until("the Node is initialised", () => spec().includes("example://one"), 15_000);

@@ -109,6 +109,7 @@ describe("help()", () => {
 
 test.each([
   ["chek", "did you mean check?"],
+  ["chekc", "did you mean check?"],
   ["node", "did you mean nodes?"],
   ["complet", "did you mean completion?"],
   ["fly", "see landfall --help"],

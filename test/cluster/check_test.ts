@@ -2,6 +2,8 @@
  * `landfall check` on a real kube-apiserver with RBAC.
  * @module
  */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
 import type { CheckReport } from "../../lib/cli/check/report.ts";
@@ -29,8 +31,9 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
   async function check(
     program: Program,
     config: string = kubeconfig,
+    ...flags: readonly string[]
   ): Promise<CheckReport & { code: number | null }> {
-    const args = ["check", `--kubeconfig=${config}`, "--output=json"];
+    const args = ["check", `--kubeconfig=${config}`, "--output=json", ...flags];
     const env = { XOA_URL: rig.cloud.url, XOA_TOKEN: rig.cloud.token };
     const { code, stdout, stderr } = await runLandfall(program, args, env);
     expect(stderr).toBe("");
@@ -79,6 +82,47 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
       "warning create tokenreviews",
       "warning create subjectaccessreviews",
     ]);
+  });
+
+  const AS = `system:serviceaccount:${ACCOUNT.namespace}:${ACCOUNT.name}`;
+
+  test("asks as an administrator for the permissions of the account, with its groups and its Lease", async () => {
+    const lease = { namespace: "kube-system", name: "cloud-controller-manager-xenorchestra" };
+    const rights = listRights(needAll(lease)).filter(({ access }) => access.verb !== "delete");
+    await rig.cluster.applyRbac(ACCOUNT, toPolicy(rights));
+    const { code, permissions } = await check(
+      program,
+      rig.cluster.adminKubeconfigPath,
+      `--as=${AS}`,
+    );
+    expect(code).toBe(1);
+    expect(permissions).toMatchObject({
+      user: AS,
+      findings: [{ code: "lease", message: expect.stringContaining(lease.name) }],
+    });
+    const missing = permissions.permissions.filter(({ level }) => level !== "ok");
+    expect(missing).toMatchObject([{ verb: "delete", resource: "nodes", allowed: "no" }]);
+    // Without the flag the administrator's own permissions count.
+    expect((await check(program, rig.cluster.adminKubeconfigPath)).permissions.status).toBe("ok");
+  });
+
+  test("tells whom the account may not act as, and what to do", async () => {
+    const { permissions } = await check(program, kubeconfig, "--as=jane");
+    expect(permissions.permissions.every(({ allowed }) => allowed === "unknown")).toBe(true);
+    expect(permissions.advice).toContain("impersonate");
+  });
+
+  test("acts as the user that a kubeconfig names, for everything", async () => {
+    const { adminKubeconfigPath: admin, folder } = rig.cluster;
+    const config = join(folder, "as.kubeconfig");
+    const own = JSON.parse(await readFile(admin, "utf8"));
+    const users = [{ ...own.users[0], user: { ...own.users[0].user, as: AS } }];
+    await writeFile(config, JSON.stringify({ ...own, users }));
+    const { permissions, nodes } = await check(program, config);
+    expect(permissions.permissions.filter(({ level }) => level !== "ok")).toMatchObject([
+      { verb: "delete" },
+    ]);
+    expect(nodes.nodes).toHaveLength(1);
   });
 
   test("tells a token that is not accepted", async () => {

@@ -17,7 +17,7 @@ export type CheckOutput = "text" | "json";
 /** What `landfall check` was asked for. */
 export interface CheckFlags extends ParsedFlags {
   readonly output: CheckOutput;
-  /** Whether the text has only what is wrong or odd. */
+  /** Whether the text leaves out what is ok. */
   readonly isProblemsOnly: boolean;
   /** Whether warnings make the exit code 1, too. */
   readonly isStrict: boolean;

@@ -1,5 +1,5 @@
 /**
- * Whether the API server serves what controllers watch: a CustomResourceDefinition may still have to be installed.
+ * Whether the API server serves the kinds that controllers watch: a CustomResourceDefinition may be missing.
  * @module
  */
 import type { KubeClient } from "../../kube/api/client.ts";
@@ -9,7 +9,7 @@ import type { KubeObject, Resource } from "../../kube/kinds/resource.ts";
 import type { CheckFinding } from "./report.ts";
 
 /**
- * Looks for each kind; nothing is said of those that are served.
+ * Looks for each kind, and reports those that the API server does not serve.
  *
  * @throws the signal's reason
  */
@@ -31,7 +31,7 @@ async function findMissing(
   try {
     const serving = await findServing(client, kind, signal);
     if (serving === "served") return undefined;
-    const where = serving === "missing" ? "is missing" : `is there, but not in version ${version}`;
+    const where = serving === "missing" ? "is missing" : `exists, but not in version ${version}`;
     const message = `the CustomResourceDefinition ${kind.plural}.${group} ${where}`;
     const advice = `install it in version ${version}: until then its controller waits`;
     return { level: "warning", code: "missingKind", message, advice };

@@ -131,7 +131,7 @@ function toPlan(node: Node, presence: Presence, outlook: NodeOutlook): NodePlan 
   };
 }
 
-/** A Node that stays tainted runs no pods, which is why somebody checks. One of another cloud waits for that cloud. */
+/** A Node that stays tainted runs no pods. A Node of another cloud waits for that cloud. */
 function toLevel(node: Node, { kind }: Presence, { changes, problems }: NodeOutlook): FindingLevel {
   const isWaiting = isUninitialized(node) && !changes.some(({ what }) => what === "initialise");
   if (isWaiting) return kind === "foreign" ? "warning" : "failure";

@@ -1,5 +1,5 @@
 /**
- * The first step of `landfall check`: whether the settings can be used, and the cloud that they describe.
+ * The first step of `landfall check`: reads the settings, and creates the provider that they describe.
  * @module
  */
 import type { Provider } from "../../cloud/provider.ts";
@@ -19,30 +19,30 @@ import type { Settings } from "../flags/mod.ts";
 
 /** Where settings come from. */
 export interface SettingsSources {
-  /** Absent: nobody reads settings. */
+  /** Absent: no controller reads settings. */
   readonly definition?: ProviderDefinition | undefined;
-  /** Whether a controller that runs needs the cloud; else only sections are read. */
+  /** Whether a chosen controller needs the cloud; else only sections are read. */
   readonly hasCloud: boolean;
   /** What the file may have beside the provider's settings, as `parseProviderConfig()` takes them. */
   readonly sections: readonly SettingsSection[];
   readonly settings: Pick<Settings, "cloudProvider" | "cloudConfig">;
-  /** What is odd about the flags. */
+  /** Warnings about the flags. */
   readonly warnings: readonly string[];
   readonly env: CommandContext["env"];
   /** Ends the provider. */
   readonly signal: AbortSignal;
 }
 
-/** What became of the settings. */
+/** The step, and what the settings give. */
 export interface CheckedSettings {
   readonly step: SettingsStep;
   /** Absent when they cannot be used. */
   readonly provider?: Provider;
-  /** Absent when they cannot be used, or nobody reads them. */
+  /** Absent when they cannot be used, or no controller reads them. */
   readonly sections?: SectionValues;
 }
 
-/** Reads the settings as `run` does, and makes a provider of them that leaves nothing behind in the cloud. */
+/** Reads the settings as `run` does, and creates a provider that leaves nothing behind in the cloud. */
 export async function checkSettings(sources: SettingsSources): Promise<CheckedSettings> {
   const { settings, env, signal, hasCloud, sections } = sources;
   const { cloudConfig } = settings;
@@ -101,7 +101,7 @@ function toFinding(
   return { level, code: "settings", ...issue };
 }
 
-/** A provider that cannot be made knows the paths of settings only; where they stand is to be looked up. */
+/** A provider reports the paths of wrong settings; this finds their lines in the file. */
 async function placeAll(
   issues: readonly ConfigIssue[],
   path: string | undefined,

@@ -1,5 +1,5 @@
 /**
- * What settings would change on Nodes that something may rely on already, for `landfall check`. Pure.
+ * Values of initialised Nodes that the settings would change, for `landfall check`: something may rely on them. Pure.
  * @module
  */
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
@@ -8,14 +8,14 @@ import type { NodeChange } from "./changes.ts";
 import type { NodePlan } from "./nodes.ts";
 import type { CheckFinding } from "./report.ts";
 
-/** One thing that a setting decides about Nodes. */
+/** One kind of value that settings decide. */
 interface Subject {
   readonly code: string;
-  /** As it stands before "of 3 Nodes". */
+  /** Its name before "of 3 Nodes". */
   readonly name: string;
-  /** Settings that decide it, of whichever cloud. */
+  /** Settings that decide it, of any cloud. */
   readonly settings: readonly string[];
-  /** What would not stay, as `<from what> to <what>`; empty when all would. */
+  /** What would change, as `<before> to <after>`; empty when nothing would. */
   readonly list: (change: NodeChange) => readonly string[];
 }
 
@@ -45,13 +45,13 @@ const SUBJECTS: readonly Subject[] = [
   },
 ];
 
-/** Nodes that are named; the others are only counted, and stand below with all that would become of them. */
+/** Most Nodes that are named; the others are counted, and are listed below with all their changes. */
 const NAMED_MAX = 3;
 
 /**
- * Warns of what initialised Nodes have and would lose or get in another form. What is only added is no warning.
+ * Warns of values that initialised Nodes would lose or get in another form. Additions cause no warning.
  *
- * @param settings All of the cloud in use: only these are advised
+ * @param settings All settings of this cloud: the advice names no others
  */
 export function listShifts(
   nodes: readonly Pick<NodePlan, "name" | "changes">[],
@@ -76,16 +76,16 @@ function toFinding(
   const named = shifts.slice(0, NAMED_MAX).join("; ");
   const more = shifts.length > NAMED_MAX ? `; and ${shifts.length - NAMED_MAX} more` : "";
   const deciding = subject.settings.filter((path) => settings.some((one) => one.path === path));
-  const where = deciding.length === 0 ? "" : `; what decides: ${deciding.join(", ")}`;
+  const where = deciding.length === 0 ? "" : `; these settings decide: ${deciding.join(", ")}`;
   return {
     level: "warning",
     code: subject.code,
     message: `${subject.name} of ${count} would change: ${named}${more}`,
-    advice: `if something relies on what they have, change the settings before the start${where}`,
+    advice: `if something relies on these values, change the settings before you start Landfall${where}`,
   };
 }
 
-/** Of each address that the Node has, the types before and after. */
+/** For each address of the Node, its types before and after. */
 function listAddressShifts({
   before,
   addresses,

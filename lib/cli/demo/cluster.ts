@@ -1,5 +1,5 @@
 /**
- * The cluster of the demo: kubelets that register, and a view of what becomes of their Nodes.
+ * The cluster of the demo: Nodes as kubelets register them, and a view of them.
  * @module
  */
 import { withDeadline } from "../../core/clock.ts";
@@ -40,7 +40,7 @@ export function toRegisteredNode(machine: DemoMachine, now: string): RegisteredN
   };
 }
 
-/** What a kubelet says of its machine, with all fields that the API server asks for. */
+/** What a kubelet reports about its machine, with all fields that the API server requires. */
 export function toNodeInfo(systemUUID: string): Readonly<Record<string, string>> {
   return {
     architecture: "amd64",
@@ -77,7 +77,7 @@ const PRESSURES: readonly (readonly [type: string, reason: string, message: stri
  * The conditions that a healthy kubelet reports.
  *
  * @param now When it reports, ISO 8601
- * @param since Since when it is healthy, ISO 8601
+ * @param since When it became healthy, ISO 8601
  */
 export function toReadyConditions(now: string, since: string): NodeCondition[] {
   const times = { lastHeartbeatTime: now, lastTransitionTime: since };
@@ -100,10 +100,10 @@ export function toReadyConditions(now: string, since: string): NodeCondition[] {
 }
 
 /**
- * The conditions that Kubernetes writes for a kubelet that fell silent.
+ * The conditions that Kubernetes writes when a kubelet stops reporting.
  *
  * @param heard When the kubelet last reported, ISO 8601
- * @param now When it is given up, ISO 8601
+ * @param now When Kubernetes notices, ISO 8601
  */
 export function toUnknownConditions(heard: string, now: string): NodeCondition[] {
   return [...PRESSURES.map(([type]) => type), "Ready"].map((type) => ({
@@ -133,7 +133,7 @@ export interface RegisteredNode {
   };
 }
 
-/** Waits for things to come true in the stores of a cluster, woken by each change. */
+/** Waits for conditions in the stores of a cluster; each change checks them. */
 export class ClusterView {
   readonly nodes: Store<Node>;
   readonly events: Store<KubeEvent>;
@@ -146,7 +146,7 @@ export class ClusterView {
   /**
    * Waits until `holds` is true.
    *
-   * @returns Whether it came true within `ms` milliseconds
+   * @returns Whether it was within `ms` milliseconds
    * @throws `signal.reason`
    */
   async waitFor(holds: () => boolean, ms: number, signal: AbortSignal): Promise<boolean> {

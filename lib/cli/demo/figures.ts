@@ -1,32 +1,32 @@
 /**
- * The page of figures at the end of the demo: what was asked of the cloud and of Kubernetes.
+ * The figures at the end of the demo: requests to the cloud and to Kubernetes.
  * @module
  */
 import type { KubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
 import type { XenOrchestraSimulator } from "../../simulator/xenorchestra/mod.ts";
 
-/** What the page is made of. */
+/** What is counted. */
 export interface Figures {
   /** Requests to Xen Orchestra by route. */
   readonly cloudRequests: ReadonlyMap<string, number>;
-  /** Inventories taken. */
+  /** Number of inventories. */
   readonly passes: number;
   /** Writes to Kubernetes by verb and resource. */
   readonly writes: ReadonlyMap<string, number>;
-  /** Nodes that the story had. */
+  /** Number of Nodes in the story. */
   readonly nodes: number;
-  /** How long it took, in milliseconds. */
+  /** Duration of the story in milliseconds. */
   readonly durationMs: number;
 }
 
-/** Lists that one inventory asks for, whatever the number of Nodes: VMs, hosts, pools. */
+/** The lists of one inventory, for any number of Nodes: VMs, hosts, pools. */
 const LISTS: ReadonlySet<string> = new Set(["GET /vms", "GET /hosts", "GET /pools"]);
-/** The Go controller reads VM, host and pool of one Node at a time, in each of its passes. */
+/** In each pass, the Go controller reads VM, host and pool for each Node. */
 const GO_REQUESTS_PER_NODE = 3;
 const WRITES: ReadonlySet<string> = new Set(["create", "update", "patch", "delete"]);
 
 /**
- * Counts what Landfall wrote, and nobody else: a person may be there with kubectl.
+ * Counts the writes of Landfall alone: a person may use kubectl at the same time.
  *
  * @returns By verb and resource, `patch nodes/status`
  */
@@ -41,14 +41,14 @@ export function countWrites(requests: KubernetesSimulator["requests"]): Map<stri
   return counts;
 }
 
-/** Copies the counts of a simulated Xen Orchestra: they go on while the demo stays up. */
+/** Copies the counts of a simulated Xen Orchestra, which go on while the demo runs. */
 export function countCloudRequests(
   requests: XenOrchestraSimulator["requests"],
 ): Map<string, number> {
   return new Map(requests.byRoute);
 }
 
-/** Formats the page, in aligned plain text without a newline at its end. */
+/** Formats the figures as aligned text without a newline at its end. */
 export function formatFigures(figures: Figures): string {
   const { cloudRequests, passes, writes, nodes, durationMs } = figures;
   const asked = sum(cloudRequests.values());
@@ -58,7 +58,7 @@ export function formatFigures(figures: Figures): string {
   const goPasses = `${passes} passes over ${nodes} Nodes`;
   const goAsked = GO_REQUESTS_PER_NODE * nodes * passes;
   const rows: Row[] = [
-    "Asked of Xen Orchestra",
+    "Requests to Xen Orchestra",
     ...toRows(cloudRequests),
     [
       "in total",
@@ -66,7 +66,7 @@ export function formatFigures(figures: Figures): string {
       `${listed} for ${passes} inventories and changes, ${asked - listed} for others`,
     ],
     "",
-    "Written to Kubernetes",
+    "Writes to Kubernetes",
     ...toRows(writes),
     ["in total", sum(writes.values())],
   ];
@@ -75,11 +75,11 @@ Figures: ${nodes} Nodes, ${deleted} of them deleted, ${seconds} seconds
 
 ${alignRows(rows).join("\n")}
 
-An inventory is ${LISTS.size} requests, however many Nodes there are; by default, one is taken every 30s.
+An inventory takes ${LISTS.size} requests for any number of Nodes. By default, Landfall takes one every 30s.
 The Go controller makes ${GO_REQUESTS_PER_NODE} requests for each Node in a pass: ${goPasses} would be ${goAsked}.`;
 }
 
-/** A heading, or a name, a number and a remark. */
+/** A heading, or a name, a number and a note. */
 type Row = string | readonly [name: string, count: number, remark?: string];
 
 function toRows(counts: ReadonlyMap<string, number>): Row[] {

@@ -1,5 +1,5 @@
 /**
- * The files that the demo writes, so that kubectl and `landfall check` can be used on it from another terminal.
+ * The files that the demo writes for kubectl and `landfall check` in another terminal, and lines to paste there.
  * @module
  */
 import { writeFile } from "node:fs/promises";
@@ -7,15 +7,16 @@ import { resolve } from "node:path";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
+import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
 
-/** Where the demo's files are. */
+/** Paths of the files. */
 export interface DemoFiles {
   readonly kubeconfig: string;
   /** Settings of the simulated Xen Orchestra, with its token. */
   readonly settings: string;
 }
 
-/** What a client of the demo needs to know. */
+/** What a client of the demo needs. */
 export interface DemoEndpoints {
   /** URL of the simulated API server. */
   readonly kubernetes: string;
@@ -23,7 +24,7 @@ export interface DemoEndpoints {
 }
 
 /**
- * Writes both files, readable by this user alone. Never overwrites: the file that a newcomer names may be a real one.
+ * Writes both files, readable by this user only. Never overwrites a file: it may be the kubeconfig of a real cluster.
  *
  * @throws {ConfigError} when a file exists or cannot be written
  */
@@ -33,19 +34,24 @@ export async function writeDemoFiles(files: DemoFiles, endpoints: DemoEndpoints)
   await writeNew(files.settings, `url: ${JSON.stringify(url)}\ntoken: ${JSON.stringify(token)}\n`);
 }
 
-/**
- * A command line that runs `landfall check` on the demo, from any folder. The demo has no Lease, so the line says so.
- *
- * @param program The process that runs the demo: `check` runs in the same program
- */
-export function toCheckCommand(
-  { kubeconfig, settings }: DemoFiles,
-  { execPath, argv }: Pick<ReplaceableProcess, "execPath" | "argv">,
-): string {
+/** The process that runs the demo: the lines run the same program. */
+type DemoProcess = Pick<ReplaceableProcess, "execPath" | "argv">;
+
+/** A line that runs `landfall check` on the demo, from any folder. The demo has no Lease, so the line says so. */
+export function toCheckCommand({ kubeconfig, settings }: DemoFiles, process: DemoProcess): string {
+  const flags = [`--cloud-config=${settings}`, `--kubeconfig=${kubeconfig}`];
+  return toLine(process, ["check", ...flags, "--leader-elect=false"]);
+}
+
+/** A line that shows the Nodes as the controllers of the demo see them. */
+export function toNodesCommand(address: ListenAddress, process: DemoProcess): string {
+  return toLine(process, ["nodes", `--debug-address=${formatListenAddress(address)}`]);
+}
+
+function toLine({ execPath, argv }: DemoProcess, args: readonly string[]): string {
   const [, main = ""] = argv;
   const program = isCompiled(argv) || main === "" ? [execPath] : [execPath, resolve(main)];
-  const flags = [`--cloud-config=${settings}`, `--kubeconfig=${kubeconfig}`];
-  return [...program, "check", ...flags, "--leader-elect=false"].map(quote).join(" ");
+  return [...program, ...args].map(quote).join(" ");
 }
 
 async function writeNew(path: string, text: string): Promise<void> {

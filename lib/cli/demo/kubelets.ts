@@ -1,5 +1,5 @@
 /**
- * The kubelets of the demo, and the part of Kubernetes that notices when one of them falls silent.
+ * The kubelets of the demo, and the part of Kubernetes that notices when one of them stops.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -7,11 +7,11 @@ import type { Json, ObjectAccess } from "../../simulator/kubernetes/mod.ts";
 import type { DemoMachine } from "../../simulator/xenorchestra/mod.ts";
 import { toReadyConditions, toRegisteredNode, toUnknownConditions } from "./cluster.ts";
 
-/** Without a word from its kubelet for so long, a Node is not Ready. Kubernetes waits 50 s. */
+/** A Node is not Ready when its kubelet was silent for this long. Kubernetes waits 50 s. */
 export const SILENCE_MS = 2_000;
-/** How often a kubelet renews its Lease: in the same proportion as a real one, 10 s of 40. */
+/** How often a kubelet renews its Lease: a quarter of the wait, as in Kubernetes. */
 const RENEW_MS = 500;
-/** How often a kubelet reports its status when nothing in it changed. The same as a real one. */
+/** How often a kubelet reports its status when nothing changed, as a real one does. */
 const REPORT_MS = 300_000;
 const LEASE_NAMESPACE = "kube-node-lease";
 
@@ -30,8 +30,8 @@ interface Kubelet {
 }
 
 /**
- * Kubelets that register, renew their Leases and report their status, until they are told to be
- * silent. They act only while {@linkcode run} runs.
+ * Kubelets that register, renew their Leases and report their status, until they are silenced. They act only while
+ * {@linkcode run} runs.
  */
 export class Kubelets {
   readonly #objects: ObjectAccess;
@@ -43,7 +43,7 @@ export class Kubelets {
     this.#clock = clock;
   }
 
-  /** Starts the kubelet on a machine: it registers its Node, tainted for the cloud. */
+  /** Starts the kubelet on a machine: it registers its Node, with the taint that waits for the cloud. */
   register(machine: DemoMachine): void {
     const name = machine.nodeName;
     const now = this.#isoNow();
@@ -65,13 +65,13 @@ export class Kubelets {
     this.#renewLease(name, metadata["uid"], now);
   }
 
-  /** Nothing is heard of a kubelet any more: its machine is off, or cut off. */
+  /** Stops a kubelet: its machine is off, or has no network. */
   silence(name: string): void {
     const kubelet = this.#kubelets.get(name);
     if (kubelet) kubelet.isSilent = true;
   }
 
-  /** A kubelet is heard of again. */
+  /** Starts a kubelet again. */
   resume(name: string): void {
     const kubelet = this.#kubelets.get(name);
     if (kubelet) kubelet.isSilent = false;
@@ -96,7 +96,7 @@ export class Kubelets {
   }
 
   #beat(name: string, kubelet: Kubelet): void {
-    // Whoever deletes a Node has the last word: its Lease goes with it, and its kubelet stays away.
+    // The Node was deleted: its Lease goes with it, and the kubelet does not register again.
     if (this.#objects.getNode(name)?.metadata["uid"] !== kubelet.uid) {
       this.#kubelets.delete(name);
       this.#objects.delete("leases", { name, namespace: LEASE_NAMESPACE });
@@ -130,7 +130,7 @@ export class Kubelets {
     });
   }
 
-  /** What the controller manager of Kubernetes does about a kubelet that does not renew its Lease. */
+  /** As the controller manager of Kubernetes does when a kubelet does not renew its Lease. */
   #giveUpLater(name: string, kubelet: Kubelet): void {
     if (kubelet.isGivenUp || this.#clock.monotonic() - kubelet.renewedMs < SILENCE_MS) return;
     kubelet.isGivenUp = true;
@@ -143,7 +143,7 @@ export class Kubelets {
   }
 }
 
-/** Leases are dated to the microsecond. */
+/** Leases have times in microseconds. */
 function toMicroTime(iso: string): string {
   return iso.replace("Z", "000Z");
 }

@@ -1,5 +1,5 @@
 /**
- * `landfall demo`: the real controller on a simulated Kubernetes and a simulated Xen Orchestra, on loopback.
+ * `landfall demo`: the real controllers with a simulated Kubernetes and a simulated Xen Orchestra, on loopback.
  * @module
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -37,7 +37,7 @@ import { startKubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
 import { createDemoWorld, startXenOrchestraSimulator } from "../../simulator/xenorchestra/mod.ts";
 import { ClusterView } from "./cluster.ts";
 import { countCloudRequests, countWrites, formatFigures } from "./figures.ts";
-import { type DemoFiles, toCheckCommand, writeDemoFiles } from "./files.ts";
+import { type DemoFiles, toCheckCommand, toNodesCommand, writeDemoFiles } from "./files.ts";
 import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import { Kubelets, SILENCE_MS } from "./kubelets.ts";
 import { narrate } from "./narrator.ts";
@@ -47,7 +47,7 @@ import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
 import { VERSION } from "../version.ts";
 
-/** Short, so that the story is; what is said of them when it begins must stay true. */
+/** Shorter than usual, to keep the demo short; its introduction shows both values. */
 const REFRESH_INTERVAL = "1s";
 const NODE_MONITOR_PERIOD_MS = 1_000;
 const DELETION: DeletionSettings = { ...DEFAULT_DELETION, holdOffMs: 3_000 };
@@ -56,14 +56,12 @@ const OUT_OF_SERVICE_SETTINGS: OutOfServiceSettings = { ...DEFAULT_OUT_OF_SERVIC
 /**
  * Runs the demo.
  *
- * @returns Exit code: 0 when the story came true, 1 when a step did not
+ * @returns Exit code: 0 when every step succeeded, else 1
  * @throws {ConfigError} when the flags cannot be used
  */
 export async function demo(argv: readonly string[], context: CommandContext): Promise<number> {
   const flags = parseDemoFlags(argv);
-  if (flags === undefined) {
-    return printHelp(context, "demo");
-  }
+  if (flags === undefined) return printHelp(context, "demo");
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
   using stop = watchSignals();
   try {
@@ -126,7 +124,7 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
   try {
     const startMs = clock.monotonic();
     const isTrue = await Promise.race([playStory(stage, running), failing(controller)]);
-    tell(isTrue ? "\nEvery step came true." : "\nNot every step came true.");
+    tell(isTrue ? "\nEvery step succeeded." : "\nA step failed.");
     tell(`\n${toFigures(stage, clock.monotonic() - startMs)}`);
     if (!flags.once) {
       tell(toInvitation(files, debugAddress()));
@@ -140,12 +138,12 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
   }
 }
 
-/** The real controller, and a view of the cluster that it works on. */
+/** The real controllers, and a view of the cluster that they work on. */
 interface RunningLandfall {
   readonly controller: Promise<void>;
   readonly view: ClusterView;
   readonly watching: Promise<unknown>;
-  /** With the port that it really has. */
+  /** With the real port. */
   readonly debugAddress: () => ListenAddress;
 }
 
@@ -193,7 +191,7 @@ async function startLandfall(
   return { controller, ...watchCluster(client, log, signal), debugAddress: () => debugAddress };
 }
 
-/** The story cannot go on without its controller. */
+/** The story cannot continue without the controllers. */
 async function failing(controller: Promise<void>): Promise<never> {
   await controller;
   throw new Error("the controller stopped before the story ended");
@@ -231,7 +229,7 @@ A simulated Kubernetes API listens at ${kubernetes.url}
 A simulated Xen Orchestra listens at ${cloud.url}: two pools, five hosts and
   twelve VMs, eight of which run the Nodes of the cluster
 
-Landfall itself is the real one. For the story's sake some waits are shorter than usual:
+Landfall itself is real. To keep the demo short, some waits are shorter than usual:
 
   refreshInterval            ${REFRESH_INTERVAL}   usually 30s
   deletion.holdOff           ${holdOff}   usually 60s
@@ -239,13 +237,13 @@ Landfall itself is the real one. For the story's sake some waits are shorter tha
   --node-monitor-period      ${period}   usually 5s
   kubelet silent: NotReady   ${silence}   usually 50s
 
-Watch along in another terminal:
+Watch it in another terminal:
 
   kubectl --kubeconfig ${files.kubeconfig} get nodes -w -L topology.kubernetes.io/zone
   ${toCheckCommand(files, process)}${toPageLine(flags.debugAddress)}`;
 }
 
-/** Where a browser finds the page: nothing of a unix socket, or of a port that is not chosen yet. */
+/** The URL of the page for a browser; empty for a unix socket, or while the port is not known. */
 function toPageLine(address: ListenAddress): string {
   if (address.kind === "unix" || address.port === 0) return "";
   return `\n  in a browser: http://${formatListenAddress(address)}/debug/`;
@@ -264,20 +262,16 @@ function toFigures(stage: Stage, durationMs: number): string {
 
 function toInvitation(files: DemoFiles, address: ListenAddress): string {
   const kubectl = `kubectl --kubeconfig ${files.kubeconfig}`;
-  const isSocket = address.kind === "unix";
-  const curl = isSocket ? `curl -s --unix-socket ${address.path}` : "curl -s";
-  const url = `http://${isSocket ? "localhost" : formatListenAddress(address)}/debug/nodes`;
   return `
-The cluster stays up. Try:
+The cluster keeps running. Try:
 ${toPageLine(address)}
+  ${toNodesCommand(address, process)}
   ${toCheckCommand(files, process)}
   ${kubectl} get nodes -L topology.kubernetes.io/zone
   ${kubectl} describe node worker-uefi
   ${kubectl} describe node worker-3
   ${kubectl} get events -A
   ${kubectl} get nodes -w
-  ${curl} ${url}
-  ${curl} '${url}?format=text'
 
-Ctrl-C ends it.`;
+Press Ctrl-C to stop.`;
 }

@@ -1,5 +1,5 @@
 /**
- * Tells what becomes of the demo's cluster, in plain lines, as the cluster shows it.
+ * Prints what happens to the Nodes of the demo, as the cluster shows it.
  * @module
  */
 import {
@@ -25,7 +25,7 @@ import type { Stage } from "./stage.ts";
 const [ZONE_LABEL] = TOPOLOGY_LABELS.zone;
 const [TYPE_LABEL] = TOPOLOGY_LABELS.instanceType;
 
-/** Tells what becomes of Nodes, with all Warnings about them. Returns what ends that. */
+/** Prints changes of Nodes, and all Warnings about them. Returns what stops it. */
 export function narrate({ view, tell }: Pick<Stage, "view" | "tell">): () => void {
   const unsubscribe = [
     view.nodes.subscribe((name, before, after) => {
@@ -69,12 +69,12 @@ function tellNode(name: string, before: Node | undefined, after: Node | undefine
   return lines;
 }
 
-/** Anybody may register a Node or write an Event there: nothing of theirs moves the cursor or sets colours. */
+/** Names and Events may come from other clients: no text moves the cursor or sets colours. */
 function toLine(mark: string, text: string): string {
   return `  ${mark}  ${toPlainText(text)}`;
 }
 
-/** Whether a Node is marked as one whose machine is off. */
+/** Whether a Node has the shutdown taint. */
 export function hasShutdownTaint({ spec }: Node): boolean {
   return spec?.taints?.some(({ key }) => key === SHUTDOWN_TAINT.key) ?? false;
 }

@@ -1,5 +1,5 @@
 /**
- * Who plays in the story of the demo, and how its steps wait for things to come true.
+ * What the steps of the demo work with, and how they wait for conditions.
  * @module
  */
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
@@ -14,40 +14,40 @@ import type {
 import type { ClusterView } from "./cluster.ts";
 import type { Kubelets } from "./kubelets.ts";
 
-/** Who plays in the story. */
+/** What the steps work with. */
 export interface Stage {
   readonly kubernetes: KubernetesSimulator;
   readonly cloud: XenOrchestraSimulator;
   readonly world: StoryWorld;
   readonly view: ClusterView;
   readonly kubelets: Kubelets;
-  /** How careful the controller of the story is with deletions. */
+  /** The settings of `deletion` in the demo. */
   readonly deletion: DeletionSettings;
   readonly clock: Clock;
-  /** Tells one line. */
+  /** Prints one line. */
   readonly tell: (line: string) => void;
   /**
-   * How long one wait of a step may take, in milliseconds. Generous: a busy machine is no failure.
+   * Longest wait of a step, in milliseconds; long, because the machine may be busy.
    *
    * @default {20_000}
    */
   readonly stepMsMax?: number;
 }
 
-/** One step of the story. */
+/** One step of the demo. */
 export interface Step {
   readonly title: string;
-  /** Lets it happen, and tells whether it came true. */
+  /** Does it. Resolves with whether it succeeded. */
   readonly play: (stage: Stage, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** Something that a Node must be; told the Node as the cluster shows it. */
+/** Whether a Node is as it should be. */
 export type Expectation = (node: Node, machine: DemoMachine) => boolean;
 
 const STEP_MS_MAX = 20_000;
 const POLL_MS = 50;
 
-/** Waits until something is true of the cluster. Returns whether it came true in time. */
+/** Waits until a condition holds. Returns whether it did in time. */
 export function waitUntil(
   stage: Stage,
   signal: AbortSignal,
@@ -56,7 +56,7 @@ export function waitUntil(
   return stage.view.waitFor(holds, stage.stepMsMax ?? STEP_MS_MAX, signal);
 }
 
-/** Waits until something is true of all these Nodes at once; never of one that is not in the world. */
+/** Waits until a condition holds for all these Nodes at the same time; a Node without a machine never meets it. */
 export async function waitForNodes(
   stage: Stage,
   names: Iterable<string>,
@@ -79,15 +79,15 @@ export function findMachine({ world }: Stage, name: string): DemoMachine | undef
   return machine.nodeName === name ? machine : world.machines.get(name);
 }
 
-/** How many inventories were taken: each asks once for the list of pools. */
+/** Number of inventories so far: each asks for the list of pools once. */
 export function countPasses({ cloud }: Pick<Stage, "cloud">): number {
   return cloud.requests.count("GET /pools");
 }
 
 /**
- * Lets time pass in which the controller might err: `ms` milliseconds and `passes` inventories.
+ * Waits for `ms` milliseconds and `passes` inventories, in which a wrong controller would act.
  *
- * @returns Whether there were so many inventories before the step had to end
+ * @returns Whether there were so many inventories in time
  */
 export async function letPass(
   stage: Stage,

@@ -11,7 +11,7 @@ const isInitialised: Expectation = (node) => !isUninitialized(node);
 /** The steps, in order. */
 export const JOIN_STEPS: readonly Step[] = [
   {
-    title: "Eight kubelets register their Nodes; each waits, tainted, for its cloud",
+    title: "Eight kubelets register their Nodes, each with the taint that waits for the cloud",
     play: (stage, signal) => {
       const { world, kubelets } = stage;
       for (const machine of world.machines.values()) kubelets.register(machine);
@@ -19,7 +19,7 @@ export const JOIN_STEPS: readonly Step[] = [
     },
   },
   {
-    title: "Every Node names the virtual machine it runs on",
+    title: "Every Node has the provider ID of its VM",
     play: (stage, signal) =>
       waitForNodes(
         stage,
@@ -29,7 +29,8 @@ export const JOIN_STEPS: readonly Step[] = [
       ),
   },
   {
-    title: "worker-uefi was found although its firmware reports the UUID byte-swapped",
+    title:
+      "worker-uefi matches its VM, although its firmware reports the UUID in reversed byte order",
     play: (stage, signal) =>
       waitForNodes(
         stage,
@@ -39,7 +40,7 @@ export const JOIN_STEPS: readonly Step[] = [
       ),
   },
   {
-    title: 'The machine "nœud-1" has no legal label for a name, and joined all the same',
+    title: 'The VM "nœud-1" has a name that no label can hold, and its Node joins anyway',
     play: (stage, signal) =>
       waitForNodes(
         stage,
@@ -49,7 +50,7 @@ export const JOIN_STEPS: readonly Step[] = [
       ),
   },
   {
-    title: "worker-late registers before Xen Orchestra shows its machine, and an Event says so",
+    title: "worker-late registers before Xen Orchestra lists its VM, and an Event says so",
     play: async (stage, signal) => {
       const { world, kubelets, view } = stage;
       kubelets.register(world.late.machine);
@@ -60,7 +61,7 @@ export const JOIN_STEPS: readonly Step[] = [
     },
   },
   {
-    title: "Its machine appears, and the Node is initialised by itself",
+    title: "The VM appears, and Landfall initialises the Node",
     play: (stage, signal) => {
       stage.cloud.state.addVm(stage.world.late.options);
       return waitForNodes(

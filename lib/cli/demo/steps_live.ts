@@ -1,5 +1,5 @@
 /**
- * Second part of the demo's story: machines move, stop, vanish from sight, and one is really gone.
+ * Second part of the demo: VMs move, stop, disappear with their pool, and one is deleted.
  * @module
  */
 import { isReady } from "../../controllers/identity.ts";
@@ -17,7 +17,7 @@ import { hasShutdownTaint } from "./narrator.ts";
 import { findMachine, letPass, type Stage, type Step, waitForNodes, waitUntil } from "./stage.ts";
 
 const ZONE_LABELS = TOPOLOGY_LABELS.zone;
-/** How much longer than the hold-off a lost pool is waited out. */
+/** How long the pool is lost, as a multiple of the hold-off. */
 const PATIENCE = 1.3;
 
 /** The steps that come before a machine dies with a volume attached, in order. */
@@ -47,11 +47,9 @@ export const LIVE_STEPS: readonly Step[] = [
     },
   },
   {
-    title: "worker-4 is halted: its Node is NotReady and tainted, but keeps its labels",
+    title: "worker-4 is halted: its Node is NotReady, gets the shutdown taint and keeps its labels",
     play: async (stage, signal) => {
-      stage.tell(
-        "  >  Xen Orchestra halts worker-4: it has no host now, and its kubelet is silent",
-      );
+      stage.tell("  >  Xen Orchestra halts worker-4: it has no host now, and its kubelet stops");
       stage.cloud.state.setPower(findVmId(stage, "worker-4"), "Halted");
       stage.kubelets.silence("worker-4");
       return await waitForNodes(
@@ -63,9 +61,9 @@ export const LIVE_STEPS: readonly Step[] = [
     },
   },
   {
-    title: "worker-4 is started again: its Node is Ready, and the taint is gone",
+    title: "worker-4 starts again: its Node is Ready, and the taint is removed",
     play: async (stage, signal) => {
-      stage.tell("  >  Xen Orchestra starts worker-4 where it was");
+      stage.tell("  >  Xen Orchestra starts worker-4 on the same host");
       const hostId = stage.world.hostIds["xcp-lyo-2"];
       stage.cloud.state.setPower(findVmId(stage, "worker-4"), "Running", hostId);
       stage.kubelets.reboot("worker-4");
@@ -83,13 +81,13 @@ export const LIVE_STEPS: readonly Step[] = [
 export const LOSS_STEPS: readonly Step[] = [
   {
     title:
-      "The pool lyon is lost while worker-3 and worker-4 are silent: they are kept, and told why",
+      "The pool lyon is lost while two kubelets are silent: Landfall keeps the Nodes and says why",
     play: loseLyon,
   },
   {
-    title: "The pool is back, and so are the kubelets: nothing was deleted",
+    title: "The pool and the kubelets are back: nothing was deleted",
     play: async (stage, signal) => {
-      stage.tell("  >  Xen Orchestra is connected to the pool lyon again");
+      stage.tell("  >  Xen Orchestra connects to the pool lyon again");
       stage.cloud.state.restorePool(stage.world.poolIds.lyon);
       for (const name of SILENT) stage.kubelets.resume(name);
       const areReady = await waitForNodes(
@@ -105,7 +103,7 @@ export const LOSS_STEPS: readonly Step[] = [
     },
   },
   {
-    title: "worker-2 is deleted for good: its Node goes too, once that is proven, and no other",
+    title: "The VM worker-2 is deleted: Landfall proves it, and deletes this Node only",
     play: deleteWorker,
   },
 ];
@@ -115,9 +113,9 @@ const SILENT: readonly string[] = ["worker-3", "worker-4"];
 
 async function loseLyon(stage: Stage, signal: AbortSignal): Promise<boolean> {
   const { cloud, world, kubelets, view, deletion } = stage;
-  stage.tell("  >  Xen Orchestra loses the pool lyon: it answers 404 for five machines that run");
+  stage.tell("  >  Xen Orchestra loses the pool lyon: it answers 404 for five VMs that run");
   cloud.state.dropPool(world.poolIds.lyon);
-  stage.tell("  >  a switch there fails as well: the kubelets of worker-3 and worker-4 are silent");
+  stage.tell("  >  a switch fails, too: the kubelets of worker-3 and worker-4 are silent");
   for (const name of SILENT) kubelets.silence(name);
   const areSilent = await waitForNodes(stage, SILENT, signal, (node) => !isReady(node));
   const { reason } = LIFECYCLE_EVENTS.deletionBlocked;
@@ -127,7 +125,7 @@ async function loseLyon(stage: Stage, signal: AbortSignal): Promise<boolean> {
   if (!areSilent || !isTold) return false;
   const seconds = ((deletion.holdOffMs * PATIENCE) / 1_000).toFixed(1);
   stage.tell(
-    `  >  ${seconds} s pass like this, longer than it takes to delete what is really gone`,
+    `  >  ${seconds} s pass: longer than Landfall waits before it deletes a Node whose VM is gone`,
   );
   const patience = { ms: deletion.holdOffMs * PATIENCE, passes: deletion.confirmations };
   const isOver = await letPass(stage, patience, signal);
@@ -152,13 +150,13 @@ async function deleteWorker(stage: Stage, signal: AbortSignal): Promise<boolean>
   const isGone = isSilent && (await waitUntil(stage, signal, () => findNode() === undefined));
   const tookMs = clock.monotonic() - startMs;
   if (!isGone) return false;
-  stage.tell(`  >  it was NotReady for ${(tookMs / 1_000).toFixed(1)} s before that`);
+  stage.tell(`  >  the Node was NotReady for ${(tookMs / 1_000).toFixed(1)} s before`);
   const { reason } = LIFECYCLE_EVENTS.deleting;
   const isTold = (): boolean => view.findEvent("worker-2", reason) !== undefined;
   const others = listNames(stage).filter((name) => name !== "worker-2");
   return (
     (await waitUntil(stage, signal, isTold)) &&
-    // The inventory that first lacked it may have been asked for a moment earlier.
+    // The first inventory without it may have started a moment earlier.
     tookMs >= deletion.holdOffMs * 0.9 &&
     others.every((name) => view.nodes.get(name) !== undefined) &&
     countDeletions(stage) === 1
@@ -186,6 +184,10 @@ function hasAll(stage: Stage): boolean {
   return listNames(stage).every((name) => stage.view.nodes.get(name) !== undefined);
 }
 
+/** How many Nodes Landfall tried to delete. It tries again when another controller wrote to the Node meanwhile. */
 function countDeletions({ kubernetes }: Stage): number {
-  return kubernetes.requests.count({ verb: "delete", resource: "nodes" });
+  const deletions = kubernetes.requests.entries.filter(
+    ({ verb, resource }) => verb === "delete" && resource === "nodes",
+  );
+  return new Set(deletions.map(({ name }) => name)).size;
 }

@@ -1,5 +1,5 @@
 /**
- * The story of the demo: steps that must come true, told in plain lines.
+ * The story of the demo: its steps, printed as they happen.
  * @module
  */
 import type { Stage, Step } from "./stage.ts";
@@ -16,10 +16,10 @@ export const STORY: readonly Step[] = [
 ];
 
 /**
- * Plays steps in order, all of them, whatever becomes of the first.
+ * Plays all steps in order, even after one failed.
  *
  * @param steps @default {STORY}
- * @returns Whether every step came true
+ * @returns Whether every step succeeded
  */
 export async function playStory(
   stage: Stage,
@@ -30,7 +30,7 @@ export async function playStory(
   for (const [at, { title, play }] of steps.entries()) {
     stage.tell(`\n[${at + 1}/${steps.length}] ${title}`);
     const cameTrue = await play(stage, signal);
-    stage.tell(cameTrue ? "     so it is" : "     NO: it did not come true");
+    stage.tell(cameTrue ? "     OK" : "     FAILED");
     isTrue &&= cameTrue;
   }
   return isTrue;

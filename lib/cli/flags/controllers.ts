@@ -11,15 +11,15 @@ export interface ControllerName {
   /** The name in logs and metrics. */
   readonly name: string;
   readonly aliases: readonly string[];
-  /** False for those of other cloud controller managers that Landfall does not have. */
+  /** False for controllers of other cloud controller managers that Landfall does not have. */
   readonly isAvailable: boolean;
-  /** Whether `*` leaves it out, so that it has to be named. @default {false} */
+  /** Whether `*` leaves it out, so that it must be named. @default {false} */
   readonly isOffByDefault?: boolean;
 }
 
 /**
- * The Go controllers (k8s.io/cloud-provider, `names`) in their order: they are known whether or not Landfall has them,
- * so that `--controllers` lists keep working.
+ * The Go controllers (k8s.io/cloud-provider, `names`) in their order: known whether or not Landfall has them, so
+ * that existing `--controllers` lists work.
  */
 const GO_CONTROLLERS: readonly Omit<ControllerName, "isAvailable">[] = [
   { name: "cloud-node", aliases: ["cloud-node-controller"] },
@@ -28,7 +28,7 @@ const GO_CONTROLLERS: readonly Omit<ControllerName, "isAvailable">[] = [
   { name: "route", aliases: ["node-route-controller"] },
 ];
 
-/** Every name that `--controllers` knows: those of Go first, then what Landfall has beside them. */
+/** Every name that `--controllers` accepts: those of Go first, then the others of Landfall. */
 export function listControllerNames(registry: readonly ControllerDefinition[]): ControllerName[] {
   const ours = new Map(
     registry.map(({ name, aliases, isOffByDefault = false }) => [
@@ -40,13 +40,13 @@ export function listControllerNames(registry: readonly ControllerDefinition[]): 
   return [...new Map([...known, ...ours]).values()];
 }
 
-/** Those of Landfall as it is. */
+/** The names with the controllers that Landfall has. */
 export const CONTROLLER_NAMES: readonly ControllerName[] = listControllerNames(CONTROLLERS);
 
-/** What documents say of a controller that `*` leaves out. */
+/** How documents describe a controller that `*` leaves out. */
 export const OFF_BY_DEFAULT = "off until chosen by name";
 
-/** Which controllers run, and what to say about the list. */
+/** Which controllers run, and what is wrong with the list. */
 export interface ControllerSelection {
   /** Names, not aliases. */
   readonly enabled: ReadonlySet<string>;
@@ -57,11 +57,11 @@ export interface ControllerSelection {
 }
 
 /**
- * Reads a list of `*`, `foo` and `-foo`. The first item that names a controller decides about it; one that none names
- * runs if `*` is anywhere in the list and it is not off by default.
+ * Reads a list of `*`, `foo` and `-foo`. The first item that names a controller decides. A controller that no item
+ * names runs if `*` is in the list and the controller is not off by default.
  *
  * @param items The items in their order; repeats of the flag add up
- * @param known The controllers there are
+ * @param known The known controllers
  */
 export function selectControllers(
   items: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * The flags of leader election, and how their times must stand to each other.
+ * The flags of leader election, and the limits between their times.
  * @module
  */
 import type { ElectionSettings } from "../../app/options.ts";
@@ -13,8 +13,8 @@ const DURATION_MS: Range = [1_000, 3_600_000];
 const PERIOD_MS: Range = [100, 600_000];
 
 /**
- * Reads the flags `--leader-elect-…`. Between the times the same must hold as in the Go controllers
- * (k8s.io/client-go, `leaderelection`): a leader gives up before others may take over, after more than one try.
+ * Reads the flags `--leader-elect-…`. The limits between the times are those of the Go controllers
+ * (k8s.io/client-go, `leaderelection`): a leader tries more than once, and gives up before others may take over.
  *
  * @param issues Takes what is wrong
  */

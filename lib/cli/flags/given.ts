@@ -1,5 +1,5 @@
 /**
- * The values of all flags, given or by default, read by name.
+ * The values of all flags by name, given or default.
  * @module
  */
 import { parseBool } from "../../core/text/bool.ts";

@@ -1,5 +1,5 @@
 /**
- * The flags that say where Landfall listens.
+ * The flags for the addresses that Landfall listens at.
  * @module
  */
 import { isIP } from "node:net";
@@ -14,7 +14,7 @@ const PORT_MAX = 65_535;
 const EVERYWHERE = "0.0.0.0";
 
 /**
- * Reads `--debug-address`, `--secure-port` and what belongs to them.
+ * Reads `--debug-address`, `--secure-port` and the flags that belong to them.
  *
  * @param issues Takes what is wrong
  */
@@ -37,7 +37,7 @@ function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | un
   if (isIP(text) === 0) {
     issues.push({ source: "--bind-address", message: `wanted an IP address, found "${text}"` });
   }
-  // Not every address has a canonical form: one with a zone has none.
+  // An address with a zone has no canonical form.
   const host = parseIp(text)?.text ?? text;
   const certFile = given.text("tls-cert-file");
   const keyFile = given.text("tls-private-key-file");
@@ -57,7 +57,7 @@ function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | un
   return { address: { kind: "tcp", host, port }, ...files, alwaysAllowPaths };
 }
 
-/** Elsewhere than at the end a `*` would stand for itself, which no path has; the Go controllers refuse it as well. */
+/** A `*` elsewhere would match itself only, and no path has one; the Go controllers refuse it, too. */
 function findPathProblem(path: string): string | undefined {
   if (!path.startsWith("/")) return "wanted paths that begin with a slash";
   return path.slice(0, -1).includes("*") ? "wanted a * at the end of a path alone" : undefined;

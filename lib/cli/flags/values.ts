@@ -17,7 +17,7 @@ export function parseList(text: string): string[] {
 /**
  * Says what is wrong with a value, if anything is.
  *
- * @returns What was wanted, as the end of a sentence; `undefined` when the value will do
+ * @returns What was wanted, as the end of a sentence; `undefined` when the value is good
  */
 export function findValueProblem(spec: FlagSpec, value: string): string | undefined {
   if (spec.choices !== undefined && !spec.choices.includes(value)) {

@@ -13,8 +13,8 @@ import type { NodeView } from "../../http/views.ts";
 const ANSWER_MS = 30_000;
 /** Most bytes of an answer: 5,000 Nodes need about 15 MiB. */
 const BYTES_MAX = 256 * 1024 * 1024;
-/** The system says this where no process listens. */
-const NOBODY: ReadonlySet<string> = new Set([
+/** The system reports one of these where no process listens. */
+const NOT_LISTENING: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ConnectionRefused",
   "ENOENT",
@@ -73,7 +73,7 @@ export async function readFromProcess(
     body = await readText(reply, { bytesMax: BYTES_MAX });
   } catch (error) {
     signal.throwIfAborted();
-    if (NOBODY.has(findErrorCode(error))) return undefined;
+    if (NOT_LISTENING.has(findErrorCode(error))) return undefined;
     if (deadline.aborted) throw fail(`no answer within ${ANSWER_MS / 1_000} s`, error);
     throw fail(describeError(toConnectionProblem(error)), error);
   }
@@ -93,7 +93,7 @@ function request(address: ListenAddress, signal: AbortSignal): Promise<Response>
     headers: { accept: "application/json" },
     redirect: "manual",
     signal,
-    // It is on this machine, whatever proxy the environment names.
+    // It is on this machine: a proxy of the environment must not be used.
     proxy: false,
     ...(isSocket && { unix: address.path }),
   });

@@ -26,15 +26,21 @@ export function findClosest(written: string, words: readonly string[]): string |
   return words.find((word) => word.startsWith(written));
 }
 
-/** How many letters must be added, removed or replaced to get from one word to the other. */
+/**
+ * How many letters must be added, removed, replaced or swapped with their neighbour to get from one word to the other.
+ */
 export function toEditDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  let above: number[] = [];
   for (let at = 1; at <= from.length; at += 1) {
-    const above = row;
+    const before = above;
+    above = row;
     row = [at];
     for (let column = 1; column <= to.length; column += 1) {
       const replaced = (above[column - 1] ?? 0) + (from[at - 1] === to[column - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (above[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1));
+      const isSwapped = from[at - 1] === to[column - 2] && from[at - 2] === to[column - 1];
+      const swapped = isSwapped ? (before[column - 2] ?? Infinity) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, (above[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1));
     }
   }
   return row[to.length] ?? 0;

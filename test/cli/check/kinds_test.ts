@@ -24,7 +24,7 @@ test.each<[string, Parameters<typeof toDiscovery>[0], readonly string[]]>([
   [
     "a kind in another version",
     { "example.org": { v1alpha1: ["galleries"] } },
-    [`warning missingKind ${CRD} is there, but not in version v1`],
+    [`warning missingKind ${CRD} exists, but not in version v1`],
   ],
 ])("listMissingKinds() tells of %s", async (_what, served, wanted) => {
   const documents = toDiscovery(served);

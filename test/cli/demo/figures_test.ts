@@ -23,20 +23,20 @@ test("formatFigures() is an aligned page that adds up", () => {
   expect(page).toBe(`\
 Figures: 4 Nodes, 1 of them deleted, 12.3 seconds
 
-  Asked of Xen Orchestra
+  Requests to Xen Orchestra
     GET /hosts     10
     GET /pools     10
     GET /vms       10
     GET /vms/{id}   2
     in total       32   30 for 10 inventories and changes, 2 for others
 
-  Written to Kubernetes
+  Writes to Kubernetes
     create events   3
     delete nodes    1
     patch nodes     4
     in total        8
 
-An inventory is 3 requests, however many Nodes there are; by default, one is taken every 30s.
+An inventory takes 3 requests for any number of Nodes. By default, Landfall takes one every 30s.
 The Go controller makes 3 requests for each Node in a pass: 10 passes over 4 Nodes would be 120.`);
 });
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { toCheckCommand, writeDemoFiles } from "../../../lib/cli/demo/files.ts";
+import { toCheckCommand, toNodesCommand, writeDemoFiles } from "../../../lib/cli/demo/files.ts";
 
 const ENDPOINTS = {
   kubernetes: "http://127.0.0.1:1",
@@ -53,4 +53,10 @@ test.each([
   expect(command).toBe(
     `${program} check --cloud-config=/tmp/a.yaml '--kubeconfig=/tmp/my cluster/it'\\''s' --leader-elect=false`,
   );
+});
+
+test("toNodesCommand() names the address of the debug pages", () => {
+  const program = { execPath: "/opt/landfall", argv: ["bun", "/$bunfs/root/landfall", "demo"] };
+  const address = { kind: "tcp", host: "127.0.0.1", port: 1 } as const;
+  expect(toNodesCommand(address, program)).toBe("/opt/landfall nodes --debug-address=127.0.0.1:1");
 });

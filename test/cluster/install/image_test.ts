@@ -83,7 +83,7 @@ describe.skipIf(isSkipped)("the image", () => {
     expect(status).toMatch(/^CapBnd:\t0+$/m);
     expect(status).toMatch(/^NSpid:\t\d+\t1$/m);
     const { code, stdout, stderr } = await container.ended;
-    expect(stdout, stderr).toContain("Every step came true.");
+    expect(stdout, stderr).toContain("Every step succeeded.");
     expect(code).toBe(0);
   }, 60_000);
 

@@ -96,7 +96,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
       const args = ["demo", "--once", "--debug-address=127.0.0.1:0"];
       const { code, stdout, stderr } = await runLandfall(program, args, { TMPDIR: folder });
       expect(stderr).toBe("");
-      expect(stdout).toContain("Every step came true.");
+      expect(stdout).toContain("Every step succeeded.");
       expect(code).toBe(0);
     },
     EXIT_MS_MAX,

@@ -11,7 +11,9 @@ const distances: readonly [string, string, number][] = [
   ["abc", "", 3],
   ["abc", "abc", 0],
   ["kitten", "sitting", 3],
-  ["ab", "ba", 2],
+  ["ab", "ba", 1],
+  ["chekc", "check", 1],
+  ["abcd", "badc", 2],
 ];
 test.each(distances)("toEditDistance() from %j to %j is %d", (from, to, distance) => {
   expect(toEditDistance(from, to)).toBe(distance);
