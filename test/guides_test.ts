@@ -101,6 +101,7 @@ describe("pages for people", () => {
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",
       "docs/guides/install.md",
+      "docs/guides/labels.md",
       "docs/guides/metrics-and-alerts.md",
       "docs/guides/migrate.md",
       "docs/guides/permissions-xenorchestra.md",
@@ -167,7 +168,7 @@ describe("pages for people", () => {
       OUT_OF_SERVICE.settings,
       ...(await loadProviders()).map((one) => one.settings),
     ].flat();
-    const known = new Set(settings.flatMap(({ path }) => [path, path.split(".").at(-1) ?? ""]));
+    const known = new Set(settings.flatMap(({ path }) => [path, ...path.split(".")]));
     const named = listNames(/^((?:[a-z]+\.)?[a-z]+(?:[A-Z]+[a-z]*)+|deletion\.\w+)(?=$|:)/g);
     expect(named.length).toBeGreaterThan(10);
     const unknown = named.filter(([, name]) => !known.has(name) && !OTHER_KEYS.has(name));

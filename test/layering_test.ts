@@ -11,7 +11,7 @@ interface Rule {
 
 const CLIENT_NODE = "@kubernetes/client-node";
 const PURE =
-  /\/(plan|addresses|fleet_member|identity|instance_labels|node_view|out_of_service|rivals|words)\.ts$/;
+  /\/(plan|addresses|fleet_member|identity|instance_labels|node_view|out_of_service|rivals|tag_labels|words)\.ts$/;
 
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },

@@ -3,6 +3,8 @@
  * @module
  */
 
+import type { TagLabels } from "./tag_labels.ts";
+
 /** An address of an instance, typed as Kubernetes types them. */
 export interface InstanceAddress {
   readonly type: "InternalIP" | "ExternalIP" | "Hostname" | "InternalDNS" | "ExternalDNS";
@@ -36,6 +38,8 @@ export interface Instance {
   /** System UUID in lower case, when the cloud knows it. */
   readonly systemUuid?: string;
   readonly region?: string;
+  /** Value of the region label in place of {@linkcode region}. Empty: not known now. @default {region} */
+  readonly regionLabel?: string;
   readonly zone?: string;
   readonly instanceType?: string;
   /** In a deterministic order without duplicates; may be empty. */
@@ -44,6 +48,8 @@ export interface Instance {
   readonly besideNodeIps?: BesideNodeIps;
   /** Additional labels, valid without changes. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Labels from the tags that people gave it; absent: not known now, or the cloud has no such tags. */
+  readonly tagLabels?: TagLabels;
   /** For display only (power state, pool and host by name and ID …): `/debug/nodes` shows it, no decision uses it. */
   readonly details: Readonly<Record<string, string>>;
 }

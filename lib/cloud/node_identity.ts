@@ -16,4 +16,9 @@ export interface NodeIdentity {
    * Any user who can edit the Node may have written it; a provider ignores a value that it cannot read.
    */
   readonly region?: string;
+  /**
+   * All labels of the Node, which may say more about where its instance was last seen. Any user who can edit the Node
+   * may have written them; a provider ignores what it cannot read.
+   */
+  readonly labels?: Readonly<Record<string, string>>;
 }

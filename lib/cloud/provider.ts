@@ -87,6 +87,8 @@ export interface Provider {
    * the cloud may not know what a guest uses), or only those that the cloud reports (`verified`).
    */
   readonly providedNodeIps: "trusted" | "verified";
+  /** What of a Node its settings leave to others: it is never written. @default {nothing} */
+  readonly leftAlone?: ReadonlySet<"addresses" | "zone">;
   /** Labels whose value before the first move of a machine is kept: key of the label, and the key that keeps it. */
   readonly originLabels?: Readonly<Record<string, string>>;
   /**

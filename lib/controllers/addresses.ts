@@ -4,7 +4,7 @@
  * Rules of `k8s.io/cloud-provider` for the annotation `alpha.kubernetes.io/provided-node-ip`.
  * @module
  */
-import type { Instance, InstanceAddress } from "../cloud/provider.ts";
+import type { Instance, InstanceAddress, Provider } from "../cloud/provider.ts";
 import { type IpAddress, isHostAddress, parseIp } from "../core/net/ip.ts";
 import { quote } from "../core/text/printable.ts";
 import type { Node } from "../kube/kinds/node.ts";
@@ -17,23 +17,31 @@ const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 /** The wanted list, or why there is none. */
 export type AddressPlan =
   | { readonly kind: "wanted"; readonly addresses: readonly InstanceAddress[] }
-  /** The cloud tells no address now: what the Node has stays. */
+  /** The cloud tells no address now, or its settings leave addresses alone: what the Node has stays. */
   | { readonly kind: "keep" }
   /** The annotation cannot be followed; the message names it. */
   | { readonly kind: "invalid"; readonly message: string };
+
+/** `Provider.providedNodeIps`, or that addresses are never written. */
+export type AddressPolicy = Provider["providedNodeIps"] | "leave";
+
+/** What a provider wants of Node addresses. */
+export function toAddressPolicy({
+  providedNodeIps,
+  leftAlone,
+}: Pick<Provider, "providedNodeIps" | "leftAlone">): AddressPolicy {
+  return leftAlone?.has("addresses") ? "leave" : providedNodeIps;
+}
 
 /**
  * Plans the whole address list of a Node.
  *
  * @param node The Node, for its annotation and its kubelet's `Hostname` addresses
  * @param instance Its instance
- * @param providedNodeIps Whether annotated IPs stand on their own, or must be among the instance's
+ * @param policy Whether annotated IPs stand on their own, or must be among the instance's
  */
-export function planAddresses(
-  node: Node,
-  instance: Instance,
-  providedNodeIps: "trusted" | "verified",
-): AddressPlan {
+export function planAddresses(node: Node, instance: Instance, policy: AddressPolicy): AddressPlan {
+  if (policy === "leave") return { kind: "keep" };
   const annotation = node.metadata.annotations?.[PROVIDED_NODE_IP];
   const nodeIps = annotation === undefined ? [] : parseNodeIps(annotation);
   if (typeof nodeIps === "string") {
@@ -42,8 +50,7 @@ export function planAddresses(
       message: `Cannot use annotation ${PROVIDED_NODE_IP} ${quote(annotation ?? "")}: ${nodeIps}`,
     };
   }
-  const cloud =
-    providedNodeIps === "trusted" ? addTrusted(node, instance, nodeIps) : instance.addresses;
+  const cloud = policy === "trusted" ? addTrusted(node, instance, nodeIps) : instance.addresses;
   if (cloud.length === 0) return { kind: "keep" };
 
   const preferred: InstanceAddress[] = [];

@@ -10,12 +10,14 @@ import { TOPOLOGY_LABELS, UNINITIALIZED_TAINT } from "./words.ts";
 export function toIdentity(node: Node): NodeIdentity {
   const providerId = node.spec?.providerID;
   const systemUuid = node.status?.nodeInfo?.systemUUID;
-  const region = node.metadata.labels?.[TOPOLOGY_LABELS.region[0]];
+  const { labels } = node.metadata;
+  const region = labels?.[TOPOLOGY_LABELS.region[0]];
   return {
     name: node.metadata.name,
     ...(providerId ? { providerId } : {}),
     ...(systemUuid ? { systemUuid } : {}),
     ...(region ? { region } : {}),
+    ...(labels ? { labels } : {}),
   };
 }
 

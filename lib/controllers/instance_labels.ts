@@ -22,7 +22,8 @@ export function toInstanceLabels(instance: Instance): InstanceLabels {
   const additional: Record<string, string> = {};
   const refused: string[] = [];
   for (const kind of ["instanceType", "zone", "region"] as const) {
-    const value = instance[kind];
+    const own = kind === "region" ? instance.regionLabel : undefined;
+    const value = own ?? instance[kind];
     if (!value) continue;
     const keys = TOPOLOGY_LABELS[kind];
     if (isLabelValue(value)) for (const key of keys) topology[key] = value;

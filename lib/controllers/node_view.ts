@@ -7,7 +7,7 @@ import type { Node } from "../kube/kinds/node.ts";
 import { isUninitialized } from "./identity.ts";
 import { toInstanceLabels } from "./instance_labels.ts";
 import { TOPOLOGY_LABELS } from "./words.ts";
-import { planAddresses } from "./addresses.ts";
+import { type AddressPolicy, planAddresses, toAddressPolicy } from "./addresses.ts";
 
 /** What is known of one Node, without its reconciles. */
 export interface NodeState {
@@ -44,11 +44,15 @@ const TOPOLOGY_KEYS: ReadonlySet<string> = new Set(Object.values(TOPOLOGY_LABELS
 export function describeNode(
   node: Node,
   presence: Presence,
-  provider: Pick<Provider, "providedNodeIps" | "toPlaces" | "labelKeys">,
+  provider: Pick<Provider, "providedNodeIps" | "leftAlone" | "toPlaces" | "labelKeys">,
 ): NodeState {
   const instance = presence.kind === "present" ? presence.instance : undefined;
   const wanted = instance && toInstanceLabels(instance);
-  const wantedLabels = wanted && { ...wanted.additional, ...wanted.topology };
+  const wantedLabels = wanted && {
+    ...instance.tagLabels?.labels,
+    ...wanted.additional,
+    ...wanted.topology,
+  };
   const { labelKeys } = provider;
   const isOurs = (key: string): boolean =>
     presence.kind !== "foreign" && (TOPOLOGY_KEYS.has(key) || labelKeys?.has(key) === true);
@@ -69,7 +73,7 @@ export function describeNode(
       ),
     },
     addresses: {
-      ...toWantedAddresses(node, instance, provider.providedNodeIps),
+      ...toWantedAddresses(node, instance, toAddressPolicy(provider)),
       actual: (node.status?.addresses ?? []).map(({ type, address }) => ({ type, address })),
     },
   };
@@ -116,9 +120,9 @@ function toInstanceView({ id, name, state, details }: Instance): NodeState["inst
 function toWantedAddresses(
   node: Node,
   instance: Instance | undefined,
-  providedNodeIps: Provider["providedNodeIps"],
+  policy: AddressPolicy,
 ): { wanted?: readonly InstanceAddress[] } {
   if (instance === undefined) return {};
-  const plan = planAddresses(node, instance, providedNodeIps);
+  const plan = planAddresses(node, instance, policy);
   return plan.kind === "wanted" ? { wanted: plan.addresses } : {};
 }

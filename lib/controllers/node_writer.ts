@@ -13,7 +13,8 @@ export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
 /** Merge patch of a Node without its resourceVersion. */
 export interface NodePatch {
   readonly metadata?: {
-    readonly labels?: Readonly<Record<string, string>>;
+    /** `null` removes one. */
+    readonly labels?: Readonly<Record<string, string | null>>;
     /** `null` removes one. */
     readonly annotations?: Readonly<Record<string, string | null>>;
   };

@@ -2,6 +2,7 @@
  * Words on a Node that more than one controller reads or writes. Frozen: they must not change.
  * @module
  */
+import { OWN_PREFIX } from "../core/text/label_namespace.ts";
 
 /** Taint of a Node that no cloud has claimed yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
 export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitialized";
@@ -15,6 +16,9 @@ export const TOPOLOGY_LABELS = {
   zone: ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"],
   region: ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"],
 } as const;
+
+/** Annotation with the labels that Landfall set from tags: JSON, by key. Only these are changed or removed. */
+export const TAG_LABELS_RECORD: string = `${OWN_PREFIX}labels-from-tags`;
 
 /** Label namespaces of Kubernetes itself, which no cloud may fill by additional labels. */
 export const RESERVED_LABEL: RegExp = /(^|\.)(kubernetes|k8s)\.io\//;

@@ -34,7 +34,7 @@ const CASES: readonly [keyof typeof PROVIDERS, string, readonly string[]][] = [
   ["xenorchestra", "confirmations: 9", ["confirmations: did you mean deletion.confirmations?"]],
   ["xenorchestra", "fleetshare: 0", ["fleetshare: correct or remove it"]],
   ["xenorchestra", "Url: x", ["Url: did you mean url?"]],
-  ["xenorchestra", "region: x", ["region: correct or remove it"]],
+  ["xenorchestra", "region: x", ["region: did you mean regions?"]],
   ["xenorchestra", "constructor: x", ["constructor: correct or remove it"]],
   ["xenorchestra", "__proto__: x", ["__proto__: correct or remove it"]],
   ["xenorchestra", "addresses: { nets: x }", ["addresses.nets: correct or remove it"]],

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { InstanceAddress } from "../../lib/cloud/provider.ts";
-import { hasAddresses, listTypeChanges, planAddresses } from "../../lib/controllers/addresses.ts";
+import {
+  hasAddresses,
+  listTypeChanges,
+  planAddresses,
+  toAddressPolicy,
+} from "../../lib/controllers/addresses.ts";
 import { toInstance } from "../support/cloud/instances.ts";
 import { toNode } from "../support/nodes/nodes.ts";
 
@@ -231,5 +236,24 @@ describe("N-16 hasAddresses() compares the whole list in order", () => {
   ];
   test.each(cases)("%s: %p", (wanted, same) => {
     expect(hasAddresses(toNode("n", { addresses: actual }), toAddresses(wanted))).toBe(same);
+  });
+});
+
+describe("planAddresses() of addresses that are left alone", () => {
+  test.each([
+    ["a Node without addresses", {}],
+    ["a Node with addresses of somebody else", { addresses: [["InternalIP", "100.64.0.7"]] }],
+    ["a Node whose kubelet names its IP", { nodeIp: "10.0.0.9" }],
+    ["a Node whose kubelet names no IP at all", { nodeIp: "nonsense" }],
+  ] as const)("keeps %s", (_title, options) => {
+    const instance = toInstance("i", { addresses: [{ type: "InternalIP", address: "10.0.0.1" }] });
+    expect(planAddresses(toNode("n", options), instance, "leave")).toEqual({ kind: "keep" });
+  });
+
+  test("is what the settings of a provider say", () => {
+    const providedNodeIps = "trusted" as const;
+    expect(toAddressPolicy({ providedNodeIps })).toBe("trusted");
+    expect(toAddressPolicy({ providedNodeIps, leftAlone: new Set(["zone"]) })).toBe("trusted");
+    expect(toAddressPolicy({ providedNodeIps, leftAlone: new Set(["addresses"]) })).toBe("leave");
   });
 });

@@ -35,3 +35,12 @@ test("toInstanceLabels() keeps what is legal and names what is not", () => {
     "k8s.io/x is in a namespace of Kubernetes",
   ]);
 });
+
+test("toInstanceLabels() gives the region its own label where there is one, and none while it is not known", () => {
+  const region = "381c8869-4bae-437c-a265-780be87906ba";
+  const key = "topology.kubernetes.io/region";
+  const label = (regionLabel?: string): string | undefined =>
+    toInstanceLabels(toInstance("i", { region, ...(regionLabel !== undefined && { regionLabel }) }))
+      .topology[key];
+  expect([label(), label("eu"), label("")]).toEqual([region, "eu", undefined]);
+});

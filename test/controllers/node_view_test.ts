@@ -92,3 +92,22 @@ test("describeNode() lets the provider say where a machine is, and reads the lab
     { kind: "zone", id: "z" },
   ]);
 });
+
+test("describeNode() shows what tags ask for beside what the Node has", () => {
+  const tagLabels = { labels: { "a.b/rack": "7" }, unclear: [], refused: [] };
+  const instance = toInstance("i", { tagLabels });
+  const node = toNode("n", { providerId: "test://i", labels: { "a.b/rack": "1", mine: "x" } });
+  const presence = { kind: "present", instance, matchedBy: "providerId" } as const;
+  expect(describeNode(node, presence, TRUSTED).labels).toEqual({
+    wanted: { "a.b/rack": "7" },
+    actual: { "a.b/rack": "1" },
+  });
+});
+
+test("describeNode() wants no addresses that are left alone", () => {
+  const addresses = [{ type: "InternalIP", address: "10.0.0.1" }] as const;
+  const instance = toInstance("i", { addresses });
+  const presence = { kind: "present", instance, matchedBy: "providerId" } as const;
+  const provider = { ...TRUSTED, leftAlone: new Set(["addresses"] as const) };
+  expect(describeNode(toNode("n"), presence, provider).addresses).not.toHaveProperty("wanted");
+});

@@ -5,6 +5,9 @@
 import type { Presence, Provider } from "../../cloud/provider.ts";
 import { isReady, isUninitialized } from "../../controllers/identity.ts";
 import { planNode } from "../../controllers/node/plan.ts";
+import { toAddressPolicy } from "../../controllers/addresses.ts";
+import type { NodePatch } from "../../controllers/node_writer.ts";
+import { NO_TAG_CHANGES } from "../../controllers/tag_labels.ts";
 import type { Claims } from "../../controllers/node/rivals.ts";
 import { planNodeLabels } from "../../controllers/node_labels/plan.ts";
 import { planLifecycle } from "../../controllers/node_lifecycle/plan.ts";
@@ -24,7 +27,9 @@ export type NodeChange =
   | {
       readonly what: "labels";
       readonly labels: Readonly<Record<string, string>>;
-      /** Their values on the Node now. */
+      /** Keys of labels that are removed, because their tags are gone. Absent: none. */
+      readonly removed?: readonly string[];
+      /** Values of all these on the Node now. */
       readonly before: Readonly<Record<string, string>>;
     }
   /** The whole list, and the current one, each as `<type> <address>`. */
@@ -57,18 +62,23 @@ export function toOutlook(
 ): NodeOutlook {
   const presence = claims.refuseRival(node, resolved);
   const changes: NodeChange[] = [];
-  const plan = planNode(node, presence, provider.providedNodeIps);
+  const plan = planNode(node, presence, toAddressPolicy(provider));
   if (plan.patch) {
     const { metadata, spec } = plan.patch;
     const providerId = spec.providerID ? { providerId: spec.providerID } : {};
-    changes.push({ what: "initialise", ...providerId, labels: metadata.labels ?? {} });
+    changes.push({ what: "initialise", ...providerId, labels: toLabels(metadata) });
   }
   const origins = provider.originLabels ?? {};
-  const { set } = planNodeLabels(node, presence, { told: {}, origins });
-  if (Object.keys(set).length > 0) {
+  const { leftAlone = new Set() } = provider;
+  const labelPlan = planNodeLabels(node, presence, { told: {}, origins, leftAlone });
+  const { tags = NO_TAG_CHANGES, tagWarnings = [] } = labelPlan;
+  const set = { ...labelPlan.set, ...tags.set };
+  const { removed } = tags;
+  if (Object.keys(set).length > 0 || removed.length > 0) {
     const labels = Object.entries(node.metadata.labels ?? {});
-    const before = Object.fromEntries(labels.filter(([key]) => Object.hasOwn(set, key)));
-    changes.push({ what: "labels", labels: set, before });
+    const isHere = (key: string): boolean => Object.hasOwn(set, key) || removed.includes(key);
+    const before = Object.fromEntries(labels.filter(([key]) => isHere(key)));
+    changes.push({ what: "labels", labels: set, ...(removed.length > 0 && { removed }), before });
   }
   if (plan.addresses) {
     const before = toTexts(node.status?.addresses ?? []);
@@ -81,7 +91,8 @@ export function toOutlook(
   const isOurs = !isUninitialized(node) && Boolean(node.spec?.providerID);
   if (presence.kind === "absent" && isOurs && !isReady(node)) changes.push({ what: "delete" });
   const cautions = presence.kind === "present" && presence.caution ? [presence.caution] : [];
-  return { changes, problems: [...plan.warnings.map(({ message }) => message), ...cautions] };
+  const warnings = [...plan.warnings, ...tagWarnings].map(({ message }) => message);
+  return { changes, problems: [...warnings, ...cautions] };
 }
 
 /** What is added, changed or removed. */
@@ -99,7 +110,10 @@ export function formatChange(change: NodeChange): string[] {
       ];
     }
     case "labels":
-      return formatLabels(change.labels, change.before);
+      return [
+        ...formatLabels(change.labels, change.before),
+        ...(change.removed ?? []).map((key) => toLine("-", `${key}=${change.before[key] ?? ""}`)),
+      ];
     case "addresses":
       return formatAddresses(change.before, change.addresses);
     case "addShutdownTaint":
@@ -115,6 +129,13 @@ function toTexts(
   addresses: readonly { readonly type: string; readonly address: string }[],
 ): string[] {
   return addresses.map(({ type, address }) => `${type} ${address}`);
+}
+
+/** Those that a patch sets. */
+function toLabels({ labels = {} }: NonNullable<NodePatch["metadata"]>): Record<string, string> {
+  const set: Record<string, string> = {};
+  for (const [key, value] of Object.entries(labels)) if (value !== null) set[key] = value;
+  return set;
 }
 
 function formatLabels(

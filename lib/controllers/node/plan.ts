@@ -5,9 +5,10 @@
 import type { Instance, InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { hasAddresses, listTypeChanges, planAddresses } from "../addresses.ts";
+import { type AddressPolicy, hasAddresses, listTypeChanges, planAddresses } from "../addresses.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
+import { planTagLabels, toMetadataPatch } from "../tag_labels.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import { UNINITIALIZED_TAINT } from "../words.ts";
 import type { NodePatch } from "../node_writer.ts";
@@ -41,29 +42,21 @@ const UNMATCHED: ReadonlyMap<UnknownReason, EventWord> = new Map([
  *
  * @param node The Node as last seen
  * @param presence What the cloud says of its instance
- * @param providedNodeIps See `Provider.providedNodeIps`
+ * @param policy What becomes of addresses
  */
-export function planNode(
-  node: Node,
-  presence: Presence,
-  providedNodeIps: "trusted" | "verified",
-): NodePlan {
+export function planNode(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
   return isUninitialized(node)
-    ? planInitialisation(node, presence, providedNodeIps)
-    : planUpkeep(node, presence, providedNodeIps);
+    ? planInitialisation(node, presence, policy)
+    : planUpkeep(node, presence, policy);
 }
 
 /** Everything in one write, so that no Node is ever seen without its taint and without its labels. */
-function planInitialisation(
-  node: Node,
-  presence: Presence,
-  providedNodeIps: "trusted" | "verified",
-): NodePlan {
+function planInitialisation(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
   // Another cloud's Node waits for that cloud's controller.
   if (presence.kind === "foreign") return NOTHING;
   if (presence.kind !== "present") return planBlocked(presence);
   const { instance } = presence;
-  const addressPlan = planAddresses(node, instance, providedNodeIps);
+  const addressPlan = planAddresses(node, instance, policy);
   if (addressPlan.kind === "invalid") {
     const { message } = addressPlan;
     return {
@@ -78,7 +71,7 @@ function planInitialisation(
     ...NOTHING,
     initialises: true,
     patch: {
-      metadata: Object.keys(labels).length === 0 ? {} : { labels },
+      metadata: toMetadataPatch(labels, planTagLabels(node, instance)),
       spec: {
         taints: taints.length === 0 ? null : taints,
         ...(node.spec?.providerID ? {} : { providerID: instance.providerId }),
@@ -91,11 +84,7 @@ function planInitialisation(
   };
 }
 
-function planUpkeep(
-  node: Node,
-  presence: Presence,
-  providedNodeIps: "trusted" | "verified",
-): NodePlan {
+function planUpkeep(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
   // A Node without a provider ID was initialised by somebody else.
   if (!node.spec?.providerID) return NOTHING;
   if (presence.kind === "unknown") {
@@ -103,7 +92,7 @@ function planUpkeep(
     return word ? { ...NOTHING, warnings: [toEvent(word, presence.message)] } : NOTHING;
   }
   if (presence.kind !== "present") return NOTHING;
-  const plan = planAddresses(node, presence.instance, providedNodeIps);
+  const plan = planAddresses(node, presence.instance, policy);
   const warnings =
     plan.kind === "invalid" ? [toEvent(EVENT_WORDS.invalidNodeIp, plan.message)] : [];
   const { addresses } = toAddresses(node, plan);

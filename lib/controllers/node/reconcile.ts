@@ -11,6 +11,7 @@ import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
 import type { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
+import { toAddressPolicy } from "../addresses.ts";
 import { planNode } from "./plan.ts";
 import { Claims } from "./rivals.ts";
 import { toEvent } from "../../kube/events/words.ts";
@@ -78,7 +79,7 @@ export class NodeReconciler {
   async #apply(node: Node, resolved: Presence, signal: AbortSignal): Promise<void> {
     const options = this.#options;
     const presence = this.#claims.refuseRival(node, resolved);
-    const plan = planNode(node, presence, options.provider.providedNodeIps);
+    const plan = planNode(node, presence, toAddressPolicy(options.provider));
     this.#tell(node, plan.warnings, plan.blocked === undefined);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
     const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;

@@ -5,6 +5,7 @@
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";
+import { TAG_LABELS_RECORD } from "../words.ts";
 import { RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 
@@ -17,7 +18,14 @@ export const nodeLabelController: ControllerDefinition = {
   needsCloud: true,
   component: COMPONENT,
   events: EVENT_WORDS,
-  words: [],
+  words: [
+    {
+      word: TAG_LABELS_RECORD,
+      where: "annotation",
+      meaning:
+        "Set by Landfall: the labels that it set from tags, as JSON. It changes and removes no other labels for a tag.",
+    },
+  ],
   flags: [FULL_PASS_FLAG],
   watches: [],
   rights: RIGHTS,

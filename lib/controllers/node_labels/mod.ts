@@ -9,6 +9,7 @@ import { isUninitialized } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { Node } from "../../kube/kinds/node.ts";
+import { TAG_LABELS_RECORD } from "../words.ts";
 import { LabelReconciler } from "./reconcile.ts";
 import { NAME } from "./words.ts";
 
@@ -44,7 +45,12 @@ export class NodeLabelController {
       objects: nodes,
       written,
       workers,
-      inputs: (node) => [isUninitialized(node), node.spec?.providerID, node.metadata.labels],
+      inputs: (node) => [
+        isUninitialized(node),
+        node.spec?.providerID,
+        node.metadata.labels,
+        node.metadata.annotations?.[TAG_LABELS_RECORD],
+      ],
       reconcile: (node, signal) => reconciler.reconcile(node, signal),
       forget: (name) => reconciler.forget(name),
       sources: [

@@ -3,12 +3,13 @@
  * applied.
  * @module
  */
-import type { Presence } from "../../cloud/provider.ts";
+import type { Presence, Provider } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { toEvent } from "../../kube/events/words.ts";
+import { planTagLabels, type TagLabelPlan } from "../tag_labels.ts";
 import { TOPOLOGY_LABELS } from "../words.ts";
 import { EVENT_WORDS } from "./words.ts";
 
@@ -21,18 +22,24 @@ export interface LabelKnowledge {
   readonly told: Labels;
   /** `Provider.originLabels`. */
   readonly origins: Labels;
+  /** `Provider.leftAlone`. @default {nothing} */
+  readonly leftAlone?: Provider["leftAlone"];
 }
 
 /** What one reconcile of a Node's labels does. */
 export interface LabelPlan {
   /** Labels to set; empty when nothing differs. */
   readonly set: Labels;
-  /** Whether `set` is nothing but what the cloud told before, so that somebody else must have changed it. */
+  /** What becomes of labels from tags; absent when nothing does. */
+  readonly tags?: TagLabelPlan;
+  /** Whether all this was so before, so that somebody else must have changed it. */
   readonly isRepair: boolean;
   /** To be written after the labels: what became of the machine. */
   readonly events: readonly EventOptions[];
   /** What a person should know of where the machine is; the same at each look. */
   readonly caution?: EventOptions;
+  /** What a person should know of tags that become no labels; the same at each look. Absent: nothing. */
+  readonly tagWarnings?: readonly EventOptions[];
   /** What to remember as {@linkcode LabelKnowledge.told} once the labels stand. */
   readonly told: Labels;
 }
@@ -53,8 +60,10 @@ interface Move {
 export function planNodeLabels(
   node: Node,
   presence: Presence,
-  { told, origins }: LabelKnowledge,
+  { told: before, origins, leftAlone }: LabelKnowledge,
 ): LabelPlan {
+  const kinds = listKinds(leftAlone);
+  const told = leftAlone?.has("zone") ? omit(before, TOPOLOGY_LABELS.zone) : before;
   // A Node without a provider ID was initialised by somebody else.
   const isOurs = !isUninitialized(node) && node.spec?.providerID && presence.kind !== "foreign";
   if (isTooEarly(presence) || !isOurs) return { set: {}, isRepair: false, events: [], told };
@@ -65,17 +74,62 @@ export function planNodeLabels(
     const from = told[key] ?? findTrusted(key, actual, wanted, origins);
     return to === undefined || from === undefined || from === to ? undefined : { from, to };
   };
-  const differing = { ...pickDiffering(actual, wanted), ...planTwins(actual, wanted) };
+  const differing = { ...pickDiffering(actual, wanted), ...planTwins(actual, wanted, kinds) };
   const first = planOrigins(actual, origins, findMove);
   const isTold = (key: string): boolean => wanted[key] === undefined || wanted[key] === told[key];
+  const tags = presence.kind === "present" ? planTagLabels(node, presence.instance) : undefined;
   return {
     set: { ...differing, ...first },
-    isRepair: Object.keys(first).length === 0 && Object.keys(differing).every(isTold),
+    ...(tags && hasChanges(tags) && { tags }),
+    isRepair:
+      Object.keys(first).length === 0 &&
+      Object.keys(differing).every(isTold) &&
+      tags?.isRepair !== false,
     events: listEvents(differing, findMove),
     ...(presence.kind === "present" &&
       presence.caution && { caution: toEvent(EVENT_WORDS.outOfScope, presence.caution) }),
+    ...toTagWarnings(presence, tags),
     told: { ...told, ...wanted },
   };
+}
+
+function listKinds(leftAlone: Provider["leftAlone"]): readonly (readonly [string, string])[] {
+  const { instanceType, zone, region } = TOPOLOGY_LABELS;
+  return leftAlone?.has("zone") ? [instanceType, region] : [instanceType, zone, region];
+}
+
+function omit(labels: Labels, keys: readonly string[]): Labels {
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !keys.includes(key)));
+}
+
+function hasChanges({ set, removed, record }: TagLabelPlan): boolean {
+  return Object.keys(set).length > 0 || removed.length > 0 || record !== undefined;
+}
+
+function toTagWarnings(
+  presence: Presence,
+  tags: TagLabelPlan | undefined,
+): Pick<LabelPlan, "tagWarnings"> {
+  const refused = presence.kind === "present" ? (presence.instance.tagLabels?.refused ?? []) : [];
+  const conflicts = tags?.conflicts ?? [];
+  const tagWarnings: EventOptions[] = [];
+  if (conflicts.length > 0) {
+    const what = `Landfall did not set these labels and leaves them: ${listFew(conflicts)}`;
+    const message = `${what}. To let the tag decide, remove the label; else remove the tag`;
+    tagWarnings.push(toEvent(EVENT_WORDS.tagConflict, message));
+  }
+  if (refused.length > 0) {
+    tagWarnings.push(toEvent(EVENT_WORDS.tagRefused, `${listFew(refused)}. Correct these tags`));
+  }
+  return tagWarnings.length > 0 ? { tagWarnings } : {};
+}
+
+const SHOWN_MAX = 5;
+
+function listFew(sentences: readonly string[]): string {
+  const left = sentences.length - SHOWN_MAX;
+  const shown = sentences.slice(0, SHOWN_MAX).join("; ");
+  return left > 0 ? `${shown}; and ${left} more` : shown;
 }
 
 /** Whether the cloud is still to be asked about a Node: only then is known what it does not tell. */
@@ -97,9 +151,13 @@ function pickDiffering(actual: Labels, wanted: Labels): Labels {
  * Where the cloud tells nothing, the stable label follows its beta twin, which is the one that counts (contract of
  * `k8s.io/cloud-provider`). A beta label that is absent changes nothing.
  */
-function planTwins(actual: Labels, wanted: Labels): Labels {
+function planTwins(
+  actual: Labels,
+  wanted: Labels,
+  kinds: readonly (readonly [string, string])[],
+): Labels {
   const set: Record<string, string> = {};
-  for (const [stable, beta] of Object.values(TOPOLOGY_LABELS)) {
+  for (const [stable, beta] of kinds) {
     const value = actual[beta];
     if (wanted[stable] !== undefined || value === undefined) continue;
     if (actual[stable] !== value) set[stable] = value;

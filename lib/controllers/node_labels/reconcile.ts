@@ -10,6 +10,7 @@ import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
 import { toEvent } from "../../kube/events/words.ts";
+import { NO_TAG_CHANGES, toMetadataPatch } from "../tag_labels.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { EVENT_WORDS } from "./words.ts";
 
@@ -65,30 +66,37 @@ export class LabelReconciler {
     const plan = planNodeLabels(node, presence, {
       told: memory?.uid === uid ? (memory?.told ?? {}) : {},
       origins: provider.originLabels ?? {},
+      ...(provider.leftAlone && { leftAlone: provider.leftAlone }),
     });
-    if (Object.keys(plan.set).length > 0) {
+    if (Object.keys(plan.set).length > 0 || plan.tags) {
       const held = plan.isRepair && this.#contest.hold(node, toContested(plan), events);
       if (held) return held;
       await this.#write(node, plan, signal);
     }
     this.#memories.set(name, { uid, told: plan.told });
     for (const event of plan.events) events.record(node, event);
-    if (plan.caution && this.#throttle.passes(name, plan.caution)) {
-      events.record(node, plan.caution);
+    for (const warning of [plan.caution ?? [], plan.tagWarnings ?? []].flat()) {
+      if (this.#throttle.passes(name, warning)) events.record(node, warning);
     }
     return {};
   }
 
-  async #write(node: Node, { set, isRepair }: LabelPlan, signal: AbortSignal): Promise<void> {
+  async #write(node: Node, plan: LabelPlan, signal: AbortSignal): Promise<void> {
     const { name } = node.metadata;
-    await this.#writer.patch(node, { metadata: { labels: set } }, signal);
-    if (isRepair) this.#contest.noteRound(name);
-    this.#context.log.info("Node labels written", { node: name, labels: set });
+    const { set, tags = NO_TAG_CHANGES } = plan;
+    await this.#writer.patch(node, { metadata: toMetadataPatch(set, tags) }, signal);
+    if (plan.isRepair) this.#contest.noteRound(name);
+    const { removed } = tags;
+    const labels = { ...set, ...tags.set };
+    const gone = removed.length > 0 ? { removed } : {};
+    this.#context.log.info("Node labels written", { node: name, labels, ...gone });
   }
 }
 
-function toContested({ set }: LabelPlan): EventOptions {
-  const keys = Object.keys(set).toSorted().join(", ");
+function toContested({ set, tags = NO_TAG_CHANGES }: LabelPlan): EventOptions {
+  const keys = Object.keys({ ...set, ...tags.set })
+    .toSorted()
+    .join(", ");
   const message =
     `Labels of this Node were put back ${ROUNDS_MAX} times within a minute and differ again, so somebody else ` +
     `must be changing them too; they are put back at that pace only: ${keys}`;

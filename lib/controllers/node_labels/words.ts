@@ -13,7 +13,13 @@ export const COMPONENT = "cloud-node-label-sync-controller";
 /** The Events. The first three are those of the Go controller for Xen Orchestra. */
 export const EVENT_WORDS: Readonly<
   Record<
-    "zoneChanged" | "regionChanged" | "instanceTypeChanged" | "contested" | "outOfScope",
+    | "zoneChanged"
+    | "regionChanged"
+    | "instanceTypeChanged"
+    | "contested"
+    | "outOfScope"
+    | "tagConflict"
+    | "tagRefused",
     EventWord
   >
 > = {
@@ -44,5 +50,17 @@ export const EVENT_WORDS: Readonly<
     meaning:
       "The Node is ours by its provider ID, but its machine is in a part of the cloud that the settings leave to " +
       "another Landfall. The Node is kept.",
+  },
+  tagConflict: {
+    reason: "NodeTagLabelConflict",
+    type: "Warning",
+    meaning:
+      "A tag of the machine asks for a label that the Node already has with another value, and Landfall did not set " +
+      "that label. Landfall leaves it.",
+  },
+  tagRefused: {
+    reason: "NodeTagRefused",
+    type: "Warning",
+    meaning: "A tag of the machine cannot become a Node label; the message says why.",
   },
 };

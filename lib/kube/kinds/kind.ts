@@ -17,8 +17,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface Kind<T extends KubeObject> extends Resource<T> {
   /** What the store keeps of `metadata` besides what it keeps of every kind. @default {nothing} */
   readonly metadata?: readonly OptionalMetadata[];
-  /** The only annotations that the store keeps. @default {all but the copy that `kubectl apply` makes} */
-  readonly annotations?: ReadonlySet<string>;
+  /** Whether the store keeps an annotation. @default {all but the copy that `kubectl apply` makes} */
+  keepsAnnotation?(key: string): boolean;
   /** What the store keeps of the fields beside `metadata`, in place of these fields. @default {all of them} */
   keep?(object: T): Partial<T>;
   /**

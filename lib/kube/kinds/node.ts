@@ -8,6 +8,7 @@ import type {
   V1NodeStatus,
   V1NodeSystemInfo,
 } from "@kubernetes/client-node";
+import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
 import type { Fields, Kind } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
 import { findWrong, isFields, isListWith, isText, type Shapes } from "./shape.ts";
@@ -33,7 +34,8 @@ export const NODES: Kind<Node> = {
   plural: "nodes",
   namespaced: false,
   // The only annotations that Landfall reads; pod networks and storage drivers write long ones.
-  annotations: new Set(["alpha.kubernetes.io/provided-node-ip", "landfall.dev/out-of-service"]),
+  keepsAnnotation: (key) =>
+    key === "alpha.kubernetes.io/provided-node-ip" || key.startsWith(OWN_PREFIX),
   keep,
   findWrong: findWrongInNode,
 };

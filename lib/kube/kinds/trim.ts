@@ -35,7 +35,7 @@ export function trimObject<T extends KubeObject>(resource: Kind<T>, object: T): 
 function trimMetadata(resource: Kind<KubeObject>, metadata: ObjectMeta): ObjectMeta {
   const { annotations } = metadata;
   const isKept = ([key]: [string, string]): boolean =>
-    resource.annotations?.has(key) ?? key !== LAST_APPLIED;
+    resource.keepsAnnotation?.(key) ?? key !== LAST_APPLIED;
   return {
     ...pick(metadata, META_FIELDS),
     ...pick(metadata, resource.metadata ?? []),

@@ -21,7 +21,7 @@ export const VOLUME_ATTACHMENTS: Kind<VolumeAttachment> = {
   kind: "VolumeAttachment",
   plural: "volumeattachments",
   namespaced: false,
-  annotations: new Set(),
+  keepsAnnotation: () => false,
   keep: ({ spec }) => ({ ...(spec && { spec: pick(spec, ["nodeName"]) }), status: undefined }),
   findWrong: (object) => {
     const { spec } = object;

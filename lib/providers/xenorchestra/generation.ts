@@ -30,7 +30,8 @@ import { DirectReads, withLosses } from "./proof/direct_reads.ts";
 import { listHalted, listSuspects, mayBeCopy } from "./proof/whereabouts.ts";
 import { NamedPools } from "./scope/named_pools.ts";
 import { PoolScope } from "./scope/pool_scope.ts";
-import type { XenOrchestraSettings } from "./settings/config.ts";
+import { UnfitEntries } from "./scope/unfit_entries.ts";
+import { toLeftAlone, type XenOrchestraSettings } from "./settings/config.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
 import { Lister, type Listing } from "./wire/lister.ts";
 
@@ -59,6 +60,8 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   readonly scope: PoolScope;
   /** Gets each inventory. */
   readonly connections: ConnectionWatch;
+  /** See `Provider.leftAlone`. */
+  readonly leftAlone: ReadonlySet<"addresses" | "zone">;
   readonly #options: GenerationOptions;
   readonly #lister: Lister;
   readonly #namedPools: NamedPools;
@@ -67,6 +70,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   /** Pools that the last inventory showed; before the first inventory, those that were seen under other settings. */
   #shownPools: ReadonlySet<string>;
   readonly #reads: DirectReads;
+  readonly #unfitEntries: UnfitEntries;
 
   constructor(options: GenerationOptions) {
     const { api, clock, settings, memory } = options;
@@ -74,10 +78,12 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     this.settings = settings;
     this.memory = memory;
     this.connections = new ConnectionWatch(options);
+    this.leftAlone = toLeftAlone(settings);
     this.scope = new PoolScope(settings.pools, memory.knownPools);
     this.#reads = new DirectReads({ api, settings, memory });
     this.#shownPools = new Set(memory.knownPools.keys());
     this.#namedPools = new NamedPools(this.scope, options.log);
+    this.#unfitEntries = new UnfitEntries(settings, options.log);
     this.#lister = new Lister(api, clock, settings.addresses.network);
   }
 
@@ -211,6 +217,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       this.memory.rememberPool(id, name_label ?? id);
       this.memory.connections.noteThere(id);
     }
+    this.#unfitEntries.tell(surroundings);
     this.#surroundings = surroundings;
     this.#shownPools = new Set(surroundings.pools.keys());
   }

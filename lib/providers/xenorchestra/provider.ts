@@ -78,6 +78,10 @@ export class XenOrchestraProvider implements Provider, Changes {
     });
   }
 
+  get leftAlone(): ReadonlySet<"addresses" | "zone"> {
+    return this.#now.leftAlone;
+  }
+
   get refreshIntervalMs(): number {
     return this.#now.settings.refreshIntervalMs;
   }
@@ -224,6 +228,10 @@ function toConnection(settings: XenOrchestraSettings): Partial<XenOrchestraSetti
     instanceTypeTag: _3,
     pools: _4,
     refreshIntervalMs: _5,
+    leavesAddresses: _6,
+    zones: _7,
+    regions: _8,
+    tagPrefixes: _9,
     ...connection
   } = settings;
   return connection;

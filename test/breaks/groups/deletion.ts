@@ -167,7 +167,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM that moved is looked for in the pool where it was seen last",
     edits: edit(
       WHEREABOUTS,
-      "const all = [poolId, seenIn, labelledPoolId].filter((one) => one !== undefined);",
+      "const all = [poolId, seenIn, labelledPoolId, regionPoolId].filter((one) => one !== undefined);",
       "const all = [poolId];",
     ),
     tests: ["test/providers/xenorchestra/provider_test.ts"],

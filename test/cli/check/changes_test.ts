@@ -136,3 +136,30 @@ describe("toOutlook()", () => {
     expect(problems.join()).toContain('claimed by Node "m"');
   });
 });
+
+test("toOutlook() lists labels that come and go with their tags, and names tags that cannot be followed", () => {
+  const labels = { ...DONE.labels, "a.b/row": "1", "a.b/gone": "2", "a.b/mine": "3" };
+  const record = JSON.stringify({ "a.b/row": "1", "a.b/gone": "2" });
+  const node = toNode("n", {
+    ...DONE,
+    labels,
+    annotations: { "landfall.dev/labels-from-tags": record },
+  });
+  const tagLabels = { labels: { "a.b/row": "9", "a.b/mine": "8" }, unclear: [], refused: ["no"] };
+  const presence: Presence = { ...PRESENT, instance: { ...instance, tagLabels } };
+  const claims = Claims.of([node], {}, () => undefined);
+  const { changes, problems } = toOutlook(node, presence, { provider, claims });
+  expect(changes.flatMap(formatChange)).toEqual(["~ a.b/row=1 -> 9", "- a.b/gone=2"]);
+  expect(problems).toEqual([expect.stringContaining('label a.b/mine is "3"'), expect.any(String)]);
+});
+
+test("toOutlook() plans no addresses where the settings leave them alone", () => {
+  const node = toNode("n", { ...DONE, addresses: [["InternalIP", "100.64.0.1"]] });
+  const left = { ...provider, leftAlone: new Set(["addresses"] as const) };
+  const sources = {
+    provider: Object.assign(new FakeProvider(), left),
+    claims: Claims.of([node], {}, () => undefined),
+  };
+  expect(toOutlook(node, PRESENT, sources).changes).toEqual([]);
+  expect(toOutlook(node, PRESENT, { ...sources, provider }).changes).toHaveLength(1);
+});

@@ -241,3 +241,37 @@ test("N-16 planNode() plans nothing more once its plan was applied", () => {
     }),
   );
 });
+
+describe("planNode() of a Node whose machine has tags", () => {
+  const RECORD = "landfall.dev/labels-from-tags";
+  const tagLabels = { labels: { "a.b/rack": "7", "a.b/row": "1" }, unclear: [], refused: [] };
+  const presence: Presence = {
+    kind: "present",
+    instance: toInstance("i", { tagLabels }),
+    matchedBy: "providerId",
+  };
+
+  test("brings the labels and their record with the first write, and leaves what the kubelet set", () => {
+    const node = toNode("n", { labels: { "a.b/row": "of the kubelet" } });
+    expect(planNode(node, presence, "trusted").patch?.metadata).toEqual({
+      labels: { "a.b/rack": "7" },
+      annotations: { [RECORD]: `{"a.b/rack":"7"}` },
+    });
+  });
+
+  test("leaves them to the label controller once it is initialised", () => {
+    const node = toNode("n", { uninitialized: false, providerId: "test://i" });
+    expect(planNode(node, presence, "trusted").patch).toBeUndefined();
+  });
+});
+
+test("planNode() initialises a Node without its addresses where they are left alone", () => {
+  const addresses = [{ type: "InternalIP", address: "10.0.0.1" }] as const;
+  const presence: Presence = {
+    kind: "present",
+    instance: toInstance("i", { addresses }),
+    matchedBy: "systemUuid",
+  };
+  const { initialises, addresses: planned } = planNode(toNode("n"), presence, "leave");
+  expect([initialises, planned]).toEqual([true, undefined]);
+});

@@ -292,3 +292,109 @@ test("planNodeLabels() trusts no old label that is no UUID where the cloud names
   expect(set).not.toContainKey(FIRST_HOST);
   expect(events).toEqual([]);
 });
+
+describe("planNodeLabels() of zones that are left alone", () => {
+  const leftAlone = new Set(["zone"] as const);
+  const planLeft = (labels: Labels, presence: Presence, told: Labels = {}): LabelPlan =>
+    planNodeLabels(
+      toNode("n", { providerId: "test://i", uninitialized: false, labels }),
+      presence,
+      {
+        told,
+        origins: ORIGINS,
+        leftAlone,
+      },
+    );
+
+  test("writes none, whatever stands there", () => {
+    const { [ZONE]: _1, [BETA_ZONE]: _2, ...labels } = toLabels("h1");
+    const presence = toPresence("h1", "p1", { zone: "" });
+    for (const zones of [
+      {},
+      { [ZONE]: "mine" },
+      { [BETA_ZONE]: "mine" },
+      { [ZONE]: "a", [BETA_ZONE]: "b" },
+    ]) {
+      expect(planLeft({ ...labels, ...zones }, presence).set).toEqual({});
+    }
+  });
+
+  test("forgets what the cloud told under other settings, also of a machine that does not run", () => {
+    const told = toLabels("h1");
+    const labels = { ...toLabels("h1"), [ZONE]: "mine", [BETA_ZONE]: "mine" };
+    const halted = toPresence(undefined, "p1", { state: "stopped" });
+    const plan = planLeft(labels, halted, told);
+    expect(plan.set).toEqual({});
+    expect(plan.told).not.toHaveProperty([ZONE]);
+    expect(plan.told[HOST]).toBe("h1");
+  });
+
+  test("goes on with region and type", () => {
+    const { [REGION]: _, ...labels } = toLabels("h1");
+    const presence = toPresence("h1", "p1", { zone: "" });
+    expect(planLeft(labels, presence).set).toEqual({ [REGION]: "p1" });
+  });
+});
+
+describe("planNodeLabels() of a machine with tags", () => {
+  const RECORD = "landfall.dev/labels-from-tags";
+  const toTagged = (labels: Labels, refused: readonly string[] = []): Presence =>
+    toPresence("h1", "p1", { tagLabels: { labels, unclear: [], refused } });
+
+  test("brings their labels beside those of the cloud", () => {
+    const { tags, set, isRepair } = plan(toLabels("h1"), toTagged({ "x.y/rack": "7" }));
+    expect([set, isRepair]).toEqual([{}, false]);
+    expect(tags).toMatchObject({ set: { "x.y/rack": "7" }, record: `{"x.y/rack":"7"}` });
+  });
+
+  test("needs no write once they stand", () => {
+    const labels = { ...toLabels("h1"), "x.y/rack": "7" };
+    const annotations = { [RECORD]: `{"x.y/rack":"7"}` };
+    const done = plan(labels, toTagged({ "x.y/rack": "7" }), { annotations });
+    expect([done.set, done.tags, done.tagWarnings]).toEqual([{}, undefined, undefined]);
+  });
+
+  test("counts a label that somebody removed as one to put back, like those of the cloud", () => {
+    const annotations = { [RECORD]: `{"x.y/rack":"7"}` };
+    const told = toLabels("h1");
+    const { tags, isRepair } = plan(told, toTagged({ "x.y/rack": "7" }), { annotations, told });
+    expect([tags?.set, isRepair]).toEqual([{ "x.y/rack": "7" }, true]);
+    const first = plan(told, toTagged({ "x.y/rack": "8" }), { annotations, told });
+    expect(first.isRepair).toBe(false);
+  });
+
+  test("says which labels it leaves to somebody else, and which tags it cannot follow", () => {
+    const labels = { ...toLabels("h1"), "x.y/rack": "mine" };
+    const { tags, tagWarnings } = plan(labels, toTagged({ "x.y/rack": "7" }, ["no", "never"]));
+    expect(tags).toBeUndefined();
+    expect(tagWarnings).toEqual([
+      {
+        type: "Warning",
+        reason: "NodeTagLabelConflict",
+        message:
+          'Landfall did not set these labels and leaves them: label x.y/rack is "mine", the tag says "7". ' +
+          "To let the tag decide, remove the label; else remove the tag",
+      },
+      { type: "Warning", reason: "NodeTagRefused", message: "no; never. Correct these tags" },
+    ]);
+  });
+
+  test("names a few of many", () => {
+    const keys = Array.from({ length: 9 }, (_, at) => `x.y/k${at}`);
+    const mine = Object.fromEntries(keys.map((key) => [key, "mine"]));
+    const wanted = Object.fromEntries(keys.map((key) => [key, "7"]));
+    const { tagWarnings = [] } = plan({ ...toLabels("h1"), ...mine }, toTagged(wanted));
+    expect(tagWarnings[0]?.message).toContain('k4 is "mine", the tag says "7"; and 4 more.');
+  });
+
+  test.each<[string, Presence]>([
+    ["is not listed", NOT_LISTED],
+    ["is gone", { kind: "absent", evidence: "404" }],
+    ["is another cloud's", { kind: "foreign" }],
+  ])("leaves them while the machine %s", (_title, presence) => {
+    const labels = { ...toLabels("h1"), "x.y/rack": "7" };
+    const annotations = { [RECORD]: `{"x.y/rack":"7"}` };
+    expect(plan(labels, presence, { annotations })).toMatchObject({ set: {} });
+    expect(plan(labels, presence, { annotations }).tags).toBeUndefined();
+  });
+});

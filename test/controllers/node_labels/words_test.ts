@@ -9,5 +9,7 @@ test("the words of the label controller stay what people filter by", () => {
     "Normal NodeInstanceTypeHasChanged",
     "Warning NodeLabelsContested",
     "Warning NodeMachineOutOfScope",
+    "Warning NodeTagLabelConflict",
+    "Warning NodeTagRefused",
   ]);
 });

@@ -37,7 +37,11 @@ const raw = (): Node =>
       resourceVersion: "7",
       creationTimestamp: "2026-01-01T00:00:00Z",
       labels: { l: "1" },
-      annotations: { [PROVIDED_NODE_IP]: "10.0.0.1", "example.org/long": "…" },
+      annotations: {
+        [PROVIDED_NODE_IP]: "10.0.0.1",
+        "landfall.dev/any": "{}",
+        "example.org/long": "…",
+      },
     },
     spec,
     status,
@@ -53,7 +57,7 @@ test("trimObject() keeps of a Node what is read, and nothing else", () => {
       resourceVersion: "7",
       creationTimestamp: "2026-01-01T00:00:00Z",
       labels: { l: "1" },
-      annotations: { [PROVIDED_NODE_IP]: "10.0.0.1" },
+      annotations: { [PROVIDED_NODE_IP]: "10.0.0.1", "landfall.dev/any": "{}" },
     },
     spec: { providerID: spec.providerID, taints: spec.taints },
     status: {

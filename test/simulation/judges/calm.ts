@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { World } from "../world/mod.ts";
+import { TAG_LABELS } from "../world/own_labels.ts";
 
 /** Says what is not as it should be; nothing when all is. */
 export function listUntrue(world: World): string[] {
@@ -33,8 +34,9 @@ function listWrongs(world: World, node: Node): string[] {
   if (keys.has("uninitialized")) wrongs.push("is not initialised");
   if (!node.spec?.providerID?.endsWith(`/${vmId}`)) wrongs.push("has a wrong provider ID");
   if (keys.has("shutdown") === truth.isRunning(vmId)) wrongs.push("has a wrong shutdown taint");
-  for (const [key, value] of Object.entries(truth.toLabels(vmId, world.said.labels))) {
-    if (node.metadata.labels?.[key] !== value) wrongs.push(`has a wrong label ${key}`);
+  const wanted = truth.toLabels(vmId, world.said.labels);
+  for (const key of new Set([...Object.keys(wanted), ...TAG_LABELS])) {
+    if (node.metadata.labels?.[key] !== wanted[key]) wrongs.push(`has a wrong label ${key}`);
   }
   const address = truth.findAddress(vmId);
   const isTold = node.status?.addresses?.some((one) => one.address === address);

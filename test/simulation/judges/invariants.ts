@@ -88,7 +88,7 @@ export class Invariants {
       this.#tell(`${author} gives Node ${name} the machine of another Node`);
     const vmId = this.#world.machines.get(name);
     const span = this.known.toSpan(author, name);
-    const wasTrue = (key: string, value: string): boolean =>
+    const wasTrue = (key: string, value: string | undefined): boolean =>
       vmId !== undefined && this.#world.truth.wasTrue(vmId, key, value, span);
     for (const what of listTrespasses(before, after, wasTrue)) {
       this.#tell(`${author} changes Node ${name}: ${what}`);

@@ -5,8 +5,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
+import { TAG_LABELS } from "../world/own_labels.ts";
 import { findBetaTwin, OUR_LABELS } from "./truth.ts";
 
+/** Annotation of ours. */
+const TAG_LABELS_RECORD = "landfall.dev/labels-from-tags";
 const OUR_TAINTS: ReadonlySet<string> = new Set([
   "node.cloudprovider.kubernetes.io/uninitialized",
   "node.cloudprovider.kubernetes.io/shutdown",
@@ -28,7 +31,7 @@ interface Written {
 export function listTrespasses(
   before: Node,
   after: Node,
-  wasTrue: (key: string, value: string) => boolean,
+  wasTrue: (key: string, value: string | undefined) => boolean,
 ): string[] {
   const trespasses: string[] = [];
   if (!isDeepStrictEqual(toTheirs(before), toTheirs(after))) trespasses.push("what is not ours");
@@ -41,8 +44,12 @@ export function listTrespasses(
     const value = labels[key];
     if (value === old[key]) continue;
     const isTwin = value === old[findBetaTwin(key) ?? ""];
-    if (value === undefined) trespasses.push(`it loses label ${key}`);
-    else if (!isTwin && !wasTrue(key, value)) trespasses.push(`label ${key}=${value} was not true`);
+    if (value === undefined) {
+      const mayGo = TAG_LABELS.includes(key) && wasTrue(key, undefined);
+      if (!mayGo) trespasses.push(`it loses label ${key}`);
+    } else if (!isTwin && !wasTrue(key, value)) {
+      trespasses.push(`label ${key}=${value} was not true`);
+    }
   }
   return trespasses;
 }
@@ -65,8 +72,10 @@ function toTheirs(node: Node): unknown {
     resourceVersion: _1,
     managedFields: _2,
     labels = {},
+    annotations = {},
     ...metadata
-  } = { ...node.metadata } as Record<string, unknown> & { labels?: Record<string, string> };
+  } = { ...node.metadata } as Record<string, unknown> &
+    Pick<Node["metadata"], "labels" | "annotations">;
   const { taints = [], providerID: _3, ...spec } = { ...node.spec };
   const { addresses: _4, ...status } = { ...node.status };
   return {
@@ -74,6 +83,7 @@ function toTheirs(node: Node): unknown {
     metadata: {
       ...metadata,
       labels: Object.entries(labels).filter(([key]) => !OUR_LABELS.has(key)),
+      annotations: Object.entries(annotations).filter(([key]) => key !== TAG_LABELS_RECORD),
     },
     spec: { ...spec, taints: taints.filter(({ key }) => !OUR_TAINTS.has(key)) },
     status,

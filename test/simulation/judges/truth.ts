@@ -3,13 +3,20 @@
  * judges.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
 import type { Cloud } from "../world/cloud.ts";
+import { TAG_LABELS, TAG_PREFIX } from "../world/own_labels.ts";
 import type { Timeline } from "../timeline.ts";
 
 /** Settings that labels depend on. */
 export interface LabelSettings {
-  readonly zoneFrom: "host" | "pool";
+  readonly zoneFrom: "host" | "pool" | "none";
+  /** Labels by the ID of the pool: of all pools, or absent. */
+  readonly regions?: Readonly<Record<string, string>>;
+  readonly zones?: Readonly<Record<string, string>>;
+  /** Begins the keys of tags that become labels; absent: none do. */
+  readonly tagPrefix?: string;
   /** Prefix of the tag that says the type of a machine; absent: it goes by its size alone. */
   readonly typeTag?: string;
 }
@@ -33,6 +40,8 @@ interface Fact {
   readonly size: string;
   /** What its tag says of its type. */
   readonly tagged: string | undefined;
+  /** What its tags say of labels. */
+  readonly tags: Readonly<Record<string, string>>;
 }
 
 /** A name, for a while. */
@@ -72,10 +81,13 @@ export const OUR_LABELS: ReadonlySet<string> = new Set([
   POOL_NAME,
   VM_NAME,
   ...Object.keys(ORIGINS),
+  ...TAG_LABELS,
 ]);
 
 /** Labels of ours that people edit: those that follow the machine. Others are never put right. */
-export const EDITED_LABELS: readonly string[] = [...OUR_LABELS].filter((key) => !ORIGINS[key]);
+export const EDITED_LABELS: readonly string[] = [...OUR_LABELS].filter(
+  (key) => !ORIGINS[key] && !TAG_LABELS.includes(key),
+);
 
 /** The twin of a label that goes before it where the cloud is silent; contract of `k8s.io/cloud-provider`. */
 export function findBetaTwin(key: string): string | undefined {
@@ -130,21 +142,27 @@ export class Truth {
   }
 
   /**
-   * Whether a label of ours was true of a machine at some moment of a span that ends now. Machines, hosts and pools are
-   * lists of their own, so a place may be told with the name that it had at another moment of the span.
+   * Whether a label of ours was true of a machine, or that it had none, at some moment of a span that ends now.
+   * Machines, hosts and pools are lists of their own, so a place may be told with the name that it had at another
+   * moment of the span.
    *
    * Two things may be of any time: where a machine came from, which is the past itself, and where one is that does not
    * run, for that stays as it was told last.
    */
-  wasTrue(vmId: string, key: string, value: string, { sinceMs, labels, past }: Span): boolean {
+  wasTrue(
+    vmId: string,
+    key: string,
+    value: string | undefined,
+    { sinceMs, labels, past }: Span,
+  ): boolean {
     const all = this.#facts.get(vmId) ?? [];
     const facts = listSince(all, sinceMs);
     const origin = ORIGINS[key];
     if (origin !== undefined)
       return all.some((fact) => toLabels(fact, HOST_ZONE)[origin] === value);
     const tells = (one: Fact, settings: readonly LabelSettings[], fromMs: number): boolean => {
-      if (key === HOST_NAME) return this.#hadName(one.hostId, value, fromMs);
-      if (key === POOL_NAME) return this.#hadName(one.poolId, value, fromMs);
+      if (key === HOST_NAME) return this.#hadName(one.hostId, value ?? "", fromMs);
+      if (key === POOL_NAME) return this.#hadName(one.poolId, value ?? "", fromMs);
       return settings.some((said) => toLabels(one, said)[key] === value);
     };
     if (facts.some((fact) => tells(fact, labels, sinceMs))) return true;
@@ -173,7 +191,9 @@ export class Truth {
   #toFact(vm: XoRecord, fromMs: number): Fact {
     const hostId = String(vm["$container"]);
     const isPlaced = vm["power_state"] === "Running" && this.#cloud.state.all("hosts").has(hostId);
-    const tag = (vm["tags"] as readonly string[]).find((one) => one.startsWith(TYPE_TAG));
+    const all = vm["tags"] as readonly string[];
+    const tag = all.find((one) => one.startsWith(TYPE_TAG));
+    const pairs = all.filter((one) => one.startsWith(TAG_PREFIX)).map((one) => one.split("="));
     return {
       fromMs,
       poolId: String(vm["$pool"]),
@@ -181,6 +201,7 @@ export class Truth {
       name: toName(vm),
       size: toSize(vm),
       tagged: tag?.slice(TYPE_TAG.length),
+      tags: Object.fromEntries(pairs),
     };
   }
 
@@ -198,7 +219,8 @@ function isSame(one: Fact | undefined, other: Fact): boolean {
     one.hostId === other.hostId &&
     one.name === other.name &&
     one.size === other.size &&
-    one.tagged === other.tagged
+    one.tagged === other.tagged &&
+    isDeepStrictEqual(one.tags, other.tags)
   );
 }
 
@@ -208,11 +230,14 @@ function listSince<T extends { readonly fromMs: number }>(all: readonly T[], sin
 }
 
 /** All but the names of places. */
-function toLabels(fact: Fact, { zoneFrom, typeTag }: LabelSettings): Record<string, string> {
-  const { poolId, hostId, name, size, tagged } = fact;
-  const zone = zoneFrom === "pool" ? poolId : hostId;
+function toLabels(fact: Fact, settings: LabelSettings): Record<string, string> {
+  const { zoneFrom, typeTag, regions, zones, tagPrefix } = settings;
+  const { poolId, hostId, name, size, tagged, tags } = fact;
+  const usual = zoneFrom === "pool" ? poolId : hostId;
+  const zone = zoneFrom === "none" ? undefined : (zones?.[poolId] ?? usual);
   return {
-    ...toAll(REGION, poolId),
+    ...(tagPrefix !== undefined && tags),
+    ...toAll(REGION, regions?.[poolId] ?? poolId),
     ...toAll(TYPE, (typeTag && tagged) || size),
     ...(zone !== undefined && toAll(ZONE, zone)),
     ...(hostId !== undefined && { [HOST_ID]: hostId }),

@@ -5,7 +5,7 @@
 import { TOKEN } from "../world/cloud.ts";
 import { type Said, type Saying, toSaying } from "../world/settings_file.ts";
 import { later, type Step } from "./mod.ts";
-import { TYPE_TAG } from "../judges/truth.ts";
+import { type LabelSettings, TYPE_TAG } from "../judges/truth.ts";
 import type { World } from "../world/mod.ts";
 
 /** How long a new file takes to each replica, at most: the nodes of a cluster mount it one after the other. */
@@ -18,6 +18,7 @@ const edit: Step = {
   weight: 2,
   act: (world) => {
     world.said = draw(world);
+    world.retag();
     spread(world, toSaying(world.said));
     return JSON.stringify(world.said);
   },
@@ -68,7 +69,8 @@ const mistakeSecret: Step = {
 export const SETTINGS_STEPS: readonly Step[] = [edit, annotate, spoil, mistakeSecret];
 
 /** The hold-off is never below that of the story: how long a move to another pool may take goes by it. */
-function draw({ random, settings, said }: World): Said {
+function draw(world: World): Said {
+  const { random, settings, said } = world;
   const { deletion } = settings;
   return {
     ...said,
@@ -81,13 +83,15 @@ function draw({ random, settings, said }: World): Said {
       whileOtherPartsAreLost: random.chance(0.5),
     },
     refreshIntervalMs: random.pick([settings.refreshIntervalMs, 15_000, 20_000]),
-    labels: random.pick([
-      said.labels,
-      { zoneFrom: "host" },
-      { zoneFrom: "pool" },
-      { zoneFrom: "host", typeTag: TYPE_TAG },
-      { zoneFrom: "pool", typeTag: TYPE_TAG },
-    ]),
+    labels: world.toOwnLabels(
+      random.pick<LabelSettings>([
+        said.labels,
+        { zoneFrom: "host" },
+        { zoneFrom: "pool" },
+        { zoneFrom: "host", typeTag: TYPE_TAG },
+        { zoneFrom: "pool", typeTag: TYPE_TAG },
+      ]),
+    ),
   };
 }
 

@@ -15,7 +15,8 @@ import { type Said, SettingsFile, toSaying } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
 import { rest, Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
-import { Truth, TYPE_TAG } from "../judges/truth.ts";
+import { type LabelSettings, Truth, TYPE_TAG } from "../judges/truth.ts";
+import { OwnLabels, TAG_PREFIX } from "./own_labels.ts";
 
 /** What differs from seed to seed. */
 export interface WorldSettings {
@@ -57,6 +58,7 @@ export class World {
   readonly machines: Map<string, string> = new Map();
   /** What people want the settings files to say, in the end. */
   said: Said;
+  readonly ownLabels: OwnLabels;
   readonly #giveBack: () => void;
   #machineCount = 0;
   #addressCount = 0;
@@ -66,10 +68,12 @@ export class World {
     this.random = new Random(seed);
     this.settings = toSettings(this.random);
     const { deletion, refreshIntervalMs, pools, election = ELECTION } = this.settings;
-    this.said = { deletion, refreshIntervalMs, labels: { zoneFrom: "host" }, token: TOKEN };
     const chance = this.random.fork();
     const network = this.random.fork();
     this.cloud = new Cloud(timeline, pools);
+    this.ownLabels = new OwnLabels(seed);
+    const labels = this.toOwnLabels({ zoneFrom: "host" });
+    this.said = { deletion, refreshIntervalMs, labels, token: TOKEN };
     // Rights filter the list without a word.
     if (new Random(seed ^ BLIND_SALT).chance(BLIND_SHARE)) this.cloud.hideConnections();
     this.truth = new Truth(this.cloud, timeline);
@@ -148,9 +152,31 @@ export class World {
       poolId: pool.id,
       hostId: random.pick(pool.hostIds),
       addresses: { "0/ipv4/0": `10.1.0.${this.#machineCount}` },
-      ...(random.chance(TAGGED_SHARE) && { tags: [`${TYPE_TAG}${random.pick(["small", "big"])}`] }),
+      tags: [
+        ...(random.chance(TAGGED_SHARE) ? [`${TYPE_TAG}${random.pick(["small", "big"])}`] : []),
+        ...this.ownLabels.drawTags(),
+      ],
     });
     return id;
+  }
+
+  /** Label settings with names of this story's own, or without. */
+  toOwnLabels(labels: LabelSettings): LabelSettings {
+    return this.ownLabels.draw(
+      labels,
+      this.cloud.pools.map(({ id }) => id),
+    );
+  }
+
+  /** Gives machines other tags for labels; in most stories none. */
+  retag(): void {
+    for (const vmId of this.machines.values()) {
+      const tags = this.ownLabels.drawTags();
+      const before = this.truth.find(vmId)?.["tags"];
+      if (tags.length === 0 || !Array.isArray(before)) continue;
+      const kept = before.filter((tag) => !String(tag).startsWith(TAG_PREFIX));
+      this.cloud.state.setVm(vmId, { tags: [...kept, ...tags] });
+    }
   }
 
   /** Lets a machine report an address, as its guest tools do. */

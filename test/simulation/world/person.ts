@@ -73,7 +73,11 @@ function mayBeCopy({ cloud, machines, truth }: World, { metadata, spec }: Node):
   const vmId = machines.get(metadata.name) ?? "";
   if (!cloud.hasForgotten || truth.isRunning(vmId)) return false;
   const [, provided] = /^xenorchestra:\/\/([^/]*)\//.exec(spec?.providerID ?? "") ?? [];
-  const known = metadata.labels?.["topology.kubernetes.io/region"] ?? provided;
+  const { labels = {} } = metadata;
+  const region = labels["topology.kubernetes.io/region"];
+  // The settings may give it a name of its own.
+  const isNamed = region?.startsWith("region-");
+  const known = (isNamed ? labels["topology.k8s.xenorchestra/pool_id"] : region) ?? provided;
   return known !== undefined && !cloud.pools.some(({ id }) => id === known);
 }
 

@@ -37,6 +37,9 @@ export function toSaying(said: Said, note: string = ""): Saying {
     `refreshInterval: ${refreshIntervalMs}ms`,
     `zoneLabelFrom: ${labels.zoneFrom}`,
     ...(labels.typeTag === undefined ? [] : [`instanceTypeTag: ${labels.typeTag}`]),
+    ...toBlock("regions:", labels.regions),
+    ...toBlock("zones:", labels.zones),
+    ...toBlock("nodeLabelsFromTags:", labels.tagPrefix && { prefixes: `[${labels.tagPrefix}]` }),
     "deletion:",
     `  enabled: ${enabled}`,
     `  confirmations: ${confirmations}`,
@@ -46,6 +49,14 @@ export function toSaying(said: Said, note: string = ""): Saying {
     `  whileOtherPoolsAreLost: ${whileOtherPartsAreLost}`,
   ];
   return { text: `${lines.join("\n")}\n`, said };
+}
+
+function toBlock(
+  key: string,
+  entries: Readonly<Record<string, string>> | "" | undefined,
+): string[] {
+  if (!entries) return [];
+  return [key, ...Object.entries(entries).map(([name, value]) => `  ${name}: ${value}`)];
 }
 
 /** A file of one replica. */

@@ -39,12 +39,15 @@ export class LabelStage implements AsyncDisposable {
     this.rig = rig;
   }
 
-  /** @param fullPassIntervalMs So long that no pass mends what differences should. @default {60_000} */
-  static async start(fullPassIntervalMs: number = 60_000): Promise<LabelStage> {
+  /**
+   * @param fullPassIntervalMs So long that no pass mends what differences should. @default {60_000}
+   * @param more Settings of Xen Orchestra, as a file has them. @default {none}
+   */
+  static async start(fullPassIntervalMs: number = 60_000, more: object = {}): Promise<LabelStage> {
     const world = createDemoWorld();
     const cloud = await startXenOrchestraSimulator({ clock: systemClock, world: world.world });
     const settings = {
-      ...toSettings(cloud.url, { token: cloud.token }),
+      ...toSettings(cloud.url, { token: cloud.token, ...more }),
       refreshIntervalMs: REFRESH_MS,
     };
     const rig = await startRig({

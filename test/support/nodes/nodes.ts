@@ -14,6 +14,8 @@ export interface NodeOptions {
   readonly taints?: readonly { key: string; effect: string; value?: string }[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly nodeIp?: string;
+  /** Beside that of `nodeIp`. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** `["InternalIP", "10.0.0.1"]` … */
   readonly addresses?: readonly (readonly [string, string])[];
   readonly resourceVersion?: string;
@@ -30,8 +32,10 @@ const UNINITIALIZED = {
 /** A Node as it stands on the wire. */
 export function toNode(name: string, options: NodeOptions = {}): Node {
   const { providerId, uninitialized = true, taints = [], nodeIp } = options;
-  const annotations =
-    nodeIp === undefined ? {} : { "alpha.kubernetes.io/provided-node-ip": nodeIp };
+  const annotations = {
+    ...options.annotations,
+    ...(nodeIp !== undefined && { "alpha.kubernetes.io/provided-node-ip": nodeIp }),
+  };
   return {
     apiVersion: "v1",
     kind: "Node",

@@ -18,6 +18,7 @@ import { findNetworks } from "../model/inventory.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
+import { listUnfitFindings } from "../scope/unfit_entries.ts";
 import type { Host, ListReply, Server } from "../wire/schema.ts";
 
 /** What {@linkcode inspectXenOrchestra} looks with. */
@@ -56,10 +57,11 @@ export async function inspectXenOrchestra(
     if (hosts.objects.length === 0 && hosts.undecodable.size > 0) {
       return toFailed(endpoint, toWrongService(`The server at ${endpoint} shows no hosts`));
     }
-    const [inventory, servers, networks] = await Promise.all([
+    const [inventory, servers, networks, entries] = await Promise.all([
       listInventory(signal),
       listServers(api, signal),
       listNetworkFindings(options, signal),
+      listEntryFindings(options, hosts, signal),
     ]);
     const shown = inspectInventory(endpoint, inventory, WORDS);
     const answers = `Xen Orchestra at ${endpoint} answers and accepts the credentials`;
@@ -73,6 +75,7 @@ export async function inspectXenOrchestra(
         ...shown.findings,
         ...listServerFindings(servers, inventory),
         ...networks,
+        ...entries,
       ],
     };
   } catch (error) {
@@ -139,6 +142,20 @@ async function listNetworkFindings(
   const message = `no network has the name or UUID "${network}"`;
   const advice = "correct addresses.network: without it no VM has usable addresses";
   return [{ level: "warning", code: "noNetwork", message, advice }];
+}
+
+async function listEntryFindings(
+  { api, settings }: InspectOptions,
+  hosts: ListReply<Host>,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  if (settings.regions === undefined && settings.zones === undefined) return [];
+  const pools = await api.list("pools", signal);
+  const places = {
+    pools: new Map(pools.objects.map((one) => [one.id, one])),
+    hosts: new Map(hosts.objects.map((one) => [one.id, one])),
+  };
+  return listUnfitFindings(places, settings);
 }
 
 function listSafetyFindings({ insecure, url }: XenOrchestraSettings): Finding[] {

@@ -6,6 +6,7 @@ import { toUnknown } from "../../../cloud/presence.ts";
 import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { parseUuid, swapUuid } from "../../../core/text/uuid.ts";
+import { POOL_ID_LABEL } from "./labels.ts";
 import { parseProviderId } from "./provider_id.ts";
 
 /** The IDs that a Node may be known by. */
@@ -24,6 +25,8 @@ export interface IdentityByProviderId {
   readonly poolId?: string;
   /** The pool that the Node's labels say it was last seen in. */
   readonly labelledPoolId?: string;
+  /** What its region label says, when that is another pool: one more place to look at. */
+  readonly regionPoolId?: string;
   /**
    * The system UUID that the kubelet reports, in both forms, if neither is that VM. If a VM has it, the Node runs on
    * that VM (restored from a backup, or moved by a copy), even if its provider ID names another one.
@@ -31,8 +34,12 @@ export interface IdentityByProviderId {
   readonly reported?: readonly string[];
 }
 
-/** Reads what a Node says. A region that is not a UUID is not ours and says nothing. */
-export function parseIdentity({ name, providerId, systemUuid, region }: NodeIdentity): Identity {
+/**
+ * Reads what a Node says. The label of the pool always follows its VM; the region label may have another value by the
+ * setting `regions`. A text that is not a UUID names no pool.
+ */
+export function parseIdentity(node: NodeIdentity): Identity {
+  const { name, providerId, systemUuid, region, labels } = node;
   const direct = parseUuid((systemUuid ?? "").trim());
   if (providerId !== undefined) {
     const parsed = parseProviderId(providerId);
@@ -40,12 +47,15 @@ export function parseIdentity({ name, providerId, systemUuid, region }: NodeIden
     if (parsed.kind === "malformed") {
       return toOther(toUnknown("malformedProviderId", parsed.message));
     }
-    const labelledPoolId = parseUuid(region ?? "");
+    const ofRegion = parseUuid(region ?? "");
+    const labelledPoolId = parseUuid(labels?.[POOL_ID_LABEL] ?? "") ?? ofRegion;
+    const regionPoolId = ofRegion === labelledPoolId ? undefined : ofRegion;
     const reported = toReported(direct, parsed.vmId);
     return {
       ...parsed,
       kind: "providerId",
       ...(labelledPoolId && { labelledPoolId }),
+      ...(regionPoolId && { regionPoolId }),
       ...(reported && { reported }),
     };
   }

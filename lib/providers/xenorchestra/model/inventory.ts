@@ -8,6 +8,8 @@ import { toLabelValue } from "../../../core/text/label.ts";
 import { toAddresses } from "./addresses.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import { findTagValue, formatInstanceType } from "./instance_type.ts";
+import { toVmTagLabels } from "./tags.ts";
+import { findRegionLabel, findZone } from "./topology.ts";
 import { toLabels } from "./labels.ts";
 import { formatProviderId } from "./provider_id.ts";
 import type { Host, ListReply, Network, Pool, Vif, Vm } from "../wire/schema.ts";
@@ -25,7 +27,13 @@ export interface Replies {
 /** The settings that shape an instance. */
 export type InstanceSettings = Pick<
   XenOrchestraSettings,
-  "addresses" | "zoneLabelFrom" | "instanceTypeTag"
+  | "addresses"
+  | "zoneLabelFrom"
+  | "instanceTypeTag"
+  | "leavesAddresses"
+  | "regions"
+  | "zones"
+  | "tagPrefixes"
 >;
 
 /** What surrounds VMs. */
@@ -158,10 +166,14 @@ export function toInstance(
     state: STATES[vm.power_state ?? ""] ?? "unknown",
     systemUuid: vm.id,
     region: vm.$pool,
-    ...optional("zone", findZone(vm, host, hostId, settings)),
+    ...optional("regionLabel", findRegionLabel(vm.$pool, surroundings, settings)),
+    ...optional("zone", findZone({ hostId, poolId: vm.$pool }, surroundings, settings)),
     ...optional("instanceType", findInstanceType(vm, settings)),
-    ...freezeAddresses(toAddresses(source, settings.addresses)),
+    ...freezeAddresses(
+      settings.leavesAddresses ? { addresses: [] } : toAddresses(source, settings.addresses),
+    ),
     labels: Object.freeze(toLabels({ vmName, ...place })),
+    ...toTagged(vm, settings),
     details: Object.freeze(dropAbsent(details)),
   });
 }
@@ -195,15 +207,9 @@ function findHostId(vm: Vm, { hosts }: Surroundings): string | undefined {
   return vm.power_state === "Paused" && hosts.has(container) ? container : undefined;
 }
 
-function findZone(
-  vm: Vm,
-  host: Host | undefined,
-  hostId: string | undefined,
-  { zoneLabelFrom }: InstanceSettings,
-): string | undefined {
-  if (zoneLabelFrom.kind === "pool") return vm.$pool;
-  if (zoneLabelFrom.kind === "host") return hostId;
-  return toLabelValue(findTagValue(host?.tags ?? [], zoneLabelFrom.prefix) ?? "") || undefined;
+function toTagged({ tags }: Vm, { tagPrefixes }: InstanceSettings): Pick<Instance, "tagLabels"> {
+  const tagLabels = toVmTagLabels(tags ?? undefined, tagPrefixes ?? []);
+  return tagLabels ? { tagLabels } : {};
 }
 
 function findInstanceType(vm: Vm, { instanceTypeTag }: InstanceSettings): string | undefined {

@@ -146,11 +146,12 @@ function toUnproven(why: string): PowerReading {
 
 /** After a start only the Node says where its VM ran. If provider ID and labels differ, neither counts. */
 function toLabelledRun(
-  { poolId, labelledPoolId = poolId }: IdentityByProviderId,
+  { poolId, labelledPoolId = poolId, regionPoolId = poolId }: IdentityByProviderId,
   labels: Readonly<Record<string, string>>,
 ): Run | undefined {
   const hostId = labels[HOST_ID_LABEL];
-  if (poolId === undefined || poolId !== labelledPoolId || hostId === undefined) return undefined;
+  if (poolId === undefined || hostId === undefined) return undefined;
+  if (poolId !== labelledPoolId || poolId !== regionPoolId) return undefined;
   return { poolId, hostId };
 }
 

@@ -26,8 +26,8 @@ interface PoolMemory {
 export type KnownIdentity = Exclude<Identity, { kind: "other" }>;
 
 /**
- * The pool that a Node's VM was last known in: where this process saw it; after a start where the Node's region label
- * says, else its provider ID. `undefined` for a Node that was never matched.
+ * The pool that a Node's VM was last known in: where this process saw it; after a start where the Node's labels
+ * say, else its provider ID. `undefined` for a Node that was never matched.
  */
 export function findKnownPool(
   vmId: string,
@@ -45,14 +45,14 @@ export function findKnownPool(
  * removed for good does not count if the VM was last seen in another pool.
  */
 export function listPools(
-  { vmId, poolId, labelledPoolId }: IdentityByProviderId,
+  { vmId, poolId, labelledPoolId, regionPoolId }: IdentityByProviderId,
   { lastSeen, connections }: PoolMemory,
 ): string[] {
   if (poolId === undefined) return [];
   const seenIn = lastSeen.findPool(vmId);
   const isLeft = (id: string): boolean =>
     seenIn !== undefined && seenIn !== id && connections.isRemoved(id);
-  const all = [poolId, seenIn, labelledPoolId].filter((one) => one !== undefined);
+  const all = [poolId, seenIn, labelledPoolId, regionPoolId].filter((one) => one !== undefined);
   return [...new Set(all)].filter((id) => !isLeft(id));
 }
 

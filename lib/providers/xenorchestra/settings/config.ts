@@ -7,13 +7,14 @@ import { parseBool } from "../../../core/text/bool.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { isLoopbackHost } from "../../../core/net/ip.ts";
 import type { AddressSettings } from "../model/addresses.ts";
+import type { OwnNames } from "../model/own_places.ts";
 import {
   describeSettings,
   parseFileSettings,
   type FileSettings,
   type ShapeIssue,
-  type ZoneSource,
 } from "./config_schema.ts";
+import type { ZoneSource } from "./label_settings.ts";
 import { explainOddToken } from "./text_forms.ts";
 
 /** How Landfall proves who it is. */
@@ -35,7 +36,15 @@ export interface XenOrchestraSettings {
   readonly certificateFingerprint?: string;
   readonly refreshIntervalMs: number;
   readonly addresses: AddressSettings & { readonly network?: string };
+  /** Whether Node addresses are never written. @default {false} */
+  readonly leavesAddresses?: true;
   readonly zoneLabelFrom: ZoneSource;
+  /** Zone labels by ID or name of a host or pool; absent: none. */
+  readonly zones?: OwnNames;
+  /** Region labels by ID or name of a pool; absent: none. */
+  readonly regions?: OwnNames;
+  /** What the keys of VM tags begin with that become Node labels; absent: none do. */
+  readonly tagPrefixes?: readonly string[];
   /** Prefix of the VM tag that overrides the instance type. */
   readonly instanceTypeTag?: string;
   /** IDs or names of the pools whose Nodes are ours; absent: all. */
@@ -76,6 +85,19 @@ export function parseXenOrchestraConfig(
   const warnings = oddities.map(({ path, message }) => toIssue(path, message));
   const settings = parsed.settings && toSettings(parsed.settings);
   return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
+}
+
+/** See `Provider.leftAlone`. */
+export function toLeftAlone({
+  leavesAddresses,
+  zoneLabelFrom,
+}: Pick<XenOrchestraSettings, "leavesAddresses" | "zoneLabelFrom">): ReadonlySet<
+  "addresses" | "zone"
+> {
+  const left = new Set<"addresses" | "zone">();
+  if (leavesAddresses) left.add("addresses");
+  if (zoneLabelFrom.kind === "none") left.add("zone");
+  return left;
 }
 
 /** How many levels of settings are below the first. Deeper ones are wrong, and an alias may contain itself. */
@@ -173,6 +195,7 @@ function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
   }
   const oddity = explainOddToken(settings?.token ?? "");
   if (oddity !== undefined) warnings.push({ path: "token", message: oddity });
+  warnings.push(...listUseless(settings));
   const { token, tokenFile, username, password } = settings ?? {};
   const used = token === undefined ? "tokenFile" : "token";
   if ((token ?? tokenFile) !== undefined && (username === undefined) !== (password === undefined)) {
@@ -181,6 +204,21 @@ function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
     warnings.push({ path, message: `ignored without ${other}: ${used} is used` });
   }
   return warnings;
+}
+
+/** Settings that another one makes useless. */
+function listUseless({ addresses, zoneLabelFrom, zones }: FileSettings = {}): ShapeIssue[] {
+  const useless: ShapeIssue[] = [];
+  if (addresses?.mode === "leave") {
+    const message = "has no effect with addresses.mode: leave";
+    for (const key of Object.keys(addresses)) {
+      if (key !== "mode") useless.push({ path: `addresses.${key}`, message });
+    }
+  }
+  if (zoneLabelFrom?.kind === "none" && zones !== undefined) {
+    useless.push({ path: "zones", message: "has no effect with zoneLabelFrom: none" });
+  }
+  return useless;
 }
 
 function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
@@ -192,6 +230,7 @@ function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
     mainIpAsExternal = false,
     network,
   } = file.addresses ?? {};
+  const leavesAddresses = file.addresses?.mode === "leave";
   return {
     url: file.url,
     insecure: file.insecure ?? false,
@@ -206,11 +245,28 @@ function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
       exclude,
       externalCidrs: externalCIDRs,
       mainIpAsExternal,
-      ...(network === undefined ? {} : { network }),
+      ...(network === undefined || leavesAddresses ? {} : { network }),
     },
-    zoneLabelFrom: file.zoneLabelFrom ?? { kind: "host" },
-    ...(file.instanceTypeTag === undefined ? {} : { instanceTypeTag: file.instanceTypeTag }),
+    ...(leavesAddresses ? { leavesAddresses } : {}),
+    ...toLabelSettings(file),
     ...(file.pools === undefined ? {} : { pools: file.pools }),
+  };
+}
+
+function toLabelSettings(
+  file: FileSettings,
+): Pick<
+  XenOrchestraSettings,
+  "zoneLabelFrom" | "zones" | "regions" | "tagPrefixes" | "instanceTypeTag"
+> {
+  const { zoneLabelFrom, zones, regions, nodeLabelsFromTags, instanceTypeTag } = file;
+  const tagPrefixes = nodeLabelsFromTags?.prefixes ?? [];
+  return {
+    zoneLabelFrom: zoneLabelFrom ?? { kind: "host" },
+    ...(zones?.size ? { zones } : {}),
+    ...(regions?.size ? { regions } : {}),
+    ...(tagPrefixes.length === 0 ? {} : { tagPrefixes }),
+    ...(instanceTypeTag === undefined ? {} : { instanceTypeTag }),
   };
 }
 

@@ -13,16 +13,11 @@ import {
 } from "../../../cloud/settings/schema.ts";
 import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
 import { parseCidr, type Cidr } from "../../../core/net/ip.ts";
+import { type FileLabelSettings, LABEL_SETTINGS } from "./label_settings.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
-/** Where the zone of a Node comes from. */
-export type ZoneSource =
-  | { readonly kind: "host" }
-  | { readonly kind: "pool" }
-  | { readonly kind: "hostTag"; readonly prefix: string };
-
 /** What a file may say, key by key; what is not set is absent. */
-export interface FileSettings {
+export interface FileSettings extends FileLabelSettings {
   readonly url?: string | undefined;
   readonly insecure?: boolean | undefined;
   readonly token?: string | undefined;
@@ -34,19 +29,19 @@ export interface FileSettings {
   readonly certificateFingerprint?: string | undefined;
   readonly refreshInterval?: number | undefined;
   readonly addresses?: FileAddresses | undefined;
-  readonly zoneLabelFrom?: ZoneSource | undefined;
-  readonly instanceTypeTag?: string | undefined;
   readonly pools?: readonly string[] | undefined;
 }
 
 /** The `addresses` part of a file. */
 export interface FileAddresses {
+  readonly mode?: (typeof ADDRESS_MODES)[number] | undefined;
   readonly exclude?: readonly Cidr[] | undefined;
   readonly externalCIDRs?: readonly Cidr[] | undefined;
   readonly mainIpAsExternal?: boolean | undefined;
   readonly network?: string | undefined;
 }
 
+const ADDRESS_MODES = ["manage", "leave"] as const;
 const REFRESH_MS_MIN = 1_000;
 const REFRESH_MS_MAX = 3_600_000;
 const TIMEOUT_MS_MIN = 100;
@@ -129,6 +124,13 @@ const SCHEMA = v.object(
     addresses: v.optional(
       v.object(
         {
+          mode: setting(v.picklist(ADDRESS_MODES, "wanted manage or leave"), {
+            type: "`manage` or `leave`",
+            default: "manage",
+            description:
+              "Whether Landfall writes the addresses of Nodes. With `leave` it never does, not even when it " +
+              "initialises a Node: for Nodes that reach each other through a VPN, where something else sets them.",
+          }),
           exclude: setting(cidrs(), {
             type: "list of CIDRs",
             default: "[]",
@@ -156,21 +158,7 @@ const SCHEMA = v.object(
         "wanted settings under addresses (key: value)",
       ),
     ),
-    zoneLabelFrom: setting(
-      parsed(parseZoneSource, "wanted host, pool, or hostTag: and the prefix of a tag"),
-      {
-        type: "`host`, `pool` or `hostTag:<prefix>`",
-        default: "host",
-        description:
-          "Where the zone comes from: the host's UUID, the pool's UUID, or the text after the prefix in a " +
-          "tag of the host.",
-      },
-    ),
-    instanceTypeTag: setting(text, {
-      type: "text",
-      description:
-        "Prefix of a VM tag. The text after it is the instance type, instead of the computed one.",
-    }),
+    ...LABEL_SETTINGS,
     pools: setting(names(), {
       type: "list of text",
       description:
@@ -198,19 +186,33 @@ export function parseFileSettings(raw: unknown): {
   settings?: FileSettings;
   issues: ShapeIssue[];
 } {
+  const lists = BLOCKS.filter((key) => isListAt(raw, key));
   const result = v.safeParse(SCHEMA, raw);
-  if (result.success) return { settings: result.output, issues: [] };
-  const issues = result.issues.map((issue) => ({
+  if (result.success && lists.length === 0) return { settings: result.output, issues: [] };
+  const issues = (result.issues ?? []).map((issue) => ({
     path: v.getDotPath(issue) ?? "",
     message: issue.message,
   }));
-  return { issues };
+  const message = "wanted a block (key: value), found a list";
+  return { issues: [...lists.map((path) => ({ path, message })), ...issues] };
+}
+
+/** To valibot a list is an object without these keys, so it would do nothing and be no error. */
+const BLOCKS = ["addresses", "nodeLabelsFromTags", "regions", "zones"];
+
+function isListAt(raw: unknown, key: string): boolean {
+  const entries = typeof raw === "object" && raw !== null ? Object.entries(raw) : [];
+  return entries.some(([one, value]) => one === key && Array.isArray(value));
 }
 
 /** Every setting, in the order of the reference page. */
 export function describeSettings(): SettingDescription[] {
-  const { addresses, ...plain } = SCHEMA.entries;
-  return [...describeBlock(plain), ...describeBlock(addresses.wrapped.entries, "addresses.")];
+  const { addresses, nodeLabelsFromTags, ...plain } = SCHEMA.entries;
+  return [
+    ...describeBlock(plain),
+    ...describeBlock(addresses.wrapped.entries, "addresses."),
+    ...describeBlock(nodeLabelsFromTags.wrapped.entries, "nodeLabelsFromTags."),
+  ];
 }
 
 function cidrs() {
@@ -243,10 +245,4 @@ function parseFingerprint(text: string): string | undefined {
     .replaceAll(":", "")
     .toLowerCase();
   return /^[0-9a-f]{64}$/.test(hex) ? hex : undefined;
-}
-
-function parseZoneSource(text: string): ZoneSource | undefined {
-  if (text === "host" || text === "pool") return { kind: text };
-  const [, prefix] = /^hostTag:(.+)$/.exec(text) ?? [];
-  return prefix === undefined ? undefined : { kind: "hostTag", prefix };
 }

@@ -132,3 +132,17 @@ describe("inspectXenOrchestra()", () => {
     await expect(looking).rejects.toThrow("stop");
   });
 });
+
+test("inspectXenOrchestra() names entries of regions and zones that match nothing", async () => {
+  const regions = { paris: "eu", berlin: "eu" };
+  const zones = { "xcp-par-1": "a", lyon: "b", "xcp-ber-1": "c" };
+  const before = cloud.requests.count("GET /pools");
+  const { findings } = await inspect({ regions, zones });
+  // The inventory asks for them, too.
+  expect(cloud.requests.count("GET /pools") - before).toBe(2);
+  const warnings = findings.filter(({ level }) => level !== "ok");
+  expect(warnings.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+    'unmatchedEntry: the entry regions: "berlin" matches no pool that Xen Orchestra shows',
+    'unmatchedEntry: the entry zones: "xcp-ber-1" matches no pool or host that Xen Orchestra shows',
+  ]);
+});

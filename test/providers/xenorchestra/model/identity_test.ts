@@ -7,6 +7,7 @@ import { swapUuid } from "../../../../lib/core/text/uuid.ts";
 import { parseIdentity, toVmIds } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "../fake_server.ts";
 
+const POOL_ID = "topology.k8s.xenorchestra/pool_id";
 const name = "w1";
 const providerId = `xenorchestra://${POOL_PARIS}/${WORKER_1}`;
 const OURS = { kind: "providerId", vmId: WORKER_1, poolId: POOL_PARIS } as const;
@@ -24,6 +25,21 @@ describe("parseIdentity()", () => {
     [
       "a region that is a UUID, in any case",
       { name, providerId, region: POOL_LYON.toUpperCase() },
+      { ...OURS, labelledPoolId: POOL_LYON },
+    ],
+    [
+      "the label of the pool, where the region has another label",
+      { name, providerId, region: "eu", labels: { [POOL_ID]: POOL_LYON } },
+      { ...OURS, labelledPoolId: POOL_LYON },
+    ],
+    [
+      "both labels, where they contradict each other",
+      { name, providerId, region: POOL_PARIS, labels: { [POOL_ID]: POOL_LYON } },
+      { ...OURS, labelledPoolId: POOL_LYON, regionPoolId: POOL_PARIS },
+    ],
+    [
+      "the region, where the label of the pool is none",
+      { name, providerId, region: POOL_LYON, labels: { [POOL_ID]: "x" } },
       { ...OURS, labelledPoolId: POOL_LYON },
     ],
     ["a region of another cloud", { name, providerId, region: "eu-west-1" }, OURS],

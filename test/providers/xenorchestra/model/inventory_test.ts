@@ -99,6 +99,44 @@ describe("toInstance()", () => {
     expect(toInstance({ ...VM, ...over }, surroundings, settings).instanceType).toBe(expected);
   });
 
+  test("gives regions and zones their own labels, and goes on to know the pool", () => {
+    const settings = {
+      ...SETTINGS,
+      regions: new Map([["pool-paris", "paris"]]),
+      zones: new Map([[HOST_PARIS_1, "rack-1"]]),
+    };
+    const { region, regionLabel, zone, labels, providerId } = toInstance(
+      VM,
+      surroundings,
+      settings,
+    );
+    expect([region, regionLabel, zone]).toEqual([POOL_PARIS, "paris", "rack-1"]);
+    expect(labels["topology.k8s.xenorchestra/pool_id"]).toBe(POOL_PARIS);
+    expect(providerId).toContain(POOL_PARIS);
+    expect(toInstance(VM, surroundings, SETTINGS)).not.toHaveProperty("regionLabel");
+  });
+
+  test("has no addresses and no zone where these are left alone", () => {
+    const addresses = { "0/ipv4/0": "10.0.0.5" };
+    const settings = {
+      ...SETTINGS,
+      leavesAddresses: true,
+      zoneLabelFrom: { kind: "none" },
+    } as const;
+    const left = toInstance({ ...VM, addresses }, surroundings, settings);
+    expect([left.addresses, left.zone]).toEqual([[], undefined]);
+    expect(toInstance({ ...VM, addresses }, surroundings, SETTINGS).addresses).toHaveLength(1);
+  });
+
+  test.each([
+    ["what the tags say", ["type=m1"], { type: "m1" }],
+    ["nothing that no prefix allows", ["a=1"], {}],
+    ["nothing that is known while Xen Orchestra does not tell the tags", null, undefined],
+  ])("has as labels from tags %s", (_title, tags, expected) => {
+    const settings = { ...SETTINGS, tagPrefixes: ["type"] };
+    expect(toInstance({ ...VM, tags }, surroundings, settings).tagLabels?.labels).toEqual(expected);
+  });
+
   test("freezes what it gives", () => {
     const instance = toInstance(VM, surroundings, SETTINGS);
     expect(Object.isFrozen(instance)).toBe(true);

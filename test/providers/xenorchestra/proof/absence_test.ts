@@ -440,6 +440,45 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("absent");
   });
 
+  test("looks at the pool of the label that no setting changes, where the region has a label of its own", async () => {
+    const regions = { [POOL_PARIS]: "paris-dc", "pool-lyon": "lyon-dc" };
+    const labels = { "topology.k8s.xenorchestra/pool_id": POOL_LYON };
+    const moved = { ...NODE, region: "lyon-dc", labels };
+    provider = createProvider(fake, { regions });
+    inventory = await provider.listInventory([moved], signal);
+    expect(await read(moved)).toBe("absent");
+    expect(fake.paths).toContain(`/pools/${POOL_LYON}`);
+    fake.dropPool(POOL_LYON);
+    fake.collections["servers"] = fake
+      .list("servers")
+      .filter(({ poolId }) => poolId === POOL_PARIS);
+    for (const settings of [{ regions }, {}]) {
+      provider = createProvider(fake, settings);
+      inventory = await provider.listInventory([moved], signal);
+      expect(await read(moved)).toBe("unknown notCovered");
+      // Also when the region label is from before the setting, or from before the move.
+      for (const region of [POOL_PARIS, POOL_LYON]) {
+        expect(await read({ ...moved, region })).toBe("unknown notCovered");
+        expect(await read({ ...NODE, region })).toBe(
+          region === POOL_LYON ? "unknown notCovered" : "absent",
+        );
+      }
+    }
+  });
+
+  test("looks at both pools when the labels contradict each other", async () => {
+    const labels = { "topology.k8s.xenorchestra/pool_id": POOL_PARIS };
+    const node = { ...NODE, region: POOL_LYON, labels };
+    expect(await read(node)).toBe("absent");
+    fake.dropPool(POOL_LYON);
+    fake.collections["servers"] = fake
+      .list("servers")
+      .filter(({ poolId }) => poolId === POOL_PARIS);
+    provider = createProvider(fake);
+    inventory = await provider.listInventory([node], signal);
+    expect(await read(node)).toBe("unknown notCovered");
+  });
+
   test("needs every pool loaded that may hold the VM, not only shown, and still shown at the end", async () => {
     const node = { ...NODE, region: POOL_LYON };
     const hosts = fake.list("hosts");

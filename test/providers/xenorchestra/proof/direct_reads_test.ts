@@ -78,6 +78,11 @@ describe("a VM whose pool is lost, and that shows up in another", () => {
     ["by the provider ID", NODE, UNKNOWN],
     ["by the region label, which says that it is at home there", MOVED, IN_LYON],
     [
+      "by the label of the pool, where the region has a label of its own",
+      { ...NODE, region: "lyon-dc", labels: { "topology.k8s.xenorchestra/pool_id": POOL_LYON } },
+      IN_LYON,
+    ],
+    [
       "not at all, for a Node that was never matched, and what is halted is not taken",
       UNMATCHED,
       UNKNOWN,

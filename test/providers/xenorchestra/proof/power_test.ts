@@ -24,6 +24,7 @@ const signal = new AbortController().signal;
 const HALTED = { power_state: "Halted", $container: POOL_PARIS, current_operations: {} };
 const RUNNING = { power_state: "Running", $container: HOST_PARIS_2 };
 const HOST_LABEL = "topology.k8s.xenorchestra/host_id";
+const POOL_LABEL = "topology.k8s.xenorchestra/pool_id";
 
 let fake: FakeXenOrchestra;
 let provider: Provider;
@@ -137,6 +138,18 @@ describe("isShownOff()", () => {
       [
         "another pool than the provider ID",
         { ...NODE, region: POOL_LYON },
+        { [HOST_LABEL]: HOST_PARIS_2 },
+        false,
+      ],
+      [
+        "another pool than the provider ID, under a region with a name of its own",
+        { ...NODE, region: "eu", labels: { [POOL_LABEL]: POOL_LYON } },
+        { [HOST_LABEL]: HOST_PARIS_2 },
+        false,
+      ],
+      [
+        "two pools",
+        { ...NODE, region: POOL_LYON, labels: { [POOL_LABEL]: POOL_PARIS } },
         { [HOST_LABEL]: HOST_PARIS_2 },
         false,
       ],

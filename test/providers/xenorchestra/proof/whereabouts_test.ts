@@ -107,6 +107,7 @@ describe("listPools()", () => {
     expect(listPools(LABELLED, seenIn("c"))).toEqual(["a", "c", "b"]);
     expect(listPools(LABELLED, seenIn("a"))).toEqual(["a", "b"]);
     expect(listPools({ kind: "providerId", vmId: "vm", labelledPoolId: "b" }, NOWHERE)).toEqual([]);
+    expect(listPools({ ...LABELLED, regionPoolId: "d" }, seenIn("a"))).toEqual(["a", "b", "d"]);
   });
 
   test("leaves out a pool that was removed for good, if the VM was last seen in another", () => {

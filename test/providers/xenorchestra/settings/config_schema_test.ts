@@ -23,12 +23,16 @@ describe("describeSettings()", () => {
       "certificateFingerprint",
       "refreshInterval",
       "zoneLabelFrom",
+      "zones",
+      "regions",
       "instanceTypeTag",
       "pools",
+      "addresses.mode",
       "addresses.exclude",
       "addresses.externalCIDRs",
       "addresses.mainIpAsExternal",
       "addresses.network",
+      "nodeLabelsFromTags.prefixes",
     ]);
     for (const { description } of settings) expect(description).toMatch(/^[A-Z].*\.$/);
     expect(settings.find(({ path }) => path === "refreshInterval")).toMatchObject({
@@ -57,7 +61,7 @@ describe("parseFileSettings()", () => {
     [{ refreshInterval: "2h" }, interval],
     [{ clientTimeout: 60 }, `${timeout}, or "0", in quotes, for the default`],
     [{ clientTimeout: 0 }, `${timeout}, or "0", in quotes, for the default`],
-    [{ zoneLabelFrom: 1 }, "wanted host, pool, or hostTag: and the prefix of a tag"],
+    [{ zoneLabelFrom: 1 }, "wanted host, pool, none, or hostTag: and the prefix of a tag"],
     [{ username: 7 }, "wanted text, in quotes if it looks like a number"],
   ];
   test.each(refused)("says of %j at once what will be accepted", (raw, message) => {

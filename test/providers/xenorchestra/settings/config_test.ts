@@ -5,7 +5,10 @@
 import { describe, expect, test } from "bun:test";
 import { isInCidr } from "../../../../lib/core/net/ip.ts";
 import { describeSettings } from "../../../../lib/providers/xenorchestra/settings/config_schema.ts";
-import { parseXenOrchestraConfig } from "../../../../lib/providers/xenorchestra/settings/config.ts";
+import {
+  parseXenOrchestraConfig,
+  toLeftAlone,
+} from "../../../../lib/providers/xenorchestra/settings/config.ts";
 
 const FILE = { url: "https://xoa.example.com", token: "s3cret" };
 const FINGERPRINT =
@@ -241,5 +244,76 @@ describe("parseXenOrchestraConfig()", () => {
   test("takes empty keys as not set", () => {
     const file = { ...FILE, username: null, password: "", addresses: { network: null } };
     expect(parseXenOrchestraConfig(file, {}).issues).toEqual([]);
+  });
+});
+
+describe("settings of labels and addresses", () => {
+  const read = (more: object) => parseXenOrchestraConfig({ ...FILE, ...more }, {});
+  const POOL = "381C8869-4BAE-437C-A265-780BE87906BA";
+
+  test("become what the provider works with", () => {
+    const { settings, issues, warnings } = read({
+      zones: { [POOL]: "a", " xcp 1 ": "b" },
+      regions: { paris: "eu" },
+      nodeLabelsFromTags: { prefixes: ["example.com/"] },
+      addresses: { mode: "leave" },
+    });
+    expect([issues, warnings]).toEqual([[], []]);
+    expect(settings).toMatchObject({
+      zones: new Map([
+        [POOL.toLowerCase(), "a"],
+        ["xcp 1", "b"],
+      ]),
+      regions: new Map([["paris", "eu"]]),
+      tagPrefixes: ["example.com/"],
+      leavesAddresses: true,
+    });
+    expect([...(settings ? toLeftAlone(settings) : [])]).toEqual(["addresses"]);
+  });
+
+  test("are as before when they are empty, or say the default", () => {
+    const { settings: plain } = read({});
+    const empty = { zones: {}, regions: { paris: "" }, nodeLabelsFromTags: { prefixes: [] } };
+    expect(read({ ...empty, addresses: { mode: "manage" } })).toEqual({
+      ...read({}),
+      ...(plain && { settings: plain }),
+    });
+    expect(plain && toLeftAlone(plain)).toEqual(new Set());
+  });
+
+  const LABEL = "wanted a label value";
+  test.each([
+    [{ zones: { a: "b c" } }, "zones.a", LABEL],
+    [{ regions: { a: "-" } }, "regions.a", LABEL],
+    [{ regions: { a: POOL } }, "regions.a", "wanted a name, not a UUID"],
+    [{ zones: { a: 1 } }, "zones.a", "wanted text"],
+    [{ zones: "a" }, "zones", "wanted entries (UUID or name: label)"],
+    [{ zones: ["a"] }, "zones", "found a list"],
+    [{ addresses: ["leave"] }, "addresses", "found a list"],
+    [{ addresses: { mode: "off" } }, "addresses.mode", "wanted manage or leave"],
+    [{ nodeLabelsFromTags: ["a"] }, "nodeLabelsFromTags", "found a list"],
+    [{ nodeLabelsFromTags: "a" }, "nodeLabelsFromTags", "wanted settings under"],
+    [{ nodeLabelsFromTags: { prefixes: "a" } }, "nodeLabelsFromTags.prefixes", "wanted a list"],
+    [{ nodeLabelsFromTags: { prefixes: ["a", ""] } }, "nodeLabelsFromTags.prefixes.1", "beginning"],
+    [
+      { nodeLabelsFromTags: { prefixes: ["k8s.io/"] } },
+      "nodeLabelsFromTags.prefixes.0",
+      "reserved",
+    ],
+  ])("refuse %j", (more, path, message) => {
+    expect(read(more).issues).toEqual([{ path, message: expect.stringContaining(message) }]);
+  });
+
+  test("warn of those that others make useless", () => {
+    const addresses = { mode: "leave", network: "k8s", exclude: [] };
+    const { warnings, settings } = read({ addresses, zones: { a: "b" }, zoneLabelFrom: "none" });
+    expect(warnings).toEqual([
+      { path: "addresses.exclude", message: "has no effect with addresses.mode: leave" },
+      { path: "addresses.network", message: "has no effect with addresses.mode: leave" },
+      { path: "zones", message: "has no effect with zoneLabelFrom: none" },
+    ]);
+    // Networks are not even asked for.
+    expect(settings?.addresses).not.toHaveProperty("network");
+    expect(settings && toLeftAlone(settings)).toEqual(new Set(["addresses", "zone"]));
   });
 });

@@ -1,0 +1,123 @@
+/**
+ * Which Node labels the tags of an instance ask for. Pure.
+ * @module
+ */
+import { isLabelKey, toLabelValue } from "../core/text/label.ts";
+import { isReservedLabelKey } from "../core/text/label_namespace.ts";
+import { quote, shorten } from "../core/text/printable.ts";
+
+/** A tag with a key and a value, both as people wrote them. */
+export interface Tag {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Labels that the tags of an instance ask for. They go when their tags go. */
+export interface TagLabels {
+  /** Legal labels, sorted by key. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Keys that several tags give different values: the Node keeps what it has. Sorted. */
+  readonly unclear: readonly string[];
+  /** One sentence without full stop for each tag that becomes no label; the last one counts those that are left out. */
+  readonly refused: readonly string[];
+}
+
+/** Which tags become labels. */
+export interface TagRules {
+  /** Only tags whose keys begin with one of these. See {@linkcode explainTagPrefix}. */
+  readonly prefixes: readonly string[];
+  /** Whether the cloud writes a label of this key itself. */
+  readonly isOwnKey: (key: string) => boolean;
+}
+
+/** Most labels from the tags of one instance; those with the first keys count. */
+export const TAG_LABELS_MAX = 64;
+const REFUSED_MAX = 5;
+const SHOWN_CHARS_MAX = 80;
+
+/** No tag asks for a label. */
+export const NO_TAG_LABELS: TagLabels = Object.freeze({
+  labels: Object.freeze({}),
+  unclear: Object.freeze([]),
+  refused: Object.freeze([]),
+});
+
+/**
+ * Turns tags into labels. A key keeps its prefix. What Kubernetes does not allow in a name or value becomes `-`; the
+ * part of a key before the slash must be right as it is. The order of the tags does not matter.
+ */
+export function toTagLabels(tags: readonly Tag[], rules: TagRules): TagLabels {
+  const values = new Map<string, Set<string>>();
+  const refused = new Set<string>();
+  for (const tag of tags) {
+    if (!rules.prefixes.some((prefix) => tag.key.startsWith(prefix))) continue;
+    const label = toLabel(tag, rules);
+    if (typeof label === "string") refused.add(label);
+    else values.set(label.key, (values.get(label.key) ?? new Set()).add(label.value));
+  }
+  if (values.size === 0 && refused.size === 0) return NO_TAG_LABELS;
+  const keys = [...values.keys()].sort();
+  const labels: [string, string][] = [];
+  const unclear: string[] = [];
+  for (const key of keys.slice(0, TAG_LABELS_MAX)) {
+    const [value = "", ...more] = [...(values.get(key) ?? [])].sort();
+    if (more.length === 0) labels.push([key, value]);
+    else {
+      unclear.push(key);
+      const all = [value, ...more].map(show).join(", ");
+      refused.add(`Several tags give label ${show(key)} different values: ${all}`);
+    }
+  }
+  if (keys.length > TAG_LABELS_MAX) {
+    const left = keys.length - TAG_LABELS_MAX;
+    refused.add(`Only ${TAG_LABELS_MAX} labels come from tags; ${left} more are left out`);
+  }
+  return { labels: Object.fromEntries(labels), unclear, refused: toFew([...refused].sort()) };
+}
+
+/**
+ * What is wrong with a prefix of tag keys: it must begin a legal label key that is not reserved for Kubernetes, the
+ * cloud or Landfall. `undefined` when nothing is.
+ */
+export function explainTagPrefix(prefix: string): string | undefined {
+  // The shortest key that it may begin.
+  const key = /[A-Za-z0-9]$/.test(prefix) ? prefix : `${prefix}x`;
+  if (prefix === "" || !isLabelKey(key))
+    return "wanted the beginning of a label key, such as example.com/";
+  if (isReservedLabelKey(key)) {
+    return "labels under this prefix are reserved for Kubernetes, the cloud or Landfall";
+  }
+  return undefined;
+}
+
+/** The label of a tag, or why there is none. */
+function toLabel({ key, value }: Tag, { prefixes, isOwnKey }: TagRules): Tag | string {
+  const labelKey = toLabelKey(key);
+  if (!isLabelKey(labelKey) || !prefixes.some((prefix) => labelKey.startsWith(prefix))) {
+    return `Tag key ${show(key)} cannot become a label key`;
+  }
+  if (isReservedLabelKey(labelKey) || isOwnKey(labelKey)) {
+    return `Label ${show(labelKey)} is reserved and cannot come from a tag`;
+  }
+  const labelValue = toLabelValue(value);
+  if (labelValue === "" && value.trim() !== "") {
+    return `Value ${show(value)} of tag ${show(key)} has no character that a label value allows`;
+  }
+  return { key: labelKey, value: labelValue };
+}
+
+/** Landfall cannot guess the domain before the slash, so it stays as it is. */
+function toLabelKey(text: string): string {
+  const slash = text.indexOf("/");
+  return text.slice(0, slash + 1) + toLabelValue(text.slice(slash + 1));
+}
+
+function toFew(sentences: readonly string[]): readonly string[] {
+  const left = sentences.length - REFUSED_MAX;
+  if (left <= 0) return sentences;
+  return [...sentences.slice(0, REFUSED_MAX), `${left} more tags are left out for such reasons`];
+}
+
+function show(text: string): string {
+  return quote(shorten(text, SHOWN_CHARS_MAX));
+}

@@ -1,0 +1,38 @@
+/**
+ * Node labels from the tags of a VM.
+ * @module
+ */
+import { NO_TAG_LABELS, type TagLabels, toTagLabels } from "../../../cloud/tag_labels.ts";
+import { isWithin } from "../../../core/text/label_namespace.ts";
+
+/** Every label that follows a VM stands in this namespace: see labels.ts. */
+const OWN_NAMESPACES = ["k8s.xenorchestra"];
+
+/**
+ * The labels that tags of the form `key=value` ask for, frozen.
+ *
+ * @param tags Absent when Xen Orchestra does not tell them
+ * @param prefixes The setting `nodeLabelsFromTags.prefixes`
+ * @returns `undefined` when it is not known
+ */
+export function toVmTagLabels(
+  tags: readonly string[] | undefined,
+  prefixes: readonly string[],
+): TagLabels | undefined {
+  if (prefixes.length === 0) return NO_TAG_LABELS;
+  if (tags === undefined) return undefined;
+  const pairs = tags.flatMap((tag) => {
+    const at = tag.indexOf("=");
+    return at < 0 ? [] : { key: tag.slice(0, at).trim(), value: tag.slice(at + 1).trim() };
+  });
+  const { labels, unclear, refused } = toTagLabels(pairs, { prefixes, isOwnKey });
+  return Object.freeze({
+    labels: Object.freeze(labels),
+    unclear: Object.freeze(unclear),
+    refused: Object.freeze(refused),
+  });
+}
+
+function isOwnKey(key: string): boolean {
+  return key.includes("/") && isWithin(key.slice(0, key.indexOf("/")), OWN_NAMESPACES);
+}

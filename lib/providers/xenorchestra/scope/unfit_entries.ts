@@ -1,0 +1,61 @@
+/**
+ * Entries of the settings `regions` and `zones` that name no pool or host, or several.
+ * @module
+ */
+import type { Finding } from "../../../cloud/inspection.ts";
+import type { Logger } from "../../../core/log.ts";
+import { News } from "../../../core/news.ts";
+import { quote } from "../../../core/text/printable.ts";
+import { listUnfitEntries, type Places, type UnfitEntry } from "../model/own_places.ts";
+import type { XenOrchestraSettings } from "../settings/config.ts";
+
+type Settings = Pick<XenOrchestraSettings, "regions" | "zones">;
+
+/** Logs such entries when they change. */
+export class UnfitEntries {
+  readonly #settings: Settings;
+  readonly #log: Logger;
+  readonly #news = new News();
+
+  constructor(settings: Settings, log: Logger) {
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  /** Looks at the pools and hosts that are shown now. */
+  tell(places: Places): void {
+    const { regions, zones } = this.#settings;
+    if (regions === undefined && zones === undefined) return;
+    const unfit = listUnfitEntries(places, this.#settings);
+    if (unfit.length === 0) this.#news.end();
+    else if (this.#news.isNew(JSON.stringify(unfit))) {
+      for (const one of unfit) {
+        const { message, advice } = toFinding(one);
+        this.#log.warn("An entry of regions or zones does not count", { why: message, advice });
+      }
+    }
+  }
+}
+
+/** Such entries as findings, for a person who sets it up. */
+export function listUnfitFindings(places: Places, settings: Settings): Finding[] {
+  return listUnfitEntries(places, settings).map(toFinding);
+}
+
+function toFinding({ setting, entry, isAmbiguous }: UnfitEntry): Finding & { advice: string } {
+  const places = setting === "regions" ? "pool" : "pool or host";
+  const path = `${setting}: ${quote(entry)}`;
+  return isAmbiguous
+    ? {
+        level: "warning",
+        code: "ambiguousEntry",
+        message: `the entry ${path} is the name of more than one ${places}, so it counts for none of them`,
+        advice: "use UUIDs; their Nodes keep the labels that they have",
+      }
+    : {
+        level: "warning",
+        code: "unmatchedEntry",
+        message: `the entry ${path} matches no ${places} that Xen Orchestra shows`,
+        advice: `correct the UUID or name in ${setting}, or reconnect the pool`,
+      };
+}

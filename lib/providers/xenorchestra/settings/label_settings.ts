@@ -1,0 +1,128 @@
+/**
+ * Settings of Xen Orchestra that say which labels a Node gets.
+ * @module
+ */
+import * as v from "valibot";
+import { NO_TEXT, parsed, setting, type SettingSchema } from "../../../cloud/settings/schema.ts";
+import { explainTagPrefix } from "../../../cloud/tag_labels.ts";
+import { isLabelValue } from "../../../core/text/label.ts";
+import { parseUuid } from "../../../core/text/uuid.ts";
+
+/** Where the zone of a Node comes from. */
+export type ZoneSource =
+  | { readonly kind: "host" }
+  | { readonly kind: "pool" }
+  /** No zone label is written. */
+  | { readonly kind: "none" }
+  | { readonly kind: "hostTag"; readonly prefix: string };
+
+/** The part of a file that is about labels; what is not set is absent. */
+export interface FileLabelSettings {
+  readonly zoneLabelFrom?: ZoneSource | undefined;
+  /** Labels by ID (lower case) or name of a host or pool. */
+  readonly zones?: ReadonlyMap<string, string> | undefined;
+  /** Labels by ID (lower case) or name of a pool. */
+  readonly regions?: ReadonlyMap<string, string> | undefined;
+  readonly nodeLabelsFromTags?: { readonly prefixes?: readonly string[] | undefined } | undefined;
+  readonly instanceTypeTag?: string | undefined;
+}
+
+type Setting<T> = v.OptionalSchema<SettingSchema<T>, undefined>;
+
+const LABEL_VALUE = v.pipe(
+  v.string(NO_TEXT),
+  v.check(
+    (text) => text !== "" && isLabelValue(text),
+    "wanted a label value: at most 63 of A-Z a-z 0-9 - _ . and a letter or digit at both ends",
+  ),
+);
+
+/** A UUID in the region label is read as that of the pool that the VM was last seen in. */
+const REGION_VALUE = v.pipe(
+  LABEL_VALUE,
+  v.check((text) => parseUuid(text) === undefined, "wanted a name, not a UUID"),
+);
+
+/** Their entries for the schema of all settings. */
+export const LABEL_SETTINGS: {
+  readonly zoneLabelFrom: Setting<ZoneSource>;
+  readonly zones: Setting<ReadonlyMap<string, string>>;
+  readonly regions: Setting<ReadonlyMap<string, string>>;
+  readonly nodeLabelsFromTags: v.OptionalSchema<
+    v.ObjectSchema<{ readonly prefixes: Setting<string[]> }, string>,
+    undefined
+  >;
+  readonly instanceTypeTag: Setting<string>;
+} = {
+  zoneLabelFrom: setting(
+    parsed(parseZoneSource, "wanted host, pool, none, or hostTag: and the prefix of a tag"),
+    {
+      type: "`host`, `pool`, `hostTag:<prefix>` or `none`",
+      default: "host",
+      description:
+        "Where the zone comes from: the host's UUID, the pool's UUID, or the text after the prefix in a " +
+        "tag of the host. `none`: Landfall writes no zone label and leaves existing ones as they are.",
+    },
+  ),
+  zones: setting(ownNames(LABEL_VALUE), {
+    type: "map of text",
+    description:
+      "Zone labels of your own: the UUID or name of a host or pool, and the label. The entry of a host goes before " +
+      "that of its pool. Without an entry, `zoneLabelFrom` decides. If several hosts or several pools have the " +
+      "same name, an entry with this name counts for none of them, and their Nodes keep their labels.",
+  }),
+  regions: setting(ownNames(REGION_VALUE), {
+    type: "map of text",
+    description:
+      "Region labels of your own: the UUID or name of a pool, and the label. Without an entry the region is the " +
+      "pool's UUID. Names count as in `zones`.",
+  }),
+  nodeLabelsFromTags: v.optional(
+    v.object(
+      {
+        prefixes: setting(prefixes(), {
+          type: "list of text",
+          default: "[]",
+          description:
+            "VM tags of the form `key=value` become Node labels when the key begins with one of these prefixes. The " +
+            "label has the whole key. Landfall removes it when the tag is removed, and never changes a label " +
+            "that it did not set. It refuses keys of Kubernetes, of Xen Orchestra and of `landfall.dev/`.",
+        }),
+      },
+      "wanted settings under nodeLabelsFromTags (key: value)",
+    ),
+  ),
+  instanceTypeTag: setting(v.string(NO_TEXT), {
+    type: "text",
+    description:
+      "Prefix of a VM tag. The text after it is the instance type, instead of the computed one.",
+  }),
+};
+
+/** IDs become those that Xen Orchestra tells. */
+function ownNames(value: v.GenericSchema<unknown, string>) {
+  return v.pipe(
+    v.record(v.pipe(v.string(), v.trim()), value, "wanted entries (UUID or name: label)"),
+    v.transform(
+      (names): ReadonlyMap<string, string> =>
+        new Map(Object.entries(names).map(([key, label]) => [parseUuid(key) ?? key, label])),
+    ),
+  );
+}
+
+function prefixes() {
+  const prefix = v.pipe(
+    v.string(NO_TEXT),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? explainTagPrefix(dataset.value) : undefined;
+      if (message !== undefined) addIssue({ message });
+    }),
+  );
+  return v.array(prefix, "wanted a list");
+}
+
+function parseZoneSource(text: string): ZoneSource | undefined {
+  if (text === "host" || text === "pool" || text === "none") return { kind: text };
+  const [, prefix] = /^hostTag:(.+)$/.exec(text) ?? [];
+  return prefix === undefined ? undefined : { kind: "hostTag", prefix };
+}
