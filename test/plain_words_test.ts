@@ -35,7 +35,6 @@ const AVOIDED: ReadonlyMap<string, string> = new Map([
   ["for want of", "without"],
   ["but for", "except"],
   ["save for", "except"],
-  ["so it is", "say it in an active sentence"],
   ["cannot be told", "is unknown, or cannot check"],
   ["without a word", "silently"],
   ["told of", "notified, or reported"],
@@ -48,38 +47,29 @@ const PLAIN: readonly string[] = [
   "README.md",
   "SECURITY.md",
   "bench",
-  "docs/README.md",
-  "docs/contributing",
-  "docs/explanation",
-  "docs/generator",
-  "docs/guides",
+  "deploy",
+  "docs",
+  "lib/cli",
   "lib/cloud",
   "lib/cloud_http",
   "lib/config",
+  "lib/core",
+  "lib/engine",
+  "lib/host",
   "lib/http",
   "lib/kube",
   "lib/providers",
   "lib/simulator",
   "main.ts",
+  "release",
 ];
 
 /** What still has to be rewritten. It must become empty. */
-const STILL_TO_DO: readonly string[] = [
-  "deploy",
-  "docs/reference",
-  "lib/app",
-  "lib/cli",
-  "lib/controllers",
-  "lib/core",
-  "lib/engine",
-  "lib/host",
-];
+const STILL_TO_DO: readonly string[] = ["lib/app", "lib/controllers"];
 
 const TEXT = /\.(css|json|md|service|sh|tpl|tsx?|txt|ya?ml)$/;
-const PHRASES = new RegExp(
-  `\\b(?:${[...AVOIDED.keys()].join("|").replaceAll(" ", "\\s+")})\\b`,
-  "gi",
-);
+const WORDS = [...AVOIDED.keys()].join("|").replaceAll(" ", "\\s+");
+const PHRASES = new RegExp(`\\b(?:${WORDS})\\b`, "gi");
 
 /** Joins the lines of a comment or a paragraph, in which a phrase may be broken. */
 function joinLines(text: string): string {

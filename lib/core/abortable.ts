@@ -1,18 +1,18 @@
 /**
- * Waiting for work that others wait for too, each with a signal of its own.
+ * Waiting for shared work, where each caller has its own signal.
  * @module
  */
 
 /**
  * Settles as `promise` does, or rejects with `signal.reason` as soon as the signal aborts.
- * The work behind the promise goes on: it belongs to whoever started it.
+ * The work behind the promise continues: it belongs to the code that started it.
  *
  * @param promise Work that several callers share
  * @param signal Ends this caller's wait only
  */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
-    // Nobody listens to it here any more; its failure is for the others.
+    // This caller no longer waits; a failure concerns the others.
     promise.catch(() => {});
     return Promise.reject(signal.reason);
   }

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** A broken invariant. Nobody catches it: the process ends with exit code 1 and its supervisor restarts it. */
+/** A broken invariant. No code catches it: the process ends with exit code 1 and its supervisor restarts it. */
 export class AssertionError extends Error {
   override readonly name = "AssertionError";
 }

@@ -51,7 +51,7 @@ function sleepOnce(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * A signal that aborts with `signal`, or with a `TimeoutError` after `ms` milliseconds, whichever is first.
+ * A signal that aborts with `signal`, or with a `TimeoutError` after `ms` milliseconds, if that is earlier.
  *
  * @param signal The signal of the work that the deadline belongs to
  * @param ms Milliseconds until the deadline
@@ -65,18 +65,18 @@ export function withDeadline(
   return AbortSignal.any([signal, toTimeout(ms, clock)]);
 }
 
-/** A deadline that is taken back when it was met. */
+/** A deadline that is cancelled when the work ends in time. */
 export interface Deadline extends Disposable {
   /** Aborts as that of {@linkcode withDeadline} does, until the deadline is disposed of. */
   readonly signal: AbortSignal;
 }
 
-/** What a deadline that was met ends its timer with: nobody sees it, and an error costs a stack trace. */
+/** The reason that ends the timer of a cancelled deadline: it is never shown, and an error would cost a stack trace. */
 const MET = "met";
 
 /**
- * The same as {@linkcode withDeadline} for what is done often: the timer ends with `using`. Left alone it would go off
- * long after all is done, and a process that rests would wake up for each request that it ever sent.
+ * The same as {@linkcode withDeadline} for frequent work: the timer ends with `using`. Without that it would fire long
+ * after the work, and an idle process would wake up for each request that it ever sent.
  */
 export function startDeadline(
   signal: AbortSignal,
@@ -100,7 +100,7 @@ export function startDeadline(
 }
 
 function toTimeout(ms: number, clock: Clock): AbortSignal {
-  // The platform's own goes away with the last one who listens; most deadlines are never reached.
+  // The platform's own signal goes away with its last listener; most deadlines are never reached.
   if (clock === systemClock) return AbortSignal.timeout(ms);
   const late = new AbortController();
   const expire = (): void => late.abort(toTimeoutError());
@@ -108,12 +108,12 @@ function toTimeout(ms: number, clock: Clock): AbortSignal {
   return late.signal;
 }
 
-/** Whether that is what a signal aborts with once its time is up. */
+/** Whether a value is the reason of a signal whose time is up. */
 export function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === "TimeoutError";
 }
 
-/** What a signal aborts with once its time is up, as that of the platform does. */
+/** The reason of a signal whose time is up, as in the platform's own. */
 export function toTimeoutError(): DOMException {
   return new DOMException("The time is up", "TimeoutError");
 }

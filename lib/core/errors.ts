@@ -1,11 +1,11 @@
 /**
- * Errors that more than one layer knows, and how an error is shown.
+ * Errors that more than one layer uses, and how to show an error.
  * @module
  */
 
-/** One thing that is wrong with the settings, and where it stands. */
+/** One problem of the settings, and its place. */
 export interface ConfigIssue {
-  /** What is wrong and what was wanted, without full stop. Never holds a secret. */
+  /** The problem and the accepted values, without full stop. Never holds a secret. */
   message: string;
   /** File, flag or environment variable that holds it. */
   source?: string;
@@ -15,14 +15,14 @@ export interface ConfigIssue {
   line?: number;
   /** Column in the source, from 1. */
   column?: number;
-  /** Whether it could be lived with, and is only told beside what cannot. */
+  /** Whether it is only a warning, shown together with errors. */
   isWarning?: boolean;
 }
 
 /** Settings that cannot be used; the process prints all issues and exits with code 2. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-  /** Everything that is wrong, never just the first thing. */
+  /** All problems, never just the first. */
   readonly issues: readonly ConfigIssue[];
 
   constructor(issues: readonly ConfigIssue[], options?: ErrorOptions) {
@@ -31,20 +31,20 @@ export class ConfigError extends Error {
   }
 }
 
-/** Shows an issue as `source:line:column: path: message`, leaving out what is not known. */
+/** Shows an issue as `source:line:column: path: message`, without unknown parts. */
 export function formatConfigIssue(issue: ConfigIssue): string {
   const place = [issue.source, issue.line, issue.column].filter((part) => part !== undefined);
   return [place.join(":"), issue.path, issue.message].filter((part) => part).join(": ");
 }
 
-/** What the runtime adds to what it says of a connection: for those who write programs, not for those who run them. */
+/** What the runtime adds to messages about connections: advice for programmers, not for operators. */
 const RUNTIME_ADVICE =
   /\.? For more information, pass `verbose: true` in the second argument to fetch\(\)/g;
 
-/** Causes may go round in a circle. */
+/** Causes may form a circle. */
 const CAUSES_MAX = 8;
 
-/** An error and its causes, outermost first, eight at most. What is thrown, and what causes it, may be anything. */
+/** An error and its causes, outermost first, eight at most. A thrown value or a cause may be of any type. */
 export function* listCauses(error: unknown): Generator<unknown, void> {
   let current = error;
   for (let depth = 0; current !== undefined && depth < CAUSES_MAX; depth += 1) {
@@ -55,14 +55,14 @@ export function* listCauses(error: unknown): Generator<unknown, void> {
 
 /**
  * An error as one line: its message and those of its causes, outermost first, without advice of the runtime.
- * Not-errors are shown with `String`.
+ * A value that is not an error is shown with `String`.
  */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   for (const one of listCauses(error)) {
     const said = one instanceof Error ? one.message || one.name : String(one);
     const text = said.replace(RUNTIME_ADVICE, "");
-    // A wrapper often repeats its cause word for word; say it once.
+    // A wrapper often repeats the text of its cause; show it once.
     if (!parts.some((part) => part.includes(text))) parts.push(text);
   }
   return parts.join(": ");

@@ -1,11 +1,11 @@
 /**
- * The question whether this process may write now, for everybody who writes anywhere: to Kubernetes or to a cloud.
+ * The check whether this process may write now, for all code that writes to Kubernetes or to a cloud.
  * @module
  */
 
 /**
- * This process leads no longer, or not yet: nothing may be written any more, and what is under way ends at once.
- * As the reason of a signal it means that there is no time to finish.
+ * This process does not lead any more, or not yet: it must not write, and running writes end at once. As the reason of
+ * a signal it means that there is no time to finish.
  */
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
@@ -15,31 +15,31 @@ export class LeadershipLostError extends Error {
 export interface Leadership {
   /** Aborts for good when leadership is lost; its reason is a {@linkcode LeadershipLostError}. */
   readonly signal: AbortSignal;
-  /** Whether nobody else can lead just now, by our own clock. */
+  /** Whether no other process can lead now, by our own clock. */
   isHeld(): boolean;
 }
 
-/** The leadership of a process that is the only one: nobody is elected. */
+/** The leadership of the only process, without an election. */
 export const ALONE: Leadership = { signal: new AbortController().signal, isHeld: () => true };
 
-const NOBODY: Leadership = { signal: new AbortController().signal, isHeld: () => false };
+const NO_LEADER: Leadership = { signal: new AbortController().signal, isHeld: () => false };
 
 /**
- * Lets nobody but the leader write. Whoever sends a request that changes something asks {@linkcode check} right before
- * each try, again after each pause, and ends the request by the signal of {@linkcode bind}. A process that stood still
+ * Lets only the leader write. Code that sends a request that changes something calls {@linkcode check} right before
+ * each try, again after each pause, and ends the request by the signal of {@linkcode bind}. A process that was paused
  * while another became leader then writes nothing.
  *
- * A standby has to sign in to a cloud, write Events and stand for the Lease: these three ask no fence.
+ * A standby must sign in to a cloud, write Events and compete for the Lease: these three need no fence.
  */
 export class Fence {
   #leadership: Leadership;
 
-  /** @param leadership Who is asked. @default {nobody leads before {@linkcode follow}, so nothing is written} */
-  constructor(leadership: Leadership = NOBODY) {
+  /** @param leadership The leadership to ask. @default {none before {@linkcode follow}, so nothing is written} */
+  constructor(leadership: Leadership = NO_LEADER) {
     this.#leadership = leadership;
   }
 
-  /** Asks this leadership from now on. */
+  /** Uses this leadership from now on. */
   follow(leadership: Leadership): void {
     this.#leadership = leadership;
   }
@@ -52,7 +52,7 @@ export class Fence {
   }
 
   /**
-   * A signal for one write: that of the caller, which aborts when leadership is lost, too.
+   * A signal for one write: it aborts with the caller's signal, and when leadership is lost.
    *
    * @throws {LeadershipLostError} when this process may not write now
    */

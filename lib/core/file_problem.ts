@@ -10,14 +10,14 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["ENOTDIR", "there is no such file"],
   ["EISDIR", "it is a folder"],
   ["ENXIO", "it is not a file"],
-  ["ELOOP", "its links go round in a circle"],
+  ["ELOOP", "its links form a circle"],
   ["ERR_INVALID_ARG_VALUE", "the path holds a zero byte"],
-  ["EACCES", "this process may not read it"],
-  ["EPERM", "this process may not read it"],
+  ["EACCES", "this process has no permission to read it"],
+  ["EPERM", "this process has no permission to read it"],
   ["ENAMETOOLONG", "the path is too long"],
 ]);
 
-/** What a failed read of a file means, to follow its name and a colon. */
+/** Why a read of a file failed, to follow its name and a colon. */
 export function describeFileProblem(error: unknown): string {
   if (error instanceof UnfitFileError) return error.message;
   const code = findErrorCode(error);

@@ -1,9 +1,9 @@
 /**
- * A bound on how much happens at once.
+ * A limit on how much runs at once.
  * @module
  */
 
-/** So many places; who finds none waits in line. */
+/** A number of places; work without a place waits in line. */
 export class Limiter {
   /** In the order they came. */
   readonly #waiting = new Set<() => void>();
@@ -12,7 +12,7 @@ export class Limiter {
   /** @param size How many may run at once, at least 1 */
   constructor(size: number) {
     if (!Number.isInteger(size) || size < 1) {
-      throw new RangeError(`Cannot bound to "${size}": a whole number from 1 is wanted`);
+      throw new RangeError(`Cannot limit to "${size}": wanted a whole number from 1`);
     }
     this.#free = size;
   }
@@ -48,7 +48,7 @@ export class Limiter {
     });
   }
 
-  /** The place goes to the next in line, or is free. */
+  /** Gives the place to the next in line, or frees it. */
   #give(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#free += 1;

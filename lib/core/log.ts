@@ -8,10 +8,10 @@ import { escapeInvisible } from "./text/printable.ts";
 /** What a record may carry besides its message. An Error is shown with its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** How grave a record is. */
+/** The severity of a record. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Where log records go. Messages are constants; everything that varies is a field. */
+/** Writes log records. Messages are constants; everything that varies is a field. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -25,7 +25,7 @@ export interface Logger {
 export interface LoggerOptions {
   /** One JSON object per line, or `level time message key=value`. */
   format: "json" | "text";
-  /** The least grave level that is written. @default {"info"} */
+  /** The lowest level that is written. @default {"info"} */
   level?: LogLevel;
   /** Writes one finished line, which ends in a newline. */
   write: (line: string) => void;
@@ -38,7 +38,7 @@ const SECRET_NAME =
   /token|password|passwd|secret|authorization|cookie|(?:private|access|api).?key|credential/i;
 const REDACTED = "[redacted]";
 
-/** Creates a logger. It keeps nothing back: `write` has a record before the call returns. */
+/** Creates a logger. It does not buffer: `write` has a record before the call returns. */
 export function createLogger(options: LoggerOptions, fields: LogFields = {}): Logger {
   const least = RANK[options.level ?? "info"];
   const log = (level: LogLevel, message: string, extra: LogFields = {}): void => {

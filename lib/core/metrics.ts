@@ -17,7 +17,7 @@ export interface Counter {
 /** A value that goes up and down. */
 export interface Gauge {
   set(value: number, labels?: Labels): void;
-  /** Forgets all series, before they are set anew. */
+  /** Removes all series, before they are set again. */
   clear(): void;
   value(labels?: Labels): number;
 }
@@ -29,7 +29,7 @@ export interface Histogram {
   count(labels?: Labels): number;
 }
 
-/** What a metric is called, and what it tells. */
+/** The name and the help text of a metric. */
 export interface MetricOptions {
   name: string;
   help: string;
@@ -50,7 +50,7 @@ interface Distribution {
 
 const DEFAULT_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60] as const;
 
-/** All metrics of a process, or of one test. Asking twice for one name gives an error: a metric has one owner. */
+/** All metrics of a process, or of one test. Registering a name twice is an error: a metric has one owner. */
 export class MetricsRegistry {
   readonly #families = new Map<string, Family>();
   readonly #collectors: (() => void)[] = [];
@@ -103,7 +103,7 @@ export class MetricsRegistry {
     };
   }
 
-  /** Calls `collect` before each rendering, for gauges that are read from elsewhere. */
+  /** Calls `collect` before each rendering, for gauges that are read from another place. */
   onCollect(collect: () => void): void {
     this.#collectors.push(collect);
   }

@@ -1,17 +1,17 @@
 /**
- * What is told once, although it is found again and again.
+ * Avoids repeating the same message.
  * @module
  */
 import type { Clock } from "./clock.ts";
 
-/** When what goes on is told again. */
+/** When to repeat a message about a lasting problem. */
 export interface Reminder {
   readonly clock: Clock;
-  /** Milliseconds after it was told. */
+  /** Milliseconds after the last time. */
   readonly afterMs: number;
 }
 
-/** Remembers what was told last: trouble that goes on is told once, or again after a time. */
+/** Remembers the last message: a lasting problem is reported once, or again after a time. */
 export class News {
   readonly #reminder: Reminder | undefined;
   #told: string | undefined;
@@ -22,7 +22,7 @@ export class News {
     this.#reminder = reminder;
   }
 
-  /** Whether this is to be told now: it then counts as told. */
+  /** Whether to report this now: it then counts as reported. */
   isNew(text: string): boolean {
     const nowMs = this.#reminder?.clock.monotonic() ?? 0;
     if (text === this.#told && nowMs < this.#againMs) return false;
@@ -31,7 +31,7 @@ export class News {
     return true;
   }
 
-  /** What was told is over: when it comes back, it is new. */
+  /** The reported problem is over: if it comes back, it is new. */
   end(): void {
     this.#told = undefined;
   }

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Sets the newest entry of a map that holds at most `sizeMax`; the oldest goes. */
+/** Sets the newest entry of a map that holds at most `sizeMax`; removes the oldest if needed. */
 export function remember<K, V>(map: Map<K, V>, key: K, value: V, sizeMax: number): void {
   map.delete(key);
   map.set(key, value);

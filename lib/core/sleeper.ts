@@ -1,11 +1,11 @@
 /**
- * A sleep that somebody may end before its time.
+ * A sleep that other code can end early.
  * @module
  */
 import { abortable } from "./abortable.ts";
 import type { Clock } from "./clock.ts";
 
-/** Lets one loop sleep, and others wake it. It keeps nothing: who is awake is not woken by what was said before. */
+/** Lets one loop sleep, and others wake it. It stores no wake-up: one that comes before the sleep has no effect. */
 export class Sleeper {
   readonly #clock: Clock;
   #wake: (() => void) | undefined;
@@ -15,10 +15,10 @@ export class Sleeper {
   }
 
   /**
-   * Ends after that time, once somebody wakes it, or when the signal aborts; never rejects.
+   * Ends after that time, at a wake-up, or when the signal aborts; never rejects.
    *
-   * @param ms Milliseconds; infinite ones take no timer
-   * @returns Whether somebody woke it
+   * @param ms Milliseconds; `Infinity` uses no timer
+   * @returns Whether a wake-up ended it
    */
   async sleep(ms: number, signal: AbortSignal): Promise<boolean> {
     const woken = new AbortController();

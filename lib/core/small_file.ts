@@ -1,26 +1,26 @@
 /**
- * Reads files that settings name, and that may be anything: a pipe that nobody writes to, a device without an end.
+ * Reads files that settings name. They may be anything: a pipe without a writer, or a device without an end.
  * @module
  */
 import { Buffer } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
-/** No settings, certificates or tokens come near; it keeps a wrong path (a log, a disk image) out of memory. */
+/** Far more than settings, certificates or tokens need; keeps a wrong file (a log, a disk image) out of memory. */
 const BYTES_MAX = 1024 * 1024;
 const CHUNK_BYTES = 16 * 1024;
-/** To open a pipe waits for its writer otherwise, which may be for ever. */
+/** Without this, opening a pipe waits for its writer, perhaps for ever. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** A path that leads to something that is not read. The message follows the path and a colon. */
+/** The file at a path is not readable here. The message follows the path and a colon. */
 export class UnfitFileError extends Error {
   override readonly name = "UnfitFileError";
 }
 
 /**
- * Reads a whole file of at most 1 MiB. Never waits for a writer, and never takes in more than that.
+ * Reads a whole file of at most 1 MiB. Never waits for a writer, and never reads more than that.
  *
- * @throws {UnfitFileError} when it is no plain file, or larger; otherwise as `node:fs` does
+ * @throws {UnfitFileError} when it is not a plain file, or is larger; otherwise as `node:fs` does
  */
 export async function readSmallFile(path: string): Promise<Buffer> {
   const file = await open(path, FLAGS);
@@ -37,7 +37,7 @@ export async function readSmallText(path: string): Promise<string> {
   return (await readSmallFile(path)).toString("utf8");
 }
 
-/** The same at once, for what must be there before anything else can begin. */
+/** The same, synchronously, for files that are needed before anything else can start. */
 export function readSmallTextSync(path: string): string {
   const file = openSync(path, FLAGS);
   try {
@@ -54,7 +54,7 @@ export function readSmallTextSync(path: string): string {
   }
 }
 
-/** By what comes, not by the size that is told: a file may grow meanwhile, and those of `/proc` tell none. */
+/** Counts the bytes that arrive, not the reported size: a file may grow, and files of `/proc` report none. */
 async function readBounded(file: FileHandle): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

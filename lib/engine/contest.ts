@@ -1,5 +1,5 @@
 /**
- * Keeps a fight over what a controller writes, with somebody else who writes it too, at a slow pace.
+ * Slows down a conflict with another program that writes the same fields as a controller.
  * @module
  */
 import type { Clock } from "../core/clock.ts";
@@ -9,11 +9,11 @@ import { toKey } from "../kube/cache/store.ts";
 import type { ReconcileResult } from "./workers.ts";
 import { WarningThrottle } from "./warning_throttle.ts";
 
-/** So many times within {@linkcode WINDOW_MS} one object is put right. */
+/** How often one object is corrected within {@linkcode WINDOW_MS}. */
 export const ROUNDS_MAX = 5;
 const WINDOW_MS = 60_000;
 
-/** Remembers when objects of one kind were put right. Bounded by their number and by {@linkcode ROUNDS_MAX}. */
+/** Remembers when objects of one kind were corrected. Bounded by their number and by {@linkcode ROUNDS_MAX}. */
 export class Contest {
   readonly #clock: Clock;
   readonly #throttle: WarningThrottle;
@@ -26,10 +26,10 @@ export class Contest {
   }
 
   /**
-   * Leaves an object to the other one for a while, if there were too many rounds.
+   * Leaves an object to the other program for a while, after too many rounds.
    *
-   * @param event What to tell then, now and again
-   * @returns What the reconcile ends with; nothing when it may go on
+   * @param event The Event to write then, from time to time
+   * @returns The result of the reconcile; nothing if it may continue
    */
   hold(
     object: KubeObject,
@@ -43,7 +43,7 @@ export class Contest {
     return { requeueAfterMs: pauseMs };
   }
 
-  /** How long to wait before an object may be put right again, in milliseconds; 0 to go on. */
+  /** How long to wait before an object may be corrected again, in milliseconds; 0 to continue. */
   pauseMs(key: string): number {
     const recent = this.#listRecent(key);
     const [oldest] = recent;
@@ -51,12 +51,12 @@ export class Contest {
     return oldest + WINDOW_MS - this.#clock.monotonic();
   }
 
-  /** Notes that an object was put right. */
+  /** Notes that an object was corrected. */
   noteRound(key: string): void {
     this.#rounds.set(key, [...this.#listRecent(key), this.#clock.monotonic()]);
   }
 
-  /** Drops what is remembered of an object. */
+  /** Forgets an object. */
   forget(key: string): void {
     this.#rounds.delete(key);
     this.#throttle.forget(key);

@@ -1,26 +1,26 @@
 /**
- * What else than a change of an object itself is a reason to look at it.
+ * Reasons to reconcile an object other than a change of the object itself.
  * @module
  */
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import { type Key, type StoreReader, toKey } from "../kube/cache/store.ts";
 
-/** Something that a reconcile reads, and that says which objects to look at when it changes. */
+/** An input of reconciles that says which objects to reconcile when it changes. */
 export interface KeySource {
   /**
-   * Calls `listener` at each change with the keys of the objects to look at; with none, a loop at rest asks again
-   * whether something is due. Returns what ends that.
+   * Calls `listener` at each change with the keys of the objects to reconcile; without keys, a loop at rest checks
+   * again whether something is due. Returns the function that ends this.
    */
   subscribe(listener: (keys: Iterable<Key>) => void): () => void;
-  /** What a reconcile reads: no object is worked on while it is not there. @default {nothing that may be missing} */
+  /** A view that reconciles read: no object is reconciled before it is synced. @default {none} */
   readonly reader?: Pick<StoreReader<KubeObject>, "synced" | "untilSynced">;
 }
 
 /**
- * Objects of another kind that a reconcile reads, such as those it created. Each change of one counts for the objects
- * that it spoke for before as well as for those that it speaks for now; one that is gone spoke for them to the last.
+ * Objects of another kind that a reconcile reads, such as those that it created. A change of one counts for the objects
+ * that it belonged to before and for those that it belongs to now; one that is gone belonged to the last ones.
  *
- * @param toKeys The keys of the objects that one of the other kind speaks for; none when it is nobody's
+ * @param toKeys The keys of the objects that one of the other kind belongs to; may be empty
  */
 export function fromSecondary<T extends KubeObject>(
   secondaries: StoreReader<T>,
@@ -36,8 +36,8 @@ export function fromSecondary<T extends KubeObject>(
 }
 
 /**
- * Makes the function for {@linkcode fromSecondary} that follows owner references. The version of the API does not
- * count: it is the same object in each.
+ * Creates the function for {@linkcode fromSecondary} that follows owner references. The version of the API does not
+ * matter: the object is the same in each.
  *
  * @param owner The kind of the owners; a namespaced one owns within its namespace
  */

@@ -1,5 +1,6 @@
 /**
- * The loop of a controller: feeds objects of one kind to its workers, one at a time, and each as new as our own writes.
+ * The loop of a controller: passes objects of one kind to its workers, one at a time, each at least as new as our
+ * writes.
  * @module
  */
 import { setImmediate } from "node:timers/promises";
@@ -37,7 +38,7 @@ export interface ObjectLoopOptions<T extends KubeObject> {
   readonly name: string;
   /** Name of the work queue in metrics. */
   readonly queueName: string;
-  /** What a key is the name of, in logs: `node`. */
+  /** The kind that a key names, in logs: `node`. */
   readonly noun: string;
   /** The objects to work on. */
   readonly objects: StoreReader<T>;
@@ -46,40 +47,39 @@ export interface ObjectLoopOptions<T extends KubeObject> {
   /** How many objects are worked on at once. */
   readonly workers: number;
   /**
-   * Everything of an object that {@linkcode reconcile} looks at. What changes beside it is passed over: were heartbeats
-   * of kubelets worked on, every Node that waits for its machine would ask the cloud at their pace, whatever its
-   * back-off.
+   * All fields of an object that {@linkcode reconcile} reads. Other changes are ignored: if heartbeats of kubelets
+   * counted, every Node that waits for its machine would ask the cloud with each heartbeat, in spite of its back-off.
    */
   readonly inputs: (object: T) => readonly unknown[];
-  /** Brings one object to where it should be. The object is as new as every write of ours. */
+  /** Brings one object to its desired state. The object is at least as new as every write of ours. */
   readonly reconcile: (object: T, signal: AbortSignal) => Promise<ReconcileResult>;
-  /** Drops what is remembered of an object that is gone. */
+  /** Forgets an object that is gone. */
   readonly forget: (key: Key) => void;
-  /** What else is a reason to look at objects. @default {nothing} */
+  /** Other reasons to reconcile objects. @default {none} */
   readonly sources?: readonly KeySource[];
   /** How often {@linkcode onTick} is called, in milliseconds. @default {never} */
   readonly tickIntervalMs?: number;
-  /** @default {works on every object} */
+  /** @default {reconciles every object} */
   readonly onTick?: () => void;
   /**
-   * Whether nothing can be due until an object was worked on or a source told of a change: then nothing ticks, for each
-   * time that an idle process wakes up costs more than what it does. @default {() => false}
+   * Whether nothing can be due before an object is reconciled or a source reports a change: then the loop does not
+   * tick, because waking up an idle process costs more than the work itself. @default {() => false}
    */
   readonly isAtRest?: () => boolean;
-  /** Whether {@linkcode ObjectLoop.outcomes} are of failures alone: among thousands of objects few. @default {false} */
+  /** Whether {@linkcode ObjectLoop.outcomes} keeps only failures, which are few of thousands. @default {false} */
   readonly forgetsSuccesses?: boolean;
-  /** Longest time for one object, what it asks of others included, in milliseconds. @default {60_000} */
+  /** Longest time for one object, with all its requests, in milliseconds. @default {60_000} */
   readonly reconcileTimeoutMs?: number;
   /**
-   * How long a reconcile may go on after a stop, in milliseconds: longer than any healthy write; with the last Events
-   * the process ends within 5 s. @default {2_500}
+   * How long a reconcile may continue after a stop, in milliseconds: longer than any healthy write, and short enough
+   * that the process ends within 5 s, with its last Events. @default {2_500}
    */
   readonly graceMs?: number;
 }
 
 /**
- * Most reconciles find nothing to do and never wait for anything. After so many everything else has its turn: thousands
- * in a row, as at a start on many Nodes, would hold up probes and the renewal of the Lease.
+ * Most reconciles find nothing to do and never wait. After this number other work gets its turn: thousands in a row, as
+ * at a start with many Nodes, would delay probes and the renewal of the Lease.
  */
 const TURN_LENGTH = 20;
 
@@ -88,9 +88,9 @@ export class ObjectLoop<T extends KubeObject> {
   readonly #options: ObjectLoopOptions<T>;
   readonly #queue: WorkQueue;
   readonly #workers: Workers;
-  /** Objects that were met as they stood before another write. The watch brings what they are waiting for. */
+  /** Objects that were older than a write. The watch brings the newer ones. */
   readonly #deferred = new Set<Key>();
-  /** Objects that wait for what a reconcile reads. */
+  /** Objects that wait for a view that reconciles read. */
   readonly #held = new Set<Key>();
   #reconciles = 0;
   /** Ends the run; nothing runs before. */
@@ -121,27 +121,27 @@ export class ObjectLoop<T extends KubeObject> {
     });
   }
 
-  /** How each object was last dealt with. */
+  /** The last outcome of each object. */
   get outcomes(): ReadonlyMap<Key, ReconcileOutcome> {
     return this.#workers.outcomes;
   }
 
-  /** Works on an object soon. */
+  /** Reconciles an object soon. */
   enqueue(key: Key): void {
     this.#queue.add(key);
   }
 
-  /** Works on an object soon, unless it failed and waits for its next try. */
+  /** Reconciles an object soon, unless it failed and waits for its next try. */
   enqueueUnlessWaiting(key: Key): void {
     if (this.#queue.remainingMs(key) === undefined) this.#queue.add(key);
   }
 
-  /** Works on every object soon. */
+  /** Reconciles every object soon. */
   enqueueAll(): void {
     for (const key of this.#options.objects.keys()) this.#queue.add(key);
   }
 
-  /** Runs until the signal aborts and what was under way has ended. */
+  /** Runs until the signal aborts and running reconciles have ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { objects, sources = [] } = this.#options;
     this.#stop = signal;
@@ -188,7 +188,7 @@ export class ObjectLoop<T extends KubeObject> {
     }
   }
 
-  /** Who does not see what it created creates it again: works on an object once the kind that is missing is there. */
+  /** A controller that cannot see its own objects would create them again: waits for the missing view. */
   #hold(key: Key, missing: NonNullable<KeySource["reader"]>): ReconcileResult {
     this.#held.add(key);
     if (this.#held.size === 1)
@@ -204,7 +204,7 @@ export class ObjectLoop<T extends KubeObject> {
     this.#held.clear();
   }
 
-  /** Somebody else wrote first: works on what the watch brings, sooner than the back-off ends. */
+  /** Another program wrote first: reconciles the object that the watch brings, before the back-off ends. */
   #expectNewer(key: Key, refused: T): void {
     if (this.#options.objects.get(key) === refused) this.#deferred.add(key);
     else this.#queue.add(key);

@@ -1,5 +1,5 @@
 /**
- * Says the same thing about the same object only so often.
+ * Limits how often the same Event on the same object is written.
  * @module
  */
 import type { Clock } from "../core/clock.ts";
@@ -17,7 +17,7 @@ export class WarningThrottle {
     this.#clock = clock;
   }
 
-  /** Whether to say it now: a new reason, a new message, or five minutes since. */
+  /** Whether to write it now: a new reason, a new message, or five minutes since the last. */
   passes(key: string, { reason, message }: EventOptions): boolean {
     const said = this.#said.get(key) ?? new Map<string, { message: string; atMs: number }>();
     this.#said.set(key, said);
@@ -28,7 +28,7 @@ export class WarningThrottle {
     return true;
   }
 
-  /** Drops what is remembered of an object. */
+  /** Forgets an object. */
   forget(key: string): void {
     this.#said.delete(key);
   }

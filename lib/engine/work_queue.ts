@@ -7,7 +7,7 @@ import { toBackoffMs } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import type { WorkQueueMetrics } from "./work_queue_metrics.ts";
 
-/** What a {@linkcode WorkQueue} is made of. */
+/** Options of a {@linkcode WorkQueue}. */
 export interface WorkQueueOptions {
   /** Label `name` of its metrics. */
   readonly name: string;
@@ -31,14 +31,14 @@ const RETRY_BACKOFF = { baseMs: 1_000, capMs: 300_000, jitter: 0.2 } as const;
  * afterwards; a key added many times while it waits is handed out once; order is first in, first out;
  * a delayed key is kept once, with the earlier time.
  *
- * Assumption: whoever gets a key calls {@linkcode WorkQueue.done} for it, always.
+ * Assumption: a worker that gets a key always calls {@linkcode WorkQueue.done} for it.
  */
 export class WorkQueue {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #metrics: WorkQueueMetrics | undefined;
   readonly #random: () => number;
-  /** Keys in the order they are handed out. A set: taking the first costs the same however many wait. */
+  /** Keys in the order they are handed out. A set: taking the first costs the same for any number of keys. */
   readonly #queue = new Set<string>();
   /** Keys that need work, and since when. Those that are not in `#queue` are being worked on. */
   readonly #dirty = new Map<string, number>();
@@ -76,7 +76,7 @@ export class WorkQueue {
     return dueMs === undefined ? undefined : Math.max(0, dueMs - this.#clock.monotonic());
   }
 
-  /** Adds a key now. A pending delay of the key is dropped: what it waited for happens at once. */
+  /** Adds a key now. A pending delay of the key is dropped. */
   add(key: string): void {
     if (this.#shutDown) return;
     this.#delayed.delete(key);
@@ -144,7 +144,7 @@ export class WorkQueue {
   /** Gives a key back. If it was added meanwhile, it goes to the end of the queue. */
   done(key: string): void {
     const startedMs = this.#processing.get(key);
-    assert(startedMs !== undefined, `Cannot end work on "${key}": nobody holds it`);
+    assert(startedMs !== undefined, `Cannot end work on "${key}": no worker holds it`);
     this.#processing.delete(key);
     const seconds = (this.#clock.monotonic() - startedMs) / 1_000;
     this.#metrics?.workDuration.observe(seconds, { name: this.#name });
@@ -162,7 +162,7 @@ export class WorkQueue {
 
   #push(key: string): void {
     this.#queue.add(key);
-    // Workers that wait mean that nothing else does, so this key is theirs.
+    // If workers wait, no other key does, so this key goes to them.
     for (const waiter of this.#waiters) return waiter.give(this.#take(key));
     this.#metrics?.depth.set(this.#queue.size, { name: this.#name });
   }
@@ -180,7 +180,7 @@ export class WorkQueue {
     return key;
   }
 
-  /** Makes sure that the alarm rings at `dueMs` or before. */
+  /** Makes sure that the timer fires at `dueMs` or before. */
   #arm(dueMs: number): void {
     if (this.#alarm !== undefined && this.#alarm.dueMs <= dueMs) return;
     this.#alarm?.cancel.abort();
@@ -188,7 +188,7 @@ export class WorkQueue {
     this.#alarm = alarm;
     this.#clock.sleep(dueMs - this.#clock.monotonic(), alarm.cancel.signal).then(
       () => this.#ring(alarm),
-      () => undefined, // cancelled: an earlier alarm took its place, or there is nothing to wait for
+      () => undefined, // cancelled: an earlier timer replaced it, or nothing waits
     );
   }
 

@@ -8,9 +8,9 @@ import type { Counter, Gauge, Histogram, MetricsRegistry } from "../core/metrics
 export interface WorkQueueMetrics {
   /** Keys that wait for a worker. */
   readonly depth: Gauge;
-  /** Keys taken in, without those that were waiting already. */
+  /** Added keys, without those that were waiting already. */
   readonly adds: Counter;
-  /** Keys put off to a later time. */
+  /** Keys delayed to a later time. */
   readonly retries: Counter;
   /** Seconds from taken in to handed out. */
   readonly queueDuration: Histogram;
@@ -29,10 +29,10 @@ const BUCKETS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.
 export function createWorkQueueMetrics(registry: MetricsRegistry): WorkQueueMetrics {
   return {
     depth: registry.gauge({ name: "workqueue_depth", help: "Keys that wait in the queue." }),
-    adds: registry.counter({ name: "workqueue_adds_total", help: "Keys taken into the queue." }),
+    adds: registry.counter({ name: "workqueue_adds_total", help: "Keys added to the queue." }),
     retries: registry.counter({
       name: "workqueue_retries_total",
-      help: "Keys put off to a later time.",
+      help: "Keys delayed to a later time.",
     }),
     queueDuration: registry.histogram({
       name: "workqueue_queue_duration_seconds",

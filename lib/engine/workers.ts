@@ -1,5 +1,5 @@
 /**
- * The workers of one controller: take keys, give each reconcile a deadline, decide what its end means.
+ * The workers of one controller: they take keys, give each reconcile a deadline, and act on its outcome.
  * @module
  */
 import { AssertionError } from "../core/assert.ts";
@@ -14,9 +14,9 @@ import { isKubeError } from "../kube/api/errors.ts";
 
 /** What a reconcile may ask for when it succeeds. */
 export interface ReconcileResult {
-  /** Milliseconds after which the key is looked at again, whatever happens. Absent: only when something changes. */
+  /** Milliseconds after which the key is reconciled again in any case. Absent: only when something changes. */
   readonly requeueAfterMs?: number;
-  /** Nothing was decided yet, and the key will be added again when it can be: neither a success nor a failure. */
+  /** No decision yet; the key will be added again when there can be one: neither a success nor a failure. */
   readonly isPending?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ReconcileOutcome {
   readonly outcome: ReconcileOutcomeKind;
   /** In one line; absent after a success. */
   readonly error?: string;
-  /** When the key is looked at again by itself; absent when it waits for a change. */
+  /** When the key is next reconciled without a change; absent if it waits for a change. */
   readonly nextAt?: number;
 }
 
@@ -41,19 +41,19 @@ export interface WorkersOptions {
   readonly name: string;
   /** What a key is the name of, in logs: `node`. */
   readonly noun: string;
-  /** Filled by others with keys; shut down when the workers end. */
+  /** Other code adds keys; shut down when the workers end. */
   readonly queue: WorkQueue;
   /** How many keys are worked on at once. */
   readonly workers: number;
-  /** Brings one key to where it should be. It reads state by the key and never learns why it was called. */
+  /** Brings one key to its desired state. It reads the state by the key and does not know why it was called. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult | void>;
   /** Longest time for one reconcile, in milliseconds; then its signal aborts. */
   readonly reconcileTimeoutMs: number;
-  /** How long a running reconcile may go on after the stop, in milliseconds. @default {10_000} */
+  /** How long a running reconcile may continue after the stop, in milliseconds. @default {10_000} */
   readonly graceMs?: number;
-  /** Whether the object of a key is still there; what is known of other keys is dropped. @default {() => true} */
+  /** Whether the object of a key still exists; other keys are forgotten. @default {() => true} */
   readonly exists?: (key: string) => boolean;
-  /** Whether a success drops the outcome of its key: nobody asks when all was well. @default {false} */
+  /** Whether a success removes the outcome of its key, to keep only failures. @default {false} */
   readonly forgetsSuccesses?: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,8 +65,9 @@ export interface Workers {
   /** The last reconcile of each key, for the debug pages. */
   readonly outcomes: ReadonlyMap<string, ReconcileOutcome>;
   /**
-   * Works until the signal aborts. Then it takes nothing new, lets what runs finish, and aborts that after the grace:
-   * at once when the reason is a {@linkcode LeadershipLostError}. Rejects only with an {@linkcode AssertionError}.
+   * Works until the signal aborts. Then it takes no new keys and lets running reconciles finish. It aborts them after
+   * the grace, or at once if the reason is a {@linkcode LeadershipLostError}. Rejects only with an {@linkcode
+   * AssertionError}.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -76,7 +77,7 @@ export interface ReconcileMetrics {
   readonly reconciles: Counter;
 }
 
-/** What the end of a reconcile means. `retry`: milliseconds, by back-off, or when something changes. */
+/** What follows a reconcile. `retry`: after milliseconds, by back-off, or when something changes. */
 interface Verdict {
   readonly outcome: ReconcileOutcomeKind;
   readonly retry: number | "backoff" | "change";
@@ -85,9 +86,9 @@ interface Verdict {
 }
 
 const GRACE_MS = 10_000;
-/** How long a reconcile may take to obey its signal before its worker leaves it alone. */
+/** How long a reconcile may take to obey its signal before its worker abandons it. */
 const OBEY_MS = 1_000;
-/** What the timer of a reconcile ends with: nobody sees it, and an error costs a stack trace. */
+/** The reason that ends the timer of a reconcile: it is never shown, and an error would cost a stack trace. */
 const ENDED = "ended";
 
 class ReconcileTimeoutError extends Error {
@@ -109,16 +110,16 @@ export function createReconcileMetrics(registry: MetricsRegistry): ReconcileMetr
  *
  * | a reconcile ends with | then |
  * |---|---|
- * | success, but pending | nothing: failures and the last outcome stand |
+ * | success, but pending | nothing: failures and the last outcome do not change |
  * | success | failures forgotten; again after `requeueAfterMs` if it asked for that |
- * | conflict | back-off, without a warning: somebody else wrote first |
+ * | conflict | back-off, without a warning: another program wrote first |
  * | notFound | done: the object is gone |
  * | an error with `retryAfterMs` | again after that time; not counted as a failure |
  * | {@linkcode AssertionError} | `run` stops everything and rejects with it |
  * | any other error, or no end in time | warning and back-off |
  *
- * A reconcile that does not obey its signal within a second is left alone and its key tried again later.
- * Nothing it does then can reach a server, because requests refuse an aborted signal.
+ * A reconcile that does not obey its signal within a second is abandoned, and its key is tried again later. It can no
+ * longer reach a server, because requests refuse an aborted signal.
  */
 export function createWorkers(options: WorkersOptions): Workers {
   return new QueueWorkers(options);
@@ -146,7 +147,7 @@ class QueueWorkers implements Workers {
     const stop = AbortSignal.any([signal, broken.signal]);
     const startGrace = (): void => {
       const end = (): void => force.abort(stop.reason);
-      // Another process may act any moment.
+      // Another process may act at any moment.
       if (stop.reason instanceof LeadershipLostError) return end();
       clock.sleep(graceMs, ended.signal).then(end, () => undefined);
     };
@@ -187,7 +188,7 @@ class QueueWorkers implements Workers {
     }
   }
 
-  /** One call of `reconcile` with a signal of its own, which ends by its deadline or by `force`. */
+  /** One call of `reconcile` with its own signal, which aborts at its deadline or by `force`. */
   async #attempt(key: string, force: AbortSignal): Promise<ReconcileResult | void> {
     const { clock, reconcile, reconcileTimeoutMs } = this.#options;
     const attempt = new AbortController();
@@ -207,12 +208,14 @@ class QueueWorkers implements Workers {
     }
   }
 
-  /** Rejects when `attempt` has been aborted for a while and the reconcile has still not ended. */
+  /** Rejects if the reconcile still runs a while after `attempt` was aborted. */
   #untilDisobeyed(key: string, attempt: AbortSignal, ended: AbortSignal): Promise<never> {
     const { clock } = this.#options;
     return new Promise((_resolve, reject) => {
       const leave = (): void => {
-        this.#log.error("Reconcile does not obey its signal", { [this.#options.noun]: key });
+        this.#log.error("Reconcile ignores its signal; abandoning it", {
+          [this.#options.noun]: key,
+        });
         reject(attempt.reason);
       };
       const wait = (): void => {
@@ -223,7 +226,7 @@ class QueueWorkers implements Workers {
     });
   }
 
-  /** The last outcome stands, failures count on; only the time of the next try is not known any more. */
+  /** Keeps the last outcome and the count of failures; only the time of the next try is unknown now. */
   #notePending(key: string): void {
     const last = this.#outcomes.get(key);
     if (last === undefined) return;
@@ -261,9 +264,9 @@ class QueueWorkers implements Workers {
 
 const MESSAGES: Readonly<Record<ReconcileOutcomeKind, string>> = {
   ok: "Reconciled",
-  conflict: "Reconcile met a conflict",
+  conflict: "Reconcile failed with a conflict",
   throttled: "Reconcile was throttled",
-  notFound: "Reconcile found nothing",
+  notFound: "Reconcile found no object",
   timeout: "Reconcile timed out",
   error: "Reconcile failed",
 };
@@ -283,7 +286,7 @@ function toVerdict(error: unknown): Verdict {
   return { outcome, retry: "backoff", level: "warn", error };
 }
 
-/** Errors of clouds and of Kubernetes both say so when the other side named a pause. */
+/** Errors of clouds and of Kubernetes both have the pause that the server asked for. */
 function toRetryAfterMs(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("retryAfterMs" in error)) return undefined;
   const { retryAfterMs } = error;

@@ -1,16 +1,16 @@
 /**
- * Knows when the store has not yet seen what a controller of ours wrote.
+ * Knows when the store does not have the last write of a controller yet.
  * @module
  */
 import type { KubeObject } from "../kube/kinds/resource.ts";
 import { toKey } from "../kube/cache/store.ts";
 
 /**
- * Remembers, for each object of one kind, the resourceVersions that our own writes replaced. While the store
- * still shows one of them, planning again would only write the same again and meet a conflict; the watch brings the
- * newer one soon.
+ * Remembers, for each object of one kind, the resourceVersions that our own writes replaced. While the store still has
+ * one of them, planning again would only repeat the write and fail with a conflict; the watch brings the newer one
+ * soon.
  *
- * Versions stay opaque: they are compared for equality alone.
+ * Versions are opaque: they are only compared for equality.
  */
 export class WrittenVersions {
   readonly #replaced = new Map<string, Set<string>>();
@@ -24,7 +24,9 @@ export class WrittenVersions {
     this.#replaced.set(key, versions.add(old));
   }
 
-  /** Whether an object is as it was before a write of ours. Once a newer one is shown, the old are forgotten. */
+  /**
+   * Whether an object is as it was before a write of ours. When a newer one appears, the old versions are forgotten.
+   */
   isStale(object: KubeObject): boolean {
     const key = toKey(object);
     const versions = this.#replaced.get(key);
@@ -33,7 +35,7 @@ export class WrittenVersions {
     return false;
   }
 
-  /** Drops what is remembered of an object. */
+  /** Forgets an object. */
   forget(key: string): void {
     this.#replaced.delete(key);
   }

@@ -1,21 +1,21 @@
 /**
- * How many files and connections the process may have open at once, and who may have how many of them.
+ * How many files and connections the process may have open at once, and how they are divided.
  * @module
  */
 import { readFileSync } from "node:fs";
 
 /**
- * What the work itself takes at most: 32 requests to the API server, a watch, two requests of the election, eight to
- * the cloud and its stream of events, a file or two, and some ten that the runtime holds.
+ * The most that the work itself needs: 32 requests to the API server, a watch, two requests of the election, eight to
+ * the cloud and its event stream, one or two files, and about ten for the runtime.
  */
 const KEPT_FOR_WORK = 56;
-/** A probe, and somebody who looks. */
+/** A probe and a user of the debug pages. */
 const LISTENER_MIN = 2;
 
 /**
  * Reads the limit on open files (`RLIMIT_NOFILE`, the soft one, proc_pid_limits(5)).
  *
- * @returns `undefined` when there is no such file, or no limit
+ * @returns `undefined` without such a file, or without a limit
  */
 export function readDescriptorLimit(path: string = "/proc/self/limits"): number | undefined {
   try {
@@ -26,7 +26,7 @@ export function readDescriptorLimit(path: string = "/proc/self/limits"): number 
   }
 }
 
-/** How many connections each of two listeners may have so that the work never lacks a descriptor; 2 at least. */
+/** How many connections each of two listeners may have, so that the work always has descriptors; at least 2. */
 export function toConnectionsMax(descriptorLimit: number): number {
   return Math.max(LISTENER_MIN, Math.floor((descriptorLimit - KEPT_FOR_WORK) / 2));
 }

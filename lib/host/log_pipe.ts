@@ -1,5 +1,5 @@
 /**
- * A log that goes into a pipe: when its reader stands still, the process does not.
+ * A log that goes into a pipe: a slow reader does not stop the process.
  * @module
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
@@ -7,25 +7,25 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { findErrorCode } from "../core/net/connection_problem.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 
-/** So much waits for the reader; what comes then is lost. A pipe itself holds 64 KiB. */
+/** How much waits for the reader; lines after that are lost. The pipe itself holds 64 KiB. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 1_000;
 const FLUSH_TRIES = 25;
 
 /**
- * Writes into a pipe and never waits for its reader. What does not fit waits in memory, in order; when that is full
- * too, lines are lost until all that waits was read, so that there is one gap, and its place is known.
+ * Writes into a pipe and never waits for its reader. Lines that do not fit wait in memory, in order. When the memory is
+ * full, lines are lost until all waiting lines were read, so that there is one gap, and its place is known.
  */
 export class LogPipe {
   readonly #fd: number;
   readonly #clock: Clock;
-  /** What did not fit into the pipe; the first may be the rest of a line. */
+  /** Lines that did not fit into the pipe; the first may be the rest of a line. */
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #isDraining = false;
   #lost = 0;
-  /** Of those that are lost, whom nobody was told of. */
+  /** How many lost lines were not reported yet. */
   #untold = 0;
   #tell: ((lines: number) => void) | undefined;
 
@@ -35,12 +35,11 @@ export class LogPipe {
   }
 
   /**
-   * Opens the pipe behind a file descriptor once more: whether writing waits belongs to an open pipe, which others may
-   * have from the same parent.
+   * Opens the pipe behind a file descriptor again: whether writes wait is a property of the open pipe, which other
+   * processes of the same parent may share.
    *
-   * @param fd Stays as it is
-   * @returns `undefined` when it is no pipe (a file is never full for want of a reader, nor has it a second position),
-   * or may not be opened
+   * @param fd Does not change
+   * @returns `undefined` if it is not a pipe (a file needs no reader, and has only one position), or cannot be opened
    */
   static open(fd: number, clock: Clock = systemClock): LogPipe | undefined {
     try {
@@ -57,7 +56,7 @@ export class LogPipe {
     return this.#lost;
   }
 
-  /** Says whom to tell how many lines were lost, as soon as everything before them was read. */
+  /** Sets the function that reports lost lines, as soon as everything before them was read. */
   onLost(tell: (lines: number) => void): void {
     this.#tell = tell;
   }
@@ -65,7 +64,7 @@ export class LogPipe {
   /** Writes a line, now or later. */
   write(line: string): void {
     const bytes = Buffer.from(line);
-    // The reader may have made room since; whoever writes much in one go gives it no other chance.
+    // The reader may have made room; many writes in one turn would not let it.
     if (this.#waiting.length === 0 || this.#writeWaiting()) {
       const rest = this.#push(bytes);
       if (rest.length > 0) this.#keep(rest);
@@ -75,7 +74,7 @@ export class LogPipe {
     } else this.#keep(bytes);
   }
 
-  /** Gives the reader half a second to take what waits, for it is the last chance. Nothing else happens meanwhile. */
+  /** Gives the reader half a second to read the waiting lines, at the end. Blocks everything else. */
   flush(): void {
     const lock = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     for (let tries = 0; !this.#writeWaiting() && tries < FLUSH_TRIES; tries += 1) {
@@ -83,7 +82,7 @@ export class LogPipe {
     }
   }
 
-  /** There is no event for a reader that reads again. */
+  /** There is no event when the reader continues. */
   async #drain(): Promise<void> {
     if (this.#isDraining) return;
     this.#isDraining = true;
@@ -99,7 +98,7 @@ export class LogPipe {
     this.#isDraining = false;
   }
 
-  /** Writes what waits, and tells of what was lost after it. @returns Whether nothing waits any more */
+  /** Writes the waiting lines, and then reports lost ones. @returns Whether nothing waits any more */
   #writeWaiting(): boolean {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const rest = this.#push(first);
@@ -122,7 +121,7 @@ export class LogPipe {
     void this.#drain();
   }
 
-  /** Writes what fits. @returns The rest; nothing when the reader has gone, for nobody will ask for it */
+  /** Writes what fits. @returns The rest; nothing if the reader has gone */
   #push(bytes: Buffer): Buffer {
     try {
       return bytes.subarray(writeSync(this.#fd, bytes));
@@ -137,12 +136,12 @@ export class LogPipe {
 /**
  * Registers `landfall_log_lines_lost_total`.
  *
- * @param pipe Absent when the log is no pipe: then none is lost
+ * @param pipe Absent if the log is not a pipe: then no line is lost
  */
 export function exportLog(metrics: MetricsRegistry, pipe: Pick<LogPipe, "lost"> | undefined): void {
   const lost = metrics.counter({
     name: "landfall_log_lines_lost_total",
-    help: "Log lines that were lost because nobody read them from the pipe in time",
+    help: "Log lines that were lost because the reader of the pipe was too slow",
   });
   metrics.onCollect(() => lost.inc({}, (pipe?.lost ?? 0) - lost.value()));
 }

@@ -1,10 +1,10 @@
 /**
- * Tells the service manager how the process is doing: sd_notify(3), by way of systemd-notify(1).
+ * Reports the state of the process to the service manager: sd_notify(3), through systemd-notify(1).
  *
- * The protocol is a datagram over a unix socket, which Bun cannot send by itself: it has no such sockets, and its
- * foreign functions need the JIT compiler, which is off here and which `MemoryDenyWriteExecute=` forbids. So the
- * program that every host with systemd has speaks for us, as a child, for which a unit needs `NotifyAccess=all`, and
- * `KillMode=mixed` so that the end can be told.
+ * The protocol is a datagram over a unix socket, which Bun cannot send: it has no such sockets, and its foreign
+ * functions need the JIT compiler, which is off here and which `MemoryDenyWriteExecute=` forbids. So a child process
+ * runs systemd-notify, which every host with systemd has. The unit needs `NotifyAccess=all` for this, and
+ * `KillMode=mixed` so that the end can be reported.
  * Without `NOTIFY_SOCKET` in the environment nothing of this exists.
  * @module
  */
@@ -19,18 +19,18 @@ import { News } from "../core/news.ts";
 /** Assignments of sd_notify(3), such as `READY: "1"`. */
 export type Notification = Readonly<Record<string, string>>;
 
-/** The way to the service manager. */
+/** Sends messages to the service manager. */
 export interface Notifier {
   /** How often the service manager must hear `WATCHDOG=1`, in milliseconds; absent: it does not watch. */
   readonly watchdogMs?: number;
   /**
-   * Tells all assignments at once, after those that are still under way. Resolves when the service manager has them, or
-   * when that has failed, which is logged once: supervision must not break what it watches.
+   * Sends all assignments at once, after those that are still running. Resolves when the service manager has them, or
+   * when that has failed, which is logged once: supervision must not break the process that it watches.
    */
   notify(notification: Notification): Promise<void>;
 }
 
-/** Runs a program to its end. Rejects, with what it said, when it cannot be run or fails. */
+/** Runs a program to its end. Rejects with its output when it cannot run or fails. */
 export type ProgramRunner = (
   file: string,
   args: readonly string[],
@@ -38,7 +38,7 @@ export type ProgramRunner = (
   signal: AbortSignal,
 ) => Promise<void>;
 
-/** What a {@linkcode Notifier} is made of. */
+/** Options of a {@linkcode Notifier}. */
 export interface NotifierOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -52,12 +52,12 @@ const PROGRAM = "systemd-notify";
 /** The program itself waits at most 5 s for the service manager to have read the message. */
 const DEADLINE_MS = 10_000;
 
-/** The way to the service manager that started this process; absent when none wants to be told. */
+/** Sends messages to the service manager that started this process; absent if none wants them. */
 export function createNotifier(options: NotifierOptions): Notifier | undefined {
   const { env, clock, log, run = runProgram, pid = process.pid } = options;
   const socket = env["NOTIFY_SOCKET"];
   if (!socket) return undefined;
-  // Credentials of clouds stand in our environment too: the child gets what it needs.
+  // Our environment may contain credentials of clouds: the child gets only what it needs.
   const childEnv = { NOTIFY_SOCKET: socket, PATH: env["PATH"] ?? "/usr/bin:/bin" };
   let isMissing = false;
   const news = new News();
@@ -73,7 +73,7 @@ export function createNotifier(options: NotifierOptions): Notifier | undefined {
       const reason = isMissing
         ? `the program ${PROGRAM} was not found in ${childEnv.PATH}`
         : `${PROGRAM} failed: ${describeFailure(error)}`;
-      if (news.isNew(reason)) log.warn("Cannot tell the service manager", { reason });
+      if (news.isNew(reason)) log.warn("Cannot notify the service manager", { reason });
     }
   };
   let last = Promise.resolve();
@@ -84,7 +84,7 @@ export function createNotifier(options: NotifierOptions): Notifier | undefined {
   };
 }
 
-/** `WATCHDOG_USEC` is for the process that `WATCHDOG_PID` names, or for anybody when that is not set. */
+/** `WATCHDOG_USEC` is for the process that `WATCHDOG_PID` names, or for any process if that is not set. */
 function toWatchdogMs(env: NotifierOptions["env"], pid: number): number | undefined {
   const micros = env["WATCHDOG_USEC"] ?? "";
   const owner = env["WATCHDOG_PID"];

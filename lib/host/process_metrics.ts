@@ -30,13 +30,13 @@ export function exportProcess(
   });
   const memory = metrics.gauge({
     name: "process_resident_memory_bytes",
-    help: "Memory of the process that is in RAM, in bytes.",
+    help: "Resident memory of the process, in bytes.",
   });
   const cpu = metrics.counter({
     name: "process_cpu_seconds_total",
-    help: "Processor time that the process took, in seconds.",
+    help: "Processor time of the process, in seconds.",
   });
-  // Once: read again, it would wander with every correction of the system's clock and look like a restart.
+  // Read once: later it would change with every correction of the system's clock and look like a restart.
   start.set(clock.now() / 1000 - host.uptime());
   metrics.onCollect(() => {
     memory.set(host.memoryUsage.rss());

@@ -1,13 +1,12 @@
 /**
- * Settings of the runtime for a program that mostly waits: no JIT compiler, no garbage collection by the clock, and
- * pages given back at leisure.
+ * Settings of the runtime for a program that mostly waits: no JIT compiler, no timed garbage collection, and slow
+ * return of unused pages.
  *
- * Without the compiler about two thirds of the memory are enough (`npm run bench`), for a third more processor time.
- * Collecting every second, whether there is garbage or not, costs half the processor time at rest and saves no memory:
- * the engine collects by itself when enough was allocated. And a thread of the allocator looks for unused pages each
- * time that another goes to sleep, at most ten times a second: every ten seconds is enough, for a third of the
- * processor time at rest. Bun takes these settings from the environment alone, so the program replaces itself once,
- * keeping its process ID.
+ * Without the compiler the process needs about two thirds of the memory (`npm run bench`), and a third more processor
+ * time. Collecting garbage every second costs half the processor time at rest and saves no memory: the engine collects
+ * anyway when enough was allocated. A thread of the allocator looks for unused pages each time that another thread goes
+ * to sleep, at most ten times a second; every ten seconds is enough, and saves a third of the processor time at rest.
+ * Bun reads these settings only from the environment, so the program replaces itself once and keeps its process ID.
  * @module
  */
 import process from "node:process";
@@ -22,7 +21,7 @@ export interface ReplaceableProcess {
   execve?(file: string, args: readonly string[], env: Record<string, string | undefined>): void;
 }
 
-/** Set by whoever wants to decide: `BUN_JSC_useJIT=1` keeps the compiler. */
+/** An operator can set these: `BUN_JSC_useJIT=1` keeps the compiler. */
 const SETTING = "BUN_JSC_useJIT";
 const SETTINGS: Readonly<Record<string, string>> = {
   [SETTING]: "0",
@@ -39,8 +38,8 @@ export function isCompiled(argv: readonly string[]): boolean {
 }
 
 /**
- * Starts the program anew with these settings, in place. Does nothing when it runs from source, when the
- * environment decides already, or when the system refuses: then it goes on as it is.
+ * Restarts the program in place with these settings. Does nothing if it runs from source, if the environment already
+ * has them, or if the system refuses.
  */
 export function tuneRuntime(host: ReplaceableProcess = process): void {
   const { execPath, argv0, argv, env } = host;

@@ -1,5 +1,5 @@
 /**
- * The compiled program running itself for something that is done once and would leave memory behind.
+ * The compiled program runs itself for work that is done once and would leave memory behind.
  * @module
  */
 import process from "node:process";
@@ -11,15 +11,15 @@ export const CERTIFICATE_COMMAND = "make-certificate";
 const TIMEOUT_MS = 10_000;
 
 /**
- * Runs a command of this program to its end and gives what it printed. Nothing else happens meanwhile.
+ * Runs a command of this program to its end and returns its output. Blocks everything else.
  *
- * @returns `undefined` when it runs from source, or the command could not be run or failed
+ * @returns `undefined` if it runs from source, or if the command failed
  */
 export function runSelf(args: readonly string[]): string | undefined {
   const { argv, execPath } = process;
   if (!isCompiled(argv)) return undefined;
   try {
-    // Synchronous, because that brings in a fifth of what the asynchronous ways cost for as long as the process lives.
+    // Synchronous: the asynchronous ways cost five times the memory for the life of the process.
     const child = Bun.spawnSync([execPath, ...args], {
       stdio: ["ignore", "pipe", "ignore"],
       timeout: TIMEOUT_MS,

@@ -22,7 +22,7 @@ export interface SignalWatch extends Disposable {
   close(): void;
 }
 
-/** Somebody asked the process to stop. Not a failure. */
+/** A signal asked the process to stop. Not a failure. */
 export class StopRequest extends Error {
   override readonly name = "StopRequest";
   readonly received: StopSignal;
@@ -33,13 +33,13 @@ export class StopRequest extends Error {
   }
 }
 
-/** 128 and the number of the signal, as shells tell it (signal(7)). */
+/** 128 plus the number of the signal, as in shells (signal(7)). */
 const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGTERM: 143, SIGINT: 130 };
 
 /**
  * Listens for SIGTERM and SIGINT. The first one aborts the signal, for an orderly stop; the second one ends the process
- * at once, with 130 or 143. Needed also where nothing must be tidied up: as process 1 of a container the kernel drops
- * signals that nobody listens for.
+ * at once, with 130 or 143. Needed even without any cleanup: for process 1 of a container the kernel drops signals
+ * without a listener.
  *
  * @param host @default {process}
  */

@@ -23,7 +23,7 @@ describe("describeFileProblem()", () => {
   });
 
   test.each([
-    ["EACCES", "this process may not read it"],
+    ["EACCES", "this process has no permission to read it"],
     ["EIO", "reading it failed (EIO)"],
   ])("says %s in words", (code, words) => {
     expect(describeFileProblem(Object.assign(new Error("x"), { code }))).toBe(words);

@@ -31,7 +31,7 @@ const UNFIT: readonly [string, string, string][] = [
     make("large", (at) => writeFileSync(at, "x".repeat(MIB + 1))),
     "1 MiB",
   ],
-  ["links in a circle", make("circle", (path) => symlinkSync(path, path)), "in a circle"],
+  ["links in a circle", make("circle", (path) => symlinkSync(path, path)), "form a circle"],
   ["a path with a zero byte", "a\0b", "zero byte"],
   ["no file", join(folder, "absent"), "there is no such file"],
 ];

@@ -181,7 +181,7 @@ test("N-22: a reconcile that ignores its signal loses its worker a second after 
   expect(begun).toEqual(["hung@0"]);
   await clock.advance(1);
   expect(begun).toEqual(["hung@0", "a@31000"]);
-  expect(lines[0]).toStartWith("ERROR Reconcile does not obey its signal");
+  expect(lines[0]).toStartWith("ERROR Reconcile ignores its signal; abandoning it");
   await stop();
 });
 

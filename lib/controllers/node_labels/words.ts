@@ -42,7 +42,8 @@ export const EVENT_WORDS: Readonly<
     reason: "NodeLabelsContested",
     type: "Warning",
     meaning:
-      "Somebody else keeps changing labels that follow the machine; they are put back a few times a minute at most.",
+      "Another program keeps changing labels that follow the machine. Landfall restores them at most a few times " +
+      "a minute.",
   },
   outOfScope: {
     reason: "NodeMachineOutOfScope",

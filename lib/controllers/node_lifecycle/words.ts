@@ -57,6 +57,6 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "ShutdownTaintContested",
     type: "Warning",
     meaning:
-      "Somebody else keeps changing the shutdown taint; it is put right a few times a minute at most.",
+      "Another program keeps changing the shutdown taint. Landfall corrects it a few times a minute at most.",
   },
 };

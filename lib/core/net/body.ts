@@ -1,33 +1,33 @@
 /**
- * Reads the body of a reply, up to a bound: a server that goes astray must not fill the memory.
+ * Reads the body of a reply, up to a limit: a faulty server must not fill the memory.
  * @module
  */
 
-/** A body that cannot be used: longer than anything that is sent in good faith, or no text. */
+/** A body that cannot be used: too long, or not text. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
 }
 
-/** As much as is looked at of an answer that is a refusal. */
+/** How much to read of an answer that is a refusal. */
 export const ERROR_BYTES_MAX: number = 64 * 1024;
 
 const MIB = 1024 * 1024;
 
 /** How a body is read. */
 export interface ReadBodyOptions {
-  /** Most bytes, after unpacking; `Infinity` for a body that goes on as long as either side likes. */
+  /** Most bytes, after unpacking; `Infinity` for a stream without an end. */
   readonly bytesMax: number;
-  /** What is longer is cut off there, and what is no UTF-8 is made to fit, for people to read. @default {false} */
+  /** Whether to cut off a longer body and to repair invalid UTF-8, for people to read. @default {false} */
   readonly isCut?: boolean;
 }
 
 /**
- * Reads a body as UTF-8, without a byte order mark. What is not read to its end is cancelled, which ends the
+ * Reads a body as UTF-8, without a byte order mark. A body that is not read to its end is cancelled, which ends the
  * connection.
  *
  * @returns The text; empty when there is no body
- * @throws {BodyError} when it is too long, or no UTF-8
- * @throws whatever breaks the connection
+ * @throws {BodyError} when it is too long, or not UTF-8
+ * @throws the error of a broken connection
  */
 export async function readText(
   reply: Pick<Response, "body">,
@@ -39,8 +39,8 @@ export async function readText(
 }
 
 /**
- * Reads a body as {@linkcode readText} does, and gives each piece as it comes: of a body that never ends, too. A piece
- * may be empty, for a character may come in parts. Ending the iteration cancels what is left.
+ * Reads a body as {@linkcode readText} does, and yields each piece as it arrives, also of a body that never ends. A
+ * piece may be empty, because a character may arrive in parts. Ending the iteration cancels the rest.
  *
  * @throws as {@linkcode readText}
  */
@@ -63,7 +63,7 @@ export async function* readPieces(
     }
     yield decode(decoder);
   } finally {
-    // Only cancelling frees the buffers of a body that is left early; an abort keeps them.
+    // Only cancelling frees the buffers of an unfinished body; an abort keeps them.
     reader.cancel().catch(() => {});
   }
 }

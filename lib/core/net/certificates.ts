@@ -1,18 +1,18 @@
 /**
- * Certificates in PEM, looked at before they are used: a handshake that fails does not say what was wrong with them.
+ * Certificates in PEM, checked before they are used: a failed handshake does not say what is wrong with them.
  * @module
  */
 import { X509Certificate } from "node:crypto";
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** A text that is no bundle of certificates. The message follows the place of the text and a colon. */
+/** A text that is not a bundle of certificates. The message follows the place of the text and a colon. */
 export class CertificateError extends Error {
   override readonly name = "CertificateError";
 }
 
 /**
- * The certificates in a text, of which everything around them is passed over.
+ * The certificates in a text, without the text around them.
  *
  * @returns At least one
  * @throws {CertificateError} when there is none, or one cannot be decoded

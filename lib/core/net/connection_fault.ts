@@ -1,5 +1,5 @@
 /**
- * Sorts what can go wrong between here and a server by what a person has to do about it.
+ * Sorts failures between this process and a server by what an operator must do about them.
  * @module
  */
 import { findErrorCode } from "./connection_problem.ts";
@@ -10,15 +10,15 @@ import { listCauses } from "../errors.ts";
  *
  * - `dns`: the name has no address here
  * - `refused`: nothing listens there
- * - `timeout`: no answer, be it to the connection or to the request
- * - `noRoute`: the network does not lead there
+ * - `timeout`: no answer, to the connection or to the request
+ * - `noRoute`: the network has no route to it
  * - `closed`: the connection ended before the answer did
- * - `tlsAuthority`: nobody we trust signed the certificate
+ * - `tlsAuthority`: no trusted authority signed the certificate
  * - `tlsName`: the certificate is for another name
  * - `tlsExpired`: the certificate is out of date
  * - `tlsNotYetValid`: the certificate is not valid yet, by this machine's clock
  * - `tls`: anything else about certificates
- * - `notTls`: what answers does not speak TLS
+ * - `notTls`: the server does not speak TLS
  * - `proxy`: the proxy did not connect
  */
 export type ConnectionFault =
@@ -50,7 +50,7 @@ const FAULTS: readonly (readonly [ConnectionFault, RegExp])[] = [
   ["tls", /CERT|TLS|SSL|VERIFY/],
 ];
 
-/** The fault behind an error or one of its causes; `undefined` when no connection is to blame. */
+/** The fault behind an error or one of its causes; `undefined` if it is not a connection fault. */
 export function findConnectionFault(error: unknown): ConnectionFault | undefined {
   for (const one of listCauses(error)) {
     if (!(one instanceof Error)) return undefined;

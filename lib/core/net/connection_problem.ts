@@ -4,8 +4,8 @@
  */
 
 /**
- * Why a connection failed. The message is words such as `connection refused`, to follow the name of what was not
- * reached; whoever wraps it repeats them, so that {@linkcode describeError} shows them once.
+ * Why a connection failed. The message is a phrase such as `connection refused`, to follow the name of the server. An
+ * error that wraps it repeats the phrase, so that {@linkcode describeError} shows it once.
  */
 export class ConnectionProblem extends Error {
   override readonly name = "ConnectionProblem";
@@ -22,7 +22,7 @@ const CLOSED = "the connection was closed before the answer was complete";
 const REFUSED = "connection refused";
 const TIMED_OUT = "timed out";
 const UNTRUSTED = "certificate not trusted";
-const UNKNOWN_AUTHORITY = `${UNTRUSTED}: its authority is not known`;
+const UNKNOWN_AUTHORITY = `${UNTRUSTED}: its authority is unknown`;
 const SELF_SIGNED = `${UNTRUSTED}: it is self-signed`;
 const OTHER_NAME = `${UNTRUSTED}: it is for another name`;
 
@@ -40,13 +40,13 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["ConnectionClosed", CLOSED],
   ["ConnectionReset", CLOSED],
   ["FailedToOpenSocket", "no connection could be opened"],
-  ["EPROTO", "TLS handshake failed: perhaps it does not speak TLS on this port"],
+  ["EPROTO", "TLS handshake failed: this port may not speak TLS"],
   ["UnsupportedProxyProtocol", "the address of the proxy is neither http nor https"],
   ["CERT_HAS_EXPIRED", `${UNTRUSTED}: it has expired`],
   ["CERT_NOT_YET_VALID", `${UNTRUSTED}: it is not valid yet by this machine's clock`],
   ["CERT_REVOKED", `${UNTRUSTED}: it was revoked`],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", SELF_SIGNED],
-  ["SELF_SIGNED_CERT_IN_CHAIN", `${UNTRUSTED}: an authority that is not known signed it`],
+  ["SELF_SIGNED_CERT_IN_CHAIN", `${UNTRUSTED}: an unknown authority signed it`],
   ["UNABLE_TO_GET_ISSUER_CERT", UNKNOWN_AUTHORITY],
   ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", UNKNOWN_AUTHORITY],
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", UNKNOWN_AUTHORITY],
@@ -54,7 +54,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["HOSTNAME_MISMATCH", OTHER_NAME],
 ]);
 
-/** What a failed `fetch`, socket or body means. A code without words of its own is shown as it is. */
+/** The meaning of a failed `fetch`, socket or body. A code without a phrase is shown as it is. */
 export function toConnectionProblem(error: unknown): ConnectionProblem {
   if (error instanceof ConnectionProblem) return error;
   const code = findErrorCode(error);
@@ -64,18 +64,18 @@ export function toConnectionProblem(error: unknown): ConnectionProblem {
     return new ConnectionProblem(code, TIMED_OUT);
   }
   if (code === "ERR_PROXY_TUNNEL") {
-    // Only the status tells a wrong password from a target that is not allowed.
+    // Only the status separates a wrong password from a target that is not allowed.
     const [status] = (error instanceof Error && /\b[45]\d\d\b/.exec(error.message)) || [];
     const answer = status === undefined ? "" : `, with ${status}`;
     return new ConnectionProblem(code, `the proxy refused to connect to it${answer}`);
   }
-  // What the runtime throws has a code; without one it is a mistake of ours, which must not be hidden.
+  // Errors of the runtime have a code; one without a code is a bug of Landfall, which must not be hidden.
   if (code === "") return new ConnectionProblem(code, "the connection failed", { cause: error });
   const what = /CERT|ISSUER|VERIFY/.test(code) ? UNTRUSTED : "the connection failed";
   return new ConnectionProblem(code, `${what} (${code})`);
 }
 
-/** The short code of an error, such as `ECONNREFUSED`; empty when it has none. */
+/** The short code of an error, such as `ECONNREFUSED`; empty without one. */
 export function findErrorCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string"
     ? error.code
@@ -90,12 +90,12 @@ const RESET_CODES: ReadonlySet<string> = new Set([
   "ConnectionReset",
 ]);
 
-/** Whether a connection was dropped, as kept ones are when nothing was sent for a while. */
+/** Whether a connection was dropped, as happens to kept connections without traffic. */
 export function isReset(error: unknown): boolean {
   return RESET_CODES.has(findErrorCode(error));
 }
 
-/** Where a socket to an http or https address goes: an IPv6 address stands without its brackets. */
+/** Host and port of a socket to an http or https address: an IPv6 address has no brackets. */
 export function toHostPort(url: string): { readonly host: string; readonly port: number } {
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");

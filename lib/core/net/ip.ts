@@ -12,7 +12,7 @@ interface IpValue {
 /** A block of addresses, read once by {@linkcode parseCidr}. */
 export interface Cidr {
   readonly family: 4 | 6;
-  /** The addresses at both ends, as bits: to compare with them is cheap, to shift bits is not. */
+  /** The addresses at both ends, as bits: comparing is cheap, shifting bits is not. */
   readonly first: bigint;
   readonly last: bigint;
 }
@@ -47,7 +47,7 @@ const LOOPBACK: readonly Cidr[] = toCidrs("127.0.0.0/8 ::1/128");
  * Reads an IP address. Surrounding blanks are allowed; zones (`fe80::1%eth0`), ports, leading zeros in IPv4 and CIDR
  * suffixes are not. An IPv4-mapped IPv6 address is the IPv4 address.
  *
- * @returns The canonical form, or `undefined` when the text is no address
+ * @returns The canonical form, or `undefined` if the text is not an address
  */
 export function parseIp(text: string): IpAddress | undefined {
   const trimmed = text.trim();
@@ -76,7 +76,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family: value.family, first, last: first + (1n << rest) - 1n };
 }
 
-/** Whether an address lies in a block. What is no address lies in none. */
+/** Whether an address is in a block. A text that is not an address is in none. */
 export function isInCidr(address: string, cidr: Cidr): boolean {
   const value = toValue(address.trim());
   return value !== undefined && contains(cidr, value);
@@ -111,7 +111,7 @@ function contains(cidr: Cidr, value: IpValue): boolean {
 
 function toValue(text: string): IpValue | undefined {
   const value = text.includes(":") ? toIpv6(text) : toIpv4(text);
-  // ::ffff:a.b.c.d is an IPv4 address on a socket that speaks both.
+  // ::ffff:a.b.c.d is an IPv4 address on a socket for both families.
   if (value?.family === 6 && value.bits >> 32n === 0xffffn) {
     return { family: 4, bits: value.bits & 0xffff_ffffn };
   }

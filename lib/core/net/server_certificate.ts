@@ -1,5 +1,5 @@
 /**
- * A look at the certificate that a server shows: a connection that failed for it does not tell what stands in it.
+ * Reads the certificate of a server: the error of a failed connection does not say what the certificate contains.
  * @module
  */
 import { X509Certificate } from "node:crypto";
@@ -19,15 +19,15 @@ const EXPIRED = "CERT_HAS_EXPIRED";
 
 /** What to do about a certificate that is not valid yet. */
 export const NOT_YET_VALID_ADVICE =
-  "check this machine's clock; if that is right, the clock of who made the certificate was not";
+  "check this machine's clock; if it is right, the clock of the machine that made the certificate was wrong";
 
 /**
- * Reads the certificate that a server shows, without trusting it. Nothing is sent.
+ * Reads the certificate of a server, without trusting it. Sends nothing.
  *
  * @param url Where the server is
  * @param signal Must carry the deadline
  * @param serverName Name to ask for. @default {the host of the address, unless that is an IP address}
- * @throws {ConnectionProblem} when it shows none, or the signal's reason
+ * @throws {ConnectionProblem} when it sends none, or the signal's reason
  */
 export async function readServerCertificate(
   url: string,
@@ -63,7 +63,8 @@ export async function readServerCertificate(
 }
 
 /**
- * The same error, unless the server's certificate, or one above it, is out of its dates: then one that tells them.
+ * The same error, unless the server's certificate, or one above it, has expired or is not valid yet: then an error with
+ * the dates.
  *
  * @param error What a request was rejected with
  * @param url Where it was sent
@@ -84,17 +85,17 @@ export async function explainDates(
     const words = describeDates(certificate, code === NOT_YET_VALID, systemClock.now());
     return new ConnectionProblem(code, `certificate not trusted: ${words}`);
   } catch {
-    // It was only to say more than is known already.
+    // This only adds detail to a known error.
     return error;
   }
 }
 
 /**
- * Which date of a certificate it is that now is beyond.
+ * Says which date of a certificate is wrong now.
  *
  * @param certificate The server's own
  * @param isEarly Whether it, or an authority above it, is not valid yet; else one of them has expired
- * @param nowMs Milliseconds since the epoch, as this machine has them
+ * @param nowMs Milliseconds since the epoch, by this machine's clock
  */
 export function describeDates(
   { validFrom, validTo }: Pick<X509Certificate, "validFrom" | "validTo">,
@@ -106,11 +107,11 @@ export function describeDates(
   if (isEarly) {
     return nowMs < fromMs
       ? `it is not valid yet: valid from ${toTime(fromMs)}, and ${now}`
-      : `itself it is good, but an authority above it is not valid yet, and ${now}`;
+      : `it is valid, but an authority above it is not valid yet, and ${now}`;
   }
   return nowMs > toMs
     ? `it has expired: valid until ${toTime(toMs)}, and ${now}`
-    : `itself it is good, but an authority above it has expired, and ${now}`;
+    : `it is valid, but an authority above it has expired, and ${now}`;
 }
 
 /** To the second, as certificates have it. */

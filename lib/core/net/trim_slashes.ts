@@ -3,7 +3,7 @@
  * @module
  */
 
-/** A text without the slashes that it ends in. An expression (`/+$`) takes quadratic time: seconds for long rows. */
+/** A text without slashes at its end. A regular expression (`/+$`) takes quadratic time: seconds for long rows. */
 export function trimSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === "/") end -= 1;

@@ -11,7 +11,7 @@ const BOOLS: ReadonlyMap<string, boolean> = new Map([
 /**
  * Reads a boolean.
  *
- * @returns `undefined` when the text is none
+ * @returns `undefined` if the text is not a boolean
  */
 export function parseBool(text: string): boolean | undefined {
   return BOOLS.get(text);

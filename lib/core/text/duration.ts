@@ -14,7 +14,7 @@ const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
   ["h", 3_600_000],
 ]);
 
-/** Go counts nanoseconds in 64 bits; what does not fit there is refused here too. */
+/** Go counts nanoseconds in 64 bits; longer durations are refused here, too. */
 const DURATION_MS_MAX = 2 ** 63 / 1e6;
 
 /**
@@ -23,9 +23,9 @@ const DURATION_MS_MAX = 2 ** 63 / 1e6;
  * Units are `ns`, `us`, `ms`, `s`, `m` and `h`; every number needs one, only `0` stands alone
  * (https://pkg.go.dev/time#ParseDuration).
  *
- * @param text What was written
- * @returns Milliseconds, with a fraction where the text asks for one
- * @throws {RangeError} when the text is no duration; the message quotes it
+ * @param text The text
+ * @returns Milliseconds, with a fraction if the text has one
+ * @throws {RangeError} when the text is not a duration; the message quotes it
  */
 export function parseDuration(text: string): number {
   const [, sign = "", body = ""] = /^([+-]?)(.*)$/s.exec(text) ?? [];
@@ -59,9 +59,9 @@ export function parseDurationWithin(
 }
 
 /**
- * Says which durations a setting takes. Never holds what was written.
+ * Says which durations a setting accepts. Never repeats the value.
  *
- * @param example Of the allowed ones, as it is written in a file
+ * @param example An allowed one, as written in a file
  */
 export function describeDurationRange(minMs: number, maxMs: number, example: string): string {
   const range = `from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;

@@ -1,17 +1,17 @@
 /**
- * What someone probably meant to write.
+ * Finds the word that an operator probably meant.
  * @module
  */
 
-/** What is longer than twice any word was not meant as one, and takes long to compare. */
+/** A text longer than twice any word is not a misspelt word, and takes long to compare. */
 const WRITTEN_LENGTH_MAX = 100;
 
 /**
- * Finds the word that is closest to what was written, if one is close enough to be meant: at most a third of its
- * letters differ, or it starts with what was written.
+ * Finds the word closest to the written text, if it is close enough: at most a third of its letters differ, or it
+ * starts with the text.
  *
- * @param written What stands there
- * @param words What may stand there
+ * @param written The text that was written
+ * @param words The allowed words
  */
 export function findClosest(written: string, words: readonly string[]): string | undefined {
   if (written.length > WRITTEN_LENGTH_MAX) return undefined;
@@ -19,7 +19,7 @@ export function findClosest(written: string, words: readonly string[]): string |
   let least = Math.max(1, Math.floor(written.length / 3)) + 1;
   for (const word of words) {
     const distance = toEditDistance(written, word);
-    // A word of which nothing is left was not meant.
+    // A word without any letter in common was not meant.
     if (distance < least && distance < word.length) [closest, least] = [word, distance];
   }
   if (closest !== undefined || written.length < 4) return closest;

@@ -1,18 +1,18 @@
 /**
- * Texts of others as they can stand in a message, a log line or a terminal: anybody names machines, Nodes and files.
+ * Makes external texts safe for a message, a log line or a terminal: clients choose names of machines, Nodes and files.
  * @module
  */
 
-/** What moves the cursor, sets colours, turns the direction of writing or ends a line unseen; halves of characters. */
+/** Characters that move the cursor, set colours, change the direction of writing or end a line; half characters. */
 const INVISIBLE = /[\x7f-\x9f\p{Cf}\p{Cs}\u2028\u2029]/gu;
 const SHOWN_LENGTH_MAX = 160;
-/** Most texts are such, and what comes after costs several times as much. */
+/** Most texts match, and the full check costs several times as much. */
 const PLAIN_WORD = /^[!-~]*$/;
 
 /**
- * Escapes what JSON leaves as it is although it cannot be seen, as `\u202e`. What was JSON stays the same JSON.
+ * Escapes invisible characters that JSON leaves as they are, as `\u202e`. The meaning of the JSON does not change.
  *
- * @param json A text in which every lower control character is escaped already
+ * @param json A text with every lower control character escaped already
  */
 export function escapeInvisible(json: string): string {
   return json.replaceAll(INVISIBLE, (character) =>
@@ -24,21 +24,21 @@ export function escapeInvisible(json: string): string {
   );
 }
 
-/** A text in double quotes, in one line and nothing in it unseen; of a long one the beginning and its length. */
+/** A text in double quotes, in one line, without invisible characters; for a long one its beginning and length. */
 export function quote(text: string): string {
   if (text.length <= SHOWN_LENGTH_MAX) return escapeInvisible(JSON.stringify(text));
   const shown = escapeInvisible(JSON.stringify(text.slice(0, SHOWN_LENGTH_MAX)));
   return `${shown.slice(0, -1)}…" (${text.length} characters)`;
 }
 
-/** A text of at most so many characters; what is longer ends in an ellipsis. */
+/** A text of at most so many characters; a longer one ends in an ellipsis. */
 export function shorten(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).toWellFormed()}…`;
 }
 
 /**
- * A text in one line that is safe to show in a terminal: white space becomes one blank, and what moves the cursor, sets
- * colours or turns the direction of writing becomes `?`.
+ * A text in one line that is safe to show in a terminal: white space becomes one blank, and characters that move the
+ * cursor, set colours or change the direction of writing become `?`.
  */
 export function toPlainText(text: string): string {
   if (PLAIN_WORD.test(text)) return text;

@@ -1,13 +1,13 @@
 /**
- * Keeps secrets out of messages: those that were sent in confidence, for some servers repeat a request in their answer,
- * and those that people write on the wrong line.
+ * Keeps secrets out of messages: secrets of a request, because some servers repeat the request in their answer, and
+ * secrets that operators write on the wrong line.
  * @module
  */
 
-/** What is as long may be a token, or a key in base64; names, paths and addresses rarely are. */
+/** A text of this length may be a token or a key in base64; names, paths and addresses are rarely so long. */
 export const SECRET_LENGTH_MIN = 32;
 
-/** A shorter word may stand in any text by chance, and hides too little to be a secret. */
+/** A shorter word may be in any text by chance, and is too short to be a secret. */
 const LENGTH_MIN = 4;
 
 /**
@@ -32,7 +32,7 @@ export function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "(secret)"), text);
 }
 
-/** Whether a text is a path at first sight. What is not is never repeated: people write the secret itself there. */
+/** Whether a text looks like a path. Other texts are never repeated: operators may write the secret itself there. */
 export function isPathLike(text: string): boolean {
   return /^(\.{0,2}|~)\//.test(text) || (text.length < SECRET_LENGTH_MIN && /[./]/.test(text));
 }

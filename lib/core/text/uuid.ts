@@ -4,15 +4,15 @@
  */
 
 const NIL = "00000000-0000-0000-0000-000000000000";
-/** The form of nearly all: thousands of them are read at each refresh. */
+/** The most frequent form: each refresh reads thousands of them. */
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Reads a UUID in any of the forms that provider IDs were ever accepted in: canonical, 32 hexadecimal digits,
- * `{braced}`, `urn:uuid:`; any case.
+ * Reads a UUID in any form that was ever accepted in provider IDs: canonical, 32 hexadecimal digits, `{braced}`,
+ * `urn:uuid:`; any case.
  *
- * @returns The canonical form in lower case, the only one that every cloud answers to; `undefined` when the text is
- * no UUID, or the nil UUID
+ * @returns The canonical form in lower case, the only one that every cloud accepts; `undefined` if the text is not a
+ * UUID, or the nil UUID
  */
 export function parseUuid(text: string): string | undefined {
   if (CANONICAL.test(text)) return text === NIL ? undefined : text;
@@ -25,9 +25,9 @@ export function parseUuid(text: string): string | undefined {
 }
 
 /**
- * Turns the bytes of the first three parts of a UUID round, as SMBIOS 2.6 and later (§7.2.1) wants them and older
- * versions do not. UEFI guests of XCP-ng announce 2.8 but carry the older order, so that Linux, and with it the
- * kubelet, shows these parts reversed.
+ * Reverses the bytes of the first three parts of a UUID. SMBIOS 2.6 and later (§7.2.1) uses that order, older versions
+ * do not. UEFI guests of XCP-ng announce 2.8 but use the older order, so Linux and the kubelet show these parts
+ * reversed.
  *
  * @param uuid A canonical UUID; any other text is returned as it is
  */

@@ -142,7 +142,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       ...edit(QUEUE, "assert(!this.#processing.has(key),", "assert(key !== undefined,"),
       ...edit(
         QUEUE,
-        'assert(startedMs !== undefined, `Cannot end work on "${key}": nobody holds it`);',
+        'assert(startedMs !== undefined, `Cannot end work on "${key}": no worker holds it`);',
         "if (!startedMs) return;",
       ),
     ],

@@ -91,9 +91,9 @@ const DATES = { validFrom: "Jan  2 00:00:00 2026 GMT", validTo: "Feb  1 00:00:00
 
 test.each<[now: string, isEarly: boolean, words: string]>([
   ["2026-01-01T00:00:00Z", true, "it is not valid yet: valid from 2026-01-02T00:00:00Z"],
-  ["2026-01-03T00:00:00Z", true, "itself it is good, but an authority above it is not valid yet"],
+  ["2026-01-03T00:00:00Z", true, "it is valid, but an authority above it is not valid yet"],
   ["2026-02-03T00:00:00Z", false, "it has expired: valid until 2026-02-01T00:00:00Z"],
-  ["2026-01-03T00:00:00Z", false, "itself it is good, but an authority above it has expired"],
+  ["2026-01-03T00:00:00Z", false, "it is valid, but an authority above it has expired"],
 ])("describeDates() at %s with isEarly %p", (now, isEarly, words) => {
   expect(describeDates(DATES, isEarly, Date.parse(now))).toBe(
     `${words}, and this machine's clock says ${now}`,

@@ -58,7 +58,7 @@ describe("readKubeconfig()", () => {
       path === "/a" ? Promise.resolve(FULL) : Promise.reject(denied);
     const reading = readKubeconfig(["/denied", "/a"], readFile);
     await expect(reading).rejects.toThrow(
-      "/denied: cannot read the file: this process may not read it",
+      "/denied: cannot read the file: this process has no permission to read it",
     );
   });
 

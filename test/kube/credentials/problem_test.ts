@@ -24,7 +24,7 @@ describe("toConfigError()", () => {
 describe("readNamedFile()", () => {
   test.each([
     ["ENOENT", '/f: a: cannot read the file "/x": there is no such file'],
-    ["EACCES", '/f: a: cannot read the file "/x": this process may not read it'],
+    ["EACCES", '/f: a: cannot read the file "/x": this process has no permission to read it'],
     ["EIO", '/f: a: cannot read the file "/x": reading it failed (EIO)'],
   ])("explains %s", async (code, message) => {
     const reading = readNamedFile(failWith(code), "/x", { source: "/f", path: "a" });

@@ -154,7 +154,7 @@ describe("diagnose() tells apart what is wrong with a certificate", () => {
     const error = new CloudError("protocol", "Cannot reach", { cause });
     const found = await diagnose(error, toSettings(urls.get("known") ?? ""), signal);
     expect(found.code).toBe("tlsExpired");
-    expect(found.message).toContain("itself it is good, but an authority above it has expired");
+    expect(found.message).toContain("it is valid, but an authority above it has expired");
     expect(found.message).not.toContain("valid from");
     expect(found.advice).toContain("caFile");
   });
