@@ -89,6 +89,8 @@ export interface ControllerDefinition<S = unknown> {
   readonly rights: readonly Right[];
   /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs each} */
   needsRight?(right: Right, settings: S): boolean;
+  /** The first Kubernetes that it works with, such as `1.26`. @default {any} */
+  readonly leastKubernetes?: string;
   /** Registers its own metrics; for the reference page alone. Absent: it has none. */
   registerMetrics?(registry: MetricsRegistry): unknown;
   /** Imports what runs. */

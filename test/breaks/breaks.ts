@@ -10,6 +10,7 @@ import { DELETION_BREAKS } from "./groups/deletion.ts";
 import { KUBERNETES_BREAKS } from "./groups/kubernetes.ts";
 import { LEADERSHIP_BREAKS } from "./groups/leadership.ts";
 import { NODE_BREAKS } from "./groups/nodes.ts";
+import { OUT_OF_SERVICE_BREAKS } from "./groups/out_of_service.ts";
 import { SECRET_BREAKS } from "./groups/secrets.ts";
 import { LABEL_BREAKS } from "./groups/labels.ts";
 import { SETTINGS_BREAKS } from "./groups/settings.ts";
@@ -23,6 +24,7 @@ export interface BreakGroup {
 /** All groups, in the order of the documentation. */
 export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "Deletion", breaks: DELETION_BREAKS },
+  { title: "Out of service", breaks: OUT_OF_SERVICE_BREAKS },
   { title: "Labels and addresses of one's own", breaks: LABEL_BREAKS },
   { title: "Settings", breaks: SETTINGS_BREAKS },
   { title: "What is written on Nodes", breaks: NODE_BREAKS },

@@ -5,7 +5,7 @@
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { countRetries, listUntrue } from "./judges/calm.ts";
 import { CLOUD_STEPS } from "./steps/cloud.ts";
-import { MACHINE_STEPS } from "./steps/machine.ts";
+import { MACHINE_STEPS, POWER_STEPS } from "./steps/machine.ts";
 import { loseLong, OUTAGE_STEPS } from "./steps/outage.ts";
 import { NODE_STEPS } from "./steps/node.ts";
 import { decide, restartWithoutPool, tidyUp } from "./world/person.ts";
@@ -138,7 +138,8 @@ async function trouble(world: World): Promise<void> {
   const { random, timeline, invariants } = world;
   const { ms, pauseMs, ...more } = random.weigh(TROUBLES);
   const endMs = timeline.monotonic() + ms;
-  const steps = "steps" in more ? more.steps : drawSteps(random);
+  const drawn = "steps" in more ? more.steps : drawSteps(random);
+  const steps = world.outOfService ? [...drawn, ...POWER_STEPS] : drawn;
   if ("steps" in more) loseLong(world, ms);
   while (timeline.monotonic() < endMs && invariants.violations.length === 0) {
     takeStep(world, steps);

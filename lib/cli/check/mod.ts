@@ -10,7 +10,12 @@ import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
 import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
+import {
+  listForeignlyTainted,
+  OUT_OF_SERVICE_TAINT,
+} from "../../controllers/fleet/out_of_service.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
+import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
 import { escapeInvisible } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
@@ -21,7 +26,7 @@ import { requireProvider } from "../../providers/mod.ts";
 import { checkCloud, countNodes } from "./cloud.ts";
 import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
-import { listMissingKinds } from "./kinds.ts";
+import { listMissingKinds, listTooNew } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { findLease } from "./lease.ts";
 import { listNodePlans } from "./nodes.ts";
@@ -116,7 +121,7 @@ async function inspect(
     ]);
     const nodes =
       hasCloud && definition
-        ? await checkNodes(cluster.client, { definition, provider, ...cloud }, signal)
+        ? await checkNodes(cluster.client, { definition, provider, ...cloud, fitting }, signal)
         : { ...toSkipped(NO_CLOUD), nodes: [] };
     return toReport(VERSION, {
       settings: step,
@@ -169,12 +174,13 @@ async function checkKinds(
   signal: AbortSignal,
 ): Promise<KubernetesStep> {
   const kinds = new Set(chosen.flatMap(({ watches }) => watches));
-  if (client === undefined || kinds.size === 0) return step;
+  const old = listTooNew(step.version, chosen);
+  if (client === undefined || kinds.size + old.length === 0) return step;
   const late = (finding: CheckFinding): CheckFinding[] => [finding];
   const missing = await inTime(signal, late, (deadline) =>
     listMissingKinds(client, [...kinds], deadline),
   );
-  const findings = [...step.findings, ...missing];
+  const findings = [...step.findings, ...old, ...missing];
   return { ...step, status: toStatus(findings), findings };
 }
 
@@ -217,11 +223,13 @@ interface NodeSources {
   readonly definition: Pick<ProviderDefinition, "settings">;
   readonly provider: Provider | undefined;
   readonly inventory?: Inventory;
+  /** The controllers that run. */
+  readonly fitting: readonly ControllerDefinition[];
 }
 
 async function checkNodes(
   client: KubeClient | undefined,
-  { definition, provider, inventory }: NodeSources,
+  { definition, provider, inventory, fitting }: NodeSources,
   signal: AbortSignal,
 ): Promise<NodesStep> {
   if (client === undefined) return { ...toSkipped(NO_KUBERNETES), nodes: [] };
@@ -242,13 +250,23 @@ async function checkNodes(
       const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
       const nodes = await listNodePlans(items, { provider, inventory }, deadline);
       const shifts = listShifts(nodes, definition.settings);
-      const findings = [...listNodeFindings(nodes, items), ...shifts];
+      const taints = fitting.includes(nodeOutOfServiceController) ? listTaintFindings(items) : [];
+      const findings = [...listNodeFindings(nodes, items), ...shifts, ...taints];
       return { status: toStatus([...nodes, ...findings]), findings, nodes };
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       return failed({ level: "failure", code: error.kind, message: error.message });
     }
   });
+}
+
+function listTaintFindings(items: readonly Node[]): CheckFinding[] {
+  const names = listForeignlyTainted(items);
+  if (names.length === 0) return [];
+  const { key } = OUT_OF_SERVICE_TAINT;
+  const message = `${names.slice(0, 3).join(", ")} (${names.length} in all): taint ${key}, not set by Landfall`;
+  const advice = `Landfall leaves it; when the machine runs again: kubectl taint node NAME ${key}-`;
+  return [{ level: "warning", code: "foreignTaint", message, advice }];
 }
 
 function listNodeFindings(nodes: NodesStep["nodes"], items: readonly Node[]): CheckFinding[] {

@@ -64,6 +64,13 @@ export function isOutOfServiceByUs(node: Node): boolean {
   return findRecord(node) !== undefined && (node.spec?.taints?.some(isOurTaint) ?? false);
 }
 
+/** Names of the Nodes that have such a taint without our record: people set it by hand, and so do other programs. */
+export function listForeignlyTainted(nodes: readonly Node[]): string[] {
+  return nodes
+    .filter((node) => findRecord(node) === undefined && listOutOfServiceTaints(node).length > 0)
+    .map(({ metadata }) => metadata.name);
+}
+
 /** Whether somebody keeps a Node from being taken out of service. */
 export function isExcluded({ metadata }: Node): boolean {
   return metadata.labels?.[EXCLUSION_LABEL] !== undefined;

@@ -14,7 +14,7 @@ import {
 import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
 import { createOutOfServiceMetrics } from "./metrics.ts";
 import { RIGHTS } from "./rights.ts";
-import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
+import { COMPONENT, EVENT_WORDS, LEAST_KUBERNETES, NAME } from "./words.ts";
 
 const { key, value, effect } = OUT_OF_SERVICE_TAINT;
 
@@ -51,6 +51,7 @@ export const nodeOutOfServiceController: ControllerDefinition<OutOfServiceSettin
   section: OUT_OF_SERVICE,
   watches: [],
   rights: RIGHTS,
+  leastKubernetes: LEAST_KUBERNETES,
   registerMetrics: createOutOfServiceMetrics,
   load: () => import("./mod.ts"),
 };

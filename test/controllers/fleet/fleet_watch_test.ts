@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
+import { DeletionHolds } from "../../../lib/controllers/deletion_holds.ts";
 import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
@@ -69,6 +70,24 @@ describe("FleetWatch.reconfigure()", () => {
     await world.observe();
     expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "blocked", reason: "disabled" });
   });
+});
+
+test("FleetWatch.judge() lets a Node wait for what another controller has to do before it goes", async () => {
+  await using world = await setUp({ confirmations: 1, holdOffMs: 0 });
+  const holds = new DeletionHolds();
+  let why: string | undefined = "its volumes are attached";
+  holds.add(() => why);
+  const settings = { ...DEFAULT_DELETION, confirmations: 1, holdOffMs: 0 };
+  const fleet = new FleetWatch({ ...world.context, holds }, settings);
+  fleet.noteSeen(find(world, "gone"));
+  fleet.look();
+  expect(fleet.judge(find(world, "gone"))).toMatchObject({
+    kind: "waiting",
+    reason: "held",
+    message: why,
+  });
+  why = undefined;
+  expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "confirm" });
 });
 
 describe("FleetWatch.reconfigure() to another cloud", () => {

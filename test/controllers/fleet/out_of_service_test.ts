@@ -5,6 +5,7 @@ import {
   formatRecord,
   isExcluded,
   isOutOfServiceByUs,
+  listForeignlyTainted,
   listOutOfServiceTaints,
   OUT_OF_SERVICE_RECORD,
   OUT_OF_SERVICE_TAINT,
@@ -57,6 +58,12 @@ test("listOutOfServiceTaints() goes by the key alone", () => {
   const other = { key: OUT_OF_SERVICE_TAINT.key, effect: "NoSchedule" };
   const taints = [other, { key: "example.com/x", effect: "NoExecute" }];
   expect(listOutOfServiceTaints(toNode("n", { taints }))).toEqual([other]);
+});
+
+test("listForeignlyTainted() names the Nodes with the taint and without our record", () => {
+  const foreign = toNode("a", { taints: [OUT_OF_SERVICE_TAINT] });
+  const ours = toRecorded("", [OUT_OF_SERVICE_TAINT]);
+  expect(listForeignlyTainted([foreign, ours, toNode("b")])).toEqual(["a"]);
 });
 
 test("isExcluded() goes by the label, whatever its value", () => {

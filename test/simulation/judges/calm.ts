@@ -33,6 +33,7 @@ function listWrongs(world: World, node: Node): string[] {
   const wrongs: string[] = [];
   if (keys.has("uninitialized")) wrongs.push("is not initialised");
   if (!node.spec?.providerID?.endsWith(`/${vmId}`)) wrongs.push("has a wrong provider ID");
+  if (keys.has("out-of-service") && truth.isRunning(vmId)) wrongs.push("is out of service");
   if (keys.has("shutdown") === truth.isRunning(vmId)) wrongs.push("has a wrong shutdown taint");
   const wanted = truth.toLabels(vmId, world.said.labels);
   for (const key of new Set([...Object.keys(wanted), ...TAG_LABELS])) {

@@ -8,6 +8,7 @@ import type { NodeChange } from "../world/api_server.ts";
 import { DeletionProofs } from "./deletion_proofs.ts";
 import { KnownTruth } from "./known_truth.ts";
 import { listLacks, listTrespasses } from "./node_writes.ts";
+import { PowerJudge } from "./power_judge.ts";
 import type { Process } from "../world/process.ts";
 import type { Incarnation } from "../world/replica.ts";
 import type { World } from "../world/mod.ts";
@@ -22,6 +23,7 @@ const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
 export class Invariants {
   readonly proofs: DeletionProofs;
   readonly known: KnownTruth;
+  readonly power: PowerJudge;
   readonly #world: World;
   /** Writes under way, as `a1 n3 labels`. */
   readonly #writing = new Set<string>();
@@ -32,6 +34,7 @@ export class Invariants {
     this.#world = world;
     this.proofs = new DeletionProofs(world);
     this.known = new KnownTruth(world);
+    this.power = new PowerJudge(world);
   }
 
   /** What was broken, oldest first. */
@@ -79,6 +82,9 @@ export class Invariants {
       );
       if (isReady) this.#tell(`${author} deletes Node ${name}, which is Ready`);
       return;
+    }
+    for (const doubt of this.power.listDoubts(author, before, after)) {
+      this.#tell(`${author} takes Node ${name} out of service: ${doubt}`);
     }
     const providerId = after.spec?.providerID;
     const isTaken = this.#world.server.nodes.some(
@@ -134,8 +140,12 @@ export class Invariants {
   #toController(name: string, { method, path, body = "{}" }: TransportRequest): string {
     if (method === "DELETE") return "lifecycle";
     if (path.endsWith("/status")) return "node";
-    const { spec } = JSON.parse(body) as { spec?: { providerID?: string } };
+    const { spec, metadata } = JSON.parse(body) as {
+      spec?: { providerID?: string };
+      metadata?: { annotations?: object };
+    };
     if (spec === undefined) return "labels";
+    if (metadata?.annotations !== undefined) return "outOfService";
     const taints = this.#world.findNode(name)?.spec?.taints ?? [];
     const isNew = taints.some(({ key }) => key.endsWith("/uninitialized"));
     return spec.providerID !== undefined || isNew ? "node" : "lifecycle";

@@ -8,11 +8,15 @@ import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import { TAG_LABELS } from "../world/own_labels.ts";
 import { findBetaTwin, OUR_LABELS } from "./truth.ts";
 
-/** Annotation of ours. */
-const TAG_LABELS_RECORD = "landfall.dev/labels-from-tags";
+/** Annotations of ours. */
+const OUR_ANNOTATIONS: ReadonlySet<string> = new Set([
+  "landfall.dev/labels-from-tags",
+  "landfall.dev/out-of-service",
+]);
 const OUR_TAINTS: ReadonlySet<string> = new Set([
   "node.cloudprovider.kubernetes.io/uninitialized",
   "node.cloudprovider.kubernetes.io/shutdown",
+  "node.kubernetes.io/out-of-service",
 ]);
 
 /** What a write may say. */
@@ -83,7 +87,7 @@ function toTheirs(node: Node): unknown {
     metadata: {
       ...metadata,
       labels: Object.entries(labels).filter(([key]) => !OUR_LABELS.has(key)),
-      annotations: Object.entries(annotations).filter(([key]) => key !== TAG_LABELS_RECORD),
+      annotations: Object.entries(annotations).filter(([key]) => !OUR_ANNOTATIONS.has(key)),
     },
     spec: { ...spec, taints: taints.filter(({ key }) => !OUR_TAINTS.has(key)) },
     status,

@@ -44,7 +44,7 @@ const start = step("VM started", 4, (world, { name, vmId }) => {
   later(world, world.random.between(0, 20_000), () => {
     if (!world.truth.isRunning(vmId)) return;
     world.giveAddress(vmId);
-    if (world.findNode(name)) world.setReady(name, true);
+    if (world.findNode(name)) world.boot(name);
   });
   return name;
 });
@@ -110,6 +110,28 @@ export const smuggle: Step = step("VM moves unseen", 1, (world, { name, vmId }) 
   if (random.chance(0.5) && world.findNode(name)) world.setReady(name, false);
   return `${name} to ${pool.id}`;
 });
+
+/** Halted, and started again soon: what was true of it when it was asked for may be over. */
+const blink = step("VM halted for a moment", 8, (world, { name, vmId }) => {
+  const { random, cloud, truth } = world;
+  const hostId = String(truth.find(vmId)?.["$container"]);
+  const pool = cloud.pools.find(({ id }) => id === truth.find(vmId)?.["$pool"]);
+  if (!truth.isRunning(vmId) || pool === undefined) return undefined;
+  cloud.state.setPower(vmId, "Halted");
+  if (world.findNode(name)) world.setReady(name, false);
+  const ms = random.between(1_000, 40_000);
+  later(world, ms, () => {
+    if (truth.find(vmId)?.["power_state"] !== "Halted") return;
+    cloud.state.setPower(vmId, "Running", hostId);
+    later(world, random.between(0, 20_000), () => {
+      if (truth.isRunning(vmId) && world.findNode(name)) world.boot(name);
+    });
+  });
+  return `${name} for ${ms} ms`;
+});
+
+/** What happens more often where Nodes are taken out of service. */
+export const POWER_STEPS: readonly Step[] = [blink, { ...halt, weight: 4 }];
 
 /** Everything that may happen to a machine. */
 export const MACHINE_STEPS: readonly Step[] = [

@@ -3,6 +3,7 @@
  * @module
  */
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
@@ -39,6 +40,11 @@ const BLIND_SHARE = 0.25;
 /** Sets that choice apart from all others of a seed. */
 const BLIND_SALT = 0x5e7e5;
 
+/** In how many stories Nodes are taken out of service. */
+const POWER_SHARE = 0.4;
+/** Sets that choice apart from all others of a seed. */
+const POWER_SALT = 0x0ff;
+
 /** How many machines have a tag that may say their type. */
 const TAGGED_SHARE = 0.5;
 const FOREIGN_PREFIX = "aws:///";
@@ -54,6 +60,8 @@ export class World {
   readonly truth: Truth;
   readonly invariants: Invariants;
   readonly replicas: readonly Replica[];
+  /** How careful whoever takes Nodes out of service is; absent: nobody does. */
+  readonly outOfService: OutOfServiceSettings | undefined;
   /** Machines by the name of the Node that they are, or are to be. */
   readonly machines: Map<string, string> = new Map();
   /** What people want the settings files to say, in the end. */
@@ -61,6 +69,7 @@ export class World {
   readonly ownLabels: OwnLabels;
   readonly #giveBack: () => void;
   #machineCount = 0;
+  #bootCount = 0;
   #addressCount = 0;
 
   constructor(seed: number, toSettings: (random: Random) => WorldSettings) {
@@ -88,7 +97,13 @@ export class World {
     this.cloud.onAnswer = (asker, request, response) => {
       this.invariants.known.noteAnswer(asker, request);
       this.invariants.proofs.noteAnswer(asker, request, response);
+      this.invariants.power.noteAnswer(asker, request);
     };
+    const power = new Random(seed ^ POWER_SALT);
+    const outOfService = power.chance(POWER_SHARE)
+      ? { confirmations: power.between(1, 2), graceMs: power.pick([0, 0, 10_000]) }
+      : undefined;
+    this.outOfService = outOfService;
     this.replicas = ["a", "b"].slice(0, this.settings.replicas).map(
       (name) =>
         new Replica({
@@ -99,6 +114,7 @@ export class World {
           file: new SettingsFile(this.said),
           election,
           random: network,
+          ...(outOfService && { outOfService }),
           onSend: (process, request) => this.invariants.checkSent(process, request),
           onPiece: (process, piece) => this.invariants.proofs.notePiece(process.name, piece),
           onFailure: (process) => this.invariants.proofs.noteFailure(process.name),
@@ -221,6 +237,14 @@ export class World {
     const systemUuid = this.random.chance(SWAPPED_SHARE) ? swapUuid(vmId) : vmId;
     const labels = { "kubernetes.io/hostname": name, "example.com/theirs": "kept" };
     this.server.objects.createNode(toRegistration(name, { systemUuid, labels }));
+    this.boot(name);
+  }
+
+  /** The kubelet of a machine that was started reports. */
+  boot(name: string): void {
+    this.#bootCount += 1;
+    const nodeInfo = { bootID: `boot-${this.#bootCount}` };
+    this.server.objects.patchNodeStatus(name, { nodeInfo });
     this.setReady(name, true);
   }
 

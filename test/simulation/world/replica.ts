@@ -5,11 +5,13 @@
 import { Announcer, toOwnObject } from "../../../lib/app/announcer.ts";
 import { runApp } from "../../../lib/app/app.ts";
 import type { AppOptions } from "../../../lib/app/options.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
+import { OUT_OF_SERVICE } from "../../../lib/cloud/deletion/out_of_service_settings.ts";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";
-import { listOnByDefault, loadControllers } from "../../../lib/controllers/load.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -37,7 +39,7 @@ import { createTraceLog } from "../trace_log.ts";
 // What is loaded when it is needed takes longer the first time, and a seed tells the same story each time.
 await Promise.all([import("../../../lib/config/yaml_places.ts"), import("yaml")]);
 
-const LOADED = await loadControllers(listOnByDefault(CONTROLLERS));
+const LOADED = await loadControllers(CONTROLLERS);
 
 /** The times of an election, in milliseconds. */
 export interface ElectionTimes {
@@ -66,6 +68,8 @@ export interface ReplicaOptions {
   readonly server: ApiServer;
   readonly file: SettingsFile;
   readonly election: ElectionTimes;
+  /** Lets the out-of-service controller run, too, at first as careful as this says. */
+  readonly outOfService?: OutOfServiceSettings;
   /** Told of each request to the API server as it is sent, and when the process has its answer or gave up. */
   readonly onSend: (process: Process, request: TransportRequest) => () => void;
   /** Told of each piece of a watch that reaches a process. */
@@ -194,7 +198,7 @@ export class Replica {
   }
 
   #toOptions(incarnation: Incarnation, current: ProviderConfig<XenOrchestraSettings>): AppOptions {
-    const { trace, election: times, onFailure, onSettings } = this.#options;
+    const { trace, election: times, onFailure, onSettings, outOfService } = this.#options;
     const { process, metrics, stop } = incarnation;
     const { name, clock } = process;
     const log = createTraceLog(trace, name, (message) => {
@@ -242,10 +246,15 @@ export class Replica {
       log,
       metrics,
       host: name,
-      controllers: LOADED,
+      controllers: LOADED.filter(
+        ({ definition }) => outOfService !== undefined || definition.isOffByDefault !== true,
+      ),
       concurrentNodeSyncs: 4,
       flags: { "node-status-update-frequency": 120_000 },
-      sections: current.sections,
+      sections: new Map<string, unknown>([
+        ...current.sections,
+        ...(outOfService ? [[OUT_OF_SERVICE.key, outOfService] as const] : []),
+      ]),
       election: { client: electing, ...LEASE, ...times },
     };
   }

@@ -1,0 +1,175 @@
+/**
+ * Breaks of what stands between a Node and the out-of-service taint.
+ * @module
+ */
+import { type Break, edit } from "../break.ts";
+
+const POWER = "lib/providers/xenorchestra/proof/power.ts";
+const POWER_TEST = "test/providers/xenorchestra/proof/power_test.ts";
+const PLAN = "lib/controllers/node_out_of_service/plan.ts";
+const PLAN_TEST = "test/controllers/node_out_of_service/plan_test.ts";
+const WATCH = "lib/controllers/node_out_of_service/watch.ts";
+const SETTER = "lib/controllers/node_out_of_service/setter.ts";
+const MOD_TEST = "test/controllers/node_out_of_service/mod_test.ts";
+
+export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
+  {
+    id: "trust-listed-power",
+    invariant: "a VM is off only if it says so when asked for by itself, right before",
+    edits: edit(POWER, 'if (power_state !== OFF) return { kind: "on" };', ""),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "off-is-not-running",
+    invariant: "what does not run is not off yet, in lists and when asked for",
+    edits: [
+      ...edit(
+        POWER,
+        'const state = details["powerState"] ?? "in an unknown state"; if (state !== OFF)',
+        'const state = details["powerState"] ?? "in an unknown state"; if (state === "Running")',
+      ),
+      ...edit(
+        POWER,
+        'if (power_state !== OFF) return { kind: "on" };',
+        'if (power_state === "Running") return { kind: "on" };',
+      ),
+    ],
+    tests: [POWER_TEST],
+    simulated: true,
+  },
+  {
+    id: "off-while-suspended",
+    invariant: "a VM that is suspended or paused is not off",
+    edits: edit(
+      POWER,
+      'const state = details["powerState"] ?? "in an unknown state"; if (state !== OFF)',
+      'const state = details["powerState"] ?? "in an unknown state"; if (state === "Running")',
+    ),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "off-in-another-pool",
+    invariant: "a VM that is halted in another pool than it ran in may be a copy",
+    edits: edit(POWER, "if (region !== run.poolId) {", "if (region !== run.poolId && !region) {"),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "off-while-pool-lost",
+    invariant: "no VM is proven off while a pool is lost",
+    edits: edit(POWER, "if (!complete && !isOnlyNamed)", "if (!complete && isOnlyNamed)"),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "off-after-migration",
+    invariant: "a VM that was migrated lately is not proven off",
+    edits: edit(
+      POWER,
+      "if (runs.wasMigrated(vmId, clock.monotonic())) {",
+      "if (runs.wasMigrated(vmId, clock.monotonic() + Infinity)) {",
+    ),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "off-on-dead-host",
+    invariant: "a VM is not proven off while the host that it ran on is down",
+    edits: edit(
+      POWER,
+      'if (host.value.power_state !== "Running") {',
+      'if (host.value.power_state !== "Running" && !host.value.power_state) {',
+    ),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "off-during-operation",
+    invariant: "a VM that something is being done to is not proven off",
+    edits: edit(
+      POWER,
+      "const [operation] = Object.values(current_operations ?? {}); if (operation !== undefined)",
+      "const [operation] = Object.values(current_operations ?? {}); if (operation === null)",
+    ),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "taint-ready-node",
+    invariant: "a Node that is Ready is never taken out of service",
+    edits: edit(
+      PLAN,
+      "return isOurs && !isGoing && !isReady(node) && !isExcluded(node);",
+      "return isOurs && !isGoing && !isExcluded(node);",
+    ),
+    tests: [PLAN_TEST],
+  },
+  {
+    id: "ignore-exclusion",
+    invariant: "a Node with the label is left alone",
+    edits: edit(
+      PLAN,
+      "return isOurs && !isGoing && !isReady(node) && !isExcluded(node);",
+      "return isOurs && !isGoing && !isReady(node);",
+    ),
+    tests: [PLAN_TEST, MOD_TEST],
+  },
+  {
+    id: "taint-beyond-fleet-limit",
+    invariant: "no Node is taken out of service while too many machines are off or gone",
+    edits: edit(
+      WATCH,
+      'return isExceeded ? this.#toExcess() : { kind: "confirm", why: "off" };',
+      'return isExceeded === undefined ? this.#toExcess() : { kind: "confirm", why: "off" };',
+    ),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "count-power-of-failed-inventory",
+    invariant: "an inventory that failed starts the count of a machine that is off again",
+    edits: edit(
+      WATCH,
+      "observedAtMs > this.#fromMs && source.lastError === undefined;",
+      "observedAtMs > this.#fromMs;",
+    ),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "taint-on-old-kubernetes",
+    invariant: "no taint is set on a Kubernetes that does not know it",
+    edits: edit(SETTER, 'if (!(await gate.check(signal))) return { kind: "overtaken" };', ""),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "remove-foreign-taint",
+    invariant: "the same taint without our record was set by a user or another program",
+    edits: edit(
+      "lib/controllers/fleet/out_of_service.ts",
+      "return findRecord(node) !== undefined && (node.spec?.taints?.some(isOurTaint) ?? false);",
+      "return node.spec?.taints?.some(isOurTaint) ?? false;",
+    ),
+    tests: ["test/controllers/fleet/out_of_service_test.ts"],
+  },
+  {
+    id: "keep-taint-of-live-machine",
+    invariant: "the taint of a machine that was never off goes at once",
+    edits: edit(
+      PLAN,
+      'if (facts.isReady && isSameBoot) return { kind: "remove", isMistake: true };',
+      "",
+    ),
+    tests: [PLAN_TEST],
+  },
+  {
+    id: "remove-taint-before-detach",
+    invariant: "the taint stays until the volumes of before are detached",
+    edits: edit(PLAN, "return hasReported && isDetached ?", "return hasReported ?"),
+    tests: [PLAN_TEST, MOD_TEST],
+  },
+  {
+    id: "delete-before-detach",
+    invariant:
+      "a Node is not deleted before its volumes are detached, where the out-of-service controller watches them",
+    edits: edit(
+      "lib/controllers/fleet/fleet_watch.ts",
+      'verdict.kind === "confirm" ? holds?.find(node) : undefined;',
+      'verdict.kind === "keep" ? holds?.find(node) : undefined;',
+    ),
+    tests: ["test/controllers/fleet/fleet_watch_test.ts"],
+  },
+];

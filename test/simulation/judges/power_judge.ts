@@ -1,0 +1,68 @@
+/**
+ * Whether a process may take a Node out of service: never while its machine runs.
+ * @module
+ */
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import type { World } from "../world/mod.ts";
+
+/** What was true of a machine when the cloud answered a process about it alone. */
+interface Answer {
+  readonly asker: string;
+  readonly vmId: string;
+  readonly atMs: number;
+  readonly isOff: boolean;
+}
+
+/** Longest time between the answer and the arrival of the write: that of one reconcile. */
+const RECONCILE_MS = 60_000;
+const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
+const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
+const KEY = "node.kubernetes.io/out-of-service";
+
+/** Whether a Node is out of service. */
+export function isOutOfService({ spec }: Node): boolean {
+  return spec?.taints?.some(({ key }) => key === KEY) ?? false;
+}
+
+/** Follows what the cloud says of single machines. */
+export class PowerJudge {
+  readonly #world: World;
+  #answers: Answer[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Takes in an answer of the cloud. */
+  noteAnswer(asker: string, request: Request): void {
+    const vmId = VM_PATH.exec(new URL(request.url).pathname)?.[1];
+    if (vmId === undefined) return;
+    const atMs = this.#world.timeline.monotonic();
+    this.#answers = this.#answers.filter((one) => one.atMs >= atMs - RECONCILE_MS);
+    this.#answers.push({ asker, vmId, atMs, isOff: this.#isOff(vmId) });
+  }
+
+  /** Says what speaks against a change by which a process took a Node out of service; nothing for any other change. */
+  listDoubts(author: string, before: Node, after: Node): string[] {
+    if (isOutOfService(before) || !isOutOfService(after)) return [];
+    const isReady = before.status?.conditions?.some(
+      (one) => one.type === "Ready" && one.status === "True",
+    );
+    const vmId = PROVIDER_ID.exec(before.spec?.providerID ?? "")?.[1] ?? "";
+    const nowMs = this.#world.timeline.monotonic();
+    const last = this.#answers.findLast(
+      (one) => one.asker === author && one.vmId === vmId && nowMs - one.atMs <= RECONCILE_MS,
+    );
+    const doubts = isReady ? ["it is Ready"] : [];
+    if (last === undefined) doubts.push("its machine was not asked for right before");
+    else if (!last.isOff && !this.#world.invariants.proofs.isExcused(author, vmId))
+      doubts.push("its machine was not off");
+    return doubts;
+  }
+
+  /** Whether nothing of a machine runs, wherever it is shown: it is halted, or there is none. */
+  #isOff(vmId: string): boolean {
+    const vm = this.#world.truth.find(vmId);
+    return vm === undefined || vm["power_state"] === "Halted";
+  }
+}
