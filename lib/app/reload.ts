@@ -77,10 +77,13 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
   const { configuration, clock, success } = options;
   const { definition, current, ...where } = configuration;
   success.set(1);
-  let { sections } = current;
+  let { sections, settings } = current;
   const apply = (config: ProviderConfig<unknown>): void => {
     const { provider, source, controllers } = options;
-    const isOtherCloud = provider ? reconfigure(definition, provider, config.settings) : false;
+    // A change of a controller's section is no reason to sign in to the cloud again.
+    const isCloudSame = isDeepStrictEqual(config.settings, settings);
+    const isOtherCloud =
+      provider && !isCloudSame ? reconfigure(definition, provider, config.settings) : false;
     options.noteSections?.(config.sections);
     for (const {
       definition: { section },
@@ -90,8 +93,8 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
       const isSame = isDeepStrictEqual(next, findSettings(section, sections));
       if (isOtherCloud || !isSame) controller.reconfigure?.(next, { isOtherCloud });
     }
-    sections = config.sections;
-    source?.requestRefresh(true);
+    ({ sections, settings } = config);
+    if (!isCloudSame) source?.requestRefresh(true);
   };
   const onOutcome = (outcome: ConfigOutcome): void => tell(options, outcome);
   const parser = definition;

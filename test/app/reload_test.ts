@@ -132,6 +132,14 @@ describe("runReload()", () => {
     ]);
   });
 
+  test("leaves the provider alone when only a controller's section changed", async () => {
+    await start("xenorchestra", XO, { reconfigure: undefined });
+    await bench.change(`${XO}deletion: { enabled: false }\n`);
+    expect(bench.metric()).toBe(1);
+    expect(bench.deletions.map(([{ enabled }]) => enabled)).toEqual([false]);
+    expect(bench.refreshes).toBe(0);
+  });
+
   test("gives a controller its section, and no other change, where there is no cloud", async () => {
     mount.update({ "config.yaml": XO });
     const path = mount.path("config.yaml");
