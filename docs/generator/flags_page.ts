@@ -37,8 +37,8 @@ ${COMMANDS.filter(({ name }) => name !== "run")
   .map(renderCommand)
   .join("")}## Controllers
 
-\`--controllers\` takes \`*\` (all), \`name\` (that one) and \`-name\` (not that one). The first item that names a
-controller decides. A controller that no item names runs if \`*\` is in the list.
+\`--controllers\` takes \`*\` (those on by default), \`name\` (that one) and \`-name\` (not that one). The first
+item that names a controller decides. If no item names it, it runs if \`*\` is in the list and it is on by default.
 
 ${toTable(["name", "alias", "in this version"], listControllerNames(registry).map(toControllerRow))}
 ## Flags without effect

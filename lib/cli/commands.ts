@@ -55,8 +55,8 @@ const RUNNING: readonly CommandSpec[] = [
     examples: [
       ["Run with a settings file", `landfall run ${FILES}`],
       [
-        "Run everything but the deletion of Nodes",
-        "landfall --controllers=*,-cloud-node-lifecycle",
+        "Run without the controller that deletes Nodes",
+        `landfall run ${FILES} --controllers='*,-cloud-node-lifecycle'`,
       ],
     ],
     runFlags: "all",

@@ -29,6 +29,7 @@ test("examples use flags that their command has", () => {
       const argv = line
         .split(" ")
         .slice(1)
+        .map((word) => word.replaceAll("'", ""))
         .filter((word) => word.startsWith("--"));
       if (runFlags !== undefined) parseFlags(argv, undefined, { flags });
       else
@@ -37,6 +38,12 @@ test("examples use flags that their command has", () => {
           name,
         ).toBe(true);
     }
+  }
+});
+
+test("examples quote what a shell would take as a pattern", () => {
+  for (const [, line] of COMMANDS.flatMap(({ examples }) => examples)) {
+    expect(line.replaceAll(/'[^']*'/g, "")).not.toMatch(/[*?[\]]/);
   }
 });
 

@@ -52,7 +52,7 @@ const FIRST_FLAGS: readonly FlagSpec[] = [
     name: "controllers",
     type: "list",
     default: "*",
-    help: 'Controllers to run: "*" all, "foo" this one, "-foo" not this one; the first match wins',
+    help: 'Controllers to run: "*" those on by default, "foo" this one, "-foo" not this one; the first match wins',
     effect: "applies",
     group: "Controllers",
   },

@@ -144,7 +144,9 @@ function listMissing(
   const has = (key: string): boolean => merged.has(key);
   const issues = listCredentialIssues(has);
   if (!has("url") && !known.some(({ path }) => path === "url")) {
-    issues.push({ path: "url", message: "required: the address of Xen Orchestra (or XOA_URL)" });
+    const message =
+      "required: the address of Xen Orchestra, in the file of --cloud-config or in XOA_URL";
+    issues.push({ path: "url", message });
   }
   if (merged.get("insecure") === true && has("certificateFingerprint")) {
     const message = "not allowed together with certificateFingerprint: choose one";

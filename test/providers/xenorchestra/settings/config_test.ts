@@ -131,6 +131,7 @@ describe("parseXenOrchestraConfig()", () => {
   });
 
   test.each([
+    [{ token: "s3cret" }, "url", "in the file of --cloud-config or in XOA_URL"],
     [{ url: FILE.url, username: "u" }, "password", "required with username"],
     [{ url: FILE.url, password: "s3cret" }, "username", "required with password"],
     [{ ...FILE, url: "https://u:s3cret@xoa" }, "url", "holds a user or password"],
