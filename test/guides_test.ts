@@ -30,7 +30,7 @@ const FOREIGN_FLAGS = {
   kubectl:
     "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs " +
     "field-manager field-selector force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
-    "namespace non-resource-url replicas server server-side serviceaccount show-managed-fields user verb",
+    "namespace non-resource-url replicas resource server server-side serviceaccount show-managed-fields user verb",
   cosign:
     "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
   gpg: "armor detach-sign verify",
@@ -55,6 +55,7 @@ const OTHER_WORDS = new Set([
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
 const OTHER_KEYS = new Set([
   "apiVersion",
+  "enabledControllers",
   "externalCloudProvider",
   "holderIdentity",
   "hostPath",

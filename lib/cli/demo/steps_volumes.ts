@@ -1,5 +1,5 @@
 /**
- * Third part of the demo's story: a machine dies with a volume attached, and comes back.
+ * Third part of the demo: a VM dies while a volume is attached, and starts again.
  * @module
  */
 import { findRecord, isOutOfServiceByUs } from "../../controllers/fleet/out_of_service.ts";
@@ -8,20 +8,20 @@ import type { DemoHostName } from "../../simulator/xenorchestra/mod.ts";
 import { findMachine, type Stage, type Step, waitForNodes, waitUntil } from "./stage.ts";
 
 const NODE = "worker-1";
-/** Where it runs by now. */
+/** The host on which it runs after the live migration. */
 const HOST: DemoHostName = "xcp-par-3";
 const VOLUME = "csi-volume-of-the-database";
 
 /** The steps, in order. */
 export const VOLUME_STEPS: readonly Step[] = [
   {
-    title: `${NODE} dies with a volume attached: once it is proven off, the volume is free`,
+    title: `${NODE} dies while a volume is attached: Landfall proves that it is off, and the volume is free`,
     play: loseMachine,
   },
   {
-    title: `${NODE} is started again: its kubelet reports a new boot, and the taint is gone`,
+    title: `${NODE} starts again: its kubelet reports a new boot, and Landfall removes the taint`,
     play: async (stage, signal) => {
-      stage.tell(`  >  Xen Orchestra starts ${NODE} where it was`);
+      stage.tell(`  >  Xen Orchestra starts ${NODE} on the same host`);
       stage.cloud.state.setPower(findVmId(stage), "Running", stage.world.hostIds[HOST]);
       stage.kubelets.reboot(NODE);
       return await waitForNodes(
@@ -40,7 +40,7 @@ async function loseMachine(stage: Stage, signal: AbortSignal): Promise<boolean> 
     metadata: { name: VOLUME },
     spec: { attacher: "csi.example.org", nodeName: NODE, source: {} },
   });
-  stage.tell(`  >  the volume of a database is attached to ${NODE}, which dies`);
+  stage.tell(`  >  ${NODE} dies; the volume of a database is attached to it`);
   cloud.state.setPower(findVmId(stage), "Halted");
   kubelets.silence(NODE);
   const isSilent = await waitForNodes(stage, [NODE], signal, (node) => !isReady(node));
@@ -52,7 +52,7 @@ async function loseMachine(stage: Stage, signal: AbortSignal): Promise<boolean> 
   kubernetes.objects.delete("volumeattachments", { name: VOLUME });
   const seconds = ((clock.monotonic() - startMs) / 1_000).toFixed(1);
   stage.tell(
-    `  >  that took ${seconds} s since ${NODE} was NotReady; without the taint: six minutes`,
+    `  >  that was ${seconds} s after ${NODE} became NotReady; without the taint, Kubernetes waits 6 minutes`,
   );
   return await waitUntil(
     stage,
