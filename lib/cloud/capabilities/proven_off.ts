@@ -10,7 +10,7 @@ export interface PowerQuestion {
   /** The newest inventory. */
   readonly inventory: Inventory;
   readonly node: NodeIdentity;
-  /** The labels of the Node. They may add a doubt, but never remove one. */
+  /** The labels of the Node. They say where its instance ran, if this process never saw it run. */
   readonly labels: Readonly<Record<string, string>>;
 }
 

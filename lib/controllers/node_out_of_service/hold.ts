@@ -21,8 +21,11 @@ export interface VolumeHoldOptions {
 /** Says whether the deletion of a Node must wait. */
 export class VolumeHold {
   readonly #options: VolumeHoldOptions;
-  /** Since when Nodes wait, by UID, in monotonic milliseconds. */
-  readonly #since = new Map<string, number>();
+  /** Since when Nodes wait, by name, in monotonic milliseconds. A new Node with the same name has another UID. */
+  readonly #waits = new Map<
+    string,
+    { readonly uid: string | undefined; readonly sinceMs: number }
+  >();
 
   constructor(options: VolumeHoldOptions) {
     this.#options = options;
@@ -31,25 +34,28 @@ export class VolumeHold {
   /** Why the deletion of a Node must wait; nothing when it need not. */
   find(node: Node): string | undefined {
     const { attachments, clock, isActive } = this.#options;
-    const { name, uid = "" } = node.metadata;
+    const { name, uid } = node.metadata;
     if (!isActive() || isExcluded(node)) return undefined;
     const count = attachments.list(name)?.size ?? 0;
     if (count === 0) {
-      this.#since.delete(uid);
+      this.#waits.delete(name);
       return undefined;
     }
-    const sinceMs = this.#since.get(uid) ?? clock.monotonic();
-    this.#since.set(uid, sinceMs);
+    const known = this.#waits.get(name);
+    const sinceMs = known?.uid === uid && known ? known.sinceMs : clock.monotonic();
+    this.#waits.set(name, { uid, sinceMs });
     // The record was written by another clock. One that goes ahead ends the wait too early, which does no harm: the
     // machine is gone. One that lags behind cannot prolong it.
     const recordedMs = clock.now() - (findRecord(node)?.timeMs ?? Infinity);
-    if (Math.max(recordedMs, clock.monotonic() - sinceMs) >= DETACH_WAIT_MS) return undefined;
+    if (clock.monotonic() - sinceMs >= DETACH_WAIT_MS) return undefined;
+    // Not so for a time that a user changed into nonsense.
+    if (recordedMs >= DETACH_WAIT_MS) return undefined;
     const most = formatDuration(DETACH_WAIT_MS);
     return `${count} of its volumes are still attached; Landfall waits up to ${most} for Kubernetes to detach them`;
   }
 
-  /** Drops what is remembered of Nodes that are gone. */
-  forget(uid: string): void {
-    this.#since.delete(uid);
+  /** Drops what is remembered of a Node that is gone. */
+  forget(name: string): void {
+    this.#waits.delete(name);
   }
 }

@@ -134,6 +134,7 @@ export class NodeOutOfServiceController {
       forget: (name) => {
         this.#isStale = true;
         reconciler.forget(name);
+        hold.forget(name);
       },
       sources: [
         {

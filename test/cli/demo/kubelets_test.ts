@@ -81,6 +81,30 @@ describe("Kubelets", () => {
     await running;
   });
 
+  test("report another boot after a reboot, and none after a silence", async () => {
+    kubelets.register(MACHINE);
+    const running = kubelets.run(stop.signal);
+    const boot = (): unknown => {
+      const status: { nodeInfo?: Record<string, unknown> } = { ...toObject("status") };
+      return status.nodeInfo?.["bootID"];
+    };
+    const first = boot();
+    expect(first).toBeString();
+    kubelets.silence("n");
+    await clock.advance(10_000);
+    kubelets.resume("n");
+    await clock.advance(1_000);
+    expect(boot()).toBe(first);
+    kubelets.silence("n");
+    await clock.advance(10_000);
+    kubelets.reboot("n");
+    await clock.advance(1_000);
+    expect(boot()).not.toBe(first);
+    expect(ready()).toMatchObject({ status: "True" });
+    stop.abort();
+    await running;
+  });
+
   test("stay away once their Node is deleted, and their Lease goes with it", async () => {
     kubelets.register(MACHINE);
     const running = kubelets.run(stop.signal);
