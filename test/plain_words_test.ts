@@ -49,10 +49,12 @@ const PLAIN: readonly string[] = [
   "bench",
   "deploy",
   "docs",
+  "lib/app",
   "lib/cli",
   "lib/cloud",
   "lib/cloud_http",
   "lib/config",
+  "lib/controllers",
   "lib/core",
   "lib/engine",
   "lib/host",
@@ -65,7 +67,7 @@ const PLAIN: readonly string[] = [
 ];
 
 /** What still has to be rewritten. It must become empty. */
-const STILL_TO_DO: readonly string[] = ["lib/app", "lib/controllers"];
+const STILL_TO_DO: readonly string[] = ["lib/controllers/node_out_of_service"];
 
 const TEXT = /\.(css|json|md|service|sh|tpl|tsx?|txt|ya?ml)$/;
 const WORDS = [...AVOIDED.keys()].join("|").replaceAll(" ", "\\s+");
@@ -87,7 +89,8 @@ async function listTexts(place: string): Promise<string[]> {
   const entries = await readdir(join(ROOT, place), { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && TEXT.test(entry.name))
-    .map((entry) => join(entry.parentPath.slice(ROOT.length + 1), entry.name));
+    .map((entry) => join(entry.parentPath.slice(ROOT.length + 1), entry.name))
+    .filter((file) => !STILL_TO_DO.some((folder) => file.startsWith(`${folder}/`)));
 }
 
 async function findProblems(places: readonly string[]): Promise<string[]> {
@@ -108,7 +111,7 @@ test("texts use plain words", async () => {
 
 test("every folder of lib is on one of the lists", async () => {
   const entries = await readdir(join(ROOT, "lib"));
-  const listed = new Set([...PLAIN, ...STILL_TO_DO]);
+  const listed = new Set(PLAIN);
   expect(entries.filter((name) => !listed.has(`lib/${name}`))).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Speaks of the process itself, in Events on its Pod, so that whoever looks at the Pod sees what is wrong.
+ * Speaks of the process itself, in Events on its Pod, so that a person who looks at the Pod sees what is wrong.
  * @module
  */
 import { type EventWord, toEvent } from "../kube/events/words.ts";
@@ -7,7 +7,7 @@ import { shorten } from "../core/text/printable.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 
-/** What is said before anybody can hear it is kept, up to so many. */
+/** How many Events are kept before they can be sent. */
 const KEPT_MAX = 20;
 /** Longest message, in characters: that of the newer Events API. */
 const MESSAGE_LENGTH_MAX = 1_024;

@@ -33,7 +33,7 @@ export interface SecureSettings {
   /** Files with certificate and key in PEM; absent: a certificate is made at the start. */
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** Paths that anybody may read; a `*` at the end stands for anything. */
+  /** Paths that need no token; a `*` at the end stands for any text. */
   readonly alwaysAllowPaths: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export interface AppOptions {
   readonly client: KubeClient;
   /** What `provider` asks before it changes the cloud; the controllers ask it, too. @default {one of their own} */
   readonly fence?: Fence;
-  /** What the clients tell when a kept connection was silent. @default {they tell nobody} */
+  /** What the clients tell when a kept connection was silent. @default {they report it to no part} */
   readonly recovery?: Recovery;
   readonly clock: Clock;
   readonly log: Logger;

@@ -38,7 +38,7 @@ export interface Parts {
   /** All that controllers asked for, and Nodes with a cloud. */
   readonly caches: Caches;
   readonly events: EventSender;
-  /** Absent: nobody is elected, the controllers run at once. */
+  /** Absent: there is no election, and the controllers run at once. */
   readonly elector?: LeaderElector;
   readonly controllers: readonly ChosenController[];
   /** The settings of sections are others from now on. Called before controllers are told. */

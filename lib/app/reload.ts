@@ -41,7 +41,7 @@ export interface Configuration {
   readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
 }
 
-/** A controller that is told of changes. */
+/** A controller that gets changes. */
 export interface ReloadedController {
   readonly definition: Pick<ControllerDefinition, "section">;
   readonly controller: Pick<RunningController, "reconfigure">;
@@ -55,7 +55,7 @@ export interface ReloadOptions {
   /** The inventory of the cloud. */
   readonly source?: Pick<InventorySource, "requestRefresh"> | undefined;
   readonly controllers: readonly ReloadedController[];
-  /** Told of all sections, before the controllers are. */
+  /** Gets all sections before the controllers do. */
   readonly noteSections?: (sections: SectionValues) => void;
   readonly announcer?: Pick<Announcer, "announce"> | undefined;
   readonly clock: Clock;
@@ -68,7 +68,7 @@ export interface ReloadOptions {
 export function createReloadMetric(metrics: MetricsRegistry): Gauge {
   return metrics.gauge({
     name: "landfall_config_last_reload_successful",
-    help: "1 while the configuration file says what is in use, 0 while it is refused; absent without a file.",
+    help: "1 while the settings of the file are in use, 0 while Landfall refuses them; absent without a file.",
   });
 }
 
@@ -107,7 +107,9 @@ function reconfigure(
   settings: unknown,
 ): boolean {
   if (definition.reconfigure) return definition.reconfigure(provider, settings) === "otherCloud";
-  throw new ConfigError([{ message: `the provider ${definition.name} needs a restart for that` }]);
+  throw new ConfigError([
+    { message: `the provider ${definition.name} needs a restart for this change` },
+  ]);
 }
 
 function tell({ configuration, ...options }: ReloadOptions, outcome: ConfigOutcome): void {
@@ -115,19 +117,19 @@ function tell({ configuration, ...options }: ReloadOptions, outcome: ConfigOutco
   const { path } = configuration;
   success.set(outcome.kind === "refused" ? 0 : 1);
   if (outcome.kind === "withdrawn") {
-    log.info("The configuration file is good again and says what is in use", { path });
+    log.info("The configuration file is valid again; its settings are in use", { path });
     return;
   }
   if (outcome.kind === "applied") {
     for (const warning of outcome.warnings) {
       log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
     }
-    log.info("The configuration file changed and is in use", { path });
+    log.info("The configuration file changed; its settings are in use", { path });
     announcer?.announce(PROCESS_EVENTS.configApplied, `The changed ${path} is in use`);
     return;
   }
   const problems = outcome.issues.map(formatConfigIssue);
-  const message = "Cannot use the changed configuration file, still using the old settings";
+  const message = "Cannot use the changed configuration file; keeping the old settings";
   log.warn(message, { path, problems });
   announcer?.announce(PROCESS_EVENTS.configRefused, `${message}: ${problems.join("; ")}`);
 }

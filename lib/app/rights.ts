@@ -27,13 +27,13 @@ export interface Needs {
   readonly sections?: SectionValues;
   /** Absent: there is no leader election. */
   readonly lease?: LeaseName;
-  /** Whether anybody may ask over the network, so that it must be known who does. */
+  /** Whether clients can ask over the network, so that Landfall must check who they are. */
   readonly hasSecurePort: boolean;
 }
 
 /** A right, and for whom. */
 export interface NeededRight extends Right {
-  /** The controllers that need it; absent: the process does, whichever run. */
+  /** The controllers that need it; absent: the process needs it with any controllers. */
   readonly controllers?: readonly string[];
 }
 

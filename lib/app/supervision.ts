@@ -13,7 +13,7 @@ import type { Parts } from "./parts.ts";
 
 /** What the process does now; read from memory. */
 export interface ProcessState {
-  /** Absent: nobody is elected, this process is the only one. */
+  /** Absent: there is no election; this process is the only one. */
   readonly role?: "leading" | "standby";
   /** Nodes in the store; absent without a cloud. */
   readonly nodes?: number;
@@ -37,9 +37,9 @@ export interface SupervisionOptions {
 
 /** How often it is asked during the start whether that is over. */
 const START_POLL_MS = 200;
-/** How often the status is told anew while it is of the same kind. */
+/** How often the status is sent again while its kind stays the same. */
 const STATUS_INTERVAL_MS = 30_000;
-/** How much longer a start may take, asked for anew in time: a cloud that does not answer is no reason to restart. */
+/** How much longer a start may take; requested again in time, because a silent cloud is no reason to restart. */
 const START_EXTENSION_MS = 90_000;
 
 /** A process that is supervised. */
@@ -159,7 +159,7 @@ class Supervision {
     const { role, isCloudFailing } = readState();
     if (!this.#isReady) {
       const awaited = checks.filter((check) => check.probes.includes("readyz") && !holds(check));
-      return `starting, waits for ${awaited.map(({ name }) => name).join(", ")}`;
+      return `starting, waiting for ${awaited.map(({ name }) => name).join(", ")}`;
     }
     return `${role ?? "running"}${isCloudFailing ? ", but the cloud does not answer" : ""}`;
   }

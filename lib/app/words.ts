@@ -14,8 +14,7 @@ export const PROCESS_EVENTS: Readonly<
   checkFailed: {
     reason: "FailedToCheckClient",
     type: "Warning",
-    meaning:
-      "The cloud did not answer when it was asked first after the start; the message says why.",
+    meaning: "The cloud did not answer the first request after the start. The message says why.",
   },
   configApplied: {
     reason: "ConfigApplied",
@@ -26,14 +25,13 @@ export const PROCESS_EVENTS: Readonly<
     reason: "ConfigRefused",
     type: "Warning",
     meaning:
-      "The file of `--cloud-config` changed and cannot be used: the message has every problem with its line. The old " +
-      "settings stay in use, but a restart would fail. Told again each hour.",
+      "The file of `--cloud-config` changed, and Landfall refuses it. The message has every problem with its line. " +
+      "Landfall keeps the old settings, but a restart would fail. Repeated every hour.",
   },
   credentialExpires: {
     reason: "CloudCredentialExpires",
     type: "Warning",
     meaning:
-      "What Landfall signs in to the cloud with ends within 14 days; the message says when and what to do. Told once " +
-      "a day.",
+      "The credentials for the cloud expire within 14 days. The message says when and what to do. Repeated every day.",
   },
 };

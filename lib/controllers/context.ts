@@ -32,7 +32,7 @@ export interface NodeContext extends LoopContext {
   readonly written: WrittenVersions;
   /** How many Nodes each controller works on at once. */
   readonly workers: number;
-  /** Why Nodes may not be deleted yet. @default {nobody asks for that} */
+  /** Why Nodes may not be deleted yet. @default {no reasons are collected} */
   readonly holds?: DeletionHolds;
 }
 
@@ -57,7 +57,7 @@ export interface ControllerContext<S = unknown> extends LoopContext {
   readonly settings: S;
   /** The settings of any section as they are now, for a controller that shares a limit with another. */
   findSettings<T>(section: SettingsSection<T>): T;
-  /** Views of objects. Ask for them when the controller is created: whoever is not asked for is not watched. */
+  /** Views of objects. A controller asks for them when it is created; Landfall watches only these kinds. */
   readonly caches: Pick<Caches, "reader" | "optionalReader">;
   /** For metrics of its own. */
   readonly metrics: MetricsRegistry;

@@ -20,7 +20,7 @@ export interface ControllerFlag {
 /** Values of such flags by name, durations in milliseconds; a flag that is absent has its default. */
 export type FlagValues = Readonly<Record<string, number>>;
 
-/** How often every Node is looked at, whatever happens. */
+/** How often Landfall checks every Node even without a change. */
 export const FULL_PASS_FLAG: ControllerFlag = {
   name: "node-status-update-frequency",
   type: "duration",

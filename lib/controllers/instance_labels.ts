@@ -27,12 +27,12 @@ export function toInstanceLabels(instance: Instance): InstanceLabels {
     if (!value) continue;
     const keys = TOPOLOGY_LABELS[kind];
     if (isLabelValue(value)) for (const key of keys) topology[key] = value;
-    else refused.push(`${keys[0]}="${value}" is no legal label`);
+    else refused.push(`${keys[0]}="${value}" is not a valid label`);
   }
   for (const [key, value] of Object.entries(instance.labels)) {
-    if (isReserved(key)) refused.push(`${key} is in a namespace of Kubernetes`);
+    if (isReserved(key)) refused.push(`${key} is reserved for Kubernetes`);
     else if (!isLabelKey(key) || !isLabelValue(value))
-      refused.push(`${key}="${value}" is no legal label`);
+      refused.push(`${key}="${value}" is not a valid label`);
     else additional[key] = value;
   }
   return { topology, additional, refused };

@@ -27,12 +27,12 @@ export function loadControllers(
   );
 }
 
-/** The sections that controllers bring to the settings file, whichever of them run. */
+/** The sections that controllers bring to the settings file, also those of controllers that do not run. */
 export function listSections(registry: readonly ControllerDefinition[]): SettingsSection[] {
   return [...new Set(registry.flatMap(({ section }) => section ?? []))];
 }
 
-/** Whether one of these controllers reads the settings file, whatever the cloud. */
+/** Whether one of these controllers reads the settings file, with any cloud. */
 export function needsSections(chosen: readonly ControllerDefinition[]): boolean {
   return chosen.some(({ section }) => section !== undefined);
 }

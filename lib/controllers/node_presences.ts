@@ -46,7 +46,7 @@ export class NodePresences {
 
   /**
    * Names of the Nodes whose instances are among `changed`, and of those that name one and report another: which of the
-   * two may have changed is not known. Every controller asks for them when a listener of the inventory is told of
+   * two may have changed is not known. Every controller asks for them when a listener of the inventory gets
    * `changed`, and one pass over the Nodes answers all. Of everything: the names of all Nodes.
    */
   listTouched(changed: ChangeHint, nodes: Iterable<Node>): readonly string[] {

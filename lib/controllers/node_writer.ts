@@ -1,5 +1,5 @@
 /**
- * Writes Nodes, each only as it was planned on: what somebody else wrote in between is never overwritten.
+ * Writes Nodes, each only in the state of the plan: it never overwrites what another program wrote in between.
  * @module
  */
 import type { InstanceAddress } from "../cloud/provider.ts";

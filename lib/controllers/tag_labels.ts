@@ -2,7 +2,7 @@
  * Decides which labels from tags a Node gets and loses: pure and total, and nothing more once it was applied.
  *
  * An annotation records the labels that Landfall set, with their values. A label is ours as long as it has the value of
- * the record; any other belongs to somebody else and is never changed. Both are written at once, so a new leader knows
+ * the record; Landfall never changes any other. Both are written at once, so a new leader knows
  * as much as the old one.
  * @module
  */
@@ -21,9 +21,9 @@ export interface TagLabelPlan {
   readonly removed: readonly string[];
   /** What the annotation becomes; `null`: it goes. */
   readonly record?: string | null;
-  /** Whether no tag changed, so that somebody else must have changed the Node. */
+  /** Whether no tag changed, so that this only restores what another program or a person changed. */
   readonly isRepair: boolean;
-  /** One sentence without full stop for each label that somebody else set to another value. */
+  /** One sentence without full stop for each label that has another value and is not ours. */
   readonly conflicts: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export const NO_TAG_CHANGES: TagLabelPlan = {
  * Plans the labels that the tags of an instance ask for.
  *
  * A missing label is set. One of ours follows its tag, and goes with it. Where tags contradict each other, or the cloud
- * does not tell them now, everything stays.
+ * does not report them now, everything stays.
  */
 export function planTagLabels(
   { metadata }: Node,

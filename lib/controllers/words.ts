@@ -10,7 +10,7 @@ export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitializ
 /** Annotation of the kubelet with the IPs given by `--node-ip`: one, or two of different families, by comma. */
 export const PROVIDED_NODE_IP = "alpha.kubernetes.io/provided-node-ip";
 
-/** Topology labels, each with the beta twin that must be written with it: whoever reads one may read either. */
+/** Topology labels, each with the beta twin that must be written with it: a reader may use either. */
 export const TOPOLOGY_LABELS = {
   instanceType: ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"],
   zone: ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"],

@@ -198,7 +198,7 @@ describe("runReload()", () => {
     await bench.change("url: canary\ntoken: can ary\nrefreshInterval: 1ms\n");
     const path = mount.path("config.yaml");
     const [said = ""] = bench.said;
-    expect(said).toStartWith("ConfigRefused: Cannot use the changed configuration file, still");
+    expect(said).toStartWith("ConfigRefused: Cannot use the changed configuration file; keeping");
     for (const problem of [":1:1: url: ", ":2:1: token: ", ":3:1: refreshInterval: "]) {
       expect(said).toContain(path + problem);
       expect(bench.lines.join("")).toContain(path + problem);
@@ -218,7 +218,7 @@ describe("runReload()", () => {
     expect(bench.deletions).toEqual([]);
     expect(bench.metric()).toBe(0);
     expect(bench.said.join("\n")).toMatch(
-      /ConfigRefused: .* still using the old settings: .*:3:13: deletion\.enable: unknown key; did you mean enabled\?$/,
+      /ConfigRefused: .* keeping the old settings: .*:3:13: deletion\.enable: unknown key; did you mean enabled\?$/,
     );
   });
 
@@ -241,7 +241,7 @@ describe("runReload()", () => {
   test("says of a provider that takes no changes that it needs a restart", async () => {
     await start("xenorchestra", XO, { reconfigure: undefined });
     await bench.change(`${XO}refreshInterval: 7s\n`);
-    expect(bench.said[0]).toContain("the provider xenorchestra needs a restart for that");
+    expect(bench.said[0]).toContain("the provider xenorchestra needs a restart for this change");
     expect(bench.metric()).toBe(0);
   });
 });

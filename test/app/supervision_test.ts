@@ -62,7 +62,7 @@ function startStage(watchdogMs?: number): Stage {
 test("runSupervision() asks for more time while the start lasts, and is ready once readyz holds", async () => {
   const stage = startStage(60_000);
   await stage.clock.advance(60_000);
-  const first = "starting, waits for nodes-synced; Nodes: 0; no inventory yet";
+  const first = "starting, waiting for nodes-synced; Nodes: 0; no inventory yet";
   expect(stage.told).toHaveLength(3);
   for (const one of stage.told) {
     expect(one).toEqual({ EXTEND_TIMEOUT_USEC: "90000000", STATUS: first });
@@ -132,7 +132,9 @@ test("supervise() is ready with Nodes and an inventory, and tells the end", asyn
   const notify = async (notification: Notification): Promise<void> => void told.push(notification);
   await using rig = await startRig({ provider, notifier: { notify } });
   const tells = (text: string): boolean => told.some(({ STATUS }) => STATUS?.startsWith(text));
-  await until("it waits for the cloud alone", () => tells("starting, waits for inventory-taken; "));
+  await until("it waits for the cloud alone", () =>
+    tells("starting, waiting for inventory-taken; "),
+  );
   expect(told.some(({ READY }) => READY === "1")).toBe(false);
   gate.resolve();
   await until("it is ready", () => tells("running; "));

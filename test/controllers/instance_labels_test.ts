@@ -30,9 +30,9 @@ test("toInstanceLabels() keeps what is legal and names what is not", () => {
   expect(topology).toEqual({});
   expect(additional).toEqual({ "a.b/c": "v" });
   expect(refused).toEqual([
-    'topology.kubernetes.io/zone="not legal" is no legal label',
-    'a.b/d="not legal" is no legal label',
-    "k8s.io/x is in a namespace of Kubernetes",
+    'topology.kubernetes.io/zone="not legal" is not a valid label',
+    'a.b/d="not legal" is not a valid label',
+    "k8s.io/x is reserved for Kubernetes",
   ]);
 });
 

@@ -49,7 +49,7 @@ export async function loadServingCertificate(
   }
   const names = listNames(options);
   const keyPair = await makeKeyPair(names, clock);
-  log.info("Made a certificate for the HTTPS port, signed by itself", { names: names.join(" ") });
+  log.info("Made a self-signed certificate for the HTTPS port", { names: names.join(" ") });
   return {
     keyPair,
     async watch(use, signal) {
@@ -65,7 +65,7 @@ export async function loadServingCertificate(
 
 function listNames({ secure: { address }, host }: ServingCertificateOptions): string[] {
   const names = new Set(["localhost", "127.0.0.1", "::1"]);
-  // Whatever a system calls itself, a certificate takes names of these letters alone.
+  // A system can have any name, but a certificate accepts only these characters.
   if (/^[\w.-]+$/.test(host)) names.add(host);
   if (address.kind === "tcp" && !UNSPECIFIED.has(address.host)) names.add(address.host);
   return [...names];

@@ -60,7 +60,7 @@ export class FleetWatch {
   }
 
   /**
-   * Judges by other settings from now on. Every count starts anew: nobody chose what a count by both would mean.
+   * Judges by other settings from now on. Every count starts again: a count under two settings would mean nothing.
    *
    * @param options.isOtherCloud Whether inventories are another cloud's from now on: no machine was ever seen there
    */
@@ -179,7 +179,7 @@ export class FleetWatch {
     return true;
   }
 
-  /** Starts a Node's count anew: the cloud, asked directly, did not agree, or the kubelet was heard between looks. */
+  /** Starts a Node's count again: the cloud, asked directly, did not agree, or the kubelet was heard between looks. */
   startAnew({ metadata: { uid } }: Node): void {
     if (uid !== undefined) this.#state = breakStreak(this.#state, uid);
   }

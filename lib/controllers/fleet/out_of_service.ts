@@ -21,7 +21,7 @@ export const OUT_OF_SERVICE_TAINT = {
 /** Annotation that holds the record. */
 export const OUT_OF_SERVICE_RECORD = "landfall.dev/out-of-service";
 
-/** Label that keeps a Node from being taken out of service, whatever its value. */
+/** Label that keeps a Node from being taken out of service; its value does not matter. */
 export const EXCLUSION_LABEL = "landfall.dev/exclude-from-out-of-service";
 
 /** For so long Kubernetes waits before it detaches the volumes of a Node by itself, in milliseconds. */
@@ -29,7 +29,7 @@ export const DETACH_WAIT_MS = 360_000;
 
 /** What Landfall wrote down when it set the taint. */
 export interface OutOfServiceRecord {
-  /** When, by the clock of whoever set it; milliseconds since 1970. `NaN` if somebody changed it into nonsense. */
+  /** When, by the clock of the writer; milliseconds since 1970. `NaN` if the text is not a time. */
   readonly timeMs: number;
   /** `status.nodeInfo.bootID` of then; empty if it was not known. */
   readonly bootId: string;
@@ -48,7 +48,7 @@ export function formatRecord({ timeMs, bootId }: OutOfServiceRecord): string {
   return `${new Date(timeMs).toISOString()} ${bootId}`.trimEnd();
 }
 
-/** Taints of a Node that say that it is out of service, whoever set them and with whatever value and effect. */
+/** Taints of a Node that say that it is out of service, from any writer and with any value and effect. */
 export function listOutOfServiceTaints({ spec }: Node): Taints {
   return spec?.taints?.filter(({ key }) => key === OUT_OF_SERVICE_TAINT.key) ?? [];
 }
@@ -71,7 +71,7 @@ export function listForeignlyTainted(nodes: readonly Node[]): string[] {
     .map(({ metadata }) => metadata.name);
 }
 
-/** Whether somebody keeps a Node from being taken out of service. */
+/** Whether a label keeps a Node from being taken out of service. */
 export function isExcluded({ metadata }: Node): boolean {
   return metadata.labels?.[EXCLUSION_LABEL] !== undefined;
 }

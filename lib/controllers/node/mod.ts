@@ -18,7 +18,7 @@ import { NAME } from "./words.ts";
 export interface NodeControllerOptions {
   readonly context: NodeContext;
   readonly metrics: NodeMetrics;
-  /** How often every Node is looked at, whatever happens, in milliseconds. */
+  /** How often Landfall checks every Node even without a change, in milliseconds. */
   readonly fullPassIntervalMs: number;
 }
 

@@ -31,7 +31,7 @@ export interface NodePlan {
 
 const NOTHING: NodePlan = { initialises: false, warnings: [], news: [] };
 
-/** What is wrong with an initialised Node for as long as nobody puts it right; everything else may pass by itself. */
+/** Problems of an initialised Node that stay until a person solves them; all others may end by themselves. */
 const UNMATCHED: ReadonlyMap<UnknownReason, EventWord> = new Map([
   ["malformedProviderId", EVENT_WORDS.malformedProviderId],
   ["ambiguous", EVENT_WORDS.providerIdMismatch],
@@ -79,13 +79,16 @@ function planInitialisation(node: Node, presence: Presence, policy: AddressPolic
     },
     ...toAddresses(node, addressPlan),
     warnings: refused.map((what) =>
-      toEvent(EVENT_WORDS.invalidLabel, `Left out a label of instance "${instance.name}": ${what}`),
+      toEvent(
+        EVENT_WORDS.invalidLabel,
+        `Cannot set a label of instance "${instance.name}": ${what}`,
+      ),
     ),
   };
 }
 
 function planUpkeep(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
-  // A Node without a provider ID was initialised by somebody else.
+  // Another controller initialised a Node without a provider ID.
   if (!node.spec?.providerID) return NOTHING;
   if (presence.kind === "unknown") {
     const word = UNMATCHED.get(presence.reason);
@@ -106,7 +109,7 @@ function planUpkeep(node: Node, presence: Presence, policy: AddressPolicy): Node
 function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }>): NodePlan {
   const message =
     presence.kind === "absent"
-      ? `The instance of the provider ID is gone (${presence.evidence}): delete this Node, or restore it`
+      ? `The instance of the provider ID is gone (${presence.evidence}): delete this Node, or restore the instance`
       : presence.message;
   const malformed = presence.kind === "unknown" && presence.reason === "malformedProviderId";
   const word = malformed ? "malformedProviderId" : "initializationFailed";

@@ -21,7 +21,7 @@ export type Explain = (name: string) => Presence | undefined;
 
 /**
  * Which Nodes claim which machine, by provider ID and by system UUID: thousands of Nodes that join at once are each
- * compared with all others, so nobody may look through them all.
+ * compared with all others, so a search through all of them would take too long.
  *
  * A system UUID in either byte order may be that of two machines. So of Nodes that report one, those are rivals that
  * were not resolved to different machines.
@@ -85,7 +85,7 @@ export class Claims {
     const machine = this.#toProviderIdClaim(ownProviderId || instance.providerId);
     const named = this.#listClaimants(machine).find(isOther);
     if (named !== undefined) return { name: named, isCertain: true };
-    // A provider ID says which machine it is, whatever system UUID that machine reports.
+    // A provider ID says which machine it is, even if that machine reports another system UUID.
     if (ownProviderId !== "") return undefined;
     for (const other of this.#listClaimants(toSystemUuidClaim(node)).filter(isOther)) {
       const presence = this.#explain(other);
@@ -96,7 +96,7 @@ export class Claims {
     return undefined;
   }
 
-  /** What may be said of a Node that waits for its cloud: a machine that two Nodes claim is nobody's. */
+  /** The presence of a Node that waits for its cloud: if two Nodes claim a machine, neither gets it. */
   refuseRival(node: Node, presence: Presence): Presence {
     if (presence.kind !== "present" || !isUninitialized(node)) return presence;
     const rival = this.findRival(node, presence.instance);
@@ -122,18 +122,19 @@ export class Claims {
 
 function toRivalPresence({ name, providerId }: Instance, rival: Rival): Presence {
   const advice =
-    "delete the Node that is not it any more, or give each machine a system UUID and a --provider-id of its own";
+    "delete the Node that does not use this machine any more, or give each machine its own system UUID and " +
+    "--provider-id";
   const what = `Instance "${name}" (${providerId}) ${describeClaim(rival)}`;
   return { kind: "unknown", reason: "ambiguous", message: `${what} ${advice}` };
 }
 
 /** Up to what a person may do about it. */
 function describeClaim({ name, isCertain, isForeign }: Rival): string {
-  if (isCertain) return `is claimed by Node "${name}" too:`;
-  const what = `may be the machine of Node "${name}" too, which reports the same system UUID`;
+  if (isCertain) return `is also claimed by Node "${name}":`;
+  const what = `may also be the machine of Node "${name}", which reports the same system UUID`;
   return isForeign
-    ? `${what} and belongs to another controller, so Landfall cannot find out which of the two it is:`
-    : `${what} and whose machine is not known yet: it waits until that is known; if it never is,`;
+    ? `${what} and belongs to another controller, so Landfall cannot find out which Node is right:`
+    : `${what} and whose machine is unknown. Landfall waits until it is known. If it stays unknown,`;
 }
 
 /** Unlike every provider ID, and the same in either byte order; empty when the Node reports none. */

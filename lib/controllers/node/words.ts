@@ -31,33 +31,33 @@ export const EVENT_WORDS: Readonly<
   initializationFailed: {
     reason: "NodeInitializationFailed",
     type: "Warning",
-    meaning: "The Node cannot be initialised now; the message says why and what to do.",
+    meaning: "Landfall cannot initialise the Node now. The message says why and what to do.",
   },
   malformedProviderId: {
     reason: "MalformedProviderID",
     type: "Warning",
-    meaning: "The provider ID is of this cloud but cannot be read.",
+    meaning: "The provider ID belongs to this cloud, but Landfall cannot read it.",
   },
   providerIdMismatch: {
     reason: "ProviderIDMismatch",
     type: "Warning",
     meaning:
-      "The kubelet of an initialised Node reports the system UUID of another machine than the provider ID names.",
+      "The kubelet of an initialised Node reports the system UUID of one machine, and the provider ID names another.",
   },
   invalidNodeIp: {
     reason: "InvalidProvidedNodeIP",
     type: "Warning",
-    meaning: "The kubelet's node IPs are wrong or unknown to the cloud.",
+    meaning: "The kubelet's node IPs are wrong, or the cloud does not know them.",
   },
   invalidLabel: {
     reason: "InvalidCloudLabel",
     type: "Warning",
-    meaning: "The cloud offered a label that Kubernetes would refuse; the rest was written.",
+    meaning: "Kubernetes would refuse a label of the cloud. Landfall writes the others.",
   },
   addressTypeChanged: {
     reason: "NodeAddressTypeChanged",
     type: "Normal",
     meaning:
-      "An address of an initialised Node is InternalIP or ExternalIP now and was not; the message has both types.",
+      "The type of an address changed between InternalIP and ExternalIP. The message has both types.",
   },
 };

@@ -16,7 +16,7 @@ import { NAME } from "./words.ts";
 /** What the label controller works with. */
 export interface NodeLabelControllerOptions {
   readonly context: NodeContext;
-  /** How often every Node is looked at, whatever happens, in milliseconds. */
+  /** How often Landfall checks every Node even without a change, in milliseconds. */
   readonly fullPassIntervalMs: number;
 }
 

@@ -18,7 +18,7 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** What is known beside the Node and its instance. */
 export interface LabelKnowledge {
-  /** What the cloud told of each label last; empty before it told anything. */
+  /** The value that the cloud last gave for each label; empty before the first. */
   readonly told: Labels;
   /** `Provider.originLabels`. */
   readonly origins: Labels;
@@ -32,7 +32,7 @@ export interface LabelPlan {
   readonly set: Labels;
   /** What becomes of labels from tags; absent when nothing does. */
   readonly tags?: TagLabelPlan;
-  /** Whether all this was so before, so that somebody else must have changed it. */
+  /** Whether this only restores what another program or a person changed. */
   readonly isRepair: boolean;
   /** To be written after the labels: what became of the machine. */
   readonly events: readonly EventOptions[];
@@ -64,7 +64,7 @@ export function planNodeLabels(
 ): LabelPlan {
   const kinds = listKinds(leftAlone);
   const told = leftAlone?.has("zone") ? omit(before, TOPOLOGY_LABELS.zone) : before;
-  // A Node without a provider ID was initialised by somebody else.
+  // Another controller initialised a Node without a provider ID.
   const isOurs = !isUninitialized(node) && node.spec?.providerID && presence.kind !== "foreign";
   if (isTooEarly(presence) || !isOurs) return { set: {}, isRepair: false, events: [], told };
   const actual = node.metadata.labels ?? {};
@@ -115,7 +115,7 @@ function toTagWarnings(
   const tagWarnings: EventOptions[] = [];
   if (conflicts.length > 0) {
     const what = `Landfall did not set these labels and leaves them: ${listFew(conflicts)}`;
-    const message = `${what}. To let the tag decide, remove the label; else remove the tag`;
+    const message = `${what}. To use the value of the tag, remove the label. To keep the label, remove the tag`;
     tagWarnings.push(toEvent(EVENT_WORDS.tagConflict, message));
   }
   if (refused.length > 0) {
@@ -137,7 +137,7 @@ export function isTooEarly(presence: Presence): boolean {
   return presence.kind === "unknown" && presence.reason === "noInventory";
 }
 
-/** A machine that does not run keeps what was told of it last. */
+/** A machine that does not run keeps the last known values. */
 function toWanted({ instance }: Presence & { kind: "present" }, told: Labels): Labels {
   const { topology, additional } = toInstanceLabels(instance);
   return { ...(instance.state === "stopped" && told), ...additional, ...topology };
@@ -213,7 +213,7 @@ const MOVE_EVENTS = [
   { kind: "instanceType", word: EVENT_WORDS.instanceTypeChanged, what: "instance type" },
 ] as const;
 
-/** A move whose labels somebody else has written already is no news. */
+/** If another writer has set the labels of a move already, there is no Event. */
 function listEvents(set: Labels, findMove: (key: string) => Move | undefined): EventOptions[] {
   const events: EventOptions[] = [];
   for (const { kind, word, what } of MOVE_EVENTS) {

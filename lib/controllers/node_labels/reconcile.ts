@@ -14,7 +14,7 @@ import { NO_TAG_CHANGES, toMetadataPatch } from "../tag_labels.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { EVENT_WORDS } from "./words.ts";
 
-/** What the cloud last told of one Node's machine. */
+/** The labels that the cloud last gave for one Node. */
 interface Memory {
   /** A Node that comes again under its name is another one, as its machine may be. */
   readonly uid: string | undefined;
@@ -98,7 +98,7 @@ function toContested({ set, tags = NO_TAG_CHANGES }: LabelPlan): EventOptions {
     .toSorted()
     .join(", ");
   const message =
-    `Labels of this Node were put back ${ROUNDS_MAX} times within a minute and differ again, so somebody else ` +
-    `must be changing them too; they are put back at that pace only: ${keys}`;
+    `Landfall restored labels of this Node ${ROUNDS_MAX} times within a minute, and they differ again. ` +
+    `Another program changes them too; find and stop it. Landfall restores them no faster than that: ${keys}`;
   return toEvent(EVENT_WORDS.contested, message);
 }

@@ -26,17 +26,17 @@ export const EVENT_WORDS: Readonly<
   zoneChanged: {
     reason: "NodeZoneChanged",
     type: "Warning",
-    meaning: "The machine is in another zone; the message has the old and the new one.",
+    meaning: "The machine moved to another zone. The message has the old and the new zone.",
   },
   regionChanged: {
     reason: "NodeRegionChanged",
     type: "Warning",
-    meaning: "The machine is in another region; the message has the old and the new one.",
+    meaning: "The machine moved to another region. The message has the old and the new region.",
   },
   instanceTypeChanged: {
     reason: "NodeInstanceTypeHasChanged",
     type: "Normal",
-    meaning: "The machine has another type; the message has the old and the new one.",
+    meaning: "The type of the machine changed. The message has the old and the new type.",
   },
   contested: {
     reason: "NodeLabelsContested",
@@ -49,8 +49,8 @@ export const EVENT_WORDS: Readonly<
     reason: "NodeMachineOutOfScope",
     type: "Warning",
     meaning:
-      "The Node is ours by its provider ID, but its machine is in a part of the cloud that the settings leave to " +
-      "another Landfall. The Node is kept.",
+      "By its provider ID the Node belongs to this Landfall, but its machine is in a part of the cloud that the " +
+      "settings leave to another Landfall. Landfall keeps the Node.",
   },
   tagConflict: {
     reason: "NodeTagLabelConflict",
@@ -62,6 +62,6 @@ export const EVENT_WORDS: Readonly<
   tagRefused: {
     reason: "NodeTagRefused",
     type: "Warning",
-    meaning: "A tag of the machine cannot become a Node label; the message says why.",
+    meaning: "Landfall cannot make a Node label of a tag. The message says why.",
   },
 };

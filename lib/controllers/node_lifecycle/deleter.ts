@@ -14,9 +14,9 @@ import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 const PART_LOST_ADVICE =
-  "if its machine is gone, delete the Node by hand; deletion.whileOtherPoolsAreLost lets Landfall delete such Nodes";
+  "if the machine is gone, delete the Node by hand; deletion.whileOtherPoolsAreLost lets Landfall delete such Nodes";
 const PROLONGED =
-  "as deletion.whileOtherPoolsAreLost is true, it is asked again once the machine is missing for 10m";
+  "deletion.whileOtherPoolsAreLost is true: Landfall asks again when the machine is missing for 10m";
 
 /** How a deletion ended; everything but `deleted` leaves the Node as it is. */
 export type DeletionResult =
@@ -43,7 +43,7 @@ export class Deleter {
   }
 
   /**
-   * Deletes a Node that the guard let pass, if everybody still agrees.
+   * Deletes a Node that the guard let pass, if the cloud and the API server still confirm it.
    *
    * @param signal Aborts when the reconcile or leadership ends: nothing is deleted after that
    * @throws {KubeError} when Kubernetes refuses, after an Event on the Node
@@ -114,7 +114,7 @@ export class Deleter {
 
   #tellOfFailure(node: Node, error: unknown, signal: AbortSignal): void {
     const { events, metrics } = this.#options;
-    // Somebody else was faster: there is nothing to tell, or it is judged anew.
+    // Another writer was faster: there is nothing to report, or the Node is judged again.
     if (isKubeError(error, "notFound") || isKubeError(error, "conflict") || signal.aborted) return;
     metrics.countDeletion("failed");
     const message = `Failed deleting node ${node.metadata.name}: ${describeError(error)}`;

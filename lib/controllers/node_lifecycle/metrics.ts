@@ -24,15 +24,15 @@ export function createLifecycleMetrics(registry: MetricsRegistry): LifecycleMetr
   });
   const blocked = registry.gauge({
     name: "landfall_node_deletions_blocked",
-    help: "Nodes that are kept though they are not Ready and their machines are not shown, by reason.",
+    help: "Nodes that are not Ready, that Landfall keeps, and whose machines the cloud does not show, by reason.",
   });
   const missing = registry.gauge({
     name: "landfall_fleet_missing",
-    help: "Nodes of ours whose machines are missing, Ready or not, and those lately deleted.",
+    help: "Nodes of this Landfall whose machines are missing, Ready or not, and recently deleted Nodes.",
   });
   const limit = registry.gauge({
     name: "landfall_fleet_limit",
-    help: "How many of those there may be; if there are more, no Node is deleted.",
+    help: "Limit of landfall_fleet_missing. Above it, Landfall deletes no Node.",
   });
   return {
     countDeletion: (result) => deletions.inc({ result }),

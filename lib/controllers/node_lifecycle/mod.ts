@@ -108,7 +108,7 @@ export class NodeLifecycleController {
   }
 
   /**
-   * Uses other settings from now on. What was counted of missing machines is counted anew.
+   * Uses other settings from now on. Counts of missing machines start again.
    *
    * @param options.isOtherCloud Whether inventories are another cloud's from now on: this one's were never seen
    */

@@ -12,7 +12,7 @@ const TAINT = `${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`;
 const TAINT_SET = `Set the taint ${TAINT}: the machine is off and the Node is not Ready`;
 const TAINT_REMOVED = `Removed the taint ${TAINT}: the Node is Ready again`;
 
-/** Tells of taints and of deletions that are blocked. */
+/** Reports taints and blocked deletions. */
 export class LifecycleNarrator {
   readonly #context: Pick<NodeContext, "events" | "log">;
   readonly #throttle: WarningThrottle;
@@ -45,7 +45,7 @@ export class LifecycleNarrator {
     if (!this.#throttle.passes(name, toEvent(deletionBlocked, why))) return;
     const { events, log } = this.#context;
     events.record(node, toEvent(deletionBlocked, message));
-    log.warn("Node is kept although its machine is not shown", {
+    log.warn("Keeping Node although the cloud does not show its machine", {
       node: name,
       reason: why,
       explanation: message,

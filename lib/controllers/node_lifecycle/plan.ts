@@ -25,7 +25,7 @@ export type LifecyclePlan =
 
 const NOTHING: LifecyclePlan = { kind: "nothing" };
 
-/** What can be told of a Node's machine for want of an answer, and is worth telling a person who wonders about it. */
+/** Why nothing is known about a machine, where a person needs to know the reason. */
 const WORTH_TELLING: ReadonlySet<UnknownReason> = new Set([
   "notCovered",
   "undecodable",

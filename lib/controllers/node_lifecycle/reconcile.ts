@@ -101,7 +101,7 @@ export class LifecycleReconciler {
     { taints, isOff }: LifecyclePlan & { kind: "taint" },
     signal: AbortSignal,
   ): Promise<ReconcileResult> {
-    const message = `The shutdown taint was written ${ROUNDS_MAX} times within a minute and is not as it should be`;
+    const message = `Landfall wrote the shutdown taint ${ROUNDS_MAX} times in a minute, and it changed again`;
     const contested = toEvent(EVENT_WORDS.taintContested, message);
     const held = this.#contest.hold(node, contested, this.#options.events);
     if (held) return held;

@@ -29,29 +29,28 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
   deleting: {
     reason: "DeletingNode",
     type: "Normal",
-    meaning: "The machine is proven gone, and the Node is about to be deleted.",
+    meaning: "It is proven that the machine is gone. Landfall deletes the Node.",
   },
   deletingFailed: {
     reason: "DeletingNodeFailed",
     type: "Warning",
-    meaning: "Kubernetes refused the deletion; it is tried again.",
+    meaning: "Kubernetes refused the deletion. Landfall tries again.",
   },
   deletionBlocked: {
     reason: "NodeDeletionBlocked",
     type: "Warning",
     meaning:
-      "The machine of a Node that is not Ready is not shown by the cloud, but the Node is kept; the message says why.",
+      "The cloud does not show the machine of a Node that is not Ready. Landfall keeps the Node; the message says why.",
   },
   taintSet: {
     reason: "ShutdownTaintSet",
     type: "Normal",
-    meaning:
-      "The machine is off and the Node is not Ready, so the Node has the shutdown taint now.",
+    meaning: "The machine is off and the Node is not Ready. Landfall added the shutdown taint.",
   },
   taintRemoved: {
     reason: "ShutdownTaintRemoved",
     type: "Normal",
-    meaning: "The Node is Ready again, so its shutdown taint was removed.",
+    meaning: "The Node is Ready again. Landfall removed the shutdown taint.",
   },
   taintContested: {
     reason: "ShutdownTaintContested",

@@ -274,7 +274,7 @@ describe("Claims.refuseRival()", () => {
   });
 
   test.each<[string, Presence | undefined, string, string]>([
-    ["is still looked up", undefined, "it waits until that is known", "another controller"],
+    ["is still looked up", undefined, "Landfall waits until it is known", "another controller"],
     ["is another controller's", { kind: "foreign" }, "another controller", "waits"],
   ])(
     "says what to do about a Node with the same system UUID that %s",
@@ -284,7 +284,9 @@ describe("Claims.refuseRival()", () => {
       const presence = Claims.of([node, other], {}, () => rival).refuseRival(node, present);
       expect(presence).toMatchObject({
         reason: "ambiguous",
-        message: expect.stringMatching(RegExp(`${says}.*delete the Node that is not it`)),
+        message: expect.stringMatching(
+          RegExp(`${says}.*delete the Node that does not use this machine any more`),
+        ),
       });
       expect(presence).not.toHaveProperty("message", expect.stringContaining(not));
     },

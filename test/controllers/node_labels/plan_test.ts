@@ -373,7 +373,7 @@ describe("planNodeLabels() of a machine with tags", () => {
         reason: "NodeTagLabelConflict",
         message:
           'Landfall did not set these labels and leaves them: label x.y/rack is "mine", the tag says "7". ' +
-          "To let the tag decide, remove the label; else remove the tag",
+          "To use the value of the tag, remove the label. To keep the label, remove the tag",
       },
       { type: "Warning", reason: "NodeTagRefused", message: "no; never. Correct these tags" },
     ]);

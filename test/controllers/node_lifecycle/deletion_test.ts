@@ -221,7 +221,7 @@ describe("a deletion", () => {
     const told = rig.listEvents("n0", "NodeDeletionBlocked");
     expect(told[0]?.type).toBe("Warning");
     // As often as the Event: not at each look.
-    const records = rig.lines.filter((line) => line.includes("Node is kept"));
+    const records = rig.lines.filter((line) => line.includes("Keeping Node"));
     expect(records).toHaveLength(told.length);
     expect(JSON.parse(records[0] ?? "{}")).toMatchObject({
       level: "warn",

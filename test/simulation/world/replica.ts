@@ -56,8 +56,8 @@ export const ELECTION: ElectionTimes = {
 };
 
 /** What a process says when it uses what its file says now, and when it does not. */
-const TAKEN = "The configuration file changed and is in use";
-const REFUSED = "Cannot use the changed configuration file, still using the old settings";
+const TAKEN = "The configuration file changed; its settings are in use";
+const REFUSED = "Cannot use the changed configuration file; keeping the old settings";
 
 /** What a {@linkcode Replica} is part of. */
 export interface ReplicaOptions {
