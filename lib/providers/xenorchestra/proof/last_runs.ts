@@ -50,8 +50,8 @@ export class LastRuns {
 
   /** Records a list. */
   noteList(instances: Inventory["instances"]): void {
-    if (instances === this.#listed) return;
-    for (const [id, before] of this.#listed) {
+    const isSame = instances === this.#listed;
+    for (const [id, before] of isSame ? NO_INSTANCES : this.#listed) {
       const run = toRun(before);
       // Single reads since then are newer.
       if (run && !this.#apart.has(id) && !toRun(instances.get(id))) this.#note(id, run);

@@ -40,6 +40,8 @@ const BY_HAND = "if you are sure that the VM is off, set the taint by hand";
 /** Where a VM must be off: where it ran. */
 interface Place extends Run {
   readonly vmId: string;
+  /** Whether this process saw it run there. Else only the Node says so. */
+  readonly isSeen: boolean;
 }
 
 /** See {@linkcode ProvenOff}. */
@@ -82,7 +84,8 @@ export class PowerProof implements ProvenOff {
     const { region, details } = presence.instance;
     const state = details["powerState"] ?? "in an unknown state";
     if (state !== OFF) return `VM ${vmId} is ${state}`;
-    const run = runs.find(vmId) ?? toLabelledRun(identity, labels);
+    const seen = runs.find(vmId);
+    const run = seen ?? toLabelledRun(identity, labels);
     if (run === undefined) return `Landfall does not know where VM ${vmId} ran; ${BY_HAND}`;
     if (region !== run.poolId) {
       return `VM ${vmId} is shown as ${OFF} in pool ${region}, but it ran in pool ${run.poolId}: it may be a copy`;
@@ -91,18 +94,20 @@ export class PowerProof implements ProvenOff {
       return `VM ${vmId} was migrating less than ten minutes ago`;
     }
     const poolIds = [run.poolId, ...(identity.poolId === undefined ? [] : [identity.poolId])];
-    return findUncovered(inventory, poolIds) ?? { ...run, vmId };
+    return findUncovered(inventory, poolIds) ?? { ...run, vmId, isSeen: seen !== undefined };
   }
 
   /** In this order, so that nothing happens between the last look at the VM and the write that depends on it. */
   async #prove(
-    { vmId, poolId, hostId }: Place,
+    { vmId, poolId, hostId, isSeen }: Place,
     { coverage }: Inventory,
     signal: AbortSignal,
   ): Promise<PowerReading> {
     const { api } = this.#options;
     const connections = judgeConnections(await api.listServers(signal), coverage);
-    if (connections.kind === "doubtful") {
+    // The VM may have moved before the start to a pool that no list names.
+    const isEnough = connections.kind === "clear" || (connections.kind === "unreadable" && isSeen);
+    if (!isEnough) {
       return { kind: "unproven", message: `${connections.why}; ${connections.advice}` };
     }
     const pool = await api.readPool(poolId, signal);
@@ -126,11 +131,13 @@ export class PowerProof implements ProvenOff {
 /** What a direct read of the VM says. */
 function judgeVm(
   { id, $pool, power_state, current_operations }: Vm,
-  { poolId, hostId }: Omit<Place, "vmId">,
+  { poolId, hostId }: Pick<Place, "poolId" | "hostId">,
 ): PowerReading {
   if (power_state !== OFF) return { kind: "on" };
   if ($pool !== poolId) return toUnproven(`VM ${id} is in pool ${$pool} now`);
-  const [operation] = Object.values(current_operations ?? {});
+  if (!current_operations)
+    return toUnproven(`Xen Orchestra does not say what it is doing with VM ${id}`);
+  const [operation] = Object.values(current_operations);
   if (operation !== undefined)
     return toUnproven(`VM ${id} is about to change: ${String(operation)}`);
   const where = `pool ${poolId} and host ${hostId}, where it ran, answer`;

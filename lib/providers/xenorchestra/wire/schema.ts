@@ -23,7 +23,7 @@ export interface Vm {
   readonly addresses?: Readonly<Record<string, string>> | null | undefined;
   readonly mainIpAddress?: string | null | undefined;
   readonly tags?: readonly string[] | null | undefined;
-  /** Operations on it, by task: `migrate_send`, `pool_migrate` … Empty if of another shape. */
+  /** Operations on it, by task: `migrate_send`, `pool_migrate` … `null` if of another shape. */
   readonly current_operations?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
@@ -124,7 +124,7 @@ export const SCHEMAS: {
     mainIpAddress: text,
     tags: texts,
     // Only a hint: a VM stays readable without it.
-    current_operations: v.nullish(v.fallback(v.record(v.string(), v.unknown()), {})),
+    current_operations: v.nullish(v.fallback(v.nullable(v.record(v.string(), v.unknown())), null)),
   }),
   host: v.object({
     id: uuid,

@@ -178,6 +178,18 @@ describe("readPower()", () => {
     expect(await read()).toMatchObject({ kind: "off" });
   });
 
+  test("proves nothing of a VM that it never saw run, without the right to read the connections", async () => {
+    restart();
+    await look();
+    const labels = { [HOST_LABEL]: HOST_PARIS_2 };
+    expect(await read(NODE, labels)).toMatchObject({ kind: "off" });
+    fake.collections["servers"] = [];
+    expect(await read(NODE, labels)).toMatchObject({
+      kind: "unproven",
+      message: expect.stringContaining("connections"),
+    });
+  });
+
   test.each(["Running", "Suspended", "Paused"])(
     "says on for a VM that is %s by now",
     async (power_state) => {
@@ -194,6 +206,14 @@ describe("readPower()", () => {
     [
       "is being migrated",
       () => fake.change("vms", WORKER_1, { current_operations: { t: "pool_migrate" } }),
+    ],
+    [
+      "is shown without what is being done to it",
+      () => fake.change("vms", WORKER_1, { current_operations: undefined }),
+    ],
+    [
+      "is shown with operations that cannot be read",
+      () => fake.change("vms", WORKER_1, { current_operations: "start" }),
     ],
     ["is gone", () => fake.remove("vms", WORKER_1)],
     ["is in another pool", () => fake.change("vms", WORKER_1, { $pool: POOL_LYON })],

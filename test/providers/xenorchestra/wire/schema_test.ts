@@ -33,8 +33,8 @@ describe("decode()", () => {
     ["absent", {}, {}],
     ["null", { current_operations: null }, { current_operations: null }],
     ["a map", { current_operations: { t: "start" } }, { current_operations: { t: "start" } }],
-    ["text", { current_operations: "migrate_send" }, { current_operations: {} }],
-    ["a number", { current_operations: 7 }, { current_operations: {} }],
+    ["text", { current_operations: "migrate_send" }, { current_operations: null }],
+    ["a number", { current_operations: 7 }, { current_operations: null }],
     [
       "a map of anything",
       { current_operations: { a: "pool_migrate", b: 3, c: { d: 1 } } },

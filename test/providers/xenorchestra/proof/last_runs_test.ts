@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import { LastRuns } from "../../../../lib/providers/xenorchestra/proof/last_runs.ts";
+import type { Instance } from "../../../../lib/cloud/provider.ts";
+import { toInstance } from "../../../support/cloud/instances.ts";
+
+function toVm(hostId: string, state: Instance["state"] = "running"): Instance {
+  return toInstance("vm", { state, region: "pool", details: { hostId } });
+}
+
+function toList(...vms: readonly Instance[]): ReadonlyMap<string, Instance> {
+  return new Map(vms.map((vm) => [vm.id, vm]));
+}
+
+describe("LastRuns", () => {
+  test("remembers where a VM ran when it was listed running last, however long it is off or gone", () => {
+    const runs = new LastRuns(10);
+    runs.noteList(toList(toVm("a")));
+    for (const list of [toList(toVm("", "stopped")), toList(), toList(toVm("", "stopped"))]) {
+      runs.noteList(list);
+      expect(runs.find("vm")).toEqual({ poolId: "pool", hostId: "a" });
+    }
+  });
+
+  test("knows nothing of a VM that it never saw run", () => {
+    const runs = new LastRuns(10);
+    runs.noteList(toList(toVm("a", "stopped")));
+    expect(runs.find("vm")).toBeUndefined();
+  });
+
+  test("believes the newest of lists and reads, also when a list shows what the one before did", () => {
+    const runs = new LastRuns(10);
+    const list = toList(toVm("a"));
+    runs.noteList(list);
+    runs.noteRead(toVm("b"));
+    expect(runs.find("vm")?.hostId).toBe("b");
+    runs.noteList(list);
+    expect(runs.find("vm")?.hostId).toBe("a");
+    runs.noteRead(toVm("c"));
+    runs.noteList(toList(toVm("", "stopped")));
+    expect(runs.find("vm")?.hostId).toBe("c");
+  });
+
+  test("doubts a VM for ten minutes after it was shown being migrated", () => {
+    const runs = new LastRuns(10);
+    runs.noteMigrating(["vm"], 5_000);
+    expect(runs.wasMigrated("vm", 604_999)).toBe(true);
+    expect(runs.wasMigrated("vm", 605_000)).toBe(false);
+    expect(runs.wasMigrated("other", 5_000)).toBe(false);
+  });
+
+  test("forgets the longest unseen VM when there are too many", () => {
+    const runs = new LastRuns(1);
+    runs.noteRead(toVm("a"));
+    runs.noteRead({ ...toVm("b"), id: "other" });
+    expect(runs.find("vm")).toBeUndefined();
+    expect(runs.find("other")?.hostId).toBe("b");
+  });
+});
