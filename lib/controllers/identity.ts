@@ -31,6 +31,14 @@ export function isReady(node: Node): boolean {
   return readyStatus(node) === "True";
 }
 
+/**
+ * Whether Kubernetes hears the kubelet of a Node, ready or not: of a silent one it writes `Unknown`. A machine whose
+ * kubelet is heard runs, even if its cloud says that it does not.
+ */
+export function isHeard(node: Node): boolean {
+  return readyStatus(node) !== "Unknown";
+}
+
 /** The status of the condition `Ready`: `Unknown` when there is none. */
 export function readyStatus(node: Node): string {
   const ready = node.status?.conditions?.find(({ type }) => type === "Ready");

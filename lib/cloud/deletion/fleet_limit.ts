@@ -21,7 +21,7 @@ export interface SizeSample {
 /**
  * A Node that counts although its instance is shown. `pending`: the instance is off, and Landfall may take the Node out
  * of service soon; it counts while this lasts. `done`: Landfall took it out of service; it counts as long as a
- * deletion.
+ * deletion, even if the Node is back in service before that.
  */
 export type OutOfService = "pending" | "done";
 
@@ -33,8 +33,10 @@ export interface FleetRecord {
   readonly sizes: readonly SizeSample[];
   /** When Nodes were deleted, by UID, in monotonic milliseconds. */
   readonly deletions: ReadonlyMap<string, number>;
-  /** Until when Nodes count because they are out of service, or about to be: by UID, in monotonic milliseconds. */
+  /** Until when Nodes count because they were taken out of service: by UID, in monotonic milliseconds. */
   readonly outOfService?: ReadonlyMap<string, number>;
+  /** UIDs of Nodes that may be taken out of service soon. */
+  readonly pending?: ReadonlySet<string>;
 }
 
 /** The fleet compared with its limit. */
@@ -82,14 +84,16 @@ export function readFleet(
 }
 
 function countOutOfService(
-  { missing, deletions, outOfService = new Map() }: FleetRecord,
+  { missing, deletions, outOfService = new Map(), pending = new Set() }: FleetRecord,
   startMs: number,
   nowMs: number,
 ): number {
+  const uids = new Set(pending);
+  for (const [uid, untilMs] of outOfService) if (untilMs > nowMs) uids.add(uid);
   let count = 0;
-  for (const [uid, untilMs] of outOfService) {
+  for (const uid of uids) {
     const isCounted = missing.has(uid) || (deletions.get(uid) ?? -Infinity) >= startMs;
-    if (untilMs > nowMs && !isCounted) count += 1;
+    if (!isCounted) count += 1;
   }
   return count;
 }
@@ -141,21 +145,32 @@ export function dropDeletions(
 }
 
 /**
- * Records which Nodes are out of service, each since it was first seen in this state.
+ * Records which Nodes are out of service, each since it was first seen in this state. A Node that is back in service
+ * counts until its time is over.
  *
- * @param untilMs Until when a Node counts that is out of service from now on
  * @returns `before` itself when nothing changed
  */
 export function noteOutOfService(
   before: ReadonlyMap<string, number>,
   fleet: Iterable<{ readonly uid: string; readonly outOfService?: OutOfService }>,
-  untilMs: number,
+  nowMs: number,
+  { fleetWindowMs }: Pick<FleetLimitSettings, "fleetWindowMs">,
 ): ReadonlyMap<string, number> {
   const after = new Map<string, number>();
+  for (const [uid, untilMs] of before) if (untilMs > nowMs) after.set(uid, untilMs);
   for (const { uid, outOfService } of fleet) {
-    if (outOfService === "pending") after.set(uid, Infinity);
-    if (outOfService === "done") after.set(uid, Math.min(before.get(uid) ?? Infinity, untilMs));
+    if (outOfService === "done") after.set(uid, before.get(uid) ?? nowMs + fleetWindowMs);
   }
   const isSame = [...after].every(([uid, ms]) => before.get(uid) === ms);
   return isSame && after.size === before.size ? before : after;
+}
+
+/** UIDs of the Nodes that may be taken out of service soon. @returns `before` itself when nothing changed */
+export function listPending(
+  before: ReadonlySet<string>,
+  fleet: Iterable<{ readonly uid: string; readonly outOfService?: OutOfService }>,
+): ReadonlySet<string> {
+  const after = new Set<string>();
+  for (const { uid, outOfService } of fleet) if (outOfService === "pending") after.add(uid);
+  return after.size === before.size && before.isSubsetOf(after) ? before : after;
 }

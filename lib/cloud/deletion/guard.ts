@@ -23,6 +23,7 @@ import {
 import {
   describeFleet,
   dropDeletions,
+  listPending,
   noteOutOfService,
   type OutOfService,
   type FleetLimitSettings,
@@ -30,14 +31,8 @@ import {
   readFleet,
   sampleSize,
 } from "./fleet_limit.ts";
-
-import {
-  extendStreak,
-  judgeStreak,
-  type Streak,
-  type StreakSettings,
-  type Waiting,
-} from "./streak.ts";
+import { extendStreak, judgeStreak } from "./streak.ts";
+import type { Streak, StreakSettings, Waiting } from "./streak.ts";
 
 export type { Sighting } from "./first_sightings.ts";
 export { type FleetReading, readFleet } from "./fleet_limit.ts";
@@ -105,6 +100,7 @@ export interface GuardState extends FleetRecord {
   readonly missing: ReadonlyMap<string, MissingNode>;
   readonly sightings: FirstSightings;
   readonly outOfService: ReadonlyMap<string, number>;
+  readonly pending: ReadonlySet<string>;
 }
 
 /** Nothing seen yet. */
@@ -115,6 +111,7 @@ export const EMPTY_GUARD: GuardState = {
   sizes: [],
   deletions: new Map(),
   outOfService: new Map(),
+  pending: new Set(),
 };
 
 /**
@@ -154,7 +151,8 @@ export function observeFleet(
         : noteSightings(state.sightings, fleet, observedAtMs),
     sizes: sampleSize(state.sizes, { atMs: nowMs, size: fleet.length }, startMs),
     deletions: dropDeletions(state.deletions, startMs),
-    outOfService: noteOutOfService(state.outOfService, fleet, nowMs + settings.fleetWindowMs),
+    outOfService: noteOutOfService(state.outOfService, fleet, nowMs, settings),
+    pending: listPending(state.pending, fleet),
   };
   const isSame =
     next.observedAtMs === state.observedAtMs &&
@@ -162,7 +160,8 @@ export function observeFleet(
     next.sightings === state.sightings &&
     next.sizes === state.sizes &&
     next.deletions === state.deletions &&
-    next.outOfService === state.outOfService;
+    next.outOfService === state.outOfService &&
+    next.pending === state.pending;
   return isSame ? state : next;
 }
 

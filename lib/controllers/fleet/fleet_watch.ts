@@ -200,6 +200,14 @@ export class FleetWatch {
     if (uid !== undefined) this.#state = noteDeletion(this.#state, uid, nowMs);
   }
 
+  /** A Node is about to be taken out of service. It counts even if it is back before the next look. */
+  noteTaken({ metadata: { uid } }: Node): void {
+    if (uid === undefined) return;
+    const untilMs = this.#context.clock.monotonic() + this.#settings.fleetWindowMs;
+    const outOfService = new Map(this.#state.outOfService).set(uid, untilMs);
+    this.#state = { ...this.#state, outOfService };
+  }
+
   #findObservedAt(inventory: Inventory | undefined): number | undefined {
     if (inventory === undefined || inventory.observedAtMs <= this.#fromMs) return undefined;
     return inventory.observedAtMs;

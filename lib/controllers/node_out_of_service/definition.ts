@@ -33,7 +33,7 @@ export const nodeOutOfServiceController: ControllerDefinition<OutOfServiceSettin
       word: `${key}=${value}:${effect}`,
       where: "taint",
       meaning:
-        "On a Node that is not Ready while its machine is proven off or gone; removed when the machine runs again.",
+        "On a Node with a silent kubelet while its machine is proven off or gone; removed when it runs again.",
     },
     {
       word: OUT_OF_SERVICE_RECORD,

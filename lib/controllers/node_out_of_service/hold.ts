@@ -21,11 +21,8 @@ export interface VolumeHoldOptions {
 /** Says whether the deletion of a Node must wait. */
 export class VolumeHold {
   readonly #options: VolumeHoldOptions;
-  /** Since when Nodes wait, by name, in monotonic milliseconds. A new Node with the same name has another UID. */
-  readonly #waits = new Map<
-    string,
-    { readonly uid: string | undefined; readonly sinceMs: number }
-  >();
+  /** Since when Nodes wait, by name, in monotonic milliseconds. */
+  readonly #since = new Map<string, { readonly uid: string | undefined; readonly ms: number }>();
 
   constructor(options: VolumeHoldOptions) {
     this.#options = options;
@@ -38,24 +35,29 @@ export class VolumeHold {
     if (!isActive() || isExcluded(node)) return undefined;
     const count = attachments.list(name)?.size ?? 0;
     if (count === 0) {
-      this.#waits.delete(name);
+      this.#since.delete(name);
       return undefined;
     }
-    const known = this.#waits.get(name);
-    const sinceMs = known?.uid === uid && known ? known.sinceMs : clock.monotonic();
-    this.#waits.set(name, { uid, sinceMs });
+    const nowMs = clock.monotonic();
+    const known = this.#since.get(name);
+    const since = known?.uid === uid && known !== undefined ? known : { uid, ms: nowMs };
+    this.#since.set(name, since);
     // The record was written by another clock. One that goes ahead ends the wait too early, which does no harm: the
     // machine is gone. One that lags behind cannot prolong it.
-    const recordedMs = clock.now() - (findRecord(node)?.timeMs ?? Infinity);
-    if (clock.monotonic() - sinceMs >= DETACH_WAIT_MS) return undefined;
-    // Not so for a time that a user changed into nonsense.
-    if (recordedMs >= DETACH_WAIT_MS) return undefined;
+    // In none, and in nonsense, there is no time: NaN.
+    const recordedMs = clock.now() - (findRecord(node)?.timeMs ?? NaN);
+    if (recordedMs >= DETACH_WAIT_MS || nowMs - since.ms >= DETACH_WAIT_MS) return undefined;
     const most = formatDuration(DETACH_WAIT_MS);
     return `${count} of its volumes are still attached; Landfall waits up to ${most} for Kubernetes to detach them`;
   }
 
-  /** Drops what is remembered of a Node that is gone. */
+  /** Names of the Nodes that were found waiting. */
+  get names(): Iterable<string> {
+    return this.#since.keys();
+  }
+
+  /** The Node is gone, or its machine is there: the next wait is another one. */
   forget(name: string): void {
-    this.#waits.delete(name);
+    this.#since.delete(name);
   }
 }

@@ -12,7 +12,7 @@ import type { Node } from "../../kube/kinds/node.ts";
 import { VOLUME_ATTACHMENTS, type VolumeAttachment } from "../../kube/kinds/volume_attachment.ts";
 import { type ControllerContext, type NodeContext, toNodeContext } from "../context.ts";
 import { readFlag } from "../flags.ts";
-import { isReady } from "../identity.ts";
+import { isReady, readyStatus } from "../identity.ts";
 import {
   EXCLUSION_LABEL,
   isOutOfServiceByUs,
@@ -75,6 +75,7 @@ export class NodeOutOfServiceController {
   readonly #loop: ObjectLoop<Node>;
   readonly #watch: OutOfServiceWatch;
   readonly #gate: VersionGate;
+  readonly #hold: VolumeHold;
   #endStandBy: (() => void) | undefined;
   /** Whether a look may find something that the last one did not. */
   #isStale = true;
@@ -111,6 +112,7 @@ export class NodeOutOfServiceController {
     context.holds?.add((node) => hold.find(node));
     this.#watch = watch;
     this.#gate = gate;
+    this.#hold = hold;
     const { nodes, source, written, workers } = context;
     this.#loop = new ObjectLoop({
       context,
@@ -121,7 +123,7 @@ export class NodeOutOfServiceController {
       written,
       workers,
       inputs: (node) => [
-        isReady(node),
+        readyStatus(node),
         node.spec?.providerID,
         node.spec?.taints,
         node.metadata.annotations?.[OUT_OF_SERVICE_RECORD],
@@ -133,8 +135,8 @@ export class NodeOutOfServiceController {
       },
       forget: (name) => {
         this.#isStale = true;
-        reconciler.forget(name);
         hold.forget(name);
+        reconciler.forget(name);
       },
       sources: [
         {
@@ -223,6 +225,16 @@ export class NodeOutOfServiceController {
       if (plan.kind !== "nothing") this.#loop.enqueueUnlessWaiting(node.metadata.name);
     }
     this.#isIdle = isIdle;
+    this.#endHolds();
     return isWaiting;
+  }
+
+  #endHolds(): void {
+    const { nodes, presences } = this.#options.context;
+    for (const name of this.#hold.names) {
+      const node = nodes.get(name);
+      const isThere = node && (isReady(node) || presences.find(node).kind === "present");
+      if (isThere ?? true) this.#hold.forget(name);
+    }
   }
 }

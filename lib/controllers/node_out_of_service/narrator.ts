@@ -34,7 +34,7 @@ export class OutOfServiceNarrator {
     const { events, log } = this.#context;
     const fields = { node: node.metadata.name };
     if (isMistake) {
-      const why = "the kubelet is Ready and was not restarted, so the machine ran all the time";
+      const why = "the kubelet reports and was not restarted, so the machine ran all the time";
       const message = `Removed the taint ${TAINT} at once: ${why}; check its volumes`;
       events.record(node, toEvent(EVENT_WORDS.taintWithdrawn, message));
       log.error("Out-of-service taint withdrawn: the machine had never been off", fields);

@@ -4,7 +4,7 @@
  */
 import type { Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { isReady, isUninitialized } from "../identity.ts";
+import { isHeard, isReady, isUninitialized } from "../identity.ts";
 import {
   DETACH_WAIT_MS,
   findRecord,
@@ -16,7 +16,7 @@ import {
 
 /** What was observed of a machine that does not run. A `message` is for people, without full stop. */
 export type OutOfServiceVerdict =
-  /** Its machine is neither shown as off nor missing, or the Node is Ready. */
+  /** Its machine is neither shown as off nor missing, or its kubelet is heard. */
   | { readonly kind: "keep" }
   | { readonly kind: "waiting"; readonly message: string }
   | { readonly kind: "blocked"; readonly reason: string; readonly message: string }
@@ -65,19 +65,25 @@ export function planOutOfService(
 
 /** Whether nothing on a Node speaks against the taint, whatever its machine does. */
 export function mayBeTainted(node: Node): boolean {
+  return isCandidate(node) && !isHeard(node);
+}
+
+/** Whether a Node may have the taint some time, once its kubelet is silent. */
+export function isCandidate(node: Node): boolean {
   const isOurs = !isUninitialized(node) && Boolean(node.spec?.providerID);
   const isGoing = node.metadata.deletionTimestamp !== undefined;
-  return isOurs && !isGoing && !isReady(node) && !isExcluded(node);
+  return isOurs && !isGoing && !isExcluded(node);
 }
 
 /** Whether the machine of a Node runs: the cloud says so, or its kubelet is heard of. */
 export function isBack(node: Node, presence: Presence): boolean {
-  return isReady(node) || (presence.kind === "present" && presence.instance.state === "running");
+  return isHeard(node) || (presence.kind === "present" && presence.instance.state === "running");
 }
 
 /** What is known of a Node whose machine runs again. */
 export interface ReturnFacts {
-  readonly isReady: boolean;
+  /** Whether its kubelet reports. It was silent when the taint was set. */
+  readonly isHeard: boolean;
   /** `status.nodeInfo.bootID` as the API server has it now; empty if it is not known. */
   readonly bootId: string;
   /** How many volumes of before the start are still attached, or being detached; `undefined` if that is not known. */
@@ -96,8 +102,8 @@ export type ReturnPlan =
 export function planReturn(record: OutOfServiceRecord, facts: ReturnFacts): ReturnPlan {
   const isSameBoot = record.bootId !== "" && facts.bootId === record.bootId;
   // Its volumes may be detached under it at this moment.
-  if (facts.isReady && isSameBoot) return { kind: "remove", isMistake: true };
-  const hasReported = facts.isReady || facts.bootId !== record.bootId;
+  if (facts.isHeard && isSameBoot) return { kind: "remove", isMistake: true };
+  const hasReported = facts.isHeard || facts.bootId !== record.bootId;
   const isDetached = facts.attached === 0 || facts.runningMs >= DETACH_WAIT_MS;
   return hasReported && isDetached ? { kind: "remove", isMistake: false } : { kind: "wait" };
 }

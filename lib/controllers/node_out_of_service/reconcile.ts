@@ -5,7 +5,7 @@
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../context.ts";
-import { isReady } from "../identity.ts";
+import { isHeard } from "../identity.ts";
 import { NodeWriter } from "../node_writer.ts";
 import {
   findRecord,
@@ -55,7 +55,7 @@ export class OutOfServiceReconciler {
    */
   async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
     const { presences, watch, returns, gate } = this.#options;
-    if (isReady(node)) watch.startAnew(node);
+    if (isHeard(node)) watch.startAnew(node);
     const plan = planOutOfService(node, presences.find(node), watch.judge(node));
     if (plan.kind !== "return") returns.forget(node.metadata.name);
     switch (plan.kind) {
@@ -98,7 +98,7 @@ export class OutOfServiceReconciler {
     const fresh = await client.read(NODES, { name: node.metadata.name }, signal);
     if (fresh.metadata.uid !== node.metadata.uid || findRecord(fresh) === undefined) return;
     const bootId = fresh.status?.nodeInfo?.bootID ?? "";
-    const plan = planReturn(record, { ...known, isReady: isReady(fresh), bootId });
+    const plan = planReturn(record, { ...known, isHeard: isHeard(fresh), bootId });
     if (plan.kind === "wait") return;
     await this.#clear(fresh, signal);
     metrics.countTaint(plan.isMistake ? "withdrawn" : "removed");

@@ -67,6 +67,7 @@ export class TaintSetter {
     const verdict = watch.judge(node);
     if (verdict.kind !== "confirm" || verdict.why !== why) return { kind: "overtaken" };
     signal.throwIfAborted();
+    watch.noteTaken(fresh);
     return { kind: "set", node: await this.#write(fresh, signal), evidence: proof.evidence };
   }
 

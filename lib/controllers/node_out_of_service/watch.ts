@@ -20,7 +20,7 @@ import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { toIdentity } from "../identity.ts";
 import { findRecord } from "../fleet/out_of_service.ts";
 import type { Attachments } from "./attachments.ts";
-import { mayBeTainted, type OutOfServiceVerdict } from "./plan.ts";
+import { isCandidate, mayBeTainted, type OutOfServiceVerdict } from "./plan.ts";
 
 /** What an {@linkcode OutOfServiceWatch} works with. */
 export interface OutOfServiceWatchOptions {
@@ -68,7 +68,8 @@ export class OutOfServiceWatch {
     this.#findDeletion = findDeletion;
     this.#deletion = findDeletion();
     this.#fleet = new FleetWatch(own, toAbsenceSettings(this.#deletion), {
-      isPending: (node, presence) => this.#isOff(node, presence),
+      // Those whose kubelets are heard count, too: soon they are silent, or the cloud is wrong about them.
+      isPending: (node, presence) => isCandidate(node) && this.#isShownOff(node, presence),
       words: WORDS,
     });
   }
@@ -123,6 +124,11 @@ export class OutOfServiceWatch {
     return isExceeded ? this.#toExcess() : { kind: "confirm", why: "off" };
   }
 
+  /** A Node is about to get the taint. */
+  noteTaken(node: Node): void {
+    this.#fleet.noteTaken(node);
+  }
+
   /** Starts a Node's count from nothing: the cloud, asked directly, did not agree. */
   startAnew(node: Node): void {
     this.#fleet.startAnew(node);
@@ -147,12 +153,16 @@ export class OutOfServiceWatch {
     return { kind: "blocked", reason: "fleetLimit", message };
   }
 
-  /** Whether a Node without the taint is not Ready and its machine is shown as off. */
+  /** Whether a Node without the taint has a silent kubelet, and its machine is shown as off. */
   #isOff(node: Node, presence: Presence): boolean {
+    return mayBeTainted(node) && this.#isShownOff(node, presence);
+  }
+
+  #isShownOff(node: Node, presence: Presence): boolean {
     const { current: inventory } = this.#context.source;
     // Of most Nodes the first look tells.
     if (presence.kind !== "present" || presence.instance.state !== "stopped") return false;
-    if (inventory === undefined || findRecord(node) || !mayBeTainted(node)) return false;
+    if (inventory === undefined || findRecord(node)) return false;
     const labels = node.metadata.labels ?? {};
     return this.#provenOff.isShownOff({ inventory, node: toIdentity(node), labels });
   }

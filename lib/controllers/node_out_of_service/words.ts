@@ -32,7 +32,7 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "OutOfServiceTaintWithdrawn",
     type: "Warning",
     meaning:
-      "The kubelet is Ready and was never restarted, so the machine ran all the time; the taint was removed at once.",
+      "The kubelet reports and was never restarted, so the machine ran all the time; the taint was removed at once.",
   },
   blocked: {
     reason: "OutOfServiceTaintBlocked",

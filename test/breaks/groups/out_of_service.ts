@@ -10,6 +10,8 @@ const PLAN = "lib/controllers/node_out_of_service/plan.ts";
 const PLAN_TEST = "test/controllers/node_out_of_service/plan_test.ts";
 const WATCH = "lib/controllers/node_out_of_service/watch.ts";
 const SETTER = "lib/controllers/node_out_of_service/setter.ts";
+const CONTROLLER = "lib/controllers/node_out_of_service";
+const FLEET_LIMIT = "lib/cloud/deletion/fleet_limit.ts";
 const MOD_TEST = "test/controllers/node_out_of_service/mod_test.ts";
 
 export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
@@ -84,28 +86,18 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     invariant: "a VM that something is being done to is not proven off",
     edits: edit(
       POWER,
-      "const [operation] = Object.values(current_operations ?? {}); if (operation !== undefined)",
-      "const [operation] = Object.values(current_operations ?? {}); if (operation === null)",
+      "const [operation] = Object.values(current_operations);",
+      "const [, operation] = Object.values(current_operations);",
     ),
     tests: [POWER_TEST],
-  },
-  {
-    id: "taint-ready-node",
-    invariant: "a Node that is Ready is never taken out of service",
-    edits: edit(
-      PLAN,
-      "return isOurs && !isGoing && !isReady(node) && !isExcluded(node);",
-      "return isOurs && !isGoing && !isExcluded(node);",
-    ),
-    tests: [PLAN_TEST],
   },
   {
     id: "ignore-exclusion",
     invariant: "a Node with the label is left alone",
     edits: edit(
       PLAN,
-      "return isOurs && !isGoing && !isReady(node) && !isExcluded(node);",
-      "return isOurs && !isGoing && !isReady(node);",
+      "return isOurs && !isGoing && !isExcluded(node);",
+      "return isOurs && !isGoing;",
     ),
     tests: [PLAN_TEST, MOD_TEST],
   },
@@ -150,7 +142,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     invariant: "the taint of a machine that was never off goes at once",
     edits: edit(
       PLAN,
-      'if (facts.isReady && isSameBoot) return { kind: "remove", isMistake: true };',
+      'if (facts.isHeard && isSameBoot) return { kind: "remove", isMistake: true };',
       "",
     ),
     tests: [PLAN_TEST],
@@ -171,5 +163,110 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
       'verdict.kind === "keep" ? holds?.find(node) : undefined;',
     ),
     tests: ["test/controllers/fleet/fleet_watch_test.ts"],
+  },
+  {
+    id: "taint-while-kubelet-reports",
+    invariant: "a machine whose kubelet is heard, even as not ready, is not off",
+    edits: edit(PLAN, "return isCandidate(node) && !isHeard(node);", "return isCandidate(node);"),
+    tests: [PLAN_TEST],
+  },
+  {
+    id: "taint-by-inventory",
+    invariant: "no inventory proves that a machine is off: the cloud is asked directly",
+    edits: edit(SETTER, 'if (reading.kind === "off")', 'if (reading.kind !== "unproven")'),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "taint-what-changed",
+    invariant: "the Node is judged once more after the cloud was asked",
+    edits: edit(
+      SETTER,
+      'if (verdict.kind !== "confirm" || verdict.why !== why) return { kind: "overtaken" };',
+      'if (verdict.kind === why) return { kind: "overtaken" };',
+    ),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "taint-another-node",
+    invariant:
+      "the Node is read from Kubernetes before the taint is set, and is still the one that was judged",
+    edits: edit(
+      SETTER,
+      'if (!isSameNode(node, fresh)) return { kind: "overtaken" };',
+      'if (isSameNode(node, fresh) && false) return { kind: "overtaken" };',
+    ),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "taint-by-old-inventory",
+    invariant: "an inventory that is too old, or was not followed by a good one, says nothing",
+    edits: edit(
+      WATCH,
+      "if ((source.ageMs ?? Infinity) > INVENTORY_AGE_MS_MAX || source.lastError) return KEEP;",
+      "if ((source.ageMs ?? Infinity) === INVENTORY_AGE_MS_MAX) return KEEP;",
+    ),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "forget-taints",
+    invariant: "a Node that had the taint counts against the limit until the window is over",
+    edits: edit(
+      FLEET_LIMIT,
+      "for (const [uid, untilMs] of before) if (untilMs > nowMs) after.set(uid, untilMs);",
+      "for (const [uid, untilMs] of before) if (untilMs === nowMs) after.set(uid, untilMs);",
+    ),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "assume-no-operations",
+    invariant: "a VM of which it is not known what is being done to it is not off for sure",
+    edits: edit(
+      "lib/providers/xenorchestra/wire/schema.ts",
+      "v.nullish(v.fallback(v.nullable(v.record(v.string(), v.unknown())), null))",
+      "v.nullish(v.fallback(v.nullable(v.record(v.string(), v.unknown())), {}))",
+    ),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "believe-who-never-saw-it-run",
+    invariant:
+      "who cannot read the connections knows nothing of the power of a VM that it never saw run",
+    edits: edit(
+      POWER,
+      'const isEnough = connections.kind === "clear" || (connections.kind === "unreadable" && isSeen);',
+      'const isEnough = connections.kind === "clear" || connections.kind === "unreadable";',
+    ),
+    tests: [POWER_TEST],
+  },
+  {
+    id: "untaint-only-when-ready",
+    invariant: "a kubelet that reports and was never restarted ends the taint, ready or not",
+    edits: edit(
+      `${CONTROLLER}/reconcile.ts`,
+      "{ ...known, isHeard: isHeard(fresh), bootId }",
+      "{ ...known, isHeard: false, bootId }",
+    ),
+    tests: [MOD_TEST],
+  },
+  {
+    id: "untaint-others",
+    invariant: "only a taint with our record is ours",
+    edits: edit(
+      "lib/controllers/fleet/out_of_service.ts",
+      "if (text === undefined) return undefined;",
+      'if (text === "") return undefined;',
+    ),
+    tests: ["test/controllers/fleet/out_of_service_test.ts", MOD_TEST],
+  },
+  {
+    id: "hold-a-deletion-for-ever",
+    invariant:
+      "a record that cannot be read does not hold up the deletion of a Node for longer than six minutes",
+    edits: edit(
+      `${CONTROLLER}/hold.ts`,
+      "if (recordedMs >= DETACH_WAIT_MS || nowMs - since.ms >= DETACH_WAIT_MS) return undefined;",
+      "if (Math.max(recordedMs, nowMs - since.ms) >= DETACH_WAIT_MS) return undefined;",
+    ),
+    tests: [MOD_TEST],
   },
 ];

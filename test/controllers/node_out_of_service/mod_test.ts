@@ -101,6 +101,31 @@ describe("the out-of-service controller", () => {
     expect(await rig.until(() => rig.isTainted("n3"), 5 * MINUTE_MS)).toBe(true);
   });
 
+  test("counts them for the rest of the window when their machines are back, too", async () => {
+    await using rig = await startOutOfService({ nodes: 6 });
+    rig.halt("n1", "n2");
+    await rig.until(() => rig.isTainted("n1") && rig.isTainted("n2"), 2 * MINUTE_MS);
+    for (const name of ["n1", "n2"]) {
+      rig.boot(name);
+      rig.report(name, "True", "boot-2");
+    }
+    await rig.until(() => !rig.isTainted("n1") && !rig.isTainted("n2"), MINUTE_MS);
+    rig.halt("n3");
+    expect(await rig.until(() => rig.isTainted("n3"), 8 * MINUTE_MS)).toBe(false);
+    expect(await rig.until(() => rig.isTainted("n3"), 5 * MINUTE_MS)).toBe(true);
+  });
+
+  test("sets nothing while machines are shown as off whose kubelets are Ready: the cloud may be wrong", async () => {
+    await using rig = await startOutOfService({ nodes: 6 });
+    rig.halt("n1");
+    rig.provider.setPower("n2", "Halted");
+    rig.provider.setPower("n3", "Halted");
+    expect(await rig.until(() => rig.isTainted("n1"), 10 * MINUTE_MS)).toBe(false);
+    expect(rig.listReasons("n1")).toContain("OutOfServiceTaintBlocked");
+    rig.boot("n3");
+    expect(await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS)).toBe(true);
+  });
+
   test("starts the count again when an inventory fails", async () => {
     await using rig = await startOutOfService();
     rig.halt("n1");
@@ -132,6 +157,53 @@ describe("the out-of-service controller", () => {
     rig.halt("n1");
     await rig.until(() => rig.provider.powerReads > 0, 2 * MINUTE_MS);
     expect(rig.isTainted("n1")).toBe(false);
+  });
+
+  test("leaves a Node alone whose kubelet reports, even that it is not ready: so its machine runs", async () => {
+    await using rig = await startOutOfService();
+    rig.halt("n1");
+    rig.report("n1", "False");
+    expect(await rig.until(() => rig.isTainted("n1"), 10 * MINUTE_MS)).toBe(false);
+    rig.server.setReady("n1", "Unknown");
+    expect(await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS)).toBe(true);
+  });
+
+  test("writes nothing when the kubelet reported while the watch was behind", async () => {
+    await using rig = await startOutOfService();
+    rig.halt("n1");
+    rig.server.isWatchHeld = true;
+    rig.report("n1", "True", "boot-2");
+    expect(await rig.until(() => rig.isTainted("n1"), 5 * MINUTE_MS)).toBe(false);
+    expect(rig.provider.powerReads).toBe(0);
+  });
+
+  test("writes nothing when an inventory shows the machine running while the cloud is asked", async () => {
+    await using rig = await startOutOfService();
+    rig.provider.power = { kind: "off", evidence: "it is off" };
+    rig.provider.onPower = async () => {
+      rig.boot("n1");
+      rig.source.requestRefresh();
+      await rig.clock.sleep(3_000, new AbortController().signal);
+    };
+    rig.halt("n1");
+    expect(await rig.until(() => rig.provider.powerReads > 0, 2 * MINUTE_MS)).toBe(true);
+    await rig.clock.advance(5_000);
+    expect(rig.isTainted("n1")).toBe(false);
+  });
+
+  test("writes nothing by an inventory of more than two minutes ago, whatever it showed", async () => {
+    await using rig = await startOutOfService({ nodes: 6 });
+    rig.halt("n1", "n2", "n3");
+    await rig.clock.advance(2 * MINUTE_MS);
+    // The next inventory never comes; meanwhile fewer are off, so only its age speaks against the taint.
+    rig.provider.listInventory = (_interest, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("stopped")));
+      });
+    await rig.clock.advance(3 * MINUTE_MS);
+    rig.server.remove("n3");
+    rig.server.remove("n2");
+    expect(await rig.until(() => rig.isTainted("n1"), 15 * MINUTE_MS)).toBe(false);
   });
 
   test("does not set a taint again that a person removed, until the machine has run", async () => {
@@ -202,15 +274,18 @@ describe("the out-of-service controller", () => {
       expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
     });
 
-    test("at once when the kubelet is Ready and was never restarted", async () => {
-      await using rig = await startOutOfService();
-      rig.attach("a", "n1");
-      rig.halt("n1");
-      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
-      rig.report("n1", "True");
-      expect(await rig.until(() => !rig.isTainted("n1"), 2_000)).toBe(true);
-      expect(rig.listReasons("n1").at(-1)).toBe("OutOfServiceTaintWithdrawn");
-    });
+    test.each(["True", "False"] as const)(
+      "at once when a kubelet that was never restarted reports Ready=%s",
+      async (status) => {
+        await using rig = await startOutOfService();
+        rig.attach("a", "n1");
+        rig.halt("n1");
+        await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+        rig.report("n1", status);
+        expect(await rig.until(() => !rig.isTainted("n1"), 2_000)).toBe(true);
+        expect(rig.listReasons("n1").at(-1)).toBe("OutOfServiceTaintWithdrawn");
+      },
+    );
 
     test("and leaves other taints of the Node", async () => {
       await using rig = await startOutOfService();
@@ -254,11 +329,14 @@ describe("the out-of-service controller", () => {
       expect(find()).toBeUndefined();
     });
 
-    test.each(["2999-01-01T00:00:00Z boot-1", "yesterday", ""])(
-      "for six minutes at most, if a record says %p",
+    test.each(["2999-01-01T00:00:00Z boot-1", "nonsense", ""])(
+      "for six minutes at most, whatever a record says: %p",
       async (record) => {
         await using rig = await startOutOfService();
         rig.attach("a", "n1");
+        rig.loseMachines("n1");
+        rig.server.setReady("n1", "Unknown");
+        await rig.clock.advance(31_000);
         rig.server.annotate("n1", { [RECORD]: record });
         const node = rig.server.find("n1");
         if (!node) throw new Error("it is there");
@@ -267,5 +345,22 @@ describe("the out-of-service controller", () => {
         expect(rig.holds.find(node)).toBeUndefined();
       },
     );
+
+    test("for six minutes from each time that its machine is gone", async () => {
+      await using rig = await startOutOfService();
+      const find = (): string | undefined => {
+        const node = rig.server.find("n1");
+        return node && rig.holds.find(node);
+      };
+      rig.attach("a", "n1");
+      rig.loseMachines("n1");
+      await rig.clock.advance(31_000);
+      expect(find()).toBeDefined();
+      rig.boot("n1");
+      await rig.clock.advance(6 * MINUTE_MS);
+      rig.loseMachines("n1");
+      await rig.clock.advance(31_000);
+      expect(find()).toBeDefined();
+    });
   });
 });

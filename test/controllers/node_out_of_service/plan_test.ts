@@ -48,6 +48,13 @@ describe("planOutOfService()", () => {
   test.each<[string, Options, Presence, OutOfServicePlan["kind"]]>([
     ["a Node whose machine is off", {}, toPresent("stopped"), "confirm"],
     ["one that is Ready", { ready: "True" }, toPresent("stopped"), "nothing"],
+    [
+      "one whose kubelet reports that it is not",
+      { ready: "False" },
+      toPresent("stopped"),
+      "nothing",
+    ],
+    ["one whose kubelet is silent", { ready: "Unknown" }, toPresent("stopped"), "confirm"],
     ["one that is not initialised", { uninitialized: true }, toPresent("stopped"), "nothing"],
     ["one without a provider ID", { providerId: "" }, toPresent("stopped"), "nothing"],
     ["one of another cloud", {}, FOREIGN, "nothing"],
@@ -59,6 +66,7 @@ describe("planOutOfService()", () => {
     ["ours, of unknown state", { taints: [TAINT], isRecorded: true }, UNKNOWN, "nothing"],
     ["ours, running", { taints: [TAINT], isRecorded: true }, toPresent("running"), "return"],
     ["ours, Ready", { taints: [TAINT], isRecorded: true, ready: "True" }, UNKNOWN, "return"],
+    ["ours, reporting", { taints: [TAINT], isRecorded: true, ready: "False" }, UNKNOWN, "return"],
     ["ours without the taint, off", { isRecorded: true }, toPresent("stopped"), "nothing"],
     ["ours without the taint, running", { isRecorded: true }, toPresent("running"), "forget"],
   ])("plans %s", (_what, options, presence, expected) => {
@@ -72,25 +80,35 @@ describe("planOutOfService()", () => {
   });
 });
 
-test("mayBeTainted() and isBack() never hold together for a Node that is Ready", () => {
-  expect(mayBeTainted(toOurs({ ready: "True" }))).toBe(false);
-  expect(isBack(toOurs({ ready: "True" }), UNKNOWN)).toBe(true);
+test.each(["True", "False"])(
+  "a kubelet that reports Ready=%s: no taint, and its machine is back",
+  (ready) => {
+    expect(mayBeTainted(toOurs({ ready }))).toBe(false);
+    expect(isBack(toOurs({ ready }), UNKNOWN)).toBe(true);
+  },
+);
+
+test("isBack() does not take a machine of unknown state for one that runs", () => {
   expect(isBack(toOurs(), toPresent("unknown"))).toBe(false);
 });
 
 describe("planReturn()", () => {
-  const facts: ReturnFacts = { isReady: false, bootId: "boot-2", attached: 0, runningMs: 0 };
+  const facts: ReturnFacts = { isHeard: false, bootId: "boot-2", attached: 0, runningMs: 0 };
 
   test.each<[string, Partial<ReturnFacts>, "mistake" | "remove" | "wait"]>([
     ["restarted, and nothing is attached", {}, "remove"],
-    ["Ready after a restart, and nothing is attached", { isReady: true }, "remove"],
+    ["reporting after a restart, and nothing is attached", { isHeard: true }, "remove"],
     ["not heard of since", { bootId: "boot-1" }, "wait"],
     ["not heard of for six minutes", { bootId: "boot-1", runningMs: 360_000 }, "wait"],
     ["restarted, and volumes are attached", { attached: 1 }, "wait"],
     ["restarted, and nobody knows what is attached", { attached: undefined }, "wait"],
     ["restarted almost six minutes ago", { attached: 1, runningMs: 359_999 }, "wait"],
     ["restarted six minutes ago", { attached: 1, runningMs: 360_000 }, "remove"],
-    ["Ready and was never restarted", { isReady: true, bootId: "boot-1", attached: 9 }, "mistake"],
+    [
+      "reporting and was never restarted",
+      { isHeard: true, bootId: "boot-1", attached: 9 },
+      "mistake",
+    ],
   ])("of a machine that is %s", (_what, over, expected) => {
     const plan = planReturn(RECORD, { ...facts, ...over });
     const word = plan.kind === "remove" && plan.isMistake ? "mistake" : plan.kind;
@@ -103,9 +121,9 @@ describe("planReturn()", () => {
         fc.boolean(),
         fc.constantFrom("boot-1", "boot-2"),
         fc.nat(),
-        (isReady, bootId, attached) => {
-          const plan = planReturn(RECORD, { isReady, bootId, attached, runningMs: 360_000 });
-          expect(plan.kind).toBe(isReady || bootId === "boot-2" ? "remove" : "wait");
+        (isHeard, bootId, attached) => {
+          const plan = planReturn(RECORD, { isHeard, bootId, attached, runningMs: 360_000 });
+          expect(plan.kind).toBe(isHeard || bootId === "boot-2" ? "remove" : "wait");
         },
       ),
     );
