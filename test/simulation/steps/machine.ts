@@ -44,10 +44,17 @@ const start = step("VM started", 4, (world, { name, vmId }) => {
   later(world, world.random.between(0, 20_000), () => {
     if (!world.truth.isRunning(vmId)) return;
     world.giveAddress(vmId);
-    if (world.findNode(name)) world.boot(name);
+    boot(world, { name, vmId });
   });
   return name;
 });
+
+/** The kubelet of a machine that was started reports. A second Node of it may be gone again: then as the first. */
+function boot(world: World, { name, vmId }: Machine): void {
+  const names = [name, ...[...world.machines].filter(([, id]) => id === vmId).map(([one]) => one)];
+  const found = names.find((one) => world.findNode(one) !== undefined);
+  if (found !== undefined) world.boot(found);
+}
 
 /** It keeps its ID, is no machine any more, and may become one again. */
 const freeze = step("VM turned into a template", 0.5, (world, { name, vmId }) => {
@@ -124,7 +131,7 @@ const blink = step("VM halted for a moment", 8, (world, { name, vmId }) => {
     if (truth.find(vmId)?.["power_state"] !== "Halted") return;
     cloud.state.setPower(vmId, "Running", hostId);
     later(world, random.between(0, 20_000), () => {
-      if (truth.isRunning(vmId) && world.findNode(name)) world.boot(name);
+      if (truth.isRunning(vmId)) boot(world, { name, vmId });
     });
   });
   return `${name} for ${ms} ms`;
