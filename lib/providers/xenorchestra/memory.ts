@@ -64,7 +64,7 @@ export class Memory {
     const { instances, lookedFor = new Set() } = inventory;
     this.lastSeen.noteList({ instances, lookedFor, copies });
     const { shown: migrating } = this.migrations;
-    this.runs.noteList(instances);
+    this.runs.noteList({ instances, lookedFor });
     this.runs.noteMigrating(migrating, inventory.observedAtMs);
     this.stays.note({ ...inventory, migrating, answeredMs });
   }

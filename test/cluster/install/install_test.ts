@@ -189,7 +189,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     await waitForLeader();
     await waitUntil("the Job to end", async () => pods.said.find((text) => text !== ""));
     expect(pods.said).toEqual([
-      "daemonset kube-system/landfall is not of this release of Helm: it is left alone\n",
+      "daemonset kube-system/landfall belongs to no Helm release of this name: left unchanged\n",
     ]);
     expect(await readHolder()).not.toBe("");
     const place = "--namespace=kube-system";

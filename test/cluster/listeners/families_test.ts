@@ -138,7 +138,7 @@ describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name"
     const second = await startBeside("--debug-address=127.0.0.1:0");
     expect([second.code, second.stderr.split("\n").at(-1)]).toEqual([
       1,
-      `landfall: --secure-port: Cannot listen at 0.0.0.0:${SECURE_PORT}: ${inUse} --secure-port another port`,
+      `landfall: --secure-port: Cannot listen at 0.0.0.0:${SECURE_PORT}: ${inUse} --secure-port to another port`,
     ]);
   });
 });

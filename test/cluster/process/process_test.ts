@@ -107,9 +107,10 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     async () => {
       const args = ["demo", "--debug-address=127.0.0.1:0"];
       const demo = startLandfall(program, args, { TMPDIR: folder });
-      await demo.waitForOutput("Ctrl-C ends it.");
-      const [, debugUrl = ""] = /curl -s (http:\S+)/.exec(demo.output) ?? [];
-      expect(await (await fetch(debugUrl)).text()).toContain('"worker-uefi"');
+      await demo.waitForOutput("Press Ctrl-C to stop.");
+      const [, address = ""] = /nodes --debug-address=(\S+)/.exec(demo.output) ?? [];
+      const nodes = await fetch(`http://${address}/debug/nodes`);
+      expect(await nodes.text()).toContain('"worker-uefi"');
       const [, pageUrl = ""] = /in a browser: (http:\S+)/.exec(demo.output) ?? [];
       const page = await fetch(pageUrl, { headers: { accept: "text/html" } });
       expect(await page.text()).toContain('href="nodes/worker-uefi"');

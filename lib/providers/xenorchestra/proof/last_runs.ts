@@ -18,15 +18,22 @@ export interface Run {
 /** For how long after a migration a VM that is shown as halted may be a remainder of the migration. */
 const MIGRATION_DOUBT_MS = 600_000;
 
-const NO_INSTANCES: Inventory["instances"] = new Map();
+/** A list of VMs. */
+interface Listed {
+  readonly instances: Inventory["instances"];
+  /** The IDs that Nodes may be known by. */
+  readonly lookedFor: ReadonlySet<string>;
+}
+
+const NOTHING: Listed = { instances: new Map(), lookedFor: new Set() };
 
 /**
- * Remembers VMs. Only memory: no clock. The last list is kept anyway, so only VMs that stopped since then use memory,
- * up to a maximum.
+ * Remembers the VMs of Nodes. Only memory: no clock. The last list is kept anyway, so only VMs that stopped since then
+ * use memory, up to a maximum, and until two lists in a row found no Node that may be theirs.
  */
 export class LastRuns {
   readonly #sizeMax: number;
-  #listed = NO_INSTANCES;
+  #listed: Listed = NOTHING;
   /** For the VMs that the last list does not show running, and those that single reads showed since. */
   readonly #apart = new Map<string, Run>();
   /** In monotonic milliseconds. */
@@ -39,7 +46,7 @@ export class LastRuns {
 
   /** Where a VM last ran; `undefined` if this process never saw it run. */
   find(vmId: string): Run | undefined {
-    return this.#apart.get(vmId) ?? toRun(this.#listed.get(vmId));
+    return this.#apart.get(vmId) ?? toRun(this.#listed.instances.get(vmId));
   }
 
   /** Whether a VM was migrating not long ago, in monotonic milliseconds. */
@@ -49,15 +56,20 @@ export class LastRuns {
   }
 
   /** Records a list. */
-  noteList(instances: Inventory["instances"]): void {
-    const isSame = instances === this.#listed;
-    for (const [id, before] of isSame ? NO_INSTANCES : this.#listed) {
-      const run = toRun(before);
-      // Single reads since then are newer.
-      if (run && !this.#apart.has(id) && !toRun(instances.get(id))) this.#note(id, run);
+  noteList(listed: Listed): void {
+    const { instances, lookedFor } = listed;
+    const before = this.#listed.lookedFor;
+    for (const ids of [lookedFor, before]) {
+      for (const id of ids) {
+        const run = toRun(instances.get(id)) ? undefined : this.find(id);
+        if (run) this.#note(id, run);
+      }
     }
-    for (const id of this.#apart.keys()) if (toRun(instances.get(id))) this.#apart.delete(id);
-    this.#listed = instances;
+    for (const id of this.#apart.keys()) {
+      const isAskedFor = lookedFor.has(id) || before.has(id);
+      if (!isAskedFor || toRun(instances.get(id))) this.#apart.delete(id);
+    }
+    this.#listed = listed;
   }
 
   /** Records a VM that was read by itself. */
@@ -69,6 +81,11 @@ export class LastRuns {
   /** Records VMs that were shown migrating. */
   noteMigrating(vmIds: Iterable<string>, atMs: number): void {
     for (const id of vmIds) remember(this.#migratedMs, id, atMs, this.#sizeMax);
+    // The oldest stand first.
+    for (const id of this.#migratedMs.keys()) {
+      if (this.wasMigrated(id, atMs)) break;
+      this.#migratedMs.delete(id);
+    }
   }
 
   #note(vmId: string, run: Run): void {

@@ -11,32 +11,40 @@ function toList(...vms: readonly Instance[]): ReadonlyMap<string, Instance> {
   return new Map(vms.map((vm) => [vm.id, vm]));
 }
 
+function note(
+  runs: LastRuns,
+  instances: ReadonlyMap<string, Instance>,
+  lookedFor: readonly string[] = ["vm"],
+): void {
+  runs.noteList({ instances, lookedFor: new Set(lookedFor) });
+}
+
 describe("LastRuns", () => {
   test("remembers where a VM ran when it was listed running last, however long it is off or gone", () => {
     const runs = new LastRuns(10);
-    runs.noteList(toList(toVm("a")));
+    note(runs, toList(toVm("a")));
     for (const list of [toList(toVm("", "stopped")), toList(), toList(toVm("", "stopped"))]) {
-      runs.noteList(list);
+      note(runs, list);
       expect(runs.find("vm")).toEqual({ poolId: "pool", hostId: "a" });
     }
   });
 
   test("knows nothing of a VM that it never saw run", () => {
     const runs = new LastRuns(10);
-    runs.noteList(toList(toVm("a", "stopped")));
+    note(runs, toList(toVm("a", "stopped")));
     expect(runs.find("vm")).toBeUndefined();
   });
 
   test("believes the newest of lists and reads, also when a list shows what the one before did", () => {
     const runs = new LastRuns(10);
     const list = toList(toVm("a"));
-    runs.noteList(list);
+    note(runs, list);
     runs.noteRead(toVm("b"));
     expect(runs.find("vm")?.hostId).toBe("b");
-    runs.noteList(list);
+    note(runs, list);
     expect(runs.find("vm")?.hostId).toBe("a");
     runs.noteRead(toVm("c"));
-    runs.noteList(toList(toVm("", "stopped")));
+    note(runs, toList(toVm("", "stopped")));
     expect(runs.find("vm")?.hostId).toBe("c");
   });
 
@@ -46,6 +54,26 @@ describe("LastRuns", () => {
     expect(runs.wasMigrated("vm", 604_999)).toBe(true);
     expect(runs.wasMigrated("vm", 605_000)).toBe(false);
     expect(runs.wasMigrated("other", 5_000)).toBe(false);
+  });
+
+  test("forgets a VM once two lists in a row found no Node that may be its own", () => {
+    const runs = new LastRuns(10);
+    const halted = toList(toVm("", "stopped"));
+    note(runs, toList(toVm("a")));
+    note(runs, halted, []);
+    expect(runs.find("vm")?.hostId).toBe("a");
+    note(runs, halted, []);
+    note(runs, halted);
+    expect(runs.find("vm")).toBeUndefined();
+  });
+
+  test("forgets a migration once its doubt is over", () => {
+    const runs = new LastRuns(10);
+    runs.noteMigrating(["vm"], 1_000);
+    runs.noteMigrating(["other"], 500_000);
+    runs.noteMigrating([], 601_000);
+    expect(runs.wasMigrated("vm", 600_999)).toBe(false);
+    expect(runs.wasMigrated("other", 601_000)).toBe(true);
   });
 
   test("forgets the longest unseen VM when there are too many", () => {
