@@ -41,7 +41,7 @@ export interface NodeOutOfServiceControllerOptions {
   readonly metrics: OutOfServiceMetrics;
   /** How often every Node is looked at, in memory, in milliseconds. */
   readonly syncPeriodMs: number;
-  /** Least time that a machine must be off, whatever the settings say, in milliseconds. */
+  /** Least time that a machine must be off, even if the settings say less, in milliseconds. */
   readonly leastGraceMs: number;
 }
 

@@ -53,7 +53,7 @@ export class OutOfServiceNarrator {
     this.#context.log.warn("Out-of-service taint is not set", fields);
   }
 
-  /** The Node is Ready and has a taint of somebody else; told once in five minutes. */
+  /** The Node is Ready and has a taint that Landfall did not set; reported once in five minutes. */
   tellForeign(node: Node): void {
     const why = "Landfall did not set it and does not remove it";
     const advice = `if the machine is well: kubectl taint node ${node.metadata.name} ${key}-`;

@@ -32,9 +32,9 @@ export type OutOfServicePlan =
   | { readonly kind: "blocked"; readonly reason: string; readonly message: string }
   /** The machine runs again: see {@linkcode planReturn}. */
   | { readonly kind: "return"; readonly record: OutOfServiceRecord }
-  /** Somebody else removed the taint, and the machine runs again: the record has no use any more. */
+  /** A user or another program removed the taint, and the machine runs again: the record has no use any more. */
   | { readonly kind: "forget" }
-  /** The Node is Ready and has a taint of somebody else: say so. */
+  /** The Node is Ready and has a taint that Landfall did not set: say so. */
   | { readonly kind: "foreign" };
 
 const NOTHING: OutOfServicePlan = { kind: "nothing" };
@@ -42,7 +42,7 @@ const NOTHING: OutOfServicePlan = { kind: "nothing" };
 /**
  * Plans one Node.
  *
- * A taint that somebody removed while the machine is off is not set again before the machine has run: a person who
+ * A taint that a user removed while the machine is off is not set again before the machine has run: a person who
  * knows better has the last word.
  */
 export function planOutOfService(
@@ -63,7 +63,7 @@ export function planOutOfService(
   return verdict.kind === "confirm" || verdict.kind === "blocked" ? verdict : NOTHING;
 }
 
-/** Whether nothing on a Node speaks against the taint, whatever its machine does. */
+/** Whether nothing on a Node speaks against the taint. Its machine is not looked at. */
 export function mayBeTainted(node: Node): boolean {
   return isCandidate(node) && !isHeard(node);
 }

@@ -47,7 +47,7 @@ export class TaintSetter {
    * Sets the taint on a Node that the guards let pass.
    *
    * The Node is read before the cloud is asked, and written as it was read. So nothing but one request lies between the
-   * proof and the write, and whatever a kubelet reports while the cloud is asked makes the write a conflict.
+   * proof and the write, and any report of a kubelet while the cloud is asked makes the write a conflict.
    *
    * @throws {KubeError} when Kubernetes refuses
    */
