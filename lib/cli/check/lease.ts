@@ -93,13 +93,7 @@ async function readLease(
   path: LeaseName,
   signal: AbortSignal,
 ): Promise<Lease | undefined> {
-  try {
-    return await client.read(LEASES, path, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof KubeError) return undefined;
-    throw error;
-  }
+  return await orNothing(client.read(LEASES, path, signal), signal);
 }
 
 /** The only Lease whose name begins as usual, if Leases may be listed. */
@@ -108,10 +102,16 @@ async function findOther(
   namespace: string,
   signal: AbortSignal,
 ): Promise<Lease | undefined> {
+  const listed = client.list(LEASES, { namespace, limit: LISTED_MAX }, signal);
+  const { items = [] } = (await orNothing(listed, signal)) ?? {};
+  const usual = items.filter(({ metadata }) => metadata.name.startsWith(USUAL_NAME));
+  return usual.length === 1 ? usual[0] : undefined;
+}
+
+/** What the API server answers; nothing if it refuses. @throws the signal's reason */
+async function orNothing<T>(answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
-    const { items } = await client.list(LEASES, { namespace, limit: LISTED_MAX }, signal);
-    const usual = items.filter(({ metadata }) => metadata.name.startsWith(USUAL_NAME));
-    return usual.length === 1 ? usual[0] : undefined;
+    return await answer;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof KubeError) return undefined;
