@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listSections } from "../lib/controllers/load.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
+import { SUPPORTED_FROM } from "../lib/kube/api/version.ts";
 import { createChartValues } from "./values/chart_values.ts";
 import { DEFINITIONS, type Installable, toCloud } from "./clouds.ts";
 import { toConfigRules } from "./values/config_schema.ts";
@@ -158,7 +159,7 @@ function renderChart(): string {
     type: "application",
     version: IMAGE.tag,
     appVersion: IMAGE.tag,
-    kubeVersion: ">=1.27.0-0",
+    kubeVersion: `>=${SUPPORTED_FROM}.0-0`,
     keywords: ["cloud-controller-manager", "xen-orchestra", "xcp-ng"],
   };
   return toYamlFile(WRITTEN, [toYaml(chart)]);

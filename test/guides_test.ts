@@ -14,6 +14,7 @@ import { OUT_OF_SERVICE } from "../lib/cloud/deletion/out_of_service_settings.ts
 import { DELETION } from "../lib/cloud/deletion/settings.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
 import { STATES } from "../lib/http/page/state.ts";
+import { SUPPORTED_FROM } from "../lib/kube/api/version.ts";
 import { loadProviders, requireProvider } from "../lib/providers/mod.ts";
 import {
   listAnchors,
@@ -107,6 +108,15 @@ describe("pages for people", () => {
       "docs/guides/migrate.md",
       "docs/guides/permissions-xenorchestra.md",
       "docs/guides/troubleshooting.md",
+    ]);
+  });
+
+  test("docs/guides/install.md names the oldest Kubernetes that the chart and check accept", () => {
+    const guide = pages.get("docs/guides/install.md") ?? "";
+    const named = [...guide.matchAll(/Kubernetes (\d+\.\d+) or newer|limit of (\d+\.\d+)/g)];
+    expect(named.map(([, least, limit]) => least ?? limit)).toEqual([
+      SUPPORTED_FROM,
+      SUPPORTED_FROM,
     ]);
   });
 

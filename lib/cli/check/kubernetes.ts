@@ -16,6 +16,7 @@ import {
 } from "../../kube/credentials/mod.ts";
 import { KubeError } from "../../kube/api/errors.ts";
 import { createKubeClient } from "../../kube/api/http_client.ts";
+import { isAtLeast, parseServerVersion, SUPPORTED_FROM } from "../../kube/api/version.ts";
 import { type CheckFinding, type KubernetesStep, toStatus } from "./report.ts";
 import type { CommandContext } from "../command.ts";
 import type { Settings } from "../flags/mod.ts";
@@ -125,7 +126,7 @@ async function askVersion(
 ): Promise<Pick<CheckedKubernetes, "step" | "client">> {
   try {
     const version = findVersion(await client.get("/version", signal));
-    const findings = [version === undefined ? toStranger(server) : toAnswer(server, version)];
+    const findings = version === undefined ? [toStranger(server)] : listAnswer(server, version);
     const step = { status: toStatus(findings), server, findings };
     if (version !== undefined) return { step: { ...step, version }, client };
     client.close();
@@ -143,8 +144,19 @@ function findVersion(body: unknown): string | undefined {
   return isObject && typeof body.gitVersion === "string" ? body.gitVersion : undefined;
 }
 
-function toAnswer(server: string, version: string): CheckFinding {
-  return { level: "ok", code: "answers", message: `${server} answers: Kubernetes ${version}` };
+/** A version that cannot be compared causes no warning. */
+function listAnswer(server: string, version: string): CheckFinding[] {
+  const message = `${server} answers: Kubernetes ${version}`;
+  const answer = { level: "ok", code: "answers", message } as const;
+  const parsed = parseServerVersion({ gitVersion: version });
+  return parsed && !isAtLeast(parsed, SUPPORTED_FROM) ? [answer, toOld(version)] : [answer];
+}
+
+/** Not a failure: most of Landfall works with older ones, too, but nothing is promised. */
+function toOld(version: string): CheckFinding {
+  const message = `Landfall supports Kubernetes ${SUPPORTED_FROM} or newer, found ${version}`;
+  const advice = "upgrade the control plane; until then the Helm chart refuses to install";
+  return { level: "warning", code: "kubernetesUnsupported", message, advice };
 }
 
 function toStranger(server: string): CheckFinding {

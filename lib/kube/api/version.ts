@@ -3,6 +3,9 @@
  * @module
  */
 
+/** The first Kubernetes that Landfall supports: the chart refuses an older one, and `landfall check` warns of it. */
+export const SUPPORTED_FROM = "1.27";
+
 /** A version of Kubernetes. Distributions add something to `gitVersion`, and a `+` to `minor`. */
 export interface ServerVersion {
   readonly major: number;

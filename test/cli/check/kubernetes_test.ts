@@ -52,7 +52,7 @@ async function check(
   };
   await writeFile(kubeconfig, JSON.stringify(config));
   const { step, client } = await checkKubernetes({ kubeconfig }, env, signal);
-  expect(client !== undefined).toBe(step.status === "ok");
+  expect(client !== undefined).toBe(step.status !== "failure");
   client?.close();
   expect(JSON.stringify(step)).not.toContain(SECRET);
   return step;
@@ -64,6 +64,23 @@ describe("checkKubernetes()", () => {
     const server = urls.get("known") ?? "";
     expect(await check(server)).toMatchObject({ status: "ok", server, version: "v1.35.0" });
   });
+
+  test.each([
+    ["v1.27.0", "ok", []],
+    ["v1.31.4+k3s1", "ok", []],
+    ["v1.26.15", "warning", ["Landfall supports Kubernetes 1.27 or newer, found v1.26.15"]],
+    ["not a version", "ok", []],
+  ])(
+    "warns below the version that the chart and the docs name: %s",
+    async (version, status, said) => {
+      answer = () => Response.json({ gitVersion: version });
+      const step = await check(urls.get("known") ?? "");
+      expect(step).toMatchObject({ status, version });
+      const [first, ...warnings] = step.findings;
+      expect(first).toMatchObject({ level: "ok", code: "answers" });
+      expect(warnings.map(({ message }) => message)).toEqual([...said]);
+    },
+  );
 
   test.each([
     ["a name without an address", "https://k8s.nowhere.invalid:6443", "dns"],
