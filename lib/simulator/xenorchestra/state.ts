@@ -114,10 +114,10 @@ export class XenOrchestraState {
     return vm.id;
   }
 
-  /** Deletes a virtual machine and its interfaces. */
+  /** Deletes a virtual machine, or a template, and its interfaces. */
   removeVm(vmId: string): void {
-    this.#vm(vmId);
-    this.#collection("vms").delete(vmId);
+    const isTemplate = this.#collection("vm-templates").delete(vmId);
+    if (!isTemplate) this.#collection("vms").delete(this.#vm(vmId).id);
     for (const vif of this.#collection("vifs").values()) {
       if (vif["$VM"] === vmId) this.#collection("vifs").delete(vif.id);
     }
