@@ -24,7 +24,8 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../lib/simulator/xenorchestra/mod.ts";
-import { toHost, toPool, toUuid } from "../../lib/simulator/xenorchestra/records.ts";
+import { toHost, toPool } from "../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../lib/simulator/uuid.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { toRegistration } from "../support/nodes/nodes.ts";
 import { until } from "../support/nodes/rig.ts";

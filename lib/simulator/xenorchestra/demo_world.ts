@@ -9,13 +9,13 @@ import {
   toNetwork,
   toPool,
   toServer,
-  toUuid,
   toVif,
   toVm,
   type VmOptions,
   type World,
   type XoRecord,
 } from "./records.ts";
+import { toUuid } from "../uuid.ts";
 
 /** A machine as its kubelet sees it. */
 export interface DemoMachine {

@@ -4,19 +4,11 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
+import type { Outcome } from "../loopback.ts";
 import type { Fault, Faults } from "./faults.ts";
 import { toHtml, toJson, toStatus, toUnknownRoute } from "./replies.ts";
 import { type RequestCounter, toRoute } from "./requests.ts";
 import { NON_ADMIN_HEADER } from "./routes.ts";
-
-/** What happens to a request. */
-export type Outcome =
-  /** An answer; of a half one the head and half of the body are sent, then the connection ends. */
-  | { readonly kind: "reply"; readonly response: Response; readonly isHalf: boolean }
-  /** The request is never answered; the connection stays open. */
-  | { readonly kind: "hang" }
-  /** The connection is reset without an answer. */
-  | { readonly kind: "reset" };
 
 /** What a {@linkcode Front} needs. */
 export interface FrontOptions {
@@ -62,11 +54,6 @@ export class Front {
     const response = replaced ?? (await this.#options.answer(request));
     return { kind: "reply", response, isHalf: fault?.kind === "halfBody" };
   }
-}
-
-/** Whether an answer continues until one side closes it. */
-export function isStream({ headers }: Response): boolean {
-  return headers.get("content-type") === "text/event-stream";
 }
 
 function toFaultReply(fault: Fault, method: string, path: string): Response | undefined {

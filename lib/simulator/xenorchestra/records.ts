@@ -2,7 +2,7 @@
  * The objects of Xen Orchestra, as raw records, and their collections.
  * @module
  */
-import { hash } from "node:crypto";
+import { toUuid } from "../uuid.ts";
 
 /** An object as the REST API shows it, without `href`. Field names and types are those of xo-server 5.207. */
 export interface XoRecord {
@@ -82,15 +82,6 @@ export interface VmOptions {
 
 const GIB = 1024 ** 3;
 const BOOTED_AT_S = 1_793_520_000;
-
-/** A UUID that is the same for the same name on every machine and in every run. */
-export function toUuid(name: string): string {
-  const hex = hash("sha1", `landfall-simulator/${name}`, "hex");
-  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
-  const third = `5${hex.slice(13, 16)}`;
-  const fourth = `${variant}${hex.slice(17, 20)}`;
-  return [hex.slice(0, 8), hex.slice(8, 12), third, fourth, hex.slice(20, 32)].join("-");
-}
 
 function toIdFields(id: string, poolId: string): XoRecord {
   const ref = `OpaqueRef:${toUuid(`ref/${id}`)}`;

@@ -9,7 +9,6 @@ import {
   toController,
   toGuest,
   toServer,
-  toUuid,
   toVif,
   toVm,
   type Collection,
@@ -18,6 +17,7 @@ import {
   type World,
   type XoRecord,
 } from "./records.ts";
+import { toUuid } from "../uuid.ts";
 
 /** How Xen Orchestra restarts. */
 export interface RestartOptions {

@@ -15,7 +15,7 @@ import {
   createDemoWorld,
   startXenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
-import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { UNINITIALIZED, waitUntil } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract_client.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { type AuditedRequest, skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,

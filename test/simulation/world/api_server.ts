@@ -12,7 +12,7 @@ import { ObjectAccess } from "../../../lib/simulator/kubernetes/object_access.ts
 import { Registry } from "../../../lib/simulator/kubernetes/registry.ts";
 import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
 import { Watches } from "../../../lib/simulator/kubernetes/watches.ts";
-import type { Outcome } from "../../../lib/simulator/xenorchestra/front.ts";
+import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import type { Timeline } from "../timeline.ts";
 
 /** A change of a Node. */

@@ -2,7 +2,7 @@
  * The way between one process and one server: slow, lossy, severed, or fine.
  * @module
  */
-import type { Outcome } from "../../../lib/simulator/xenorchestra/front.ts";
+import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import type { Process } from "./process.ts";
 import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";

@@ -5,7 +5,7 @@
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
 import { ApiServer } from "./api_server.ts";
 import { Cloud, TOKEN } from "./cloud.ts";

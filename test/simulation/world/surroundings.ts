@@ -2,7 +2,7 @@
  * What code takes from the machine that it runs on, in the hands of a simulation: chance, UUIDs, the global `fetch`.
  * @module
  */
-import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
 import type { Random } from "../../support/random.ts";
 
 /** Answers what is fetched, by the name of the host in the URL. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Faults } from "../../../lib/simulator/xenorchestra/faults.ts";
-import { Front, isStream, type Outcome } from "../../../lib/simulator/xenorchestra/front.ts";
+import type { Outcome } from "../../../lib/simulator/loopback.ts";
+import { Front } from "../../../lib/simulator/xenorchestra/front.ts";
 import { RequestCounter } from "../../../lib/simulator/xenorchestra/requests.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
@@ -62,12 +63,5 @@ describe("Front", () => {
 
     const header = "x-simulator-non-admin";
     expect(seen.map(({ headers }) => headers.get(header))).toEqual([null, "true"]);
-  });
-});
-
-describe("isStream", () => {
-  test("isStream() tells a stream of events by its type", () => {
-    const headers = { "content-type": "text/event-stream" };
-    expect([new Response("", { headers }), new Response("")].map(isStream)).toEqual([true, false]);
   });
 });

@@ -7,7 +7,6 @@ import {
   toNetwork,
   toPool,
   toServer,
-  toUuid,
   toVif,
   toVm,
   type XoRecord,
@@ -46,14 +45,6 @@ describe("records have the fields of captured objects, with their types:", () =>
       expect([field, kinds.includes(kind(value))]).toEqual([field, true]);
     }
   });
-});
-
-test("toUuid() is a UUID in lower case, the same for the same name", () => {
-  expect(toUuid("a")).toMatch(
-    /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
-  );
-  expect(toUuid("a")).toBe(toUuid("a"));
-  expect(toUuid("a")).not.toBe(toUuid("b"));
 });
 
 test("toVm() has guest fields only while it runs", () => {

@@ -26,7 +26,8 @@ import {
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
 import { startXenOrchestraSimulator } from "../../../lib/simulator/xenorchestra/mod.ts";
-import { toHost, toNetwork, toPool, toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { toHost, toNetwork, toPool } from "../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { toRegistration } from "../nodes/nodes.ts";
 import { type Servers, Traffic } from "./traffic.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
-import { toUuid } from "../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
 import type { Span } from "./calm.ts";
 import type { Kubelets } from "./kubelets.ts";
 import type { Dice } from "./plan.ts";

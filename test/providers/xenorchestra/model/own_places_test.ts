@@ -5,7 +5,7 @@ import {
   listUnfitEntries,
   type Places,
 } from "../../../../lib/providers/xenorchestra/model/own_places.ts";
-import { toUuid } from "../../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../../lib/simulator/uuid.ts";
 
 const [A, B, C] = [toUuid("a"), toUuid("b"), toUuid("c")];
 const [H1, H2, H3] = [toUuid("h1"), toUuid("h2"), toUuid("h3")];

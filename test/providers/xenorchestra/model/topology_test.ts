@@ -4,7 +4,7 @@ import {
   findRegionLabel,
   findZone,
 } from "../../../../lib/providers/xenorchestra/model/topology.ts";
-import { toUuid } from "../../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../../lib/simulator/uuid.ts";
 
 const POOL = toUuid("pool");
 const [H1, H2] = [toUuid("h1"), toUuid("h2")];

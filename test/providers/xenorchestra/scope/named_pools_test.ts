@@ -8,7 +8,7 @@ import {
   withNamedPools,
 } from "../../../../lib/providers/xenorchestra/scope/named_pools.ts";
 import { PoolScope } from "../../../../lib/providers/xenorchestra/scope/pool_scope.ts";
-import { toUuid } from "../../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../../lib/simulator/uuid.ts";
 import {
   createProvider,
   FakeXenOrchestra,

@@ -5,7 +5,7 @@ import {
   listUnfitFindings,
   UnfitEntries,
 } from "../../../../lib/providers/xenorchestra/scope/unfit_entries.ts";
-import { toUuid } from "../../../../lib/simulator/xenorchestra/records.ts";
+import { toUuid } from "../../../../lib/simulator/uuid.ts";
 
 function toPlaces(...names: readonly string[]): Places {
   const pools = names.map((name_label, at) => ({ id: toUuid(`${at}`), name_label }));
