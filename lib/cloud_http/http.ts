@@ -17,6 +17,8 @@ export interface Request {
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Whether a content type promises JSON. @default {isJsonType} */
+  readonly isJson?: (contentType: string) => boolean;
   readonly tls: FetchTls;
   /** Must carry the deadline. */
   readonly signal: AbortSignal;
@@ -32,6 +34,8 @@ export interface Reply {
   /** Target of a redirect within the same origin. */
   readonly redirectUrl?: string;
   readonly retryAfterMs?: number;
+  /** The server's own time, in wall-clock milliseconds, to the second. Absent when the header is not valid. */
+  readonly serverTimeMs?: number;
   /** Names this answer. Absent when the header is not valid. */
   readonly etag?: string;
 }
@@ -126,14 +130,18 @@ async function send(
   }
 }
 
-async function sendOnce({ url, ...request }: Request, names: ServerNames): Promise<Reply> {
+async function sendOnce(
+  { url, isJson: promisesJson = isJsonType, ...request }: Request,
+  names: ServerNames,
+): Promise<Reply> {
   const response = await send(url, { ...request, redirect: "manual" });
   const { status, headers } = response;
   const contentType = headers.get("content-type") ?? "";
   const redirectUrl = toRedirectUrl(response, url, names);
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
+  const serverTimeMs = Date.parse(headers.get("date") ?? "");
   const etag = toEtag(headers.get("etag") ?? "");
-  const isJson = isJsonType(contentType);
+  const isJson = promisesJson(contentType);
   const isPage = status === 404 && HTML_TYPE.test(contentType);
   // A body that is not read keeps its connection busy.
   if (!isJson && !isPage) await response.body?.cancel();
@@ -146,6 +154,7 @@ async function sendOnce({ url, ...request }: Request, names: ServerNames): Promi
     ...(isPage ? { page: { text, url } } : {}),
     ...(redirectUrl === undefined ? {} : { redirectUrl }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(Number.isNaN(serverTimeMs) ? {} : { serverTimeMs }),
     ...(etag === undefined ? {} : { etag }),
   };
 }

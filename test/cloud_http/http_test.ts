@@ -29,6 +29,23 @@ describe("sendRequest()", () => {
     expect((await send("/")).json).toBeUndefined();
   });
 
+  test("reads JSON of another content type when the caller knows that it promises JSON", async () => {
+    fake.answer = () => new Response("[1]", { headers: { "content-type": "text/javascript" } });
+    expect((await send("/")).json).toBeUndefined();
+    const isJson = (type: string): boolean => type.startsWith("text/javascript");
+    const { signal } = new AbortController();
+    const request = { method: "GET", url: fake.url, headers: {}, tls: {}, signal, isJson } as const;
+    expect((await sendRequest(request, NAMES)).json).toEqual({ value: [1] });
+  });
+
+  test("reads the server's time, and nothing from a date that is not one", async () => {
+    const answer = (date: string) => () => new Response("", { headers: { date } });
+    fake.answer = answer("Thu, 01 Jan 2026 00:00:07 GMT");
+    expect((await send("/")).serverTimeMs).toBe(Date.UTC(2026, 0, 1, 0, 0, 7));
+    fake.answer = answer("soon");
+    expect((await send("/")).serverTimeMs).toBeUndefined();
+  });
+
   test("reads JSON of a refusal, whatever its status", async () => {
     for (const status of [401, 431, 530, 537, 599]) {
       fake.answer = () => Response.json({ code: status }, { status });

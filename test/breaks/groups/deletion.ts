@@ -14,7 +14,7 @@ const DELETER = "lib/controllers/node_lifecycle/deleter.ts";
 const FLEET = "lib/controllers/fleet/fleet_watch.ts";
 const WHEREABOUTS = "lib/providers/xenorchestra/proof/whereabouts.ts";
 const CONNECTION_HISTORY = "lib/providers/xenorchestra/proof/connection_history.ts";
-const SCHEMA = "lib/providers/xenorchestra/wire/schema.ts";
+const DECODE = "lib/cloud_http/decode.ts";
 
 export const DELETION_BREAKS: readonly Break[] = [
   {
@@ -316,18 +316,18 @@ export const DELETION_BREAKS: readonly Break[] = [
   {
     id: "trust-damaged-id",
     invariant: "a VM whose ID is damaged may be any",
-    edits: edit(SCHEMA, 'return parseUuid(id ?? "");', "return id;"),
-    tests: ["test/providers/xenorchestra/wire/schema_test.ts"],
+    edits: edit(DECODE, 'return parseUuid(id ?? "");', "return id;"),
+    tests: ["test/cloud_http/decode_test.ts"],
   },
   {
     id: "trust-double-vm",
     invariant: "a VM that a list shows twice, and not the same, is neither of the two",
     edits: edit(
-      SCHEMA,
+      DECODE,
       "else if (!isDeepStrictEqual(other, value)) undecodable",
       "else if (other === value) undecodable",
     ),
-    tests: ["test/providers/xenorchestra/wire/schema_test.ts"],
+    tests: ["test/cloud_http/decode_test.ts"],
   },
   {
     id: "prove-while-moving",

@@ -5,6 +5,7 @@
 import { CloudError } from "../../../cloud/errors.ts";
 import { type Finding, inspectInventory, type Inspection } from "../../../cloud/inspection.ts";
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import type { ListReply } from "../../../cloud_http/decode.ts";
 import { withDeadline } from "../../../core/clock.ts";
 import { formatHostPort } from "../../../core/net/connection_problem.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
@@ -19,7 +20,7 @@ import type { XenOrchestraSettings } from "../settings/config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
 import { listUnfitFindings } from "../scope/unfit_entries.ts";
-import type { Host, ListReply, Server } from "../wire/schema.ts";
+import type { Host, Server } from "../wire/schema.ts";
 
 /** What {@linkcode inspectXenOrchestra} looks with. */
 export interface InspectOptions {

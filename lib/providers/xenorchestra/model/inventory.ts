@@ -4,6 +4,7 @@
  */
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Instance, InstanceState } from "../../../cloud/provider.ts";
+import type { ListReply } from "../../../cloud_http/decode.ts";
 import { toLabelValue } from "../../../core/text/label.ts";
 import { toAddresses } from "./addresses.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
@@ -12,7 +13,7 @@ import { toVmTagLabels } from "./tags.ts";
 import { findRegionLabel, findZone } from "./topology.ts";
 import { toLabels } from "./labels.ts";
 import { formatProviderId } from "./provider_id.ts";
-import type { Host, ListReply, Network, Pool, Vif, Vm } from "../wire/schema.ts";
+import type { Host, Network, Pool, Vif, Vm } from "../wire/schema.ts";
 
 /** Everything that one refresh asks for. */
 export interface Replies {

@@ -9,11 +9,12 @@
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { toUnknown } from "../../../cloud/presence.ts";
 import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { findNameless } from "../../../cloud_http/decode.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import { isWhole } from "./connection_history.ts";
 import { judgeConnections, withoutLost } from "./connections.ts";
 import type { RemovedPool } from "../memory.ts";
-import { findNameless, type Host } from "../wire/schema.ts";
+import type { Host } from "../wire/schema.ts";
 import { doubtStay, type Stay } from "./stays.ts";
 
 /** The VM whose absence to prove. */

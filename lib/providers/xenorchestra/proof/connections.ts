@@ -6,8 +6,9 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import type { ListReply } from "../../../cloud_http/decode.ts";
 import { shorten } from "../../../core/text/printable.ts";
-import type { ListReply, Server } from "../wire/schema.ts";
+import type { Server } from "../wire/schema.ts";
 
 /** The list as it was answered: `refused` for good (403), or `missing` on a server that has no such list (404). */
 export type ServersReply = ListReply<Server> | "refused" | "missing";

@@ -4,10 +4,10 @@
  */
 import { toUnknown } from "../../../cloud/presence.ts";
 import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { findNameless } from "../../../cloud_http/decode.ts";
 import { type AbsenceQuestion, MOVING } from "./absence.ts";
 import { NEVER_SHOWN } from "../scope/named_pools.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
-import { findNameless } from "../wire/schema.ts";
 
 const REMOVED = "the pool was removed from Xen Orchestra";
 

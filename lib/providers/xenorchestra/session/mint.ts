@@ -6,12 +6,13 @@ import { createHash } from "node:crypto";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import type { CloudRequest } from "../../../cloud_http/client.ts";
+import { decode } from "../../../cloud_http/decode.ts";
 import type { Reply } from "../../../cloud_http/http.ts";
 import { withDeadline } from "../../../core/clock.ts";
 import type { SignIn, XenOrchestraSettings } from "../settings/config.ts";
 import type { Minted } from "./tokens.ts";
 import { toReplyError } from "./reply_error.ts";
-import { decode, SCHEMAS } from "../wire/schema.ts";
+import { SCHEMAS } from "../wire/schema.ts";
 import { explainToken } from "../settings/text_forms.ts";
 
 /** How the `client.id` of every token begins that Landfall makes, and may renew. */

@@ -4,16 +4,14 @@
  */
 import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
+import { decode, decodeList, type ListReply } from "../../../cloud_http/decode.ts";
 import type { Reply } from "../../../cloud_http/http.ts";
 import type { Counter, MetricsRegistry } from "../../../core/metrics.ts";
 import type { ServersReply } from "../proof/connections.ts";
 import { isUnknownRoute, toReplyError } from "../session/reply_error.ts";
 import {
-  decode,
-  decodeList,
   SCHEMAS,
   type Host,
-  type ListReply,
   type Network,
   type Pool,
   type PoolMember,

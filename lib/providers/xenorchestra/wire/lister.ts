@@ -2,10 +2,11 @@
  * Lists everything that an inventory is made of, in one round; unchanged lists are not sent again.
  * @module
  */
+import type { ListReply } from "../../../cloud_http/decode.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { byIds, type ListVersion, type VersionedList, type XenOrchestraApi } from "./api.ts";
 import { type Surroundings, toSurroundings } from "../model/inventory.ts";
-import type { Host, ListReply, Network, Pool, Vif, Vm } from "./schema.ts";
+import type { Host, Network, Pool, Vif, Vm } from "./schema.ts";
 
 /** The result of one round. */
 export interface Listing {

@@ -10,11 +10,8 @@ import {
   toSurroundings,
   type InstanceSettings,
 } from "../../../../lib/providers/xenorchestra/model/inventory.ts";
-import {
-  decodeList,
-  SCHEMAS,
-  type Vm,
-} from "../../../../lib/providers/xenorchestra/wire/schema.ts";
+import { decodeList } from "../../../../lib/cloud_http/decode.ts";
+import { SCHEMAS, type Vm } from "../../../../lib/providers/xenorchestra/wire/schema.ts";
 import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_LYON, POOL_PARIS } from "../fake_server.ts";
 
 function list(name: string): unknown[] {
