@@ -135,7 +135,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       if (!isPlaceKnown(vm, surroundings)) continue;
       const instance = toInstance(vm, surroundings, settings);
       const listed = this.#last?.instances.get(vm.id)?.region;
-      const before = this.memory.lastSeen.findPool(vm.id) ?? listed;
+      const before = this.memory.lastSeen.findPlace(vm.id) ?? listed;
       // Its old pool may have been lost since the last refresh: the next one shows it.
       if (mayBeCopy(instance, before)) continue;
       this.memory.runs.noteRead(instance);

@@ -5,7 +5,7 @@
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { ConnectionHistory } from "./proof/connection_history.ts";
 import { LastRuns } from "./proof/last_runs.ts";
-import { LastSeen } from "./proof/last_seen.ts";
+import { LastSeen } from "../../cloud/inventory/last_seen.ts";
 import { Migrations } from "./proof/migrations.ts";
 import { remember } from "../../core/remember.ts";
 import { Stays } from "./proof/stays.ts";
@@ -29,7 +29,7 @@ export class Memory {
   readonly #knownPools = new Map<string, string>();
   readonly #noSuchVm = new Map<string, true>();
   readonly migrations: Migrations = new Migrations(VMS_MAX);
-  readonly lastSeen: LastSeen = new LastSeen(VMS_MAX);
+  readonly lastSeen: LastSeen = new LastSeen(VMS_MAX, ({ region }) => region);
   readonly runs: LastRuns = new LastRuns(VMS_MAX);
   readonly stays: Stays = new Stays(VMS_MAX);
   readonly connections: ConnectionHistory = new ConnectionHistory();

@@ -189,7 +189,7 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "routable-first-internal",
     invariant: "a routable address is no InternalIP while its family has another",
     edits: edit(
-      "lib/providers/xenorchestra/model/addresses.ts",
+      "lib/cloud/addresses.ts",
       "found.filter((one) => !outer.includes(one)); " +
         "const candidates = [...inner, ...outer.filter((one) => !isDeclared(one))];",
       "found.filter((one) => !outer.includes(one)); " +
@@ -402,11 +402,11 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "forget-at-once",
     invariant: "a VM stays known while its kubelet is restarted and registers its Node again",
     edits: edit(
-      "lib/providers/xenorchestra/proof/last_seen.ts",
+      "lib/cloud/inventory/last_seen.ts",
       "for (const id of before) if (!lookedFor.has(id)) keep(id);",
       "",
     ),
-    tests: ["test/providers/xenorchestra/proof/last_seen_test.ts"],
+    tests: ["test/cloud/inventory/last_seen_test.ts"],
   },
   {
     id: "swapped-while-lost",

@@ -2,9 +2,14 @@
  * Addresses of a VM, from what the guest tools report.
  * @module
  */
-import type { Instance, InstanceAddress } from "../../../cloud/provider.ts";
 import {
-  isGloballyRoutable,
+  chooseAddresses,
+  listAddresses,
+  toInstanceAddresses,
+  unique,
+} from "../../../cloud/addresses.ts";
+import type { Instance } from "../../../cloud/provider.ts";
+import {
   isHostAddress,
   isInCidr,
   parseIp,
@@ -31,11 +36,9 @@ export interface AddressSource {
   readonly devices?: ReadonlySet<number> | undefined;
 }
 
-interface Found {
+interface Found extends IpAddress {
   readonly device: number;
   readonly index: number;
-  readonly family: 4 | 6;
-  readonly text: string;
 }
 
 /**
@@ -53,37 +56,15 @@ export function toAddresses(
   source: AddressSource,
   settings: AddressSettings,
 ): Pick<Instance, "addresses" | "besideNodeIps"> {
-  const found = listFound(source, settings);
-  const isDeclared = ({ text }: Found): boolean =>
-    settings.externalCidrs.some((cidr) => isInCidr(text, cidr));
-  const outer = found.filter((one) => isDeclared(one) || isGloballyRoutable(one.text));
-  const inner = found.filter((one) => !outer.includes(one));
-  const candidates = [...inner, ...outer.filter((one) => !isDeclared(one))];
-  const internal = [4, 6].flatMap(
-    (family) => candidates.find((one) => one.family === family)?.text ?? [],
+  const chosen = chooseAddresses(listFound(source, settings), ({ text }) =>
+    settings.externalCidrs.some((cidr) => isInCidr(text, cidr)),
   );
-  if (settings.mainIpAsExternal) {
-    const main = unique(listUsable(source.mainIpAddress ?? "", settings));
-    return {
-      addresses: toList(internal, main),
-      besideNodeIps: { externalIps: main, repeatsNodeIps: true },
-    };
-  }
-  const external = unique(outer);
-  const shown = external.filter((text) => !internal.includes(text));
+  if (!settings.mainIpAsExternal) return toInstanceAddresses(chosen);
+  const main = unique(listUsable(source.mainIpAddress ?? "", settings));
   return {
-    addresses: toList(internal, shown),
-    ...(shown.length < external.length && {
-      besideNodeIps: { externalIps: external, repeatsNodeIps: false },
-    }),
+    addresses: listAddresses(chosen.internal, main),
+    besideNodeIps: { externalIps: main, repeatsNodeIps: true },
   };
-}
-
-function toList(internal: readonly string[], external: readonly string[]): InstanceAddress[] {
-  return [
-    ...internal.map((address): InstanceAddress => ({ type: "InternalIP", address })),
-    ...external.map((address): InstanceAddress => ({ type: "ExternalIP", address })),
-  ];
 }
 
 /** Usable addresses in numeric order of device, family and number. */
@@ -110,8 +91,4 @@ function listUsable(text: string, { exclude }: Pick<AddressSettings, "exclude">)
     .split(/[\s,]+/)
     .flatMap((part) => parseIp(part) ?? [])
     .filter((ip) => isHostAddress(ip.text) && !exclude.some((cidr) => isInCidr(ip.text, cidr)));
-}
-
-function unique(list: readonly IpAddress[]): string[] {
-  return [...new Set(list.map(({ text }) => text))];
 }

@@ -11,14 +11,14 @@ import type { Instance, Presence } from "../../../cloud/provider.ts";
 import type { AbsenceQuestion } from "./absence.ts";
 import type { ConnectionHistory } from "./connection_history.ts";
 import type { Identity, IdentityByProviderId } from "../model/identity.ts";
-import type { LastSeen } from "./last_seen.ts";
+import type { LastSeen } from "../../../cloud/inventory/last_seen.ts";
 import type { Memory } from "../memory.ts";
 import { NEVER_SHOWN } from "../scope/named_pools.ts";
 import { findGap, toHalted, toUnproven } from "../model/presence.ts";
 
 /** What is remembered of pools. */
 interface PoolMemory {
-  readonly lastSeen: Pick<LastSeen, "findPool">;
+  readonly lastSeen: Pick<LastSeen, "findPlace">;
   readonly connections: Pick<ConnectionHistory, "isRemoved">;
 }
 
@@ -32,9 +32,9 @@ export type KnownIdentity = Exclude<Identity, { kind: "other" }>;
 export function findKnownPool(
   vmId: string,
   identity: KnownIdentity,
-  lastSeen: Pick<LastSeen, "findPool">,
+  lastSeen: Pick<LastSeen, "findPlace">,
 ): string | undefined {
-  const seen = lastSeen.findPool(vmId);
+  const seen = lastSeen.findPlace(vmId);
   if (seen !== undefined || identity.kind !== "providerId" || identity.vmId !== vmId) return seen;
   return identity.labelledPoolId ?? identity.poolId;
 }
@@ -49,7 +49,7 @@ export function listPools(
   { lastSeen, connections }: PoolMemory,
 ): string[] {
   if (poolId === undefined) return [];
-  const seenIn = lastSeen.findPool(vmId);
+  const seenIn = lastSeen.findPlace(vmId);
   const isLeft = (id: string): boolean =>
     seenIn !== undefined && seenIn !== id && connections.isRemoved(id);
   const all = [poolId, seenIn, labelledPoolId, regionPoolId].filter((one) => one !== undefined);
@@ -69,7 +69,7 @@ export function toQuestion(
     poolIds: listPools(identity, memory),
     inventory,
     isMoving: migrations.isMoving(vmId, inventory.observedAtMs),
-    isSeen: lastSeen.findPool(vmId) !== undefined,
+    isSeen: lastSeen.findPlace(vmId) !== undefined,
     removed: removedPools,
     stay: stays.find(vmId),
     sinceMs: stays.firstMs,
