@@ -4,6 +4,7 @@
  */
 import { isLabelKey, toLabelValue } from "../core/text/label.ts";
 import { isReservedLabelKey } from "../core/text/label_namespace.ts";
+import { mustBe } from "../core/text/must_be.ts";
 import { quote, shorten } from "../core/text/printable.ts";
 
 /** A tag with a key and a value, both as people wrote them. */
@@ -82,8 +83,9 @@ export function toTagLabels(tags: readonly Tag[], rules: TagRules): TagLabels {
 export function explainTagPrefix(prefix: string): string | undefined {
   // The shortest key that it may begin.
   const key = /[A-Za-z0-9]$/.test(prefix) ? prefix : `${prefix}x`;
-  if (prefix === "" || !isLabelKey(key))
-    return "wanted the beginning of a label key, such as example.com/";
+  if (prefix === "" || !isLabelKey(key)) {
+    return mustBe("the beginning of a label key, for example example.com/");
+  }
   if (isReservedLabelKey(key)) {
     return "labels under this prefix are reserved for Kubernetes, the cloud or Landfall";
   }

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import { mustBe } from "../core/text/must_be.ts";
 import { shorten } from "../core/text/printable.ts";
 import { parseUuid } from "../core/text/uuid.ts";
 
@@ -28,8 +29,8 @@ export function decode<T>(
   // The first problem is enough to understand it; the value itself is not shown.
   const [issue] = result.issues;
   const path = shorten(v.getDotPath(issue) ?? "the object itself", PATH_CHARS_MAX);
-  const wanted = issue.type === "check" ? issue.message : (issue.expected ?? "something else");
-  return { problem: `${path}: wanted ${wanted}` };
+  const what = issue.type === "check" ? issue.message : (issue.expected ?? "something else");
+  return { problem: `${path}: ${mustBe(what)}` };
 }
 
 /** A path may hold keys of any length. */

@@ -35,8 +35,8 @@ export interface ProviderConfig<S> {
 const ISSUES_MAX = 50;
 
 /**
- * Loads the settings of a provider, and sections. A message never contains a value, because any of them may be a
- * secret.
+ * Loads the settings of a provider, and sections. Any text may be a secret on the wrong line, so a message contains
+ * no value except short numbers, durations and switches.
  *
  * @throws {ConfigError} with every problem, and its line and column if it is in the file
  */

@@ -18,7 +18,8 @@ export interface SplitConfig {
 }
 
 /**
- * Removes sections from the content of a file, so that providers need not know them. Never repeats a value.
+ * Removes sections from the content of a file, so that providers need not know them. Never repeats what may be a
+ * secret.
  *
  * @param raw The file, parsed; `undefined` or `null` without one
  */

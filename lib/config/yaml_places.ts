@@ -30,7 +30,7 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
   DUPLICATE_KEY: "this key occurs twice; remove one",
   MISSING_CHAR: "something is not closed or separated: a quote, a bracket, a comma or a `:`",
   MULTILINE_IMPLICIT_KEY: "a `:` is missing after a key",
-  MULTIPLE_DOCS: "wanted one YAML document, found another",
+  MULTIPLE_DOCS: "the file must be one YAML document, but another one begins here",
   TAB_AS_INDENT: "tabs cannot be used for indentation; use spaces",
   UNEXPECTED_TOKEN: "this is not expected here",
 };

@@ -4,6 +4,7 @@
  */
 import type { SettingSyntax } from "../cloud/settings/syntax.ts";
 import type { ConfigIssue } from "../core/errors.ts";
+import { mustBe } from "../core/text/must_be.ts";
 import type { YamlPlaces } from "./yaml_places.ts";
 
 const INVALID = Symbol("not YAML");
@@ -68,5 +69,5 @@ function listShapeIssues(raw: unknown, places: YamlPlaces | undefined): ConfigIs
   const isMapping = typeof raw === "object" && !Array.isArray(raw);
   return isMapping || raw === undefined
     ? []
-    : [{ message: "wanted one mapping of settings (key: value)", line: 1, column: 1 }];
+    : [{ message: mustBe("one block of settings (key: value)"), line: 1, column: 1 }];
 }

@@ -12,7 +12,7 @@ export class Limiter {
   /** @param size How many may run at once, at least 1 */
   constructor(size: number) {
     if (!Number.isInteger(size) || size < 1) {
-      throw new RangeError(`Cannot limit to "${size}": wanted a whole number from 1`);
+      throw new RangeError(`Cannot limit to "${size}": the size must be a whole number from 1`);
     }
     this.#free = size;
   }

@@ -66,7 +66,7 @@ async function show(context: Context, { toJson, toText }: Formats): Promise<Resp
   const wanted = context.req.query("format") ?? "json";
   if (wanted === "text") return context.text(await toText());
   if (wanted === "json") return toJson();
-  return context.json({ error: 'wanted format "json" or "text"' }, 400);
+  return context.json({ error: 'format: must be "json" or "text"' }, 400);
 }
 
 function showView(context: Context, view: object, toText: Formats["toText"]): Promise<Response> {

@@ -172,10 +172,14 @@ const SECRET = "s3cr3t";
 const XO = `url: https://xo.example.com\ntoken: ${SECRET}\n`;
 
 test.each<[string, string, string]>([
-  [NAME, `${XO}galleries: { separator: 7 }`, "config.yaml:3:14: galleries.separator: wanted text"],
+  [NAME, `${XO}galleries: { separator: 7 }`, "config.yaml:3:14: galleries.separator: must be text"],
   [NAME, `${XO}gallerys: { separator: x }`, "3:1: gallerys: unknown key; did you mean galleries?"],
   [NAME, `${XO}galleries: { most: 2, seperator: x }`, "galleries.seperator: unknown key; did you"],
-  ["cloud-node", `${XO}galleries: { most: 0 }`, "3:14: galleries.most: wanted a whole number from"],
+  [
+    "cloud-node",
+    `${XO}galleries: { most: 0 }`,
+    "3:14: galleries.most: must be a whole number from",
+  ],
 ])("a run of %s refuses a wrong section of its file: %j", async (controllers, text, problem) => {
   const { folder, kubeconfig, stop } = await startServer();
   const file = join(folder, "config.yaml");

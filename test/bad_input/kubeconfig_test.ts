@@ -286,7 +286,7 @@ describe("an exec plugin", () => {
     [
       "whose time is its token",
       answer({ token: "t", expirationTimestamp: SECRET }),
-      "wanted a time",
+      "must be a time",
     ],
     ["whose token has lines", answer({ token: `a\n${SECRET}` }), "white space"],
     [

@@ -48,7 +48,7 @@ describe("main() ends with 2 and one line for each problem", () => {
     ["chek", ['unknown command "chek"; did you mean check?']],
     ["help nods", ['unknown command "nods"; did you mean nodes?']],
     ["nodes a b --outptu=json", ['"b"', "did you mean --output?"]],
-    ["completion tcsh", ['wanted the name of a shell (bash, zsh, fish), found "tcsh"']],
+    ["completion tcsh", ['must be the name of a shell (bash, zsh, fish), but is "tcsh"']],
     ["--cloud-confg=x --leader-elect=maybe", ["--cloud-config", "--leader-elect"]],
     ["run --cloud-provider=azure", ['unknown provider "azure" (known: xenorchestra, static)']],
     ["run --cloud-config=/nowhere/config.yaml", ["/nowhere/config.yaml"]],

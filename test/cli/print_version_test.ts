@@ -21,6 +21,6 @@ test("printVersion() prints a line, or JSON with the commit and the platform", a
 });
 
 test("printVersion() refuses what it does not know", async () => {
-  await expect(run("-o", "yaml")).rejects.toThrow('--output: wanted text or json, found "yaml"');
+  await expect(run("-o", "yaml")).rejects.toThrow('--output: must be text or json, but is "yaml"');
   await expect(run("now")).rejects.toThrow('unexpected argument "now"');
 });

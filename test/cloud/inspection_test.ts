@@ -76,11 +76,11 @@ describe("inspectInventory()", () => {
   });
 
   test("warns of instances that cannot be read", () => {
-    const inventory = { ...toInventory([]), undecodable: new Map([["x", "$pool: wanted text"]]) };
+    const inventory = { ...toInventory([]), undecodable: new Map([["x", "$pool: must be text"]]) };
     const found = inspectInventory("here", inventory).findings.at(-1);
     expect(found).toMatchObject({ level: "warning", code: "undecodable" });
     expect(found?.message).toBe(
-      "1 of the instances cannot be read, for example x: $pool: wanted text",
+      "1 of the instances cannot be read, for example x: $pool: must be text",
     );
   });
 });

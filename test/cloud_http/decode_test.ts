@@ -31,9 +31,9 @@ describe("decode()", () => {
   });
 
   test.each([
-    ["text", "a", "the object itself: wanted Object"],
-    ["a field of another type", { id: ID_A, tags: [1] }, "tags.0: wanted string"],
-    ["half an ID", { id: ID_A.slice(1) }, "id: wanted a UUID"],
+    ["text", "a", "the object itself: must be Object"],
+    ["a field of another type", { id: ID_A, tags: [1] }, "tags.0: must be string"],
+    ["half an ID", { id: ID_A.slice(1) }, "id: must be a UUID"],
   ])("says what is wrong with %s, without its value", (_title, body, problem) => {
     expect(decode(MACHINE, body)).toEqual({ problem });
   });
@@ -51,8 +51,8 @@ describe("decodeList()", () => {
     ]);
     expect(objects).toEqual([{ id: ID_C }]);
     expect([...undecodable.keys()]).toEqual([ID_A, ID_B, "#3", "#4", "#5"]);
-    expect(findNameless(undecodable)).toBe("the object itself: wanted Object");
-    expect(undecodable.get("#5")).toBe("id: wanted a UUID");
+    expect(findNameless(undecodable)).toBe("the object itself: must be Object");
+    expect(undecodable.get("#5")).toBe("id: must be a UUID");
     expect(findNameless(new Map([[ID_A, "x"]]))).toBeUndefined();
   });
 

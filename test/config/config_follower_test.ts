@@ -160,8 +160,8 @@ describe("followConfig()", () => {
     await bench.clock.advance(20_000);
     expect(bench.applied).toEqual([]);
     expect(bench.refusal).toContain(`${path}:1:1: url: has no scheme`);
-    expect(bench.refusal).toContain(`${path}:3:1: refreshInterval: wanted a duration`);
-    expect(bench.refusal).toContain(`${path}:4:1: insecure: wanted true or false`);
+    expect(bench.refusal).toContain(`${path}:3:1: refreshInterval: must be a duration`);
+    expect(bench.refusal).toContain(`${path}:4:1: insecure: must be true or false`);
   });
 
   test.each([

@@ -36,13 +36,14 @@ const definition: ConfigParser<Wanted> = {
     const values = (raw ?? {}) as Readonly<Record<string, unknown>>;
     const issues: ConfigIssue[] = [];
     const warnings = "odd" in values ? [{ path: "odd", message: "is odd" }] : [];
-    if (env["BAD"] !== undefined) issues.push({ source: "BAD", message: "wanted nothing" });
+    if (env["BAD"] !== undefined) issues.push({ source: "BAD", message: "must be empty" });
     const url = values["url"] ?? env["URL"];
-    if (typeof url !== "string") issues.push({ path: "url", message: "wanted a URL" });
-    if (typeof values["token"] === "number") issues.push({ path: "token", message: "wanted text" });
+    if (typeof url !== "string") issues.push({ path: "url", message: "must be a URL" });
+    if (typeof values["token"] === "number")
+      issues.push({ path: "token", message: "must be text" });
     if ("addresses" in values) {
-      issues.push({ path: "addresses.exclude.1", message: "wanted a CIDR" });
-      issues.push({ path: "addresses.network.name", message: "wanted a name" });
+      issues.push({ path: "addresses.exclude.1", message: "must be a CIDR" });
+      issues.push({ path: "addresses.network.name", message: "must be a name" });
     }
     if (issues.length > 0) return { issues, warnings };
     return { settings: { url: String(url), token: values["token"] }, issues, warnings };
@@ -134,7 +135,7 @@ const LINES: SettingSyntax = {
     const odd = lines.flatMap(({ length }, at) => (length === 2 ? [] : [at + 1]));
     return {
       raw: Object.fromEntries(lines),
-      issues: odd.map((line) => ({ message: "wanted key = value", line, column: 1 })),
+      issues: odd.map((line) => ({ message: "must be key = value", line, column: 1 })),
       locate: async () => (path) => {
         const at = lines.findIndex(([key]) => key === path);
         return at < 0 ? undefined : { line: at + 1, column: 1 };
@@ -153,9 +154,9 @@ describe("a provider with a syntax of its own", () => {
   });
 
   test("loadProviderConfig() says by it what is wrong, and where", async () => {
-    expect(await listIssues("url = u\nodd", {}, parser)).toEqual(["FILE:2:1: wanted key = value"]);
+    expect(await listIssues("url = u\nodd", {}, parser)).toEqual(["FILE:2:1: must be key = value"]);
     expect(await listIssues("token = t\nurll = u", {}, parser)).toEqual([
-      "FILE: url: wanted a URL",
+      "FILE: url: must be a URL",
       "FILE:2:1: urll: unknown key; did you mean url?",
     ]);
   });
@@ -197,7 +198,7 @@ describe.each(IN_YAML)("loadProviderConfig() for $name", (provider) => {
   test("P-05 loadProviderConfig() tells what is wrong below deletion with its place", async () => {
     const text = `deletion:\n  holdOff: soon\n  enabeld: no\nnonsense: 1\n${minimal}`;
     expect(await listIssues(text, {}, provider)).toEqual([
-      "FILE:2:3: deletion.holdOff: wanted a duration with its unit from 0s to 24h0m0s, such as 90s",
+      'FILE:2:3: deletion.holdOff: must be a duration from 0s to 24h, for example "90s"',
       "FILE:3:3: deletion.enabeld: unknown key; did you mean enabled?",
       "FILE:4:1: nonsense: unknown key; correct or remove it",
     ]);
@@ -232,7 +233,7 @@ describe("loadProviderConfig() when an inventory file is read again", () => {
   test("loadProviderConfig() refuses the whole file when deletion becomes wrong", async () => {
     const cloud = await startStaticCloud(entry("a"));
     await cloud.write(`deletion: { holdOff: soon }\n${entry("b")}`);
-    await expect(listIds(cloud)).rejects.toThrow(":1:13: deletion.holdOff: wanted a duration");
+    await expect(listIds(cloud)).rejects.toThrow(":1:13: deletion.holdOff: must be a duration");
     await cloud.write(entry("c"));
     expect(await listIds(cloud)).toEqual(["c"]);
     await cloud.stop();
@@ -245,10 +246,10 @@ describe("P-05 loadProviderConfig()", () => {
       "lists all problems with line and column",
       "token: 7\naddresses:\n  exclude: [10.0.0.0/8, nonsense]\n  network: ~\n",
       [
-        "FILE: url: wanted a URL",
-        "FILE:1:1: token: wanted text",
-        "FILE:3:25: addresses.exclude.1: wanted a CIDR",
-        "FILE:4:3: addresses.network.name: wanted a name",
+        "FILE: url: must be a URL",
+        "FILE:1:1: token: must be text",
+        "FILE:3:25: addresses.exclude.1: must be a CIDR",
+        "FILE:4:3: addresses.network.name: must be a name",
       ],
     ],
     [
@@ -283,12 +284,12 @@ describe("P-05 loadProviderConfig()", () => {
       toAliasBomb(),
       ["FILE: cannot read this as YAML; if it uses aliases (*name), write them out"],
     ],
-    ["refuses a list", "- url: a\n", ["FILE:1:1: wanted one mapping of settings (key: value)"]],
-    ["refuses plain text", "url\n", ["FILE:1:1: wanted one mapping of settings (key: value)"]],
+    ["refuses a list", "- url: a\n", ["FILE:1:1: must be one block of settings (key: value)"]],
+    ["refuses plain text", "url\n", ["FILE:1:1: must be one block of settings (key: value)"]],
     [
       "refuses two documents",
       "url: a\n---\ntoken: b\n",
-      ["FILE:1:1: wanted one mapping of settings (key: value)"],
+      ["FILE:1:1: must be one block of settings (key: value)"],
     ],
   ];
   test.each(cases)("P-05 loadProviderConfig() %s", async (_, text, issues) => {
@@ -301,7 +302,7 @@ describe("P-05 loadProviderConfig()", () => {
 
   test("P-05 loadProviderConfig() tells of an unknown key beside what is missing", async () => {
     expect(await listIssues("urll: a\n")).toEqual([
-      "FILE: url: wanted a URL",
+      "FILE: url: must be a URL",
       "FILE:1:1: urll: unknown key; did you mean url?",
     ]);
   });
@@ -316,13 +317,13 @@ describe("P-05 loadProviderConfig()", () => {
 
   test("P-05 loadProviderConfig() keeps the name of an environment variable", async () => {
     expect(await listIssues("token: x\n", { BAD: "1" })).toEqual([
-      "BAD: wanted nothing",
-      "FILE: url: wanted a URL",
+      "BAD: must be empty",
+      "FILE: url: must be a URL",
     ]);
   });
 
   test.each([
-    ["one word", "a".repeat(500_000), "wanted one mapping of settings"],
+    ["one word", "a".repeat(500_000), "must be one block of settings"],
     ["one long value", `url: ${"a".repeat(500_000)}\nurl: b`, "this key occurs twice; remove one"],
     ["brackets", `a: ${"[".repeat(500_000)}`, "brackets or lists are nested too deeply"],
     ["few brackets", "{a: ".repeat(3_000), "brackets or lists are nested too deeply"],

@@ -46,7 +46,7 @@ describe("SettingsFile", () => {
     await expect(parse(more)).rejects.toThrow("galleries: unknown key");
     const refused = parse(toText("5", "deletion: { x: 1 }"));
     await expect(refused).rejects.toBeInstanceOf(ConfigError);
-    await expect(refused).rejects.toThrow("FILE:1:22: instances.0.name: wanted text");
+    await expect(refused).rejects.toThrow("FILE:1:22: instances.0.name: must be text");
     await expect(refused).rejects.toThrow("FILE:2:13: deletion.x: unknown key");
   });
 });

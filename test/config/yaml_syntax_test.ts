@@ -19,7 +19,16 @@ describe("YAML_SYNTAX", () => {
   test.each([
     ["a: [1", [{ line: 1, column: 6 }]],
     ["a: 1\na: 2", [{ message: "this key occurs twice; remove one", line: 2, column: 1 }]],
-    ["- a", [{ message: "wanted one mapping of settings (key: value)", line: 1, column: 1 }]],
+    [
+      "- a",
+      [
+        {
+          message: "must be one block of settings (key: value)",
+          line: 1,
+          column: 1,
+        },
+      ],
+    ],
     ["[".repeat(100_000), [{ message: "brackets or lists are nested too deeply" }]],
   ])("says what is wrong with %j", async (text, issues) => {
     expect((await YAML_SYNTAX.parse(text)).issues).toMatchObject(issues);

@@ -68,5 +68,5 @@ export function readFlagNumber(flag: string, text: string, range: FlagRange = {}
   const least = min === Number.MIN_VALUE ? "above 0" : `from ${min}`;
   const most = max === Infinity ? "" : ` to ${max}`;
   const kind = fraction ? "number" : "whole number";
-  throw new Error(`${flag}: wanted a ${kind} ${least}${most}, found "${text}"`);
+  throw new Error(`${flag}: must be a ${kind} ${least}${most}, but is "${text}"`);
 }

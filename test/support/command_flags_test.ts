@@ -30,7 +30,7 @@ test("readFlags() says in one line what is wrong with the flags of every command
 });
 
 test.each<[args: string[], answer: readonly [number, string, string]]>([
-  [["--jobs=x"], [2, "", '--jobs: wanted a whole number from 1, found "x"\n']],
+  [["--jobs=x"], [2, "", '--jobs: must be a whole number from 1, but is "x"\n']],
   [["--quick=x"], [2, "", "Option '--quick' does not take an argument\n"]],
   [
     ["--jobs", "--quick"],
@@ -72,6 +72,6 @@ test.each<[text: string, range: FlagRange, wanted: string]>([
   ["NaN", { fraction: true, min: 0 }, "a number from 0"],
 ])("readFlagNumber() refuses %p with %p", (text, range, wanted) => {
   expect(() => readFlagNumber("--count", text, range)).toThrow(
-    `--count: wanted ${wanted}, found "${text}"`,
+    `--count: must be ${wanted}, but is "${text}"`,
   );
 });

@@ -4,7 +4,7 @@
  */
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { quote } from "../../core/text/printable.ts";
+import { mustBeText } from "../../core/text/must_be.ts";
 import type { CommandContext } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
 import { parseOwnFlags } from "../flags/mod.ts";
@@ -35,9 +35,8 @@ export async function completion(
   const [name] = args;
   const shell = SHELLS.find((one) => one === name);
   if (shell === undefined) {
-    const found = name === undefined ? "found nothing" : `found ${quote(name)}`;
-    const message = `wanted the name of a shell (${SHELLS.join(", ")}), ${found}`;
-    throw new ConfigError([{ message }]);
+    const what = `the name of a shell (${SHELLS.join(", ")})`;
+    throw new ConfigError([{ message: `the argument ${mustBeText(what, name ?? "")}` }]);
   }
   context.print(FORMATS[shell](listCompleted(context)));
   return 0;

@@ -5,6 +5,7 @@
 import { resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
+import { mustBeText } from "../../core/text/must_be.ts";
 import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
 import { parseOwnFlags } from "../flags/mod.ts";
 import type { FlagSpec } from "../flags/spec.ts";
@@ -77,6 +78,6 @@ function toLoopback(text: string): ListenAddress {
     if (!(error instanceof RangeError)) throw error;
     throw new ConfigError([{ source, message: error.message }], { cause: error });
   }
-  const message = `wanted a loopback address or a unix socket, found "${text}"`;
+  const message = mustBeText("a loopback address or a unix socket", text);
   throw new ConfigError([{ source, message }]);
 }

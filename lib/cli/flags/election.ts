@@ -6,6 +6,7 @@ import type { ElectionSettings } from "../../app/options.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isSubdomain } from "../../core/net/subdomain.ts";
+import { mustBe, mustBeText } from "../../core/text/must_be.ts";
 import { RETRY_JITTER } from "../../kube/election/leader.ts";
 import type { GivenFlags, Range } from "./given.ts";
 
@@ -23,24 +24,27 @@ export function toElection(given: GivenFlags, issues: ConfigIssue[]): ElectionSe
   const renewDeadlineMs = given.durationMs("leader-elect-renew-deadline", PERIOD_MS, issues);
   const retryPeriodMs = given.durationMs("leader-elect-retry-period", PERIOD_MS, issues);
   if (renewDeadlineMs >= leaseDurationMs) {
-    const message = `wanted less than --leader-elect-lease-duration (${formatDuration(leaseDurationMs)})`;
-    const found = `, found ${formatDuration(renewDeadlineMs)}`;
-    issues.push({ source: "--leader-elect-renew-deadline", message: message + found });
+    const what = `less than --leader-elect-lease-duration (${formatDuration(leaseDurationMs)})`;
+    const message = mustBe(what, formatDuration(renewDeadlineMs));
+    issues.push({ source: "--leader-elect-renew-deadline", message });
   }
   if (retryPeriodMs * RETRY_JITTER >= renewDeadlineMs) {
-    const message = `wanted less than --leader-elect-renew-deadline (${formatDuration(renewDeadlineMs)})`;
-    const found = ` divided by ${RETRY_JITTER}, found ${formatDuration(retryPeriodMs)}`;
-    issues.push({ source: "--leader-elect-retry-period", message: message + found });
+    const limit = `--leader-elect-renew-deadline (${formatDuration(renewDeadlineMs)})`;
+    const what = `less than ${limit} divided by ${RETRY_JITTER}`;
+    const message = mustBe(what, formatDuration(retryPeriodMs));
+    issues.push({ source: "--leader-elect-retry-period", message });
   }
   const namespace = readName(given, "leader-elect-resource-namespace", issues);
   const name = readName(given, "leader-elect-resource-name", issues);
   return { namespace, name, leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }
 
+const NAME = 'a Kubernetes name (lower-case letters, digits, "-" and ".")';
+
 function readName(given: GivenFlags, flag: string, issues: ConfigIssue[]): string {
   const name = given.text(flag);
   if (!isSubdomain(name)) {
-    issues.push({ source: `--${flag}`, message: `wanted a name of Kubernetes, found "${name}"` });
+    issues.push({ source: `--${flag}`, message: mustBeText(NAME, name) });
   }
   return name;
 }

@@ -5,6 +5,7 @@
 import { parseBool } from "../../core/text/bool.ts";
 import { formatDuration, parseDuration } from "../../core/text/duration.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
+import { mustBe } from "../../core/text/must_be.ts";
 import type { FlagSpec } from "./spec.ts";
 import { FLAGS } from "./table.ts";
 import type { FlagToken } from "./tokens.ts";
@@ -55,7 +56,7 @@ export class GivenFlags {
   int(name: string, least: number, most: number, issues: ConfigIssue[]): number {
     const value = Number(this.text(name));
     if (value < least || value > most) {
-      const message = `wanted ${least} to ${most}, found ${value}`;
+      const message = mustBe(`from ${least} to ${most}`, String(value));
       issues.push({ source: `--${name}`, message });
     }
     return value;
@@ -64,8 +65,8 @@ export class GivenFlags {
   durationMs(name: string, [least, most]: Range, issues: ConfigIssue[]): number {
     const ms = parseDuration(this.text(name));
     if (ms < least || ms > most) {
-      const message = `wanted ${formatDuration(least)} to ${formatDuration(most)}`;
-      issues.push({ source: `--${name}`, message: `${message}, found ${formatDuration(ms)}` });
+      const range = `from ${formatDuration(least)} to ${formatDuration(most)}`;
+      issues.push({ source: `--${name}`, message: mustBe(range, formatDuration(ms)) });
     }
     return ms;
   }

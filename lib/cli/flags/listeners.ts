@@ -7,6 +7,8 @@ import type { AppOptions, SecureSettings } from "../../app/options.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isLoopbackHost, parseIp } from "../../core/net/ip.ts";
 import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
+import { mustBe, mustBeText } from "../../core/text/must_be.ts";
+import { quote } from "../../core/text/printable.ts";
 import { parseList } from "./values.ts";
 import type { GivenFlags } from "./given.ts";
 
@@ -35,7 +37,7 @@ function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | un
   const port = given.int("secure-port", 0, PORT_MAX, issues);
   const text = given.text("bind-address") || EVERYWHERE;
   if (isIP(text) === 0) {
-    issues.push({ source: "--bind-address", message: `wanted an IP address, found "${text}"` });
+    issues.push({ source: "--bind-address", message: mustBeText("an IP address", text) });
   }
   // An address with a zone has no canonical form.
   const host = parseIp(text)?.text ?? text;
@@ -49,7 +51,7 @@ function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | un
   for (const path of alwaysAllowPaths) {
     const problem = findPathProblem(path);
     if (problem === undefined) continue;
-    const message = `${problem}, found "${path}"`;
+    const message = `${problem}, but one of them is ${quote(path)}`;
     issues.push({ source: "--authorization-always-allow-paths", message });
   }
   if (port === 0) return undefined;
@@ -59,8 +61,8 @@ function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | un
 
 /** A `*` elsewhere would match itself only, and no path has one; the Go controllers refuse it, too. */
 function findPathProblem(path: string): string | undefined {
-  if (!path.startsWith("/")) return "wanted paths that begin with a slash";
-  return path.slice(0, -1).includes("*") ? "wanted a * at the end of a path alone" : undefined;
+  if (!path.startsWith("/")) return mustBe('paths that begin with "/"');
+  return path.slice(0, -1).includes("*") ? mustBe('paths with "*" only at the end') : undefined;
 }
 
 const FILES = ["tls-cert-file", "tls-private-key-file"] as const;
@@ -70,7 +72,7 @@ function toDebugAddress(text: string, issues: ConfigIssue[]): ListenAddress | un
   try {
     const address = parseListenAddress(text);
     if (address.kind === "unix" || isLoopbackHost(address.host)) return address;
-    const message = `wanted a loopback address or a unix socket, found "${text}": it has no access control`;
+    const message = `${mustBeText("a loopback address or a unix socket", text)}: it has no access control`;
     issues.push({ source: "--debug-address", message });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

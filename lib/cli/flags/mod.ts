@@ -8,6 +8,7 @@ import type { FlagValues } from "../../controllers/flags.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
+import { mustBe } from "../../core/text/must_be.ts";
 import type { ListenAddress } from "../../http/sockets/listen_address.ts";
 import { listControllerNames, selectControllers } from "./controllers.ts";
 import { toElection } from "./election.ts";
@@ -143,7 +144,7 @@ function sortTokens(tokens: readonly FlagToken[]): { usable: FlagToken[]; issues
     if (spec.effect === "removed") {
       issues.push({ source: `--${spec.name}`, message: `was removed; ${spec.help}` });
     } else if (problem === undefined) usable.push({ spec, value });
-    else issues.push({ source: `--${spec.name}`, message: `${problem}, found "${value}"` });
+    else issues.push({ source: `--${spec.name}`, message: problem });
   }
   return { usable, issues };
 }
@@ -158,7 +159,10 @@ function toSettings(
   const concurrent = given.int("concurrent-node-syncs", 1, CONCURRENT_NODE_SYNCS_MAX, issues);
   const flags = toFlagValues(given, registry, issues);
   if (given.text("cloud-provider") === "") {
-    issues.push({ source: "--cloud-provider", message: "wanted the name of a provider" });
+    issues.push({
+      source: "--cloud-provider",
+      message: mustBe("the name of a cloud provider", "empty"),
+    });
   }
   const cloudConfig = given.text("cloud-config");
   const kubeconfig = given.text("kubeconfig");

@@ -5,6 +5,7 @@
 import type { ConfigIssue } from "../../core/errors.ts";
 import type { FlagSpec } from "./spec.ts";
 import { findClosest } from "../../core/text/edit_distance.ts";
+import { quote } from "../../core/text/printable.ts";
 
 /** One flag as it was given. */
 export interface FlagToken {
@@ -112,8 +113,8 @@ function toImpliedValue(spec: FlagSpec, next: string | undefined): string | unde
 }
 
 function toMissingMessage(spec: FlagSpec, next: string | undefined): string {
-  const found = next === undefined ? "nothing follows" : `"${next}" follows`;
-  return `wanted a value, ${found}; write --${spec.name}=VALUE`;
+  const found = next === undefined ? "nothing follows" : `${quote(next)} follows`;
+  return `needs a value, but ${found}; write --${spec.name}=VALUE`;
 }
 
 function toUnknownIssue({ shown }: Written, specs: readonly FlagSpec[]): ConfigIssue {
@@ -125,11 +126,11 @@ function toUnknownIssue({ shown }: Written, specs: readonly FlagSpec[]): ConfigI
 }
 
 function toArgumentIssue(argument: string, argsMax: number): ConfigIssue {
-  const wanted = argsMax === 0 ? "only flags are accepted" : `at most ${argsMax} is accepted`;
-  return { message: `unexpected argument "${argument}"; ${wanted}` };
+  const rule = argsMax === 0 ? "the command takes only flags" : `the command takes ${argsMax}`;
+  return { message: `unexpected argument "${argument}"; ${rule}` };
 }
 
 function toSlipIssue({ name }: FlagSpec, value: string): ConfigIssue {
-  const message = `found "${value}" after a space; write --${name}=${value.toLowerCase()}`;
+  const message = `"${value}" stands after a space; write --${name}=${value.toLowerCase()}`;
   return { source: `--${name}`, message };
 }

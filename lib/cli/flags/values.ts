@@ -4,7 +4,10 @@
  */
 import { parseBool } from "../../core/text/bool.ts";
 import { parseDurationWithin } from "../../core/text/duration.ts";
+import { mustBeText } from "../../core/text/must_be.ts";
 import type { FlagSpec } from "./spec.ts";
+
+const DURATION = 'a duration, for example "30s" or "5m0s"';
 
 /** Splits a comma separated list; blanks around items and empty items are dropped. */
 export function parseList(text: string): string[] {
@@ -15,23 +18,23 @@ export function parseList(text: string): string[] {
 }
 
 /**
- * Says what is wrong with a value, if anything is.
+ * Says what is wrong with a value.
  *
- * @returns What was wanted, as the end of a sentence; `undefined` when the value is good
+ * @returns The message: what it must be, and what it is; `undefined` when the value is good
  */
 export function findValueProblem(spec: FlagSpec, value: string): string | undefined {
   if (spec.choices !== undefined && !spec.choices.includes(value)) {
-    return `wanted ${spec.choices.join(" or ")}`;
+    return mustBeText(spec.choices.join(" or "), value);
   }
   switch (spec.type) {
     case "bool":
-      return parseBool(value) !== undefined ? undefined : "wanted true or false";
+      return parseBool(value) !== undefined ? undefined : mustBeText("true or false", value);
     case "int":
-      return isInt(value, spec.least) ? undefined : toWantedInt(spec.least);
+      return isInt(value, spec.least) ? undefined : mustBeText(describeInt(spec.least), value);
     case "number":
-      return /^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(value) ? undefined : "wanted a number";
+      return /^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(value) ? undefined : mustBeText("a number", value);
     case "duration":
-      return isDuration(value) ? undefined : 'wanted a duration such as "30s" or "5m0s"';
+      return isDuration(value) ? undefined : mustBeText(DURATION, value);
     case "string":
     case "list":
       return undefined;
@@ -42,8 +45,8 @@ function isInt(text: string, least = -Infinity): boolean {
   return /^[+-]?\d{1,15}$/.test(text) && Number(text) >= least;
 }
 
-function toWantedInt(least: number | undefined): string {
-  return `wanted a whole number${least === undefined ? "" : `, at least ${least}`}`;
+function describeInt(least: number | undefined): string {
+  return least === undefined ? "a whole number" : `a whole number from ${least}`;
 }
 
 function isDuration(text: string): boolean {

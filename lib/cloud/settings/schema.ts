@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import { assert } from "../../core/assert.ts";
 import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
+import { mustBeQuoted, mustBeSetting } from "../../core/text/must_be.ts";
 import type { SettingDescription } from "../provider_definition.ts";
 import { toSettingForm } from "./form.ts";
 
@@ -30,34 +31,45 @@ export function setting<T>(
   return v.optional(required(schema, notes));
 }
 
+/** What a setting with keys of its own must be. */
+export const BLOCK = "a block of settings (key: value)";
+
+/** A message for valibot. */
+export type SettingMessage = (issue: { readonly input: unknown }) => string;
+
+/** The message of a schema that refuses a value. @param what What is accepted: `true or false` */
+export function need(what: string): SettingMessage {
+  return ({ input }) => mustBeSetting(what, input);
+}
+
+/** The message of a schema that refuses all but text. */
+export const needText: SettingMessage = ({ input }) => mustBeQuoted(input);
+
 /**
- * Text that a function turns into a value; `undefined` from it is an issue. Messages never repeat the text: it may be a
- * secret on the wrong line.
+ * Text that a function turns into a value. If the function returns `undefined`, that is an issue.
  *
- * @param problem What is wrong, or a function that says it about such a text
+ * @param what What is accepted, or a function that says what is wrong with a text and does not repeat it: the text may
+ * be a secret on the wrong line
  */
 export function parsed<T>(
   parse: (text: string) => T | undefined,
-  problem: string | ((text: string) => string | undefined),
+  what: string | ((text: string) => string | undefined),
 ): SettingSchema<T> {
-  // A message with "wanted" also fits a value that is not text: to ask only for quotes would lead to the next problem.
-  const whole = typeof problem === "string" ? problem : NO_TEXT;
+  // For a value that is not text, "write it in quotes" may only lead to the next problem.
   return v.pipe(
-    v.string(whole),
+    v.string(typeof what === "string" ? need(what) : needText),
     v.rawTransform(({ dataset, addIssue, NEVER }): T => {
-      const value = parse(dataset.value);
-      if (value !== undefined) return value;
-      const message = typeof problem === "string" ? problem : problem(dataset.value);
+      const { value } = dataset;
+      const result = parse(value);
+      if (result !== undefined) return result;
+      const message = typeof what === "string" ? mustBeSetting(what, value) : what(value);
       addIssue({ message: message ?? "cannot be used" });
       return NEVER;
     }),
   );
 }
 
-/** The problem with a value that is not text. */
-export const NO_TEXT = "wanted text, in quotes if it looks like a number";
-
-/** A duration with its unit, in milliseconds; both ends are allowed. @param example As an operator would write it */
+/** A duration with its unit, in milliseconds; both ends are allowed. @param example One as an operator writes it */
 export function duration(minMs: number, maxMs: number, example: string): SettingSchema<number> {
   return parsed(
     (text) => parseDurationWithin(text, minMs, maxMs),
@@ -67,12 +79,12 @@ export function duration(minMs: number, maxMs: number, example: string): Setting
 
 /** A switch. */
 export function trueOrFalse(): SettingSchema<boolean> {
-  return v.boolean("wanted true or false");
+  return v.boolean(need("true or false"));
 }
 
 /** A whole number; both ends are allowed. */
 export function wholeNumber(min: number, max: number): SettingSchema<number> {
-  const problem = `wanted a whole number from ${min} to ${max}, not in quotes`;
+  const problem = need(`a whole number from ${min} to ${max}, without quotes`);
   return v.pipe(
     v.number(problem),
     v.integer(problem),
@@ -81,9 +93,9 @@ export function wholeNumber(min: number, max: number): SettingSchema<number> {
   );
 }
 
-/** A number; both ends are allowed. @param example As an operator would write it, and what it means */
+/** A number; both ends are allowed. @param example One as an operator writes it, and what it means */
 export function numberWithin(min: number, max: number, example: string): SettingSchema<number> {
-  const problem = `wanted a number from ${min} to ${max}, not in quotes, such as ${example}`;
+  const problem = need(`a number from ${min} to ${max}, without quotes, for example ${example}`);
   return v.pipe(v.number(problem), v.minValue(min, problem), v.maxValue(max, problem));
 }
 

@@ -5,8 +5,9 @@
  */
 import * as v from "valibot";
 import type { ConfigIssue } from "../../core/errors.ts";
+import { mustBeSetting } from "../../core/text/must_be.ts";
 import type { SettingDescription } from "../provider_definition.ts";
-import { describeBlock, type SettingSchema } from "./schema.ts";
+import { BLOCK, describeBlock, type SettingSchema } from "./schema.ts";
 
 /**
  * A section that a file may have, for every provider.
@@ -21,7 +22,7 @@ export interface SettingsSection<S = unknown> {
   readonly docs: SectionDocs;
   /** The settings without this section in the file. */
   readonly standard: S;
-  /** Reads the value of the key; `undefined` without it. Never throws or repeats a value. */
+  /** Reads the value of the key; `undefined` without it. Never throws, and never repeats what may be a secret. */
   parse(written: unknown): ParsedSection<S>;
 }
 
@@ -85,7 +86,7 @@ export function createSection<const E extends Entries, S>(
     parse: (written) => {
       const raw = isEmpty(written) ? {} : written;
       if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
-        return refuse([{ path: key, message: `wanted settings under ${key} (key: value)` }]);
+        return refuse([{ path: key, message: mustBeSetting(BLOCK, raw) }]);
       }
       const given = Object.entries(raw).filter(([, value]) => !isEmpty(value));
       const result = v.safeParse(schema, Object.fromEntries(given));

@@ -59,13 +59,12 @@ export function parseDurationWithin(
 }
 
 /**
- * Says which durations a setting accepts. Never repeats the value.
+ * Says which durations a setting accepts: `a duration from 1s to 1h, for example "30s"`.
  *
  * @param example An allowed one, as written in a file
  */
 export function describeDurationRange(minMs: number, maxMs: number, example: string): string {
-  const range = `from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
-  return `wanted a duration with its unit ${range}, such as ${example}`;
+  return `a duration from ${toShort(minMs)} to ${toShort(maxMs)}, for example "${example}"`;
 }
 
 /**
@@ -86,8 +85,15 @@ export function formatDuration(ms: number): string {
   return `${sign}${hours > 0 ? `${hours}h` : ""}${minutes % 60}m${seconds}`;
 }
 
+/** Without zeros at the end: `1h`, where Go writes `1h0m0s`. */
+function toShort(ms: number): string {
+  return formatDuration(ms)
+    .replace(/([hm])0s$/, "$1")
+    .replace(/h0m$/, "h");
+}
+
 function toRangeError(text: string): RangeError {
   return new RangeError(
-    `Cannot read duration "${text}": wanted numbers with units, such as "300ms", "1.5s" or "1h30m"`,
+    `Cannot read duration "${text}": it needs numbers with units, for example "300ms", "1.5s" or "1h30m"`,
   );
 }

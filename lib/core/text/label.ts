@@ -9,6 +9,10 @@ const NAME = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)$/;
 /** Longest label value, and longest name part of a key, in characters. */
 export const LABEL_LENGTH_MAX = 63;
 
+/** What the API server accepts as a label value, in words. */
+export const LABEL_VALUE_FORM =
+  'a label value: at most 63 letters, digits, "-", "_" or ".", with a letter or digit at both ends';
+
 /** Whether the API server accepts this as a label key: an optional DNS subdomain, a slash, a name. */
 export function isLabelKey(key: string): boolean {
   const slash = key.indexOf("/");

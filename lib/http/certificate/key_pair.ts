@@ -10,6 +10,7 @@ import { describeFileProblem } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
 import { News } from "../../core/news.ts";
 import { readSmallText } from "../../core/small_file.ts";
+import { mustBe } from "../../core/text/must_be.ts";
 import type { KeyPair } from "../sockets/server.ts";
 
 /** Where certificate and key are. */
@@ -58,8 +59,9 @@ function checkKeyPair(keyPair: KeyPair, { certFile, keyFile }: KeyPairFiles): vo
   const tell = (source: string, file: string, problem: string): void => {
     issues.push({ source, message: `${file}: ${problem}` });
   };
-  if (certificate === undefined) tell(CERT_FLAG, certFile, "wanted a certificate in PEM");
-  if (key === undefined) tell(KEY_FLAG, keyFile, "wanted a private key in PEM, without a password");
+  if (certificate === undefined) tell(CERT_FLAG, certFile, mustBe("a certificate in PEM"));
+  if (key === undefined)
+    tell(KEY_FLAG, keyFile, mustBe("a private key in PEM, without a password"));
   if (certificate && key && !certificate.checkPrivateKey(key)) {
     tell(KEY_FLAG, keyFile, `the key does not belong to the certificate in ${certFile}`);
   }

@@ -3,6 +3,7 @@
  * @module
  */
 import { isIPv6 } from "node:net";
+import { mustBeText } from "../../core/text/must_be.ts";
 
 /** A place to listen at. Port 0 lets the system choose one. */
 export type ListenAddress =
@@ -27,7 +28,7 @@ export function parseListenAddress(text: string): ListenAddress {
   const isHost = bracketed === undefined ? host !== undefined : isIPv6(bracketed);
   if (host === undefined || !isHost || port > 65_535) {
     throw new RangeError(
-      `Cannot listen at "${text}": wanted host:port with a port up to 65535, or the path of a unix socket`,
+      mustBeText("host:port with a port up to 65535, or the path of a unix socket", text),
     );
   }
   return { kind: "tcp", host, port };

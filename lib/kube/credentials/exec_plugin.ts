@@ -6,6 +6,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Clock } from "../../core/clock.ts";
+import { mustBe } from "../../core/text/must_be.ts";
 import type { LoadedCredential } from "./credentials.ts";
 import { type ExecSpec, toCommandError } from "./exec_spec.ts";
 import { toConfigError } from "./problem.ts";
@@ -123,7 +124,7 @@ function readExpiry(status: Section): number | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
   if (Number.isNaN(time)) {
-    throw toConfigError(status.place("expirationTimestamp"), "wanted a time of RFC 3339");
+    throw toConfigError(status.place("expirationTimestamp"), mustBe("a time of RFC 3339"));
   }
   return time;
 }

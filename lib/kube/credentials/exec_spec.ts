@@ -7,6 +7,7 @@ import { dirname, resolve } from "node:path";
 import type { ConfigError } from "../../core/errors.ts";
 import { quote } from "../../core/text/printable.ts";
 import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
+import { mustBe } from "../../core/text/must_be.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 
@@ -76,7 +77,7 @@ export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
   }
   const mode = exec.string("interactiveMode") ?? "IfAvailable";
   if (!["Never", "IfAvailable", "Always"].includes(mode)) {
-    throw toConfigError(exec.place("interactiveMode"), "wanted Never, IfAvailable or Always");
+    throw toConfigError(exec.place("interactiveMode"), mustBe("Never, IfAvailable or Always"));
   }
   if (mode === "Always") {
     throw toConfigError(

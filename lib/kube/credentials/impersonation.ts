@@ -6,6 +6,7 @@
 import type { Credential, Credentials } from "./credentials.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
+import { mustBe } from "../../core/text/must_be.ts";
 
 /** A user to act as. The credentials need the right to impersonate that user. */
 export interface Impersonation {
@@ -37,13 +38,10 @@ export function toImpersonationHeaders(
     const [value, ...more] = values;
     if (value === undefined) return;
     if (more.length > 0) {
-      throw toConfigError(
-        findPlace(field),
-        `at most one value is supported, found ${values.length}`,
-      );
+      throw toConfigError(findPlace(field), mustBe("one value", `${values.length} values`));
     }
     if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
-      throw toConfigError(findPlace(field), "wanted printable ASCII without blanks at the ends");
+      throw toConfigError(findPlace(field), mustBe("printable ASCII without spaces at the ends"));
     }
     headers[`${PREFIX}${name}`] = value;
   };

@@ -8,13 +8,15 @@ import type { SettingDescription } from "../../cloud/provider_definition.ts";
 import {
   describeBlock,
   duration,
-  NO_TEXT,
+  need,
+  needText,
   required,
   setting,
 } from "../../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { parseIp } from "../../core/net/ip.ts";
-import { isLabelKey, isLabelValue } from "../../core/text/label.ts";
+import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
+import { mustBe } from "../../core/text/must_be.ts";
 import { isInstanceId, isScheme } from "./provider_id.ts";
 
 /** One instance of an inventory file. */
@@ -55,44 +57,34 @@ const ADDRESS_TYPES = [
 
 const STATES = ["running", "stopped", "deleted"] as const;
 
-const text = v.pipe(v.string(NO_TEXT), v.nonEmpty("wanted text that is not empty"));
+const text = v.pipe(v.string(needText), v.nonEmpty(mustBe("text", "empty")));
 
 /** Becomes a label, so it must be one. */
-const labelled = v.pipe(
-  text,
-  v.check(
-    isLabelValue,
-    "wanted a label value: at most 63 of A-Z a-z 0-9 - _ . and a letter or digit at both ends",
-  ),
-);
+const labelled = v.pipe(text, v.check(isLabelValue, need(LABEL_VALUE_FORM)));
 
 const ADDRESS = v.pipe(
   v.object(
     {
-      type: required(v.picklist(ADDRESS_TYPES, `wanted one of ${ADDRESS_TYPES.join(", ")}`), {
+      type: required(v.picklist(ADDRESS_TYPES, need(`one of ${ADDRESS_TYPES.join(", ")}`)), {
         type: ADDRESS_TYPES.map((one) => `\`${one}\``).join(", "),
         description: "Required.",
       }),
       address: required(text, { type: "IP address or host name", description: "Required." }),
     },
-    "wanted type and address",
+    need("a block with type and address"),
   ),
   v.forward(
     v.check(
       ({ type, address }) =>
         type.endsWith("IP") ? parseIp(address) !== undefined : HOST_NAME.test(address),
-      ({ input }) => (input.type.endsWith("IP") ? "wanted an IP address" : "wanted a host name"),
+      ({ input }) => mustBe(input.type.endsWith("IP") ? "an IP address" : "a host name"),
     ),
     ["address"],
   ),
 );
 
 const LABELS = v.pipe(
-  v.record(
-    v.string(),
-    v.string("wanted text, in quotes if it looks like a number or a boolean"),
-    "wanted labels (key: value)",
-  ),
+  v.record(v.string(), v.string(needText), need("labels (key: value)")),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     for (const [key, value] of Object.entries(dataset.value)) {
@@ -109,7 +101,7 @@ const LABELS = v.pipe(
 const INSTANCE = v.object(
   {
     id: required(
-      v.pipe(text, v.check(isInstanceId, "wanted letters, digits, dots, dashes and underscores")),
+      v.pipe(text, v.check(isInstanceId, need("letters, digits, dots, dashes and underscores"))),
       {
         type: "text",
         description: "Identifier, part of the provider ID. Required, unique.",
@@ -124,7 +116,7 @@ const INSTANCE = v.object(
     zone: setting(labelled, { type: "label value", description: "Zone." }),
     region: setting(labelled, { type: "label value", description: "Region." }),
     state: v.optional(
-      required(v.picklist(STATES, "wanted running, stopped or deleted"), {
+      required(v.picklist(STATES, need("running, stopped or deleted")), {
         type: "`running`, `stopped` or `deleted`",
         description: "`deleted` proves that the machine is gone.",
         default: "running",
@@ -132,7 +124,7 @@ const INSTANCE = v.object(
       "running",
     ),
     addresses: v.optional(
-      required(v.array(ADDRESS, "wanted a list"), {
+      required(v.array(ADDRESS, need("a list")), {
         type: "list",
         description: "Addresses, in the order the Node gets them.",
       }),
@@ -140,14 +132,17 @@ const INSTANCE = v.object(
     ),
     labels: v.optional(required(LABELS, { type: "map", description: "Additional labels." }), {}),
   },
-  "wanted an instance (id, name, …)",
+  need("an instance (id, name, …)"),
 );
 
 const SCHEMA = v.object(
   {
     scheme: v.optional(
       required(
-        v.pipe(text, v.check(isScheme, "wanted lower-case letters, digits, + . -, a letter first")),
+        v.pipe(
+          text,
+          v.check(isScheme, need("lower-case letters, digits, + . -, with a letter first")),
+        ),
         {
           type: "text",
           description:
@@ -174,12 +169,12 @@ const SCHEMA = v.object(
       }),
       "10s",
     ),
-    instances: required(v.array(INSTANCE, "wanted a list of instances; an empty one is []"), {
+    instances: required(v.array(INSTANCE, need("a list of instances; an empty one is []")), {
       type: "list",
       description: "The machines; an empty list is `[]`. Required.",
     }),
   },
-  "wanted an inventory (instances: …)",
+  need("an inventory (instances: …)"),
 );
 
 /**

@@ -41,7 +41,7 @@ export function parseProviderId(scheme: string, text: string): ParsedProviderId 
   const id = once.startsWith(prefix) ? once.slice(prefix.length) : once;
   if (isInstanceId(id)) return { kind: "ours", id };
   const message =
-    `Cannot read provider ID ${quote(text)}: wanted ${prefix}<id>; ` +
-    "a provider ID cannot be changed: delete the Node and let the kubelet register it again";
+    `Cannot read provider ID ${quote(text)}: it must have the form ${prefix}<id>. ` +
+    "A provider ID cannot be changed: delete the Node and let the kubelet register it again";
   return { kind: "malformed", message };
 }

@@ -19,7 +19,7 @@ export function reviewAccess(faults: Faults, body: Json): JsonObject {
   const spec = isObject(body) ? objectAt(body, "spec") : {};
   const attributes = objectAt(spec, "resourceAttributes");
   if (stringAt(attributes, "verb") === "") {
-    throw badRequest("spec.resourceAttributes: Invalid value: wanted a verb and a resource");
+    throw badRequest("spec.resourceAttributes: Invalid value: must be a verb and a resource");
   }
   const subresource = stringAt(attributes, "subresource");
   const resource = stringAt(attributes, "resource");

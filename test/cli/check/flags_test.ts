@@ -23,12 +23,12 @@ describe("parseCheckFlags()", () => {
   });
 
   test.each([
-    [["--output=xml"], ['--output: wanted text or json, found "xml"']],
+    [["--output=xml"], ['--output: must be text or json, but is "xml"']],
     [["-oxml"], ["-oxml: unknown flag; see --help"]],
-    [["--output"], ["--output: wanted a value, nothing follows; write --output=VALUE"]],
+    [["--output"], ["--output: needs a value, but nothing follows; write --output=VALUE"]],
     [
       ["--frob", "-o", "yaml"],
-      ["--frob: unknown flag; see --help", '--output: wanted text or json, found "yaml"'],
+      ["--frob: unknown flag; see --help", '--output: must be text or json, but is "yaml"'],
     ],
     [["--outptu=json"], ["--outptu: unknown flag; did you mean --output?"]],
   ])("refuses %j", (argv, problems) => {
@@ -45,7 +45,7 @@ describe("parseCheckFlags()", () => {
       isProblemsOnly: true,
       isStrict: true,
     });
-    expect(() => parseCheckFlags(["--fail-on=never"])).toThrow("wanted fail or warn");
+    expect(() => parseCheckFlags(["--fail-on=never"])).toThrow("must be fail or warn");
   });
 
   test("reads whom to act as, and knows whether a flag names the Lease", () => {

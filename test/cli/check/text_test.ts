@@ -38,7 +38,7 @@ describe("formatReport()", () => {
         {
           level: "failure",
           code: "settings",
-          message: "wanted an address",
+          message: "must be an address",
           source: "/c.yaml",
           path: "url",
           line: 3,
@@ -48,7 +48,7 @@ describe("formatReport()", () => {
       ],
     } as const;
     const text = format({ settings, cloud: toSkipped("the settings cannot be used") });
-    expect(text).toContain("  FAIL  /c.yaml:3:2: url: wanted an address\n");
+    expect(text).toContain("  FAIL  /c.yaml:3:2: url: must be an address\n");
     expect(text).toContain("  WARN  odd\n        -> mend it\n");
     expect(text).toContain("Cloud\n  skipped: the settings cannot be used\n");
     expect(text).toEndWith("\n1 problem, 1 warning, 0 ok, 1 step skipped\n");

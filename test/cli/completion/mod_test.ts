@@ -24,7 +24,9 @@ test.each(SHELLS)(
 );
 
 test("completion() wants the name of a shell", async () => {
-  await expect(run()).rejects.toThrow("found nothing");
-  await expect(run("tcsh")).rejects.toThrow('(bash, zsh, fish), found "tcsh"');
+  await expect(run()).rejects.toThrow(
+    "the argument must be the name of a shell (bash, zsh, fish), but is empty",
+  );
+  await expect(run("tcsh")).rejects.toThrow('(bash, zsh, fish), but is "tcsh"');
   expect(await run("--help")).toContain("landfall completion bash|zsh|fish");
 });

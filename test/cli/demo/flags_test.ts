@@ -25,7 +25,7 @@ test.each([["--help"], ["-h"]])("parseDemoFlags() gives nothing for %s", (flag) 
 
 test.each([
   ["--twice", "--twice"],
-  ["--debug-address=0.0.0.0:0", 'wanted a loopback address or a unix socket, found "0.0.0.0:0"'],
+  ["--debug-address=0.0.0.0:0", 'must be a loopback address or a unix socket, but is "0.0.0.0:0"'],
   ["--debug-address=nowhere", "nowhere"],
 ])("parseDemoFlags() refuses %s", (flag, message) => {
   expect(() => parseDemoFlags([flag])).toThrow(message);

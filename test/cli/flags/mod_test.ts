@@ -131,98 +131,115 @@ describe("P-01 parseFlags()", () => {
   });
 
   const refused: readonly [readonly string[], readonly string[]][] = [
-    [["--cloud-provider="], ["--cloud-provider: wanted the name of a provider"]],
+    [
+      ["--cloud-provider="],
+      ["--cloud-provider: must be the name of a cloud provider, but is empty"],
+    ],
     [["--cloud-confg=x"], ["--cloud-confg: unknown flag; did you mean --cloud-config?"]],
     [["--kube_config=x"], ["--kube_config: unknown flag; did you mean --kubeconfig?"]],
     [["--zzzzzz"], ["--zzzzzz: unknown flag; see --help"]],
     [["---v=1"], ["---v: unknown flag; did you mean --v?"]],
     [["-x"], ["-x: unknown flag; see --help"]],
-    [["run"], ['unexpected argument "run"; only flags are accepted']],
-    [["--", "run"], ['unexpected argument "run"; only flags are accepted']],
+    [["run"], ['unexpected argument "run"; the command takes only flags']],
+    [["--", "run"], ['unexpected argument "run"; the command takes only flags']],
     [
       ["--leader-elect", "false"],
-      ['--leader-elect: found "false" after a space; write --leader-elect=false'],
+      ['--leader-elect: "false" stands after a space; write --leader-elect=false'],
     ],
-    [["--profiling", "TRUE"], ['--profiling: found "TRUE" after a space; write --profiling=true']],
+    [["--profiling", "TRUE"], ['--profiling: "TRUE" stands after a space; write --profiling=true']],
     [
       ["--leader-elect-lease-duration=10s"],
       [
-        "--leader-elect-renew-deadline: wanted less than --leader-elect-lease-duration (10s), found 10s",
+        "--leader-elect-renew-deadline: must be less than --leader-elect-lease-duration (10s), but is 10s",
       ],
     ],
     [
       ["--leader-elect-renew-deadline=2.4s"],
       [
-        "--leader-elect-retry-period: wanted less than --leader-elect-renew-deadline (2.4s) " +
-          "divided by 1.2, found 2s",
+        "--leader-elect-retry-period: must be less than --leader-elect-renew-deadline (2.4s) " +
+          "divided by 1.2, but is 2s",
       ],
     ],
     [
       ["--leader-elect-resource-name=A_b"],
-      ['--leader-elect-resource-name: wanted a name of Kubernetes, found "A_b"'],
+      [
+        "--leader-elect-resource-name: must be a Kubernetes name " +
+          '(lower-case letters, digits, "-" and "."), but is "A_b"',
+      ],
     ],
     [["--tls-cert-file=/c"], ["--tls-private-key-file: required beside --tls-cert-file"]],
     [["--tls-private-key-file=/k"], ["--tls-cert-file: required beside --tls-private-key-file"]],
     [
       ["--authorization-always-allow-paths=/healthz,metrics"],
       [
-        "--authorization-always-allow-paths: wanted paths that begin with a slash, " +
-          'found "metrics"',
+        '--authorization-always-allow-paths: must be paths that begin with "/", but one of them is ' +
+          '"metrics"',
       ],
     ],
     [
       ["--authorization-always-allow-paths=/*,/met*,/me*rics,/debug/**"],
       [
-        '--authorization-always-allow-paths: wanted a * at the end of a path alone, found "/me*rics"',
-        '--authorization-always-allow-paths: wanted a * at the end of a path alone, found "/debug/**"',
+        '--authorization-always-allow-paths: must be paths with "*" only at the end, but one of them is "/me*rics"',
+        '--authorization-always-allow-paths: must be paths with "*" only at the end, but one of them is "/debug/**"',
       ],
     ],
-    [["--leader-elect=maybe"], ['--leader-elect: wanted true or false, found "maybe"']],
-    [["--concurrent-node-syncs=0"], ["--concurrent-node-syncs: wanted 1 to 1000, found 0"]],
+    [["--leader-elect=maybe"], ['--leader-elect: must be true or false, but is "maybe"']],
+    [["--concurrent-node-syncs=0"], ["--concurrent-node-syncs: must be from 1 to 1000, but is 0"]],
     [
       ["--concurrent-node-syncs=two"],
-      ['--concurrent-node-syncs: wanted a whole number, found "two"'],
+      ['--concurrent-node-syncs: must be a whole number, but is "two"'],
     ],
     [
       ["--node-status-update-frequency=0"],
-      ["--node-status-update-frequency: wanted 1s to 24h0m0s, found 0s"],
+      ["--node-status-update-frequency: must be from 1s to 24h0m0s, but is 0s"],
     ],
     [
       ["--node-status-update-frequency=24h1s"],
-      ["--node-status-update-frequency: wanted 1s to 24h0m0s, found 24h0m1s"],
+      ["--node-status-update-frequency: must be from 1s to 24h0m0s, but is 24h0m1s"],
     ],
-    [["--node-monitor-period=0"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found 0s"]],
-    [["--node-monitor-period=-5s"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found -5s"]],
-    [["--node-monitor-period=99ms"], ["--node-monitor-period: wanted 100ms to 1h0m0s, found 99ms"]],
+    [
+      ["--node-monitor-period=0"],
+      ["--node-monitor-period: must be from 100ms to 1h0m0s, but is 0s"],
+    ],
+    [
+      ["--node-monitor-period=-5s"],
+      ["--node-monitor-period: must be from 100ms to 1h0m0s, but is -5s"],
+    ],
+    [
+      ["--node-monitor-period=99ms"],
+      ["--node-monitor-period: must be from 100ms to 1h0m0s, but is 99ms"],
+    ],
     [
       ["--node-monitor-period=1h1s"],
-      ["--node-monitor-period: wanted 100ms to 1h0m0s, found 1h0m1s"],
+      ["--node-monitor-period: must be from 100ms to 1h0m0s, but is 1h0m1s"],
     ],
     [
       ["--node-monitor-period=5"],
-      ['--node-monitor-period: wanted a duration such as "30s" or "5m0s", found "5"'],
+      ['--node-monitor-period: must be a duration, for example "30s" or "5m0s", but is "5"'],
     ],
     [
       ["--concurrent-node-status-updates=-1"],
-      ['--concurrent-node-status-updates: wanted a whole number, at least 0, found "-1"'],
+      ['--concurrent-node-status-updates: must be a whole number from 0, but is "-1"'],
     ],
     [
       ["--node-status-update-frequency=5"],
-      ['--node-status-update-frequency: wanted a duration such as "30s" or "5m0s", found "5"'],
+      [
+        '--node-status-update-frequency: must be a duration, for example "30s" or "5m0s", but is "5"',
+      ],
     ],
-    [["--logging-format=xml"], ['--logging-format: wanted text or json, found "xml"']],
+    [["--logging-format=xml"], ['--logging-format: must be text or json, but is "xml"']],
     [
       ["--leader-elect-resource-lock=endpoints"],
-      ['--leader-elect-resource-lock: wanted leases, found "endpoints"'],
+      ['--leader-elect-resource-lock: must be leases, but is "endpoints"'],
     ],
-    [["--kube-api-qps=fast"], ['--kube-api-qps: wanted a number, found "fast"']],
+    [["--kube-api-qps=fast"], ['--kube-api-qps: must be a number, but is "fast"']],
     [
       ["--cloud-config"],
-      ["--cloud-config: wanted a value, nothing follows; write --cloud-config=VALUE"],
+      ["--cloud-config: needs a value, but nothing follows; write --cloud-config=VALUE"],
     ],
     [
       ["--cloud-config", "--v=1"],
-      ['--cloud-config: wanted a value, "--v=1" follows; write --cloud-config=VALUE'],
+      ['--cloud-config: needs a value, but "--v=1" follows; write --cloud-config=VALUE'],
     ],
     [["--port=0"], ["--port: was removed; use --debug-address=127.0.0.1:10260, or --secure-port"]],
     [
@@ -233,30 +250,30 @@ describe("P-01 parseFlags()", () => {
     ],
     [
       ["--secure-port=1", "--bind-address=garbage"],
-      ['--bind-address: wanted an IP address, found "garbage"'],
+      ['--bind-address: must be an IP address, but is "garbage"'],
     ],
-    [["--bind-address=10.0.0"], ['--bind-address: wanted an IP address, found "10.0.0"']],
-    [["--secure-port=70000"], ["--secure-port: wanted 0 to 65535, found 70000"]],
+    [["--bind-address=10.0.0"], ['--bind-address: must be an IP address, but is "10.0.0"']],
+    [["--secure-port=70000"], ["--secure-port: must be from 0 to 65535, but is 70000"]],
     [["--secure-port=10260"], ["--secure-port: --debug-address has port 10260 already"]],
     [
       ["--debug-address=0.0.0.0:10260"],
       [
-        "--debug-address: wanted a loopback address or a unix socket, " +
-          'found "0.0.0.0:10260": it has no access control',
+        "--debug-address: must be a loopback address or a unix socket, " +
+          'but is "0.0.0.0:10260": it has no access control',
       ],
     ],
     [
       ["--debug-address=10260"],
       [
-        '--debug-address: Cannot listen at "10260": wanted host:port with a port up to 65535, ' +
-          "or the path of a unix socket",
+        "--debug-address: must be host:port with a port up to 65535, " +
+          'or the path of a unix socket, but is "10260"',
       ],
     ],
     [
       ["--nope", "--v=x", "--controllers=foo"],
       [
         "--nope: unknown flag; see --help",
-        '--v: wanted a whole number, found "x"',
+        '--v: must be a whole number, but is "x"',
         '--controllers: "foo" is no controller; there are cloud-node = cloud-node-controller, ' +
           "cloud-node-lifecycle = cloud-node-lifecycle-controller, service = service-lb-controller, " +
           "route = node-route-controller, cloud-node-label-sync = cloud-node-label-sync-controller",

@@ -39,5 +39,5 @@ test("findValueProblem() refuses a number below the least", () => {
     least: 1,
   } as const;
   expect(findValueProblem(spec, "1")).toBeUndefined();
-  expect(findValueProblem(spec, "0")).toBe("wanted a whole number, at least 1");
+  expect(findValueProblem(spec, "0")).toBe('must be a whole number from 1, but is "0"');
 });

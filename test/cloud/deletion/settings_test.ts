@@ -7,10 +7,10 @@ import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 
-const COUNT = "wanted a whole number from 1 to 100, not in quotes";
-const SHARE = "wanted a number from 0 to 1, not in quotes, such as 0.34 for a third";
-const HOLD_OFF = "wanted a duration with its unit from 0s to 24h0m0s, such as 90s";
-const WINDOW = "wanted a duration with its unit from 1m0s to 24h0m0s, such as 90s";
+const COUNT = "must be a whole number from 1 to 100, without quotes";
+const SHARE = "must be a number from 0 to 1, without quotes, for example 0.34 for a third";
+const HOLD_OFF = 'must be a duration from 0s to 24h, for example "90s"';
+const WINDOW = 'must be a duration from 1m to 24h, for example "90s"';
 const BLINK = "a short loss of the cloud's connection can look like deleted machines for a minute";
 
 function toLines(
@@ -52,36 +52,39 @@ describe("DELETION", () => {
   });
 
   const bad: readonly [unknown, readonly string[]][] = [
-    [false, ["deletion: wanted settings under deletion (key: value)"]],
-    [0, ["deletion: wanted settings under deletion (key: value)"]],
-    [[], ["deletion: wanted settings under deletion (key: value)"]],
-    [{ enabled: "no" }, ["deletion.enabled: wanted true or false"]],
-    [{ enabled: 0 }, ["deletion.enabled: wanted true or false"]],
-    [{ whileOtherPoolsAreLost: "yes" }, ["deletion.whileOtherPoolsAreLost: wanted true or false"]],
-    [{ confirmations: 0 }, [`deletion.confirmations: ${COUNT}`]],
-    [{ confirmations: 101 }, [`deletion.confirmations: ${COUNT}`]],
-    [{ confirmations: 2.5 }, [`deletion.confirmations: ${COUNT}`]],
-    [{ confirmations: "3" }, [`deletion.confirmations: ${COUNT}`]],
-    [{ holdOff: -1 }, [`deletion.holdOff: ${HOLD_OFF}`]],
-    [{ holdOff: 60 }, [`deletion.holdOff: ${HOLD_OFF}`]],
-    [{ holdOff: "60" }, [`deletion.holdOff: ${HOLD_OFF}`]],
-    [{ holdOff: "-1s" }, [`deletion.holdOff: ${HOLD_OFF}`]],
-    [{ holdOff: "24h1s" }, [`deletion.holdOff: ${HOLD_OFF}`]],
-    [{ fleetShare: -0.01 }, [`deletion.fleetShare: ${SHARE}`]],
-    [{ fleetShare: 1.01 }, [`deletion.fleetShare: ${SHARE}`]],
-    [{ fleetShare: 34 }, [`deletion.fleetShare: ${SHARE}`]],
+    [false, ["deletion: must be a block of settings (key: value), but is false"]],
+    [0, ["deletion: must be a block of settings (key: value), but is 0"]],
+    [[], ["deletion: must be a block of settings (key: value), but is a list"]],
+    [{ enabled: "no" }, ['deletion.enabled: must be true or false, but is "no"']],
+    [{ enabled: 0 }, ["deletion.enabled: must be true or false, but is 0"]],
+    [
+      { whileOtherPoolsAreLost: "yes" },
+      ['deletion.whileOtherPoolsAreLost: must be true or false, but is "yes"'],
+    ],
+    [{ confirmations: 0 }, [`deletion.confirmations: ${COUNT}, but is 0`]],
+    [{ confirmations: 101 }, [`deletion.confirmations: ${COUNT}, but is 101`]],
+    [{ confirmations: 2.5 }, [`deletion.confirmations: ${COUNT}, but is 2.5`]],
+    [{ confirmations: "3" }, [`deletion.confirmations: ${COUNT}, but is "3"`]],
+    [{ holdOff: -1 }, [`deletion.holdOff: ${HOLD_OFF}, but is -1`]],
+    [{ holdOff: 60 }, [`deletion.holdOff: ${HOLD_OFF}, but is 60`]],
+    [{ holdOff: "60" }, [`deletion.holdOff: ${HOLD_OFF}, but is "60"`]],
+    [{ holdOff: "-1s" }, [`deletion.holdOff: ${HOLD_OFF}, but is "-1s"`]],
+    [{ holdOff: "24h1s" }, [`deletion.holdOff: ${HOLD_OFF}, but is "24h1s"`]],
+    [{ fleetShare: -0.01 }, [`deletion.fleetShare: ${SHARE}, but is -0.01`]],
+    [{ fleetShare: 1.01 }, [`deletion.fleetShare: ${SHARE}, but is 1.01`]],
+    [{ fleetShare: 34 }, [`deletion.fleetShare: ${SHARE}, but is 34`]],
     [{ fleetShare: "34%" }, [`deletion.fleetShare: ${SHARE}`]],
-    [{ fleetShare: Number.NaN }, [`deletion.fleetShare: ${SHARE}`]],
-    [{ fleetWindow: "59s" }, [`deletion.fleetWindow: ${WINDOW}`]],
-    [{ fleetWindow: "25h" }, [`deletion.fleetWindow: ${WINDOW}`]],
+    [{ fleetShare: Number.NaN }, [`deletion.fleetShare: ${SHARE}, but is a number`]],
+    [{ fleetWindow: "59s" }, [`deletion.fleetWindow: ${WINDOW}, but is "59s"`]],
+    [{ fleetWindow: "25h" }, [`deletion.fleetWindow: ${WINDOW}, but is "25h"`]],
     [
       { enabled: 7, confirmations: [], holdOff: {}, fleetShare: true, fleetWindow: 1 },
       [
-        "deletion.enabled: wanted true or false",
-        `deletion.confirmations: ${COUNT}`,
-        `deletion.holdOff: ${HOLD_OFF}`,
-        `deletion.fleetShare: ${SHARE}`,
-        `deletion.fleetWindow: ${WINDOW}`,
+        "deletion.enabled: must be true or false, but is 7",
+        `deletion.confirmations: ${COUNT}, but is a list`,
+        `deletion.holdOff: ${HOLD_OFF}, but is a block (key: value)`,
+        `deletion.fleetShare: ${SHARE}, but is true`,
+        `deletion.fleetWindow: ${WINDOW}, but is 1`,
       ],
     ],
   ];

@@ -7,7 +7,6 @@ import * as v from "valibot";
 import {
   describeBlock,
   duration,
-  NO_TEXT,
   parsed,
   required,
   setting,
@@ -42,9 +41,9 @@ function judge<T>(schema: SettingSchema<T>, input: unknown): T | string | undefi
 
 describe("setting()", () => {
   test("may be left out, and keeps what its schema says", () => {
-    expect(judge(setting(v.boolean("wanted true or false"), NOTES), undefined)).toBeUndefined();
-    expect(judge(setting(v.boolean("wanted true or false"), NOTES), 1)).toBe(
-      "wanted true or false",
+    expect(judge(setting(v.boolean("must be true or false"), NOTES), undefined)).toBeUndefined();
+    expect(judge(setting(v.boolean("must be true or false"), NOTES), 1)).toBe(
+      "must be true or false",
     );
   });
 });
@@ -54,16 +53,16 @@ describe("parsed()", () => {
 
   test.each([
     ["7", 7],
-    ["x", "wanted a number"],
-    [7, "wanted a number"],
+    ["x", "must be a number"],
+    [7, "must be a number, but is 7"],
   ])("makes %j %j", (input, outcome) => {
-    expect(judge(parsed(toNumber, "wanted a number"), input)).toBe(outcome);
+    expect(judge(parsed(toNumber, "a number"), input)).toBe(outcome);
   });
 
   test.each([
     ["x", "x is none"],
     ["", "cannot be used"],
-    [7, NO_TEXT],
+    [7, "must be text, but is a number; write it in quotes"],
   ])("lets a function say what is wrong with %j: %s", (input, outcome) => {
     const schema = parsed(toNumber, (text) => (text === "" ? undefined : `${text} is none`));
     expect(judge(schema, input)).toBe(outcome);
@@ -74,8 +73,9 @@ describe("duration()", () => {
   test.each([
     ["1s", 1_000],
     ["60s", 60_000],
-    ["61s", "wanted a duration with its unit from 1s to 1m0s, such as 30s"],
-    [30, "wanted a duration with its unit from 1s to 1m0s, such as 30s"],
+    ["61s", 'must be a duration from 1s to 1m, for example "30s", but is "61s"'],
+    ["my secret", 'must be a duration from 1s to 1m, for example "30s"'],
+    [30, 'must be a duration from 1s to 1m, for example "30s", but is 30'],
   ])("makes %j %j", (input, outcome) => {
     expect(judge(duration(1_000, 60_000, "30s"), input)).toBe(outcome);
   });

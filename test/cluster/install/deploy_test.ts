@@ -535,7 +535,7 @@ test("listModelProblems() finds what a current API server would not know", () =>
   expect(listModelProblems({ kind, spec: { replicas: 2, template: { spec: {} } } })).toEqual([]);
   const spec = { replicas: "2", template: { spec: { containers: [{ image: "a", tag: "b" }] } } };
   expect(listModelProblems({ kind, spec })).toEqual([
-    "Deployment.spec.replicas: wanted a number",
+    "Deployment.spec.replicas: must be a number",
     "Deployment.spec.template.spec.containers[0].tag: there is no such field",
   ]);
 });

@@ -138,7 +138,7 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
       (await listOwnEvents()).find(({ reason }) => reason === "ConfigRefused"),
     );
     expect(refused.type).toBe("Warning");
-    expect(refused.message).toContain(`${mount.path("config.yaml")}:5:1: zoneLabelFrom: wanted`);
+    expect(refused.message).toContain(`${mount.path("config.yaml")}:5:1: zoneLabelFrom: must be`);
     expect(refused.message).toContain(":6:13: deletion.enable: unknown key; did you mean enabled?");
     expect(refused.message).not.toContain("canary");
     secrets.add("canary-value");

@@ -60,7 +60,7 @@ describe("parseDurationWithin()", () => {
 
 test("describeDurationRange() says the bounds and the unit", () => {
   expect(describeDurationRange(1_000, 3_600_000, "30s")).toBe(
-    "wanted a duration with its unit from 1s to 1h0m0s, such as 30s",
+    'a duration from 1s to 1h, for example "30s"',
   );
 });
 

@@ -74,18 +74,20 @@ describe("readKeyPair()", () => {
     [
       "a key in place of the certificate",
       { certFile: GOOD.keyFile },
-      [`--tls-cert-file: ${GOOD.keyFile}: wanted a certificate in PEM`],
+      [`--tls-cert-file: ${GOOD.keyFile}: must be a certificate in PEM`],
     ],
     [
       "a certificate in place of the key",
       { keyFile: GOOD.certFile },
-      [`--tls-private-key-file: ${GOOD.certFile}: wanted a private key in PEM, without a password`],
+      [
+        `--tls-private-key-file: ${GOOD.certFile}: must be a private key in PEM, without a password`,
+      ],
     ],
     [
       "a key with a password",
       { keyFile: PATHS.encrypted },
       [
-        `--tls-private-key-file: ${PATHS.encrypted}: wanted a private key in PEM, without a password`,
+        `--tls-private-key-file: ${PATHS.encrypted}: must be a private key in PEM, without a password`,
       ],
     ],
     [

@@ -105,7 +105,7 @@ describe("ExecPlugin", () => {
     [
       "a time that is none",
       { token: "t", expirationTimestamp: "soon" },
-      "wanted a time of RFC 3339",
+      "must be a time of RFC 3339",
     ],
     [
       "a key of another certificate",

@@ -74,7 +74,7 @@ describe("toExecSpec()", () => {
       { interactiveMode: "Always" },
       "exec.interactiveMode: the plugin needs a terminal, but Landfall has none",
     ],
-    [{ interactiveMode: "never" }, "exec.interactiveMode: wanted Never, IfAvailable or Always"],
+    [{ interactiveMode: "never" }, "exec.interactiveMode: must be Never, IfAvailable or Always"],
     [{ env: [{ value: "x" }] }, "exec.env.0.name: is missing"],
     [{ args: "a b" }, "exec.args: must be a list"],
   ];

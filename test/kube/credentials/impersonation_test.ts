@@ -27,11 +27,11 @@ describe("toImpersonationHeaders()", () => {
   });
 
   test.each([
-    [{ user: "j\nx" }, "--user: wanted printable ASCII"],
-    [{ user: " j" }, "--user: wanted printable ASCII"],
-    [{ user: "" }, "--user: wanted printable ASCII"],
-    [{ user: "j", groups: ["a", "b"] }, "--groups: at most one value is supported, found 2"],
-    [{ user: "j", extra: { a: ["x", "y"] } }, "--extra: at most one value is supported"],
+    [{ user: "j\nx" }, "--user: must be printable ASCII"],
+    [{ user: " j" }, "--user: must be printable ASCII"],
+    [{ user: "" }, "--user: must be printable ASCII"],
+    [{ user: "j", groups: ["a", "b"] }, "--groups: must be one value, but is 2 values"],
+    [{ user: "j", extra: { a: ["x", "y"] } }, "--extra: must be one value"],
   ])("refuses %j", (who, message) => {
     expect(() => toImpersonationHeaders(who, place)).toThrow(message);
   });
@@ -57,7 +57,7 @@ describe("readImpersonation()", () => {
   test.each([
     [{ "as-uid": "7" }, "/kc: users.u.user.as-uid: needs as"],
     [{ "as-user-extra": { k: ["v"] } }, "/kc: users.u.user.as-user-extra: needs as"],
-    [{ as: "j", "as-groups": ["a", "b"] }, "/kc: users.u.user.as-groups: at most one"],
+    [{ as: "j", "as-groups": ["a", "b"] }, "/kc: users.u.user.as-groups: must be one value"],
     [{ as: ["j"] }, "/kc: users.u.user.as: must be a string"],
   ])("refuses %j", (user, message) => {
     expect(() => read(user)).toThrow(message);

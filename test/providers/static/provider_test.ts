@@ -95,8 +95,8 @@ describe("StaticProvider", () => {
     await expect(failed).rejects.toMatchObject({ name: "CloudError", kind: "protocol" });
     const message = String(await failed.catch((error: Error) => error.message));
     expect(message).toContain("3 problems");
-    expect(message).toContain(`${cloud.path}:3:5: instances.0.name: wanted text`);
-    expect(message).toContain(`${cloud.path}:4:5: instances.0.state: wanted running`);
+    expect(message).toContain(`${cloud.path}:3:5: instances.0.name: must be text`);
+    expect(message).toContain(`${cloud.path}:4:5: instances.0.state: must be running`);
     expect(message).toContain(`${cloud.path}:5:5: instances.1.id:`);
     expect(await read(cloud, { name: "one" }).catch(() => "failed")).toBe("failed");
     await cloud.write(INVENTORY);

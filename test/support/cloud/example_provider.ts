@@ -49,7 +49,7 @@ export class ExampleProvider implements Provider {
     }
     const id = providerId === undefined ? name : this.toInstanceId(providerId);
     if (id === undefined) {
-      const message = "wanted example://<name>";
+      const message = "it must have the form example://<name>";
       return { kind: "unknown", reason: "malformedProviderId", message };
     }
     if (id === "") return { kind: "unknown", reason: "noIdentity", message: "no name is known" };
@@ -105,7 +105,7 @@ export const exampleProvider: ProviderDefinition<ExampleSettings> = {
   parseConfig(raw) {
     const machines: unknown = typeof raw === "object" && raw && "machines" in raw && raw.machines;
     if (!Array.isArray(machines)) {
-      return { issues: [{ path: "machines", message: "wanted a list" }], warnings: [] };
+      return { issues: [{ path: "machines", message: "must be a list" }], warnings: [] };
     }
     return { settings: { machines: machines.map(String) }, issues: [], warnings: [] };
   },

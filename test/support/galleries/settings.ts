@@ -2,7 +2,7 @@
  * The section of the example controller in a settings file.
  * @module
  */
-import { NO_TEXT, parsed, setting, wholeNumber } from "../../../lib/cloud/settings/schema.ts";
+import { parsed, setting, wholeNumber } from "../../../lib/cloud/settings/schema.ts";
 import { createSection, type SettingsSection } from "../../../lib/cloud/settings/section.ts";
 
 /** How catalogues are written. */
@@ -25,7 +25,7 @@ export const GALLERY_SECTION: SettingsSection<GallerySettings> = createSection({
   },
   entries: {
     separator: setting(
-      parsed((text) => text, NO_TEXT),
+      parsed((text) => text, "text"),
       { type: "text", default: ",", description: "What stands between two paintings." },
     ),
     most: setting(wholeNumber(1, PAINTINGS_MAX), {

@@ -27,23 +27,23 @@ export function listModelProblems(
 function check(value: unknown, type: string, path: string): string[] {
   const [, item] = /^Array<(.+)>$/.exec(type) ?? [];
   if (item !== undefined) {
-    if (!Array.isArray(value)) return [`${path}: wanted a list`];
+    if (!Array.isArray(value)) return [`${path}: must be a list`];
     return value.flatMap((one, at) => check(one, item, `${path}[${at}]`));
   }
   const [, entry] = /^\{ \[key: string\]: (.+); \}$/.exec(type) ?? [];
   if (entry !== undefined) {
-    if (!isObject(value)) return [`${path}: wanted a map`];
+    if (!isObject(value)) return [`${path}: must be a map`];
     return Object.entries(value).flatMap(([key, one]) => check(one, entry, `${path}.${key}`));
   }
   if (["string", "number", "boolean"].includes(type)) {
-    return typeof value === type ? [] : [`${path}: wanted a ${type}`];
+    return typeof value === type ? [] : [`${path}: must be a ${type}`];
   }
   if (type === "IntOrString") {
-    return ["number", "string"].includes(typeof value) ? [] : [`${path}: wanted number or text`];
+    return ["number", "string"].includes(typeof value) ? [] : [`${path}: must be a number or text`];
   }
   const attributes = findAttributes(type);
   if (attributes === undefined) return [];
-  if (!isObject(value)) return [`${path}: wanted an object`];
+  if (!isObject(value)) return [`${path}: must be an object`];
   return Object.entries(value).flatMap(([key, one]) => {
     const attribute = attributes.find(({ baseName }) => baseName === key);
     if (attribute === undefined) return [`${path}.${key}: there is no such field`];

@@ -29,11 +29,14 @@ export function parseProviderId(text: string): ParsedProviderId {
   const [, scheme, rest] = /^([^:/]*):\/\/(.*)$/s.exec(text) ?? [];
   if (scheme === undefined || rest === undefined) {
     // The Go controller takes everything that starts with the scheme for its own.
-    return text.startsWith(SCHEME) ? toMalformed(text, `wanted ${FORMAT}`) : { kind: "foreign" };
+    return text.startsWith(SCHEME)
+      ? toMalformed(text, `it must have the form ${FORMAT}`)
+      : { kind: "foreign" };
   }
   if (scheme !== SCHEME) return { kind: "foreign" };
   const [pool = "", vm, ...more] = rest.split("/");
-  if (vm === undefined || more.length > 0) return toMalformed(text, `wanted ${FORMAT}`);
+  if (vm === undefined || more.length > 0)
+    return toMalformed(text, `it must have the form ${FORMAT}`);
   const vmId = parseUuid(vm);
   if (vmId === undefined) return toMalformed(text, `the VM ${quote(vm)} is not a UUID`);
   if (pool === "") return { kind: "ours", vmId };

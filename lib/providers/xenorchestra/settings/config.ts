@@ -3,7 +3,9 @@
  * @module
  */
 import type { Environment, ParsedConfig } from "../../../cloud/provider_definition.ts";
+import { BLOCK } from "../../../cloud/settings/schema.ts";
 import { parseBool } from "../../../core/text/bool.ts";
+import { mustBe, mustBeSetting } from "../../../core/text/must_be.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { isLoopbackHost } from "../../../core/net/ip.ts";
 import type { AddressSettings } from "../model/addresses.ts";
@@ -55,7 +57,7 @@ const REFRESH_MS = 30_000;
 const SECRETS_NEVER_MIXED = ["token", "tokenFile", "username", "password"] as const;
 
 /**
- * Reads the settings. Reports every problem, never a value.
+ * Reads the settings. Reports every problem, and never repeats what may be a secret.
  *
  * Each key of the file wins over the environment. Credentials count as one: if the file has a complete way to
  * authenticate, the credentials of the environment are ignored.
@@ -70,7 +72,7 @@ export function parseXenOrchestraConfig(
 ): ParsedConfig<XenOrchestraSettings> {
   const file = dropEmpty(raw ?? {}, NESTED_MAX);
   if (typeof file !== "object" || file === null || Array.isArray(file)) {
-    return { issues: [{ message: "wanted settings (key: value)" }], warnings: [] };
+    return { issues: [{ message: mustBeSetting(BLOCK, file) }], warnings: [] };
   }
   const { values, variables, issues } = readEnvironment(env, new Map(Object.entries(file)));
   const merged = { ...values, ...file };
@@ -128,7 +130,7 @@ function readEnvironment(env: Environment, file: ReadonlyMap<string, unknown>): 
     if (authenticated && SECRETS_NEVER_MIXED.some((key) => key === path)) continue;
     const value = path === "insecure" ? parseBool(text) : text;
     if (value === undefined) {
-      found.issues.push({ source: variable, message: "wanted true or false" });
+      found.issues.push({ source: variable, message: mustBe("true or false") });
       continue;
     }
     found.values[path] = value;

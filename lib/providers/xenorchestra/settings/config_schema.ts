@@ -5,13 +5,16 @@
 import * as v from "valibot";
 import type { SettingDescription } from "../../../cloud/provider_definition.ts";
 import {
+  BLOCK,
   describeBlock,
   duration,
-  NO_TEXT,
+  need,
+  needText,
   parsed,
   setting,
 } from "../../../cloud/settings/schema.ts";
 import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
+import { mustBe } from "../../../core/text/must_be.ts";
 import { parseCidr, type Cidr } from "../../../core/net/ip.ts";
 import { type FileLabelSettings, LABEL_SETTINGS } from "./label_settings.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
@@ -47,9 +50,8 @@ const REFRESH_MS_MAX = 3_600_000;
 const TIMEOUT_MS_MIN = 100;
 const TIMEOUT_MS_MAX = 600_000;
 
-// Messages never repeat a value: it may be a secret on the wrong line.
-const text = v.string(NO_TEXT);
-const flag = v.boolean("wanted true or false");
+const text = v.string(needText);
+const flag = v.boolean(need("true or false"));
 
 const SCHEMA = v.object(
   {
@@ -105,7 +107,7 @@ const SCHEMA = v.object(
     certificateFingerprint: setting(
       parsed(
         parseFingerprint,
-        "wanted a SHA-256 fingerprint: 64 hexadecimal digits, colons allowed",
+        "a SHA-256 fingerprint: 64 hexadecimal digits, with or without colons",
       ),
       {
         type: "SHA-256 fingerprint",
@@ -124,7 +126,7 @@ const SCHEMA = v.object(
     addresses: v.optional(
       v.object(
         {
-          mode: setting(v.picklist(ADDRESS_MODES, "wanted manage or leave"), {
+          mode: setting(v.picklist(ADDRESS_MODES, need("manage or leave")), {
             type: "`manage` or `leave`",
             default: "manage",
             description:
@@ -155,7 +157,7 @@ const SCHEMA = v.object(
               "Name or UUID of the only network whose addresses are used. Default: all networks.",
           }),
         },
-        "wanted settings under addresses (key: value)",
+        need(BLOCK),
       ),
     ),
     ...LABEL_SETTINGS,
@@ -167,7 +169,7 @@ const SCHEMA = v.object(
         "Landfall still reads every pool. Default: all pools.",
     }),
   },
-  "wanted settings (key: value)",
+  need(BLOCK),
 );
 
 /** What is wrong with a value, and where. */
@@ -193,7 +195,7 @@ export function parseFileSettings(raw: unknown): {
     path: v.getDotPath(issue) ?? "",
     message: issue.message,
   }));
-  const message = "wanted a block (key: value), found a list";
+  const message = mustBe(BLOCK, "a list");
   return { issues: [...lists.map((path) => ({ path, message })), ...issues] };
 }
 
@@ -217,24 +219,24 @@ export function describeSettings(): SettingDescription[] {
 
 function cidrs() {
   return v.array(
-    parsed(parseCidr, "wanted an IP address or a CIDR such as 10.0.0.0/8"),
-    "wanted a list",
+    parsed(parseCidr, "an IP address or a CIDR, for example 10.0.0.0/8"),
+    need("a list"),
   );
 }
 
 function names() {
-  const problem = "wanted one at least; leave the key out for all";
-  const name = v.pipe(text, v.trim(), v.nonEmpty("wanted a UUID or a name, found nothing"));
-  return v.pipe(v.array(name, "wanted a list"), v.minLength(1, problem));
+  const problem = `${mustBe("a list of pools", "empty")}; leave the key out for all pools`;
+  const name = v.pipe(text, v.trim(), v.nonEmpty(mustBe("a UUID or a name", "empty")));
+  return v.pipe(v.array(name, need("a list")), v.minLength(1, problem));
 }
 
 /** 0 stands for the default, as in the Go controller; anything else must leave time for an answer. */
 function timeout() {
-  const wanted = describeDurationRange(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX, "30s");
+  const range = describeDurationRange(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX, "30s");
   return parsed(
     (text) =>
       parseDurationWithin(text, 0, 0) ?? parseDurationWithin(text, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
-    `${wanted}, or "0", in quotes, for the default`,
+    `"0" for the default, or ${range}`,
   );
 }
 

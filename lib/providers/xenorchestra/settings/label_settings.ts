@@ -3,9 +3,17 @@
  * @module
  */
 import * as v from "valibot";
-import { NO_TEXT, parsed, setting, type SettingSchema } from "../../../cloud/settings/schema.ts";
+import {
+  BLOCK,
+  need,
+  needText,
+  parsed,
+  setting,
+  type SettingMessage,
+  type SettingSchema,
+} from "../../../cloud/settings/schema.ts";
 import { explainTagPrefix } from "../../../cloud/tag_labels.ts";
-import { isLabelValue } from "../../../core/text/label.ts";
+import { isLabelValue, LABEL_VALUE_FORM } from "../../../core/text/label.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
 
 /** Where the zone of a Node comes from. */
@@ -30,17 +38,14 @@ export interface FileLabelSettings {
 type Setting<T> = v.OptionalSchema<SettingSchema<T>, undefined>;
 
 const LABEL_VALUE = v.pipe(
-  v.string(NO_TEXT),
-  v.check(
-    (text) => text !== "" && isLabelValue(text),
-    "wanted a label value: at most 63 of A-Z a-z 0-9 - _ . and a letter or digit at both ends",
-  ),
+  v.string(needText),
+  v.check((text) => text !== "" && isLabelValue(text), need(LABEL_VALUE_FORM)),
 );
 
 /** A UUID in the region label is read as that of the pool that the VM was last seen in. */
 const REGION_VALUE = v.pipe(
   LABEL_VALUE,
-  v.check((text) => parseUuid(text) === undefined, "wanted a name, not a UUID"),
+  v.check((text) => parseUuid(text) === undefined, need("a name, not a UUID")),
 );
 
 /** Their entries for the schema of all settings. */
@@ -49,21 +54,18 @@ export const LABEL_SETTINGS: {
   readonly zones: Setting<ReadonlyMap<string, string>>;
   readonly regions: Setting<ReadonlyMap<string, string>>;
   readonly nodeLabelsFromTags: v.OptionalSchema<
-    v.ObjectSchema<{ readonly prefixes: Setting<string[]> }, string>,
+    v.ObjectSchema<{ readonly prefixes: Setting<string[]> }, SettingMessage>,
     undefined
   >;
   readonly instanceTypeTag: Setting<string>;
 } = {
-  zoneLabelFrom: setting(
-    parsed(parseZoneSource, "wanted host, pool, none, or hostTag: and the prefix of a tag"),
-    {
-      type: "`host`, `pool`, `hostTag:<prefix>` or `none`",
-      default: "host",
-      description:
-        "Where the zone comes from: the host's UUID, the pool's UUID, or the text after the prefix in a " +
-        "tag of the host. `none`: Landfall writes no zone label and leaves existing ones as they are.",
-    },
-  ),
+  zoneLabelFrom: setting(parsed(parseZoneSource, "host, pool, none, or hostTag:<prefix>"), {
+    type: "`host`, `pool`, `hostTag:<prefix>` or `none`",
+    default: "host",
+    description:
+      "Where the zone comes from: the host's UUID, the pool's UUID, or the text after the prefix in a " +
+      "tag of the host. `none`: Landfall writes no zone label and leaves existing ones as they are.",
+  }),
   zones: setting(ownNames(LABEL_VALUE), {
     type: "map of text",
     description:
@@ -89,10 +91,10 @@ export const LABEL_SETTINGS: {
             "that it did not set. It refuses keys of Kubernetes, of Xen Orchestra and of `landfall.dev/`.",
         }),
       },
-      "wanted settings under nodeLabelsFromTags (key: value)",
+      need(BLOCK),
     ),
   ),
-  instanceTypeTag: setting(v.string(NO_TEXT), {
+  instanceTypeTag: setting(v.string(needText), {
     type: "text",
     description:
       "Prefix of a VM tag. The text after it is the instance type, instead of the computed one.",
@@ -102,7 +104,7 @@ export const LABEL_SETTINGS: {
 /** IDs become those that Xen Orchestra tells. */
 function ownNames(value: v.GenericSchema<unknown, string>) {
   return v.pipe(
-    v.record(v.pipe(v.string(), v.trim()), value, "wanted entries (UUID or name: label)"),
+    v.record(v.pipe(v.string(), v.trim()), value, need("entries (UUID or name: label)")),
     v.transform(
       (names): ReadonlyMap<string, string> =>
         new Map(Object.entries(names).map(([key, label]) => [parseUuid(key) ?? key, label])),
@@ -112,13 +114,13 @@ function ownNames(value: v.GenericSchema<unknown, string>) {
 
 function prefixes() {
   const prefix = v.pipe(
-    v.string(NO_TEXT),
+    v.string(needText),
     v.rawCheck(({ dataset, addIssue }) => {
       const message = dataset.typed ? explainTagPrefix(dataset.value) : undefined;
       if (message !== undefined) addIssue({ message });
     }),
   );
-  return v.array(prefix, "wanted a list");
+  return v.array(prefix, need("a list"));
 }
 
 function parseZoneSource(text: string): ZoneSource | undefined {

@@ -3,6 +3,7 @@
  * @module
  */
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
+import { mustBe } from "../../../core/text/must_be.ts";
 
 const API = "/rest/v0";
 
@@ -26,7 +27,7 @@ export function explainUrl(text: string): string | undefined {
   }
   const url = URL.parse(trimmed);
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    return "wanted an address such as https://xoa.example.com";
+    return mustBe("an address, for example https://xoa.example.com");
   }
   // A secret in an address would end up in messages.
   if (url.username !== "" || url.password !== "") {

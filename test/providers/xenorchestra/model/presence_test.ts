@@ -22,8 +22,8 @@ test("toContradiction() names both VMs, and what to do", () => {
 });
 
 test("toUndecodable() tells what is wrong", () => {
-  const message = "Cannot read VM a in the answer of Xen Orchestra: memory: wanted Object";
-  expect(toUndecodable("a", "memory: wanted Object")).toEqual({
+  const message = "Cannot read VM a in the answer of Xen Orchestra: memory: must be Object";
+  expect(toUndecodable("a", "memory: must be Object")).toEqual({
     kind: "unknown",
     reason: "undecodable",
     message,

@@ -68,8 +68,8 @@ describe("judgeConnections()", () => {
     ],
     [
       "has one that cannot be read",
-      { objects: [A, B], undecodable: new Map([["3", "enabled: wanted boolean"]]) },
-      "doubtful: Landfall cannot read one of the connections to pools: enabled: wanted boolean",
+      { objects: [A, B], undecodable: new Map([["3", "enabled: must be boolean"]]) },
+      "doubtful: Landfall cannot read one of the connections to pools: enabled: must be boolean",
     ],
   ];
 

@@ -85,14 +85,14 @@ describe("judgeUnlisted()", () => {
     [
       "a VM cannot be read, not even its ID",
       ["a"],
-      { undecodable: new Map([["#3", "id: wanted string"]]) },
+      { undecodable: new Map([["#3", "id: must be string"]]) },
       "undecodable",
-      "id: wanted string",
+      "id: must be string",
     ],
     [
       "another VM cannot be read",
       ["a"],
-      { undecodable: new Map([[POOL_LYON, "tags: wanted array"]]) },
+      { undecodable: new Map([[POOL_LYON, "tags: must be array"]]) },
       "notListed",
       "does not prove that it is gone",
     ],

@@ -53,16 +53,16 @@ describe("describeSettings()", () => {
 });
 
 describe("parseFileSettings()", () => {
-  const interval = "wanted a duration with its unit from 1s to 1h0m0s, such as 30s";
-  const timeout = "wanted a duration with its unit from 100ms to 10m0s, such as 30s";
+  const interval = 'must be a duration from 1s to 1h, for example "30s"';
+  const timeout = 'must be "0" for the default, or a duration from 100ms to 10m, for example "30s"';
   const refused: readonly [Record<string, unknown>, string][] = [
-    [{ refreshInterval: 30 }, interval],
-    [{ refreshInterval: "30" }, interval],
-    [{ refreshInterval: "2h" }, interval],
-    [{ clientTimeout: 60 }, `${timeout}, or "0", in quotes, for the default`],
-    [{ clientTimeout: 0 }, `${timeout}, or "0", in quotes, for the default`],
-    [{ zoneLabelFrom: 1 }, "wanted host, pool, none, or hostTag: and the prefix of a tag"],
-    [{ username: 7 }, "wanted text, in quotes if it looks like a number"],
+    [{ refreshInterval: 30 }, `${interval}, but is 30`],
+    [{ refreshInterval: "30" }, `${interval}, but is "30"`],
+    [{ refreshInterval: "2h" }, `${interval}, but is "2h"`],
+    [{ clientTimeout: 60 }, `${timeout}, but is 60`],
+    [{ clientTimeout: 0 }, `${timeout}, but is 0`],
+    [{ zoneLabelFrom: 1 }, "must be host, pool, none, or hostTag:<prefix>, but is 1"],
+    [{ username: 7 }, "must be text, but is a number; write it in quotes"],
   ];
   test.each(refused)("says of %j at once what will be accepted", (raw, message) => {
     expect(parseFileSettings(raw).issues).toEqual([{ path: Object.keys(raw).join(), message }]);
@@ -72,14 +72,14 @@ describe("parseFileSettings()", () => {
     expect(parseFileSettings({ pools }).issues).toEqual([
       {
         path: `pools.${pools.length - 1}`,
-        message: "wanted a UUID or a name, found nothing",
+        message: "must be a UUID or a name, but is empty",
       },
     ]);
   });
 
   test("gives the path of what is wrong", () => {
     expect(parseFileSettings({ addresses: { exclude: [7] } }).issues).toEqual([
-      { path: "addresses.exclude.0", message: expect.stringContaining("wanted") },
+      { path: "addresses.exclude.0", message: expect.stringContaining("must be") },
     ]);
   });
 });

@@ -53,7 +53,7 @@ describe("decode()", () => {
     ["no object", "a"],
     ["nothing", null],
   ])("tells what is wrong with a VM that has %s", (_title, body) => {
-    expect(decode(SCHEMAS.vm, body)).toEqual({ problem: expect.stringContaining("wanted") });
+    expect(decode(SCHEMAS.vm, body)).toEqual({ problem: expect.stringContaining("must be") });
   });
 });
 
