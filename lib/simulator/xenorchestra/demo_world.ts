@@ -15,18 +15,8 @@ import {
   type World,
   type XoRecord,
 } from "./records.ts";
+import type { DemoMachine } from "../demo_machine.ts";
 import { toUuid } from "../uuid.ts";
-
-/** A machine as its kubelet sees it. */
-export interface DemoMachine {
-  /** Name of the Node: the host name of the guest, which is not always the name of the VM. */
-  readonly nodeName: string;
-  readonly vmId: string;
-  /** What the kubelet reports as system UUID: byte-swapped in its first three groups for a UEFI guest. */
-  readonly systemUuid: string;
-  /** Address of the first interface; absent when the guest reports none. */
-  readonly address?: string;
-}
 
 /** A world and what its kubelets report. */
 export interface DemoWorld {
@@ -212,6 +202,7 @@ function toGuests(guests: readonly Guest[], pools: readonly XoRecord[]): Guests 
   return { vms, vifs, networks: [...networks.values()], machines };
 }
 
+/** A UEFI guest sees the first three groups of its UUID byte-swapped. */
 function toMachine(options: VmOptions, nodeName: string): DemoMachine {
   const vmId = options.id ?? toUuid(`vm/${options.name}`);
   const address = options.addresses?.["0/ipv4/0"];

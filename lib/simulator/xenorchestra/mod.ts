@@ -2,8 +2,9 @@
  * A Xen Orchestra without a server: its REST API over HTTP on loopback, with all failures.
  * @module
  */
+export type { DemoMachine } from "../demo_machine.ts";
 export { createDemoWorld, createFleet } from "./demo_world.ts";
-export type { DemoHostName, DemoMachine, DemoWorld, StoryWorld } from "./demo_world.ts";
+export type { DemoHostName, DemoWorld, StoryWorld } from "./demo_world.ts";
 export type { Fault, FaultScope } from "./faults.ts";
 export type { Collection, PowerState, VmOptions, World, XoRecord } from "./records.ts";
 export { startXenOrchestraSimulator } from "./server.ts";

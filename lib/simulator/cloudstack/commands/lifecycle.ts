@@ -1,0 +1,144 @@
+/**
+ * The commands that change a virtual machine's state or owner.
+ * @module
+ */
+import type { Account } from "../access/accounts.ts";
+import { ApiError, toInvalid } from "../replies.ts";
+import type { Vm, VmState } from "../world/records.ts";
+import type { CloudStackState } from "../world/state.ts";
+import { findNamed, needNamed, type Call, type Command, type WantedJob } from "./call.ts";
+import { toVmReply, toVmView } from "./vm_reply.ts";
+
+/** The commands. */
+export const LIFECYCLE_COMMANDS: Readonly<Record<string, Command>> = {
+  startVirtualMachine: { kind: "job", run: (call) => toPowerJob(call, START) },
+  stopVirtualMachine: { kind: "job", run: (call) => toPowerJob(call, STOP) },
+  destroyVirtualMachine: { kind: "job", run: destroy },
+  expungeVirtualMachine: { kind: "job", run: expunge },
+  recoverVirtualMachine: { kind: "answer", run: recover },
+  assignVirtualMachine: { kind: "answer", run: assign },
+};
+
+/** A change of state: from where, by way of, to. */
+interface Change {
+  readonly from: readonly VmState[];
+  readonly by: VmState;
+  readonly to: VmState;
+}
+
+const START: Change = { from: ["Stopped", "Shutdown"], by: "Starting", to: "Running" };
+const STOP: Change = { from: ["Running", "Unknown"], by: "Stopping", to: "Stopped" };
+const DESTROY: Change = {
+  from: ["Running", "Stopped", "Shutdown", "Error", "Unknown"],
+  by: "Stopping",
+  to: "Destroyed",
+};
+
+function toPowerJob(call: Call, change: Change): WantedJob {
+  const vm = needVm(call);
+  return toJob(vm, {
+    begin: () => enter(vm, change),
+    run: () => {
+      vm.state = change.to;
+      return show(vm, call);
+    },
+  });
+}
+
+function destroy(call: Call): WantedJob {
+  const vm = needVm(call);
+  const isExpunged = call.parameters.isTrue("expunge");
+  if (isExpunged) checkAdmin(call.caller.account, "Expunging");
+  return toJob(vm, {
+    begin: () => enter(vm, DESTROY),
+    run: () => {
+      vm.state = "Destroyed";
+      const shown = show(vm, call);
+      if (isExpunged) call.state.expunge(vm.id);
+      return shown;
+    },
+  });
+}
+
+function expunge(call: Call): WantedJob {
+  const vm = needVm(call);
+  checkAdmin(call.caller.account, "Expunging");
+  return toJob(vm, {
+    begin: () => enter(vm, { from: ["Destroyed", "Error"], by: "Expunging", to: "Expunging" }),
+    run: () => {
+      call.state.expunge(vm.id);
+      return { success: true };
+    },
+  });
+}
+
+function recover(call: Call): object {
+  const vm = needVm(call);
+  checkAdmin(call.caller.account, "Recovering");
+  if (vm.state !== "Destroyed") throw toInvalid("Unable to recover a vm that is not destroyed");
+  vm.state = "Stopped";
+  return show(vm, call);
+}
+
+function assign(call: Call): object {
+  const { caller, parameters, state } = call;
+  if (caller.account.type === "user") {
+    throw new ApiError(531, `Account ${caller.account.name} may not assign a vm`, 4365);
+  }
+  const vm = needNamed(parameters, "virtualmachineid", state.vms);
+  if (vm.state !== "Stopped") {
+    throw toInvalid(`Unable to move instance, ${vm.name} is ${vm.state}; it must be stopped`);
+  }
+  state.assign(vm.id, findOwner(call));
+  return show(vm, call);
+}
+
+function findOwner({ parameters, state, caller }: Call): string {
+  const project = findNamed(parameters, "projectid", state.projects);
+  if (project !== undefined) return project.accountId;
+  const name = parameters.get("account");
+  const domainId = parameters.get("domainid") ?? caller.account.domainId;
+  const account = [...state.accounts.values()].find(
+    (one) => one.name === name && one.domainId === domainId,
+  );
+  if (account === undefined) throw toInvalid(`Invalid Account for new owner ${name} in domain`);
+  return account.id;
+}
+
+function toJob(vm: Vm, work: Pick<WantedJob, "begin" | "run">): WantedJob {
+  return { ...work, instanceType: "VirtualMachine", instanceId: vm.id, serialKey: vm.id };
+}
+
+function enter(vm: Vm, { from, by }: Change): void {
+  if (vm.isRemoved || !from.includes(vm.state)) {
+    throw new ApiError(530, `Unable to change ${vm.name}: it is ${vm.state}`, 4250);
+  }
+  vm.state = by;
+}
+
+function needVm(call: Call): Vm {
+  const { caller, parameters, state } = call;
+  const vm = needNamed(parameters, "id", state.vms);
+  if (vm.isRemoved) throw toInvalid(`unable to find a virtual machine with id ${vm.id}`);
+  if (!mayUse(caller.account, vm.accountId, state)) {
+    const text = `Account ${caller.account.name} does not have permission to operate with resource`;
+    throw new ApiError(531, `${text} ${vm.name}`, 4365);
+  }
+  return vm;
+}
+
+function mayUse(account: Account, ownerId: string, state: CloudStackState): boolean {
+  if (account.type !== "user" || account.id === ownerId) return true;
+  const project = [...state.projects.values()].find((one) => one.accountId === ownerId);
+  return project?.memberIds.includes(account.id) === true;
+}
+
+function checkAdmin(account: Account, what: string): void {
+  if (account.type !== "user") return;
+  const text = `${what} a vm can only be done by an Admin. Or when the allow.user.expunge.recover.vm key is set.`;
+  throw new ApiError(531, text, 4365);
+}
+
+function show(vm: Vm, { caller, state }: Call): object {
+  return { virtualmachine: toVmReply(vm, toVmView(state, caller.account, [])) };
+}

@@ -1,0 +1,28 @@
+/**
+ * The commands that the simulated CloudStack knows, by name.
+ * @module
+ */
+import type { Command } from "./call.ts";
+import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
+import { PLACE_COMMANDS } from "./places.ts";
+import { SERVER_COMMANDS } from "./server_facts.ts";
+import { VM_COMMANDS } from "./virtual_machines.ts";
+
+const COMMANDS: ReadonlyMap<string, Command> = new Map(
+  Object.entries({
+    ...VM_COMMANDS,
+    ...LIFECYCLE_COMMANDS,
+    ...PLACE_COMMANDS,
+    ...SERVER_COMMANDS,
+  }),
+);
+
+/** A command; names are compared as they are, as on the server. */
+export function findCommand(name: string): Command | undefined {
+  return COMMANDS.get(name);
+}
+
+/** Whether a command only reads, so that it may come by GET where POST is enforced for the others. */
+export function isRead(name: string): boolean {
+  return /^(?:get|list|query|find)[A-Z]/.test(name);
+}

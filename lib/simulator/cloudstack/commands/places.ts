@@ -1,0 +1,167 @@
+/**
+ * Where virtual machines run, and what they have: zones, networks, public addresses and service offerings.
+ * @module
+ */
+import { toScope } from "../access/scope.ts";
+import { toUuid } from "../../uuid.ts";
+import { toDate } from "../world/jobs.ts";
+import type { Network, Offering, PublicIp, Zone } from "../world/records.ts";
+import type { CloudStackState } from "../world/state.ts";
+import { findNamed, isSame, matches, toList, type Call, type Command, type List } from "./call.ts";
+import { toOwner } from "./vm_reply.ts";
+
+/** The commands. */
+export const PLACE_COMMANDS: Readonly<Record<string, Command>> = {
+  listZones: { kind: "list", run: listZones },
+  listNetworks: { kind: "list", run: listNetworks },
+  listPublicIpAddresses: { kind: "list", run: listPublicIps },
+  listServiceOfferings: { kind: "list", run: listOfferings },
+};
+
+function listZones({ caller, parameters, state }: Call): List {
+  const wanted = findNamed(parameters, "id", state.zones);
+  const zones = [...state.zones.values()].filter(
+    (zone) =>
+      (zone.isEnabled || caller.account.type === "admin") &&
+      (wanted === undefined || wanted === zone) &&
+      isSame(parameters.get("name"), zone.name) &&
+      matches(parameters, zone.name),
+  );
+  return toList("zone", zones, toZoneReply);
+}
+
+function toZoneReply({ id, name, isEnabled }: Zone): object {
+  return {
+    id,
+    name,
+    networktype: "Advanced",
+    securitygroupsenabled: false,
+    allocationstate: isEnabled ? "Enabled" : "Disabled",
+    dhcpprovider: "VirtualRouter",
+    localstorageenabled: false,
+    type: "Core",
+    tags: [],
+  };
+}
+
+function listNetworks({ caller, parameters, state }: Call): List {
+  const isOwned = toScope(caller.account, parameters, state);
+  const wanted = findNamed(parameters, "id", state.networks);
+  const zone = findNamed(parameters, "zoneid", state.zones);
+  const networks = [...state.networks.values()].filter(
+    (network) =>
+      (network.accountId === "" || isOwned(network.accountId)) &&
+      (wanted === undefined || wanted === network) &&
+      (zone === undefined || zone.id === network.zoneId) &&
+      isSame(parameters.get("type"), network.type) &&
+      matches(parameters, network.name),
+  );
+  return toList("network", networks, (network) => toNetworkReply(network, state));
+}
+
+function toNetworkReply(network: Network, state: CloudStackState): object {
+  const { id, name, type, zoneId, prefix, services, vpcId } = network;
+  return {
+    id,
+    name,
+    displaytext: name,
+    type,
+    cidr: `${prefix}0/24`,
+    gateway: `${prefix}1`,
+    netmask: "255.255.255.0",
+    traffictype: "Guest",
+    zoneid: zoneId,
+    zonename: state.zones.get(zoneId)?.name,
+    state: type === "Shared" ? "Setup" : "Implemented",
+    networkofferingconservemode: true,
+    ...toOwner(network.accountId, state),
+    ...(vpcId !== undefined && { vpcid: vpcId }),
+    service: services.map((service) => ({ name: service, capability: toCapabilities(service) })),
+    tags: [],
+  };
+}
+
+function toCapabilities(service: string): object[] {
+  if (service !== "Lb") return [];
+  const values = {
+    SupportedLbAlgorithms: "roundrobin,leastconn,source",
+    SupportedProtocols: "tcp, udp, tcp-proxy",
+    LbSchemes: "Public",
+  };
+  return Object.entries(values).map(([name, value]) => ({
+    name,
+    value,
+    canchooseservicecapability: false,
+  }));
+}
+
+function listPublicIps({ caller, parameters, state }: Call): List {
+  const isOwned = toScope(caller.account, parameters, state);
+  const wanted = findNamed(parameters, "id", state.publicIps);
+  const zone = findNamed(parameters, "zoneid", state.zones);
+  const network = findNamed(parameters, "associatednetworkid", state.networks);
+  // Free addresses show only when they are asked for.
+  const showsFree = parameters.get("allocatedonly")?.toLowerCase() === "false";
+  const isStaticNat = parameters.get("isstaticnat")?.toLowerCase();
+  const address = parameters.get("ipaddress");
+  const ips = [...state.publicIps.values()].filter(
+    (ip) =>
+      (ip.accountId === undefined ? showsFree : isOwned(ip.accountId)) &&
+      (wanted === undefined || wanted === ip) &&
+      (zone === undefined || zone.id === ip.zoneId) &&
+      (network === undefined || network.id === ip.networkId) &&
+      (address === undefined || address === ip.address) &&
+      (isStaticNat === undefined || isStaticNat === String(ip.staticNatVmId !== undefined)) &&
+      matches(parameters, ip.address),
+  );
+  return toList("publicipaddress", ips, (ip) => toPublicIpReply(ip, state));
+}
+
+function toPublicIpReply(ip: PublicIp, state: CloudStackState): object {
+  const network = state.networks.get(ip.networkId ?? "");
+  const vm = state.vms.get(ip.staticNatVmId ?? "");
+  return {
+    id: ip.id,
+    ipaddress: ip.address,
+    ...(ip.allocatedMs !== undefined && { allocated: toDate(ip.allocatedMs) }),
+    zoneid: ip.zoneId,
+    zonename: state.zones.get(ip.zoneId)?.name,
+    issourcenat: ip.isSourceNat,
+    ...toOwner(ip.accountId ?? "", state),
+    forvirtualnetwork: true,
+    isstaticnat: vm !== undefined,
+    issystem: false,
+    ...(vm && { virtualmachineid: vm.id, virtualmachinename: vm.name }),
+    ...(network && { associatednetworkid: network.id, associatednetworkname: network.name }),
+    networkid: toUuid(`network/public/${ip.zoneId}`),
+    state: ip.accountId === undefined ? "Free" : "Allocated",
+    ...(ip.vpcId !== undefined && { vpcid: ip.vpcId }),
+    tags: [],
+    isportable: false,
+    fordisplay: true,
+  };
+}
+
+function listOfferings({ parameters, state }: Call): List {
+  const wanted = findNamed(parameters, "id", state.offerings);
+  const offerings = [...state.offerings.values()].filter(
+    (offering) =>
+      (wanted === undefined || wanted === offering) &&
+      isSame(parameters.get("name"), offering.name) &&
+      matches(parameters, offering.name),
+  );
+  return toList("serviceoffering", offerings, toOfferingReply);
+}
+
+function toOfferingReply({ id, name, cpus, speedMhz, memoryMib }: Offering): object {
+  return {
+    id,
+    name,
+    displaytext: name,
+    cpunumber: cpus,
+    cpuspeed: speedMhz,
+    memory: memoryMib,
+    issystem: false,
+    iscustomized: false,
+  };
+}

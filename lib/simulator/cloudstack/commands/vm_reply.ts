@@ -1,0 +1,133 @@
+/**
+ * A virtual machine as the API shows it, by the details that are asked for and by who asks.
+ * @module
+ */
+import type { Account } from "../access/accounts.ts";
+import { toInvalid } from "../replies.ts";
+import { toUuid } from "../../uuid.ts";
+import { toDate } from "../world/jobs.ts";
+import type { Nic, PublicIp, Vm } from "../world/records.ts";
+import type { CloudStackState } from "../world/state.ts";
+
+const DETAILS: ReadonlySet<string> = new Set(
+  "all group nics stats secgrp tmpl servoff diskoff backoff iso volume min affgrp".split(" "),
+);
+
+/** How virtual machines are shown in one answer. */
+export interface VmView {
+  readonly state: CloudStackState;
+  readonly caller: Account;
+  /** Parts beyond the ones that are always there; all of them when empty. */
+  readonly details: readonly string[];
+  /** Public addresses with static NAT, by the virtual machine they lead to. */
+  readonly staticNat: ReadonlyMap<string, PublicIp>;
+}
+
+/**
+ * A view for one answer.
+ *
+ * @throws {ApiError} 431 for a detail that does not exist
+ */
+export function toVmView(
+  state: CloudStackState,
+  caller: Account,
+  details: readonly string[],
+): VmView {
+  if (details.some((one) => !DETAILS.has(one))) {
+    const allowed = [...DETAILS].join(", ");
+    throw toInvalid(
+      `The details parameter contains a non permitted value. The allowed values are [${allowed}]`,
+    );
+  }
+  const staticNat = new Map<string, PublicIp>();
+  for (const ip of state.publicIps.values()) {
+    if (ip.staticNatVmId !== undefined) staticNat.set(ip.staticNatVmId, ip);
+  }
+  return { state, caller, details, staticNat };
+}
+
+/** Shows a virtual machine. Fields without a value are left out. */
+export function toVmReply(vm: Vm, view: VmView): Record<string, unknown> {
+  const { state, caller, details, staticNat } = view;
+  const has = (detail: string): boolean =>
+    details.length === 0 || details.includes("all") || details.includes(detail);
+  const ip = staticNat.get(vm.id);
+  const reply: Record<string, unknown> = {
+    id: vm.id,
+    name: vm.name,
+    displayname: vm.displayName,
+    ...toOwner(vm.accountId, state),
+    created: toDate(vm.createdMs),
+    state: vm.state,
+    haenable: false,
+    zoneid: vm.zoneId,
+    zonename: state.zones.get(vm.zoneId)?.name,
+    ...(caller.type === "admin" && toAdminFields(vm)),
+    ...(has("servoff") && toOfferingFields(vm, state)),
+    guestosid: toUuid("guestos/debian-12"),
+    ...(ip && { publicipid: ip.id, publicip: ip.address }),
+    ...(has("secgrp") && { securitygroup: [] }),
+    ...(has("nics") && { nic: vm.nics.map((nic) => toNicReply(nic, vm, view)) }),
+    hypervisor: "KVM",
+    details: {},
+    ...(has("affgrp") && { affinitygroup: [] }),
+    displayvm: vm.isDisplayed,
+    isdynamicallyscalable: false,
+    tags: [],
+  };
+  return { ...reply, ...vm.overrides };
+}
+
+/** The owner of an object, as every answer names it: an account, or a project. */
+export function toOwner(accountId: string, state: CloudStackState): Record<string, unknown> {
+  const account = state.accounts.get(accountId);
+  if (account === undefined) return {};
+  const domain = { domainid: account.domainId, domain: state.domains.get(account.domainId)?.name };
+  if (account.type !== "project") return { account: account.name, ...domain };
+  const project = [...state.projects.values()].find((one) => one.accountId === accountId);
+  return { projectid: project?.id, project: project?.name, ...domain };
+}
+
+function toAdminFields(vm: Vm): object {
+  const isPlaced = ["Running", "Migrating", "Stopping"].includes(vm.state);
+  const host = { hostid: toUuid(`host/${vm.hostName}`), hostname: vm.hostName };
+  return { ...(isPlaced && host), instancename: `i-2-${vm.id.slice(0, 4)}-VM` };
+}
+
+function toOfferingFields({ offeringId }: Vm, { offerings }: CloudStackState): object {
+  const offering = offerings.get(offeringId);
+  return {
+    serviceofferingid: offeringId,
+    serviceofferingname: offering?.name,
+    cpunumber: offering?.cpus,
+    cpuspeed: offering?.speedMhz,
+    memory: offering?.memoryMib,
+  };
+}
+
+function toNicReply(nic: Nic, vm: Vm, { state, staticNat }: VmView): object {
+  const network = state.networks.get(nic.networkId);
+  const ip = nic.isDefault ? staticNat.get(vm.id) : undefined;
+  const octets = [nic.id.slice(0, 2), nic.id.slice(2, 4), nic.id.slice(4, 6)];
+  return {
+    id: nic.id,
+    networkid: nic.networkId,
+    networkname: network?.name,
+    ...(network && { netmask: "255.255.255.0", gateway: `${network.prefix}1` }),
+    ipaddress: nic.ipAddress,
+    ...(nic.ip6Address !== undefined && { ip6address: nic.ip6Address, ip6cidr: "fd00:10::/64" }),
+    isolationuri: "vlan://1850",
+    broadcasturi: "vlan://1850",
+    traffictype: "Guest",
+    type: network?.type,
+    isdefault: nic.isDefault,
+    macaddress: ["02", "00", "4c", ...octets].join(":"),
+    secondaryip: nic.secondaryIps.map((address) => ({
+      id: toUuid(`secondary/${nic.id}/${address}`),
+      ipaddress: address,
+    })),
+    ...(ip && { publicipid: ip.id, publicip: ip.address }),
+    ...(network?.vpcId !== undefined && { vpcid: network.vpcId }),
+    extradhcpoption: [],
+  };
+}

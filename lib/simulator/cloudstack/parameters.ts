@@ -1,0 +1,66 @@
+/**
+ * The parameters of a request: as they arrived for the signature, and by name in lower case for the commands.
+ * @module
+ */
+import type { RawParameters } from "./access/signature.ts";
+
+/** The parameters of one request. A value that is empty counts as absent, as on the server. */
+export class Parameters {
+  /** The command as it was sent; empty when there is none. */
+  readonly command: string;
+  /** As they arrived; of a name that is sent twice, the first value. */
+  readonly raw: RawParameters;
+  readonly #byName = new Map<string, string>();
+
+  constructor(raw: RawParameters) {
+    this.raw = raw;
+    for (const [name, value] of raw) {
+      const lower = name.toLowerCase();
+      if (value !== "" && !this.#byName.has(lower)) this.#byName.set(lower, value);
+    }
+    this.command = this.get("command") ?? "";
+  }
+
+  /** A value, by a name in lower case. */
+  get(name: string): string | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Whether a value is `true`, in any case. */
+  isTrue(name: string): boolean {
+    return this.get(name)?.toLowerCase() === "true";
+  }
+
+  /** The parts of a value with commas. */
+  list(name: string): string[] {
+    const parts = (this.get(name) ?? "").split(",").map((part) => part.trim());
+    return parts.filter((part) => part !== "");
+  }
+
+  /** Values by name in lower case. */
+  get byName(): ReadonlyMap<string, string> {
+    return this.#byName;
+  }
+
+  /** The first parameter with a character that the server refuses: a control character other than a new line. */
+  findUnprintable(): string | undefined {
+    for (const [name, value] of this.raw) {
+      if ([...value].some((one) => (one < " " && one !== "\n") || one === "\u007F")) return name;
+    }
+    return undefined;
+  }
+}
+
+/** Reads the parameters of a request, from its query and its form. */
+export async function readParameters(request: Request): Promise<Parameters> {
+  const raw = new Map<string, string>();
+  const add = (name: string, value: string): void => {
+    if (!raw.has(name)) raw.set(name, value);
+  };
+  new URL(request.url).searchParams.forEach((value, name) => add(name, value));
+  const type = request.headers.get("content-type") ?? "";
+  if (request.method === "POST" && type.startsWith("application/x-www-form-urlencoded")) {
+    new URLSearchParams(await request.text()).forEach((value, name) => add(name, value));
+  }
+  return new Parameters(raw);
+}

@@ -1,0 +1,53 @@
+/**
+ * The server's global settings that change what a client meets. They can be changed while it runs.
+ * @module
+ */
+
+/** How often an account may ask. */
+export interface Throttling {
+  /** Requests in one interval. */
+  readonly max: number;
+  /** Length of the interval, in milliseconds. */
+  readonly intervalMs: number;
+}
+
+/** The settings. */
+export interface Settings {
+  /** What `listCapabilities` says. */
+  version: string;
+  /** Entries of a list without pages, and the largest page. */
+  defaultPageSize: number;
+  /** Refuses state changes by GET, requests without `expires`, and those that expire in more than 15 minutes. */
+  enforcesPostAndTimestamps: boolean;
+  /** Root administrators are never throttled. */
+  throttling: Throttling | undefined;
+  /** The code for a command that the role does not allow: 432 since 4.22, 401 before. */
+  refusesBy: 401 | 432;
+  /** How `name` is compared: equality since 4.20, any part of the name before. */
+  nameMatch: "equal" | "part";
+  /** Milliseconds that a job takes. */
+  jobMs: number;
+  /** Content type of JSON. */
+  jsonType: string;
+  /** How far the server's clock is ahead, in milliseconds. */
+  clockSkewMs: number;
+  /** Whether the server shuts down: it takes no more jobs. */
+  isShuttingDown: boolean;
+}
+
+/** Settings as a new installation has them. */
+export function toSettings(changes: Partial<Settings> = {}): Settings {
+  return {
+    version: "4.22.0.0",
+    defaultPageSize: 500,
+    enforcesPostAndTimestamps: false,
+    throttling: undefined,
+    refusesBy: 432,
+    nameMatch: "equal",
+    jobMs: 200,
+    jsonType: "application/json; charset=UTF-8",
+    clockSkewMs: 0,
+    isShuttingDown: false,
+    ...changes,
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * Asynchronous jobs: they run on the clock, one at a time for each object that they change, and are asked about by ID.
+ * @module
+ */
+import type { Clock } from "../../../core/clock.ts";
+import { toUuid } from "../../uuid.ts";
+import { ApiError } from "../replies.ts";
+
+/** A job. */
+export interface Job {
+  readonly id: string;
+  readonly command: string;
+  readonly userId: string;
+  readonly accountId: string;
+  /** Kind and ID of the object that it is about. */
+  readonly instanceType: string;
+  readonly instanceId: string;
+  readonly createdMs: number;
+  /** As the API numbers them: 0 pending, 1 succeeded, 2 failed. */
+  status: 0 | 1 | 2;
+  resultCode: number;
+  /** What the command answers when it has ended. */
+  result?: object;
+  completedMs?: number;
+}
+
+/** What {@linkcode Jobs.start} takes. */
+export interface JobOptions extends Pick<
+  Job,
+  "command" | "userId" | "accountId" | "instanceType" | "instanceId"
+> {
+  /** Jobs with the same key run one after the other. */
+  readonly serialKey: string;
+  /** Changes the world when the job's turn comes. An `ApiError` fails the job. @default {nothing} */
+  readonly begin?: () => void;
+  /** Changes the world at the end, and makes the result. An `ApiError` fails the job. */
+  readonly run: () => object;
+}
+
+/** What becomes of a job that a fault is for. */
+export type JobFate =
+  /** It stays pending until {@linkcode Jobs.release}. */
+  | { readonly kind: "endless" }
+  /** It fails and changes nothing. */
+  | { readonly kind: "failed"; readonly code: number; readonly text: string };
+
+/** What {@linkcode Jobs} needs. */
+export interface JobsOptions {
+  readonly clock: Clock;
+  /** Milliseconds that a job takes. */
+  readonly durationMs: () => number;
+  /** Ends all work. */
+  readonly signal: AbortSignal;
+}
+
+/** The jobs of one CloudStack. */
+export class Jobs {
+  readonly #options: JobsOptions;
+  readonly #byId = new Map<string, Job>();
+  readonly #last = new Map<string, Promise<void>>();
+  readonly #held = new Map<string, () => void>();
+
+  constructor(options: JobsOptions) {
+    this.#options = options;
+  }
+
+  /** Every job, by ID, in the order they were started. */
+  get all(): ReadonlyMap<string, Job> {
+    return this.#byId;
+  }
+
+  /** Starts a job; it runs after those with the same key. */
+  start(options: JobOptions, fate?: JobFate): Job {
+    const { serialKey, begin, run, ...about } = options;
+    const job: Job = {
+      ...about,
+      id: toUuid(`job/${this.#byId.size}`),
+      createdMs: this.#options.clock.now(),
+      status: 0,
+      resultCode: 0,
+    };
+    this.#byId.set(job.id, job);
+    // A job that is held keeps its turn, as on the server.
+    const before = this.#last.get(serialKey) ?? Promise.resolve();
+    const work = { run, ...(begin && { begin }) };
+    this.#last.set(
+      serialKey,
+      before.then(() => this.#work(job, work, fate)),
+    );
+    return job;
+  }
+
+  /** Lets a job that never ends go on. @throws {RangeError} when it is not held */
+  release(jobId: string): void {
+    const go = this.#held.get(jobId);
+    if (go === undefined) throw new RangeError(`Cannot find a job that is held: "${jobId}"`);
+    this.#held.delete(jobId);
+    go();
+  }
+
+  /** Forgets a job, as the server does a day after its end. */
+  forget(jobId: string): void {
+    this.#byId.delete(jobId);
+  }
+
+  async #work(job: Job, work: Pick<JobOptions, "begin" | "run">, fate?: JobFate): Promise<void> {
+    const { clock, durationMs, signal } = this.#options;
+    try {
+      if (fate?.kind === "failed") throw new ApiError(fate.code, fate.text);
+      work.begin?.();
+      if (fate?.kind === "endless") await this.#hold(job.id);
+      await clock.sleep(durationMs(), signal);
+      job.result = work.run();
+      job.status = 1;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      job.status = 2;
+      job.resultCode = error.code;
+      job.result = { errorcode: error.code, errortext: error.message };
+    }
+    job.completedMs = clock.now();
+  }
+
+  #hold(jobId: string): Promise<void> {
+    return new Promise((resolve) => void this.#held.set(jobId, resolve));
+  }
+}
+
+/** A job as `queryAsyncJobResult` shows it. */
+export function toJobReply(job: Job): object {
+  return {
+    accountid: job.accountId,
+    userid: job.userId,
+    cmd: `org.apache.cloudstack.api.command.user.vm.${job.command}Cmd`,
+    jobstatus: job.status,
+    jobprocstatus: 0,
+    jobresultcode: job.resultCode,
+    ...(job.result && { jobresulttype: "object", jobresult: job.result }),
+    jobinstancetype: job.instanceType,
+    jobinstanceid: job.instanceId,
+    created: toDate(job.createdMs),
+    ...(job.completedMs !== undefined && { completed: toDate(job.completedMs) }),
+    jobid: job.id,
+  };
+}
+
+/** A date as the API writes it: `2026-01-02T03:04:05+0000`. */
+export function toDate(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "+0000");
+}

@@ -1,0 +1,220 @@
+/**
+ * The objects of the simulated CloudStack, and how they are made.
+ * @module
+ */
+import type { Account, Domain, Project, User } from "../access/accounts.ts";
+import { toUuid } from "../../uuid.ts";
+
+/** The states of a virtual machine. */
+export type VmState =
+  | "Starting"
+  | "Running"
+  | "Stopping"
+  | "Stopped"
+  | "Migrating"
+  | "Shutdown"
+  | "Destroyed"
+  | "Expunging"
+  | "Error"
+  | "Unknown";
+
+/** A zone. */
+export interface Zone {
+  readonly id: string;
+  name: string;
+  /** A disabled zone is shown to the root administrator only. */
+  isEnabled: boolean;
+}
+
+/** A service offering: what a virtual machine has. */
+export interface Offering {
+  readonly id: string;
+  name: string;
+  readonly cpus: number;
+  readonly speedMhz: number;
+  readonly memoryMib: number;
+}
+
+/** A network: of an account or a project, or shared with every account. */
+export interface Network {
+  readonly id: string;
+  readonly name: string;
+  readonly type: "Isolated" | "Shared" | "L2";
+  readonly zoneId: string;
+  /** Empty for a network that every account sees. */
+  readonly accountId: string;
+  /** The first three parts of its addresses, with the last dot: `10.1.1.`. */
+  readonly prefix: string;
+  /** What its router offers: `Lb`, `Firewall`, `StaticNat`. */
+  readonly services: readonly string[];
+  /** Of a tier only. */
+  readonly vpcId?: string;
+}
+
+/** An interface of a virtual machine. */
+export interface Nic {
+  readonly id: string;
+  readonly networkId: string;
+  ipAddress?: string;
+  ip6Address?: string;
+  isDefault: boolean;
+  secondaryIps: string[];
+}
+
+/** A virtual machine. */
+export interface Vm {
+  readonly id: string;
+  name: string;
+  displayName: string;
+  accountId: string;
+  readonly createdMs: number;
+  state: VmState;
+  readonly zoneId: string;
+  offeringId: string;
+  /** The server shows them in any order. */
+  nics: Nic[];
+  /** The hypervisor that it runs on or ran on last. */
+  hostName: string;
+  /** A machine that an administrator hides is shown to the root administrator only. */
+  isDisplayed: boolean;
+  /** Since it is expunged, its ID is known and every list lacks it. */
+  isRemoved: boolean;
+  /** Fields as they are sent, instead of the right ones; `undefined` leaves one out. */
+  overrides: Readonly<Record<string, unknown>>;
+}
+
+/** A public address. A free one has no owner. */
+export interface PublicIp {
+  readonly id: string;
+  readonly address: string;
+  readonly zoneId: string;
+  accountId?: string;
+  allocatedMs?: number;
+  networkId?: string;
+  vpcId?: string;
+  isSourceNat: boolean;
+  /** The virtual machine that it is translated to, if it serves static NAT. */
+  staticNatVmId?: string;
+}
+
+/** Everything that a simulated CloudStack starts with. What is omitted is empty. */
+export interface World {
+  readonly domains?: readonly Domain[];
+  readonly accounts?: readonly Account[];
+  readonly projects?: readonly Project[];
+  readonly users?: readonly User[];
+  readonly zones?: readonly Zone[];
+  readonly offerings?: readonly Offering[];
+  readonly networks?: readonly Network[];
+  readonly vms?: readonly Vm[];
+  readonly publicIps?: readonly PublicIp[];
+}
+
+/** What {@linkcode toVm} needs. */
+export interface VmOptions {
+  readonly name: string;
+  /** @default {a UUID made of the name} */
+  readonly id?: string;
+  readonly accountId: string;
+  readonly zoneId: string;
+  readonly offeringId: string;
+  /** @default {"Running"} */
+  readonly state?: VmState;
+  /** @default {none} */
+  readonly nics?: readonly Nic[];
+  /** @default {"kvm-1"} */
+  readonly hostName?: string;
+}
+
+/** What {@linkcode toNic} needs. */
+export interface NicOptions {
+  /** Makes the ID, together with the network. */
+  readonly vmName: string;
+  readonly network: Network;
+  readonly ipAddress?: string;
+  readonly ip6Address?: string;
+  /** @default {true} */
+  readonly isDefault?: boolean;
+  readonly secondaryIps?: readonly string[];
+}
+
+/** What {@linkcode toNetwork} needs. */
+export interface NetworkOptions {
+  readonly name: string;
+  readonly zoneId: string;
+  /** @default {every account's} */
+  readonly accountId?: string;
+  /** @default {"Isolated", and "Shared" without an account} */
+  readonly type?: Network["type"];
+  /** @default {"10.1.1."} */
+  readonly prefix?: string;
+  readonly services?: readonly string[];
+}
+
+const CREATED_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+const ISOLATED_SERVICES = ["Lb", "Firewall", "SourceNat", "StaticNat", "PortForwarding", "Dhcp"];
+const SHARED_SERVICES = ["Dhcp", "Dns", "UserData"];
+
+/** A zone. */
+export function toZone(name: string): Zone {
+  return { id: toUuid(`zone/${name}`), name, isEnabled: true };
+}
+
+/** A service offering. */
+export function toOffering(name: string, cpus: number, memoryMib: number): Offering {
+  return { id: toUuid(`offering/${name}`), name, cpus, speedMhz: 2_000, memoryMib };
+}
+
+/** A network. */
+export function toNetwork(options: NetworkOptions): Network {
+  const { name, zoneId, accountId = "", prefix = "10.1.1." } = options;
+  const isShared = accountId === "";
+  const type = options.type ?? (isShared ? "Shared" : "Isolated");
+  const services = options.services ?? (type === "Isolated" ? ISOLATED_SERVICES : SHARED_SERVICES);
+  const id = toUuid(`network/${zoneId}/${name}`);
+  return { id, name, type, zoneId, accountId, prefix, services };
+}
+
+/** An interface. */
+export function toNic(options: NicOptions): Nic {
+  const { vmName, network, ipAddress, ip6Address, isDefault = true, secondaryIps = [] } = options;
+  return {
+    id: toUuid(`nic/${network.id}/${vmName}`),
+    networkId: network.id,
+    ...(ipAddress !== undefined && { ipAddress }),
+    ...(ip6Address !== undefined && { ip6Address }),
+    isDefault,
+    secondaryIps: [...secondaryIps],
+  };
+}
+
+/** A virtual machine. */
+export function toVm(options: VmOptions): Vm {
+  const { name, id = toUuid(`vm/${name}`), accountId, zoneId, offeringId } = options;
+  return {
+    id,
+    name,
+    displayName: name,
+    accountId,
+    createdMs: CREATED_MS,
+    state: options.state ?? "Running",
+    zoneId,
+    offeringId,
+    nics: [...(options.nics ?? [])],
+    hostName: options.hostName ?? "kvm-1",
+    isDisplayed: true,
+    isRemoved: false,
+    overrides: {},
+  };
+}
+
+/** A public address: free, or of an account. */
+export function toPublicIp(address: string, zoneId: string, accountId?: string): PublicIp {
+  return {
+    id: toUuid(`ip/${address}`),
+    address,
+    zoneId,
+    isSourceNat: false,
+    ...(accountId !== undefined && { accountId, allocatedMs: CREATED_MS }),
+  };
+}
