@@ -5,6 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type CheckReport, toReport, toSkipped } from "../../lib/cli/check/report.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { listNodePlans } from "../../lib/cli/check/nodes.ts";
 import { formatReport } from "../../lib/cli/check/text.ts";
 import type { Instance, Presence, Provider } from "../../lib/cloud/provider.ts";
@@ -310,7 +311,8 @@ describe("pages of Nodes", () => {
 
   test("landfall check tells of them in plain text, a line for each thing", async () => {
     const nodes = fc.array(anyNode, { minLength: 1, maxLength: 4 });
-    const sources = { provider: createStatic(), inventory: toInventory([INSTANCE]) };
+    const acting = { hasLifecycle: true, deletion: DEFAULT_DELETION };
+    const sources = { provider: createStatic(), inventory: toInventory([INSTANCE]), acting };
     await fc.assert(
       fc.asyncProperty(nodes, async (raw) => {
         const plans = await listNodePlans(raw, sources, AbortSignal.timeout(5_000));

@@ -2,6 +2,7 @@
  * What Landfall would change on a Node, for `landfall check`: the plans of all controllers together.
  * @module
  */
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Presence, Provider } from "../../cloud/provider.ts";
 import { isReady, isUninitialized } from "../../controllers/identity.ts";
 import { planNode } from "../../controllers/node/plan.ts";
@@ -14,6 +15,12 @@ import { planLifecycle } from "../../controllers/node_lifecycle/plan.ts";
 import { SHUTDOWN_TAINT } from "../../controllers/node_lifecycle/words.ts";
 import { UNINITIALIZED_TAINT } from "../../controllers/words.ts";
 import type { Node } from "../../kube/kinds/node.ts";
+import type { Acting } from "./acting.ts";
+import {
+  formatOutOfServiceChange,
+  listOutOfServiceChanges,
+  type OutOfServiceChange,
+} from "./out_of_service.ts";
 
 /** One write that would follow. */
 export type NodeChange =
@@ -40,6 +47,7 @@ export type NodeChange =
     }
   | { readonly what: "addShutdownTaint" }
   | { readonly what: "removeShutdownTaint" }
+  | OutOfServiceChange
   /** Once its machine was missing for long enough, within the fleet limit. */
   | { readonly what: "delete" };
 
@@ -50,16 +58,23 @@ export interface NodeOutlook {
   readonly problems: readonly string[];
 }
 
+/** What {@linkcode toOutlook} goes by. */
+export interface OutlookSources {
+  readonly provider: Provider;
+  /** Of all instances. */
+  readonly inventory: Inventory;
+  /** Of all Nodes: another one may claim the same machine. */
+  readonly claims: Claims;
+  readonly acting: Acting;
+}
+
 /**
- * Lists what all controllers would do to a Node right after a start.
+ * Lists what Landfall would do to a Node after a start.
  *
- * @param claims Of all Nodes: another one may claim the same machine
+ * @param resolved What the cloud says about its machine
  */
-export function toOutlook(
-  node: Node,
-  resolved: Presence,
-  { provider, claims }: { readonly provider: Provider; readonly claims: Claims },
-): NodeOutlook {
+export function toOutlook(node: Node, resolved: Presence, sources: OutlookSources): NodeOutlook {
+  const { provider, claims } = sources;
   const presence = claims.refuseRival(node, resolved);
   const changes: NodeChange[] = [];
   const plan = planNode(node, presence, toAddressPolicy(provider));
@@ -84,15 +99,31 @@ export function toOutlook(
     const before = toTexts(node.status?.addresses ?? []);
     changes.push({ what: "addresses", addresses: toTexts(plan.addresses), before });
   }
-  const lifecycle = planLifecycle(node, presence, { kind: "keep" });
-  if (lifecycle.kind === "taint") {
-    changes.push({ what: lifecycle.isOff ? "addShutdownTaint" : "removeShutdownTaint" });
-  }
+  changes.push(...listTaints(node, presence, sources));
   const isOurs = !isUninitialized(node) && Boolean(node.spec?.providerID);
-  if (presence.kind === "absent" && isOurs && !isReady(node)) changes.push({ what: "delete" });
+  const { hasLifecycle, deletion } = sources.acting;
+  const isDeleted = presence.kind === "absent" && isOurs && !isReady(node);
+  if (isDeleted && hasLifecycle && deletion.enabled) changes.push({ what: "delete" });
   const cautions = presence.kind === "present" && presence.caution ? [presence.caution] : [];
   const warnings = [...plan.warnings, ...tagWarnings].map(({ message }) => message);
   return { changes, problems: [...warnings, ...cautions] };
+}
+
+/** The taints of machines that are off or gone. */
+function listTaints(
+  node: Node,
+  presence: Presence,
+  { provider: { provenOff }, inventory, acting }: OutlookSources,
+): NodeChange[] {
+  const changes: NodeChange[] = [];
+  const { hasLifecycle, deletion, outOfService: settings } = acting;
+  const lifecycle = planLifecycle(node, presence, { kind: "keep" });
+  if (hasLifecycle && lifecycle.kind === "taint") {
+    changes.push({ what: lifecycle.isOff ? "addShutdownTaint" : "removeShutdownTaint" });
+  }
+  if (settings === undefined || provenOff === undefined) return changes;
+  const sources = { provenOff, inventory, settings, deletion };
+  return [...changes, ...listOutOfServiceChanges(node, presence, sources)];
 }
 
 /** What is added, changed or removed. */
@@ -120,6 +151,10 @@ export function formatChange(change: NodeChange): string[] {
       return [toLine("+", `taint ${SHUTDOWN_TAINT.key}: its machine does not run`)];
     case "removeShutdownTaint":
       return [toLine("-", `taint ${SHUTDOWN_TAINT.key}: the Node is Ready`)];
+    case "addOutOfServiceTaint":
+    case "removeOutOfServiceTaint":
+    case "removeOutOfServiceRecord":
+      return formatOutOfServiceChange(change);
     case "delete":
       return [toLine("-", "the Node itself, after deletion.holdOff and within the fleet limit")];
   }

@@ -10,10 +10,6 @@ import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
 import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
-import {
-  listForeignlyTainted,
-  OUT_OF_SERVICE_TAINT,
-} from "../../controllers/fleet/out_of_service.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
 import { escapeInvisible } from "../../core/text/printable.ts";
@@ -23,6 +19,7 @@ import { KubeError } from "../../kube/api/errors.ts";
 import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
+import { type Acting, toActing } from "./acting.ts";
 import { checkCloud, countNodes } from "./cloud.ts";
 import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
@@ -30,6 +27,7 @@ import { listMissingKinds, listTooNew } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { findLease } from "./lease.ts";
 import { listNodePlans } from "./nodes.ts";
+import { listTaintFindings } from "./out_of_service.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
 import {
@@ -119,9 +117,15 @@ async function inspect(
         return { ...checked, step, permissions };
       }),
     ]);
+    const { version } = cluster.step;
+    const acting = toActing({ fitting, sections, flags: settings.flags, version });
     const nodes =
       hasCloud && definition
-        ? await checkNodes(cluster.client, { definition, provider, ...cloud, fitting }, signal)
+        ? await checkNodes(
+            cluster.client,
+            { definition, provider, ...cloud, fitting, acting },
+            signal,
+          )
         : { ...toSkipped(NO_CLOUD), nodes: [] };
     return toReport(VERSION, {
       settings: step,
@@ -225,11 +229,12 @@ interface NodeSources {
   readonly inventory?: Inventory;
   /** The controllers that run. */
   readonly fitting: readonly ControllerDefinition[];
+  readonly acting: Acting;
 }
 
 async function checkNodes(
   client: KubeClient | undefined,
-  { definition, provider, inventory, fitting }: NodeSources,
+  { definition, provider, inventory, fitting, acting }: NodeSources,
   signal: AbortSignal,
 ): Promise<NodesStep> {
   if (client === undefined) return { ...toSkipped(NO_KUBERNETES), nodes: [] };
@@ -248,7 +253,7 @@ async function checkNodes(
   return await inTime(signal, failed, async (deadline) => {
     try {
       const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
-      const nodes = await listNodePlans(items, { provider, inventory }, deadline);
+      const nodes = await listNodePlans(items, { provider, inventory, acting }, deadline);
       const shifts = listShifts(nodes, definition.settings);
       const taints = fitting.includes(nodeOutOfServiceController) ? listTaintFindings(items) : [];
       const findings = [...listNodeFindings(nodes, items), ...shifts, ...taints];
@@ -258,15 +263,6 @@ async function checkNodes(
       return failed({ level: "failure", code: error.kind, message: error.message });
     }
   });
-}
-
-function listTaintFindings(items: readonly Node[]): CheckFinding[] {
-  const names = listForeignlyTainted(items);
-  if (names.length === 0) return [];
-  const { key } = OUT_OF_SERVICE_TAINT;
-  const message = `${names.slice(0, 3).join(", ")} (${names.length} in all): taint ${key}, not set by Landfall`;
-  const advice = `Landfall leaves it; when the machine runs again: kubectl taint node NAME ${key}-`;
-  return [{ level: "warning", code: "foreignTaint", message, advice }];
 }
 
 function listNodeFindings(nodes: NodesStep["nodes"], items: readonly Node[]): CheckFinding[] {

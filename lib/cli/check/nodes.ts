@@ -15,6 +15,7 @@ import type {
 import { isReady, isUninitialized, toIdentity } from "../../controllers/identity.ts";
 import { Claims } from "../../controllers/node/rivals.ts";
 import type { Node } from "../../kube/kinds/node.ts";
+import type { Acting } from "./acting.ts";
 import { type NodeChange, type NodeOutlook, toOutlook } from "./changes.ts";
 
 /** What a Node matches, and what Landfall would do about it. */
@@ -93,7 +94,7 @@ export async function matchNodes(
 /** Plans every Node after {@linkcode matchNodes}. */
 export async function listNodePlans(
   nodes: readonly Node[],
-  sources: NodePlanSources,
+  sources: NodePlanSources & { readonly acting: Acting },
   signal: AbortSignal,
 ): Promise<NodePlan[]> {
   const matched = await matchNodes(nodes, sources, signal);

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import { DEFAULT_OUT_OF_SERVICE } from "../../../lib/cloud/deletion/off_streaks.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
+import type { Acting } from "../../../lib/cli/check/acting.ts";
 import { formatChange, toOutlook } from "../../../lib/cli/check/changes.ts";
+import type { ProvenOff } from "../../../lib/cloud/capabilities/proven_off.ts";
 import { Claims } from "../../../lib/controllers/node/rivals.ts";
-import { FakeProvider, toInstance } from "../../support/cloud/instances.ts";
+import { FakeProvider, toInstance, toInventory } from "../../support/cloud/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 const provider = new FakeProvider();
@@ -23,10 +27,20 @@ const DONE: NodeOptions = {
   ],
 };
 
-function listChanges(options: NodeOptions, presence: Presence): string[] {
+const ACTING: Acting = { hasLifecycle: true, deletion: DEFAULT_DELETION };
+const COMMON = { provider, inventory: toInventory([instance]), acting: ACTING };
+
+function listChanges(
+  options: NodeOptions,
+  presence: Presence,
+  acting: Acting = ACTING,
+  from: FakeProvider = provider,
+): string[] {
   const node = toNode("n", options);
   return toOutlook(node, presence, {
-    provider,
+    ...COMMON,
+    provider: from,
+    acting,
     claims: Claims.of([node], {}, () => undefined),
   }).changes.flatMap(formatChange);
 }
@@ -35,7 +49,7 @@ test("toOutlook() names what a person should know of a machine as a problem", ()
   const node = toNode("n", DONE);
   const presence: Presence = { ...PRESENT, caution: "it is in a pool of others" };
   const { changes, problems } = toOutlook(node, presence, {
-    provider,
+    ...COMMON,
     claims: Claims.of([node], {}, () => undefined),
   });
   expect([changes, problems]).toEqual([[], ["it is in a pool of others"]]);
@@ -118,23 +132,48 @@ describe("toOutlook()", () => {
     const conditions = [{ type: "Ready", status: "True" }];
     const ready = { ...node, status: { ...node.status, conditions } };
     expect(
-      toOutlook(ready, ABSENT, { provider, claims: Claims.of([ready], {}, () => undefined) })
+      toOutlook(ready, ABSENT, { ...COMMON, claims: Claims.of([ready], {}, () => undefined) })
         .changes,
     ).toEqual([]);
   });
 
   test("says why a Node could not be initialised, and that another claims its machine", () => {
     const wrong = toNode("n", { nodeIp: "10.9.9.9" });
-    const options = { provider, claims: Claims.of([wrong], {}, () => undefined) };
+    const options = { ...COMMON, claims: Claims.of([wrong], {}, () => undefined) };
     expect(toOutlook(wrong, PRESENT, options).problems.join()).toContain("10.9.9.9");
     const twins = [toNode("n"), toNode("m", { providerId: "test://i" })] as const;
     const { changes, problems } = toOutlook(twins[0], PRESENT, {
-      provider,
+      ...COMMON,
       claims: Claims.of(twins, {}, () => undefined),
     });
     expect(changes).toEqual([]);
     expect(problems.join()).toContain('claimed by Node "m"');
   });
+});
+
+test("toOutlook() lists only what the running controllers would do to the Nodes of machines that are off or gone", () => {
+  const without: Acting = { ...ACTING, hasLifecycle: false };
+  const kept: Acting = { ...ACTING, deletion: { ...DEFAULT_DELETION, enabled: false } };
+  expect(listChanges(DONE, STOPPED, without)).toEqual([]);
+  expect(listChanges(DONE, ABSENT, without)).toEqual([]);
+  expect(listChanges(DONE, ABSENT, kept)).toEqual([]);
+  expect(listChanges(DONE, STOPPED, kept)).toHaveLength(1);
+});
+
+test("toOutlook() lists both taints of a machine that is off, where both controllers run", () => {
+  const acting: Acting = { ...ACTING, outOfService: DEFAULT_OUT_OF_SERVICE };
+  const provenOff: ProvenOff = {
+    isShownOff: () => true,
+    readPower: async () => ({ kind: "on" }),
+  };
+  const able = Object.assign(new FakeProvider(), { provenOff });
+  expect(listChanges(DONE, STOPPED, acting, able)).toEqual([
+    "+ taint node.cloudprovider.kubernetes.io/shutdown: its machine does not run",
+    "+ taint node.kubernetes.io/out-of-service: would be set after 2 more observations over 30s and proof that the " +
+      "machine is off, within the fleet limit",
+  ]);
+  expect(listChanges(DONE, STOPPED, ACTING, able)).toHaveLength(1);
+  expect(listChanges(DONE, STOPPED, acting)).toHaveLength(1);
 });
 
 test("toOutlook() lists labels that come and go with their tags, and names tags that cannot be followed", () => {
@@ -148,7 +187,7 @@ test("toOutlook() lists labels that come and go with their tags, and names tags 
   const tagLabels = { labels: { "a.b/row": "9", "a.b/mine": "8" }, unclear: [], refused: ["no"] };
   const presence: Presence = { ...PRESENT, instance: { ...instance, tagLabels } };
   const claims = Claims.of([node], {}, () => undefined);
-  const { changes, problems } = toOutlook(node, presence, { provider, claims });
+  const { changes, problems } = toOutlook(node, presence, { ...COMMON, claims });
   expect(changes.flatMap(formatChange)).toEqual(["~ a.b/row=1 -> 9", "- a.b/gone=2"]);
   expect(problems).toEqual([expect.stringContaining('label a.b/mine is "3"'), expect.any(String)]);
 });
@@ -157,6 +196,7 @@ test("toOutlook() plans no addresses where the settings leave them alone", () =>
   const node = toNode("n", { ...DONE, addresses: [["InternalIP", "100.64.0.1"]] });
   const left = { ...provider, leftAlone: new Set(["addresses"] as const) };
   const sources = {
+    ...COMMON,
     provider: Object.assign(new FakeProvider(), left),
     claims: Claims.of([node], {}, () => undefined),
   };

@@ -20,6 +20,7 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { toRegistration } from "../../support/nodes/nodes.ts";
 
 const KUBE_TOKEN = "kub3-t0ken";
 const PASSWORD = "p4ssw0rd-of-xo";
@@ -350,6 +351,27 @@ describe("check()", () => {
     await writeFile(file, lines.join("\n"));
     const { out } = await run({}, `--cloud-config=${file}`);
     expect(out).not.toContain("would change: ");
+  });
+
+  test("lists the out-of-service taint of a machine that is off, where its controller is chosen", async () => {
+    const vm = cloud.state.list("vms").find((one) => one["power_state"] === "Halted");
+    const poolId = String(vm?.["$pool"]);
+    const host = cloud.state.list("hosts").find((one) => one["$pool"] === poolId);
+    const labels = {
+      "topology.k8s.xenorchestra/pool_id": poolId,
+      "topology.k8s.xenorchestra/host_id": host?.id ?? "",
+    };
+    const [systemUuid = "", uninitialized] = [vm?.id, false];
+    const providerId = `xenorchestra://${poolId}/${systemUuid}`;
+    const dead = toRegistration("dead", { systemUuid, providerId, labels, uninitialized });
+    kubernetes.objects.createNode(dead);
+    const all = "--controllers=*,cloud-node-out-of-service";
+    const line =
+      "+ taint node.kubernetes.io/out-of-service: would be set after 2 more observations";
+    expect((await run(byToken(), all)).out).toContain(line);
+    const longer = "--node-out-of-service-grace-period=2m";
+    expect((await run(byToken(), all, longer)).out).toContain(`${line} over 2m0s and proof`);
+    expect((await run(byToken())).out).not.toContain("out-of-service");
   });
 
   test("looks at an inventory file, too", async () => {

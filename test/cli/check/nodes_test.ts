@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { listNodePlans, matchNodes } from "../../../lib/cli/check/nodes.ts";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { FakeProvider, toInstance, toInventory } from "../../support/cloud/instances.ts";
 
 const signal = new AbortController().signal;
+const ACTING = { hasLifecycle: true, deletion: DEFAULT_DELETION } as const;
 
 function toNode(name: string, providerID?: string): Node {
   const conditions = [{ type: "Ready", status: "True" }];
@@ -20,7 +22,7 @@ function plan(
   end: AbortSignal = signal,
 ): ReturnType<typeof listNodePlans> {
   const inventory = toInventory([...provider.instances.values()]);
-  return listNodePlans(nodes, { provider, inventory }, end);
+  return listNodePlans(nodes, { provider, inventory, acting: ACTING }, end);
 }
 
 describe("listNodePlans()", () => {
