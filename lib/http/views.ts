@@ -60,6 +60,14 @@ export interface DeletionView {
   readonly message?: string;
 }
 
+/** Whether a Node is out of service, so that Kubernetes detaches its volumes. */
+export interface OutOfServiceView {
+  /** One word: `tainted`, `taintedByOthers`, `waiting`, `confirm`, `blocked`. */
+  readonly state: string;
+  /** Why, for people. */
+  readonly message?: string;
+}
+
 /** Everything about one Node that explains what Landfall does with it. */
 export interface NodeView {
   readonly name: string;
@@ -81,6 +89,8 @@ export interface NodeView {
   readonly ready: string;
   /** Absent when the machine is there. */
   readonly deletion?: DeletionView;
+  /** Absent when there is nothing to tell, or its controller does not run. */
+  readonly outOfService?: OutOfServiceView;
   readonly lastReconcile: ReconcileView | null;
   /** When it is next reconciled without a change; ISO 8601. */
   readonly nextReconcileAt?: string;

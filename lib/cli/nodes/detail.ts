@@ -5,6 +5,7 @@
 import { toPlainText } from "../../core/text/printable.ts";
 import { wrapAfter } from "../../core/text/wrap.ts";
 import { findZone, formatDeletion } from "../../http/node_columns.ts";
+import { describeOutOfService } from "../../http/out_of_service.ts";
 import {
   compareAddresses,
   compareLabels,
@@ -39,6 +40,7 @@ export function formatNode(node: NodeView, { nowMs, width }: DetailOptions): str
     ["Addresses", node.addresses.actual.map(({ type, address }) => `${type} ${address}`)],
     ["Differences", listDifferences(node)],
     ["Deletion", toLines(describeDeletion(node))],
+    ["Out of service", toLines(describeService(node))],
     ["Reconciled", toLines(describeReconcile(node, nowMs))],
   ];
   const shown = facts.filter(([, lines]) => lines.length > 0);
@@ -72,6 +74,11 @@ function describePlaces({ places = [] }: NodeView): string {
 function describeDeletion(node: NodeView): string {
   const message = node.deletion?.message;
   return [formatDeletion(node), message].filter(Boolean).join(": ");
+}
+
+function describeService(node: NodeView): string {
+  const words = describeOutOfService(node);
+  return words === undefined ? "" : `${words.answer}. ${words.detail}`;
 }
 
 function describeReconcile({ lastReconcile, nextReconcileAt }: NodeView, nowMs: number): string {

@@ -3,6 +3,7 @@
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { describeOutOfService } from "../out_of_service.ts";
 import { formatSpan, toMs } from "../span.ts";
 import type { NodeView } from "../views.ts";
 import { ComparisonTable } from "./comparison_table.tsx";
@@ -132,6 +133,7 @@ function Mapping({
 function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number }): JSX.Element {
   const { lastReconcile: last, nextReconcileAt, deletion, presence, isUninitialized } = node;
   const next = formatSpan(toMs(nextReconcileAt) - nowMs);
+  const service = describeOutOfService(node);
   return (
     <div class="card">
       <dl>
@@ -159,6 +161,15 @@ function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number
             <p class="soft">{deletion.message}</p>
           )}
         </dd>
+        {service === undefined ? null : (
+          <>
+            <dt>Out of service</dt>
+            <dd>
+              {service.answer}
+              <p class="soft">{service.detail}</p>
+            </dd>
+          </>
+        )}
       </dl>
     </div>
   );

@@ -2,6 +2,7 @@
  * The state of a Node and its machine in one word, and the reason.
  * @module
  */
+import { describeOutOfService } from "../out_of_service.ts";
 import type { NodeView } from "../views.ts";
 import { countDifferences } from "./differences.ts";
 
@@ -11,6 +12,7 @@ export type StateName =
   | "failing"
   | "unmatched"
   | "unseen"
+  | "outOfService"
   | "notReady"
   | "stopped"
   | "differs"
@@ -48,6 +50,11 @@ export const STATES: Readonly<Record<StateName, StateWords>> = {
   unseen: {
     word: "unknown",
     meaning: "Landfall cannot check the machine now. It does not change or delete the Node.",
+    isTrouble: true,
+  },
+  outOfService: {
+    word: "out of service",
+    meaning: "The Node has the out-of-service taint, so Kubernetes starts no Pods on it.",
     isTrouble: true,
   },
   notReady: {
@@ -129,11 +136,18 @@ function toUnknownState({ presence, providerId, deletion }: NodeView): StateName
   return deletion && DELETION_GOES_ON.has(deletion.state) ? "missing" : "unseen";
 }
 
-/** What the cloud says and what delays a deletion, unless both say the same. */
-function joinReasons({ presence, deletion }: NodeView): string {
-  const { message = "" } = presence;
-  const more = deletion?.message ?? "";
-  return more === message || more === "" ? message : [more, message].filter(Boolean).join(". ");
+/** What delays a deletion, what the cloud says, and whether the Node is out of service; each only once. */
+function joinReasons(node: NodeView): string {
+  const { presence, deletion } = node;
+  const reasons = [deletion?.message ?? "", presence.message ?? "", ...listService(node)];
+  return [...new Set(reasons)].filter(Boolean).join(". ");
+}
+
+/** Whether a Node is out of service, unless the same keeps it from being deleted. */
+function listService(node: NodeView): string[] {
+  const words = describeOutOfService(node);
+  if (words === undefined || words.detail === node.deletion?.message) return [];
+  return [`Out of service: ${words.answer}. ${words.detail}`];
 }
 
 function judgePresent(node: NodeView): NodeCondition {
@@ -141,11 +155,14 @@ function judgePresent(node: NodeView): NodeCondition {
   if (lastReconcile?.error !== undefined) {
     return { state: "failing", why: lastReconcile.error };
   }
-  if (instance?.state === "stopped") {
-    const power = instance.details["powerState"];
-    const why = power === undefined ? "" : `The cloud says "${power}"`;
-    return { state: "stopped", why };
+  const isStopped = instance?.state === "stopped";
+  const power = instance?.details["powerState"];
+  const off = isStopped && power !== undefined ? [`The cloud says "${power}"`] : [];
+  const service = describeOutOfService(node);
+  if (service?.answer === "yes") {
+    return { state: "outOfService", why: [...off, service.detail].join(". ") };
   }
+  if (isStopped) return { state: "stopped", why: [...off, ...listService(node)].join(". ") };
   if (node.isUninitialized) return { state: "joining", why: "" };
   if (ready !== "True") {
     return { state: "notReady", why: `The condition Ready is ${ready}` };

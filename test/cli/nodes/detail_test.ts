@@ -53,6 +53,13 @@ Reconciled:   failed 45s ago; no answer; again in 60s
 `);
   });
 
+  test("says whether a Node is out of service", () => {
+    const node: NodeView = { ...NODE, outOfService: { state: "taintedByOthers" } };
+    expect(formatNode(node, { nowMs: PAGE_NOW, width: Infinity })).toContain(
+      "Out of service:  yes. Landfall did not set the taint and does not remove it\n",
+    );
+  });
+
   test("says that all is as it should be", () => {
     const { labels, addresses } = NODE;
     const node: NodeView = {

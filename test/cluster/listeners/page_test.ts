@@ -152,15 +152,30 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     test.each(["", "?q=worker", "nodes/worker-1", "nodes/edge-paris"])(
       "has no barrier that axe finds: %p",
       async (path) => {
-        // The page refuses every script but its own, so axe comes in without its policy.
         await using visited = await visit(path, { colorScheme, bypassCSP: true });
         const { page } = visited;
-        await page.evaluate(axe.source);
-        const found: unknown = await page.evaluate(`axe.run().then(({ violations }) =>
-          violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
-        expect(found).toEqual([]);
+        expect(await findBarriers(page)).toEqual([]);
       },
     );
+  });
+
+  test("shows a Node that is out of service, without a barrier that axe finds", async () => {
+    await using other = await startPageStage(undefined, { hasOutOfService: true });
+    other.cloud.state.setPower(other.world.machines.get("worker-4")?.vmId ?? "", "Halted");
+    other.kubelets.silence("worker-4");
+    await other.waitFor("out of service");
+    for (const colorScheme of ["light", "dark"] as const) {
+      for (const path of ["", "nodes/worker-4"]) {
+        const url = `${other.url}/debug/${path}`;
+        await using visited = await visit(url, { colorScheme, bypassCSP: true });
+        const { page } = visited;
+        expect(await page.locator(".mark.s-outOfService").first().innerText()).toContain(
+          "out of service",
+        );
+        expect(await page.locator("main").innerText()).toContain("Kubernetes detaches the volumes");
+        expect(await findBarriers(page)).toEqual([]);
+      }
+    }
   });
 
   test("can be used by keyboard alone", async () => {
@@ -229,6 +244,13 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     expect(Math.min(...times)).toBeLessThan(1_000);
   });
 });
+
+/** What axe finds. The page refuses every script but its own, so its policy must be bypassed. */
+async function findBarriers(page: Page): Promise<unknown> {
+  await page.evaluate(axe.source);
+  return await page.evaluate(`axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
+}
 
 /** A machine that is off, Nodes without a machine of ours, and names that somebody chose badly. */
 async function setTheScene(stage: PageStage): Promise<void> {

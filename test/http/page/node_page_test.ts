@@ -54,6 +54,14 @@ test("renderNodePage() shows the labels that a Node has while its machine is out
   expect(html).toContain("unknown");
 });
 
+test("renderNodePage() says whether a Node is out of service, where there is something to say", async () => {
+  const outOfService = { state: "blocked", message: "Too many <machines> are off" };
+  const html = await render(toNodeView("a", { outOfService }));
+  expect(html).toContain("<dt>Out of service</dt><dd>no<p");
+  expect(html).toContain("Too many &lt;machines&gt; are off");
+  expect(await render(toNodeView("a"))).not.toContain("Out of service");
+});
+
 test("renderNodePage() tells that nothing was done yet", async () => {
   const html = await render(toNodeView("a", { lastReconcile: null, isUninitialized: true }));
   expect(html).toContain("<dd>not yet</dd>");

@@ -53,6 +53,43 @@ const CASES: readonly (readonly [string, NodeView, StateName, string])[] = [
     "stopped",
     'The cloud says "Halted"',
   ],
+  [
+    "off, and soon out of service",
+    toNodeView("n", { instance: off, outOfService: { state: "waiting", message: "Off for 3s" } }),
+    "stopped",
+    'The cloud says "Halted". Out of service: not yet. Off for 3s',
+  ],
+  [
+    "off and out of service",
+    toNodeView("n", { instance: off, ready: "Unknown", outOfService: { state: "tainted" } }),
+    "outOfService",
+    'The cloud says "Halted". Landfall set the taint, so Kubernetes detaches the volumes of this Node',
+  ],
+  [
+    "running, and still out of service",
+    toNodeView("n", { outOfService: { state: "tainted" } }),
+    "outOfService",
+    "Its machine runs again. Landfall removes the taint when its volumes are detached",
+  ],
+  [
+    "out of service by a person",
+    toNodeView("n", { outOfService: { state: "taintedByOthers" } }),
+    "outOfService",
+    "Landfall did not set the taint and does not remove it",
+  ],
+  [
+    "gone, and out of service before it is deleted",
+    toLostView("n", "notListed", { deletion: waiting, outOfService: { state: "tainted" } }),
+    "missing",
+    "missing for 3s. because notListed. Out of service: yes. " +
+      "Landfall set the taint, so Kubernetes detaches the volumes of this Node",
+  ],
+  [
+    "gone, and neither deleted nor out of service for the same reason",
+    toLostView("n", "notListed", { deletion: waiting, outOfService: waiting }),
+    "missing",
+    "missing for 3s. because notListed",
+  ],
   ["tainted", toNodeView("n", { isUninitialized: true }), "joining", ""],
   ["silent", toNodeView("n", { ready: "Unknown" }), "notReady", "The condition Ready is Unknown"],
   [

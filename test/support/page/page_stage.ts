@@ -4,6 +4,7 @@
  */
 import { runApp } from "../../../lib/app/app.ts";
 import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
+import { OUT_OF_SERVICE } from "../../../lib/cloud/deletion/out_of_service_settings.ts";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { listOnByDefault, loadControllers } from "../../../lib/controllers/load.ts";
@@ -45,8 +46,12 @@ export interface PageStage extends AsyncDisposable {
  * Starts everything and waits until all machines of the world are Nodes that are well.
  *
  * @param fleet How many machines; absent: the small world of the demo
+ * @param options.hasOutOfService Whether the out-of-service controller runs, too, and acts at once
  */
-export async function startPageStage(fleet?: number): Promise<PageStage> {
+export async function startPageStage(
+  fleet?: number,
+  { hasOutOfService = false }: { readonly hasOutOfService?: boolean } = {},
+): Promise<PageStage> {
   const clock = systemClock;
   const log = silentLogger;
   const metrics = new MetricsRegistry();
@@ -68,10 +73,15 @@ export async function startPageStage(fleet?: number): Promise<PageStage> {
       log,
       metrics,
       host: "cp-1",
-      controllers: await loadControllers(listOnByDefault(CONTROLLERS)),
+      controllers: await loadControllers(
+        hasOutOfService ? CONTROLLERS : listOnByDefault(CONTROLLERS),
+      ),
       concurrentNodeSyncs: 16,
-      flags: { "node-monitor-period": 1_000 },
-      sections: new Map([[DELETION.key, DEFAULT_DELETION]]),
+      flags: { "node-monitor-period": 1_000, "node-out-of-service-sync-period": 1_000 },
+      sections: new Map<string, object>([
+        [DELETION.key, DEFAULT_DELETION],
+        [OUT_OF_SERVICE.key, { confirmations: 1, graceMs: 0 }],
+      ]),
       debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
       onDebugListening: (address) => {
         if (address.kind === "tcp") listening.resolve(`http://127.0.0.1:${address.port}`);
