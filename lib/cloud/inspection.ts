@@ -154,9 +154,9 @@ function toSizeFinding(
   return { level: "warning", code: "noInstances", message, advice: noneAdvice };
 }
 
-/** How many of a kind are seen. @param kind In the singular; its plural ends in `s` */
+/** How many of a kind the credentials let Landfall see. @param kind In the singular; its plural ends in `s` */
 export function toSeen(count: number, kind: string): string {
-  return count === 1 ? `1 ${kind} is seen` : `${count} ${kind}s are seen`;
+  return count === 1 ? `1 ${kind} is visible` : `${count} ${kind}s are visible`;
 }
 
 function listUndecodableFindings(

@@ -18,16 +18,16 @@ describe("inspectInventory()", () => {
     expect(parts).toEqual([{ kind: "pool", id: "cloud", complete: true }]);
     expect(findings.map(({ level, message }) => [level, message])).toEqual([
       ["ok", "pool cloud is complete"],
-      ["ok", "2 vms are seen"],
+      ["ok", "2 vms are visible"],
     ]);
   });
 
   test("counts one of a kind as one", () => {
     const { findings } = inspectInventory("here", toInventory([toInstance("a")]), WORDS);
-    expect(findings.map(({ message }) => message)).toContain("1 vm is seen");
+    expect(findings.map(({ message }) => message)).toContain("1 vm is visible");
     const named = { ...WORDS, instance: "VM" };
     const found = inspectInventory("here", toInventory([toInstance("a")]), named).findings;
-    expect(found.map(({ message }) => message)).toContain("1 VM is seen");
+    expect(found.map(({ message }) => message)).toContain("1 VM is visible");
   });
 
   test("warns of a part that is not complete, with its reason and what to do", () => {

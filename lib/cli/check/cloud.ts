@@ -59,7 +59,8 @@ export function countNodes(step: CloudStep, { nodes, status }: NodesStep): Cloud
   const machines = new Set(nodes.flatMap(({ instance }) => instance?.id ?? []));
   const findings = step.findings.map((finding) => {
     if (finding.code !== "instances") return finding;
-    return { ...finding, message: `${finding.message}, ${machines.size} of them Nodes` };
+    const verb = machines.size === 1 ? "matches" : "match";
+    return { ...finding, message: `${finding.message}, ${machines.size} of them ${verb} a Node` };
   });
   return { ...step, findings };
 }

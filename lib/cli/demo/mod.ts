@@ -227,7 +227,7 @@ function toIntroduction({ kubernetes, cloud, files, flags }: Scene): string {
   return `\
 A simulated Kubernetes API listens at ${kubernetes.url}
 A simulated Xen Orchestra listens at ${cloud.url}: two pools, five hosts and
-  twelve VMs, eight of which run the Nodes of the cluster
+  twelve VMs. Eight of them run the Nodes of the cluster: the page counts only those
 
 Landfall itself is real. To keep the demo short, some waits are shorter than usual:
 

@@ -33,7 +33,7 @@ export function Facts({
   );
 }
 
-/** A cloud may list only the machines that Nodes may run on, so the count alone would say little. */
+/** An inventory may have only the machines of Nodes: the cloud may have more than the page counts. */
 function describeInventory(inventory: InventoryView, nodes: number): string {
   const { ageSeconds, counts, lastError, lastRefreshDurationMs: tookMs } = inventory;
   if (lastError !== undefined) return "the last refresh failed";
@@ -41,8 +41,9 @@ function describeInventory(inventory: InventoryView, nodes: number): string {
   const machines = formatCount(counts["instances"] ?? 0, "machine");
   const unreadable = counts["undecodable"] ?? 0;
   const more = unreadable > 0 ? `, ${unreadable.toLocaleString("en")} more unreadable` : "";
-  const listed = `${machines} listed, ${nodes.toLocaleString("en")} of them Nodes`;
-  return `${listed}${more}${tookMs === undefined ? "" : `, taken in ${tookMs} ms`}`;
+  const matching = nodes === 1 ? "1 matches" : `${nodes.toLocaleString("en")} match`;
+  const read = `${machines} looked up for Nodes${more}, ${matching} a Node`;
+  return `${read}${tookMs === undefined ? "" : `, taken in ${tookMs} ms`}`;
 }
 
 /** How much of the cloud answered. During an outage this shows the last answer, and says so. */

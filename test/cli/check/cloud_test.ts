@@ -21,7 +21,7 @@ describe("checkCloud()", () => {
 });
 
 describe("countNodes()", () => {
-  const finding = { level: "ok", code: "instances", message: "3 VMs are seen" } as const;
+  const finding = { level: "ok", code: "instances", message: "3 VMs are visible" } as const;
   const step = { status: "ok", findings: [finding] } as const;
   const toPlan = (name: string, id: string): NodesStep["nodes"][number] => ({
     name,
@@ -37,7 +37,7 @@ describe("countNodes()", () => {
   test("says how many of the machines are Nodes, each machine once", () => {
     const nodes = [toPlan("a", "1"), toPlan("b", "2"), toPlan("c", "2")];
     expect(countNodes(step, { status: "ok", findings: [], nodes }).findings).toEqual([
-      { ...finding, message: "3 VMs are seen, 2 of them Nodes" },
+      { ...finding, message: "3 VMs are visible, 2 of them match a Node" },
     ]);
   });
 

@@ -104,7 +104,7 @@ describe("check()", () => {
     expect(code).toBe(0);
     expect(out).toMatch(/\nNodes\n {2}ok {4}1 control plane: the DaemonSet runs 1 replica/);
     expect(out).toMatch(/ok +worker-uefi: machine worker-uefi .*system UUID in reversed byte/);
-    expect(out).toContain("12 VMs are seen, 8 of them Nodes\n");
+    expect(out).toContain("12 VMs are visible, 8 of them match a Node\n");
   });
 
   test("ends with 0 when all is well, as JSON", async () => {

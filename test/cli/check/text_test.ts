@@ -61,10 +61,10 @@ describe("formatReport()", () => {
       { kind: "host", id: "h2" },
     ];
     const text = format({ cloud: { ...FINE, parts } });
-    expect(text).toContain("  ok    2 hosts are seen: one, h2\n");
+    expect(text).toContain("  ok    2 hosts are visible: one, h2\n");
     expect(text).not.toContain("paris");
     const one = format({ cloud: { ...FINE, parts: parts.slice(0, 2) } });
-    expect(one).toContain("  ok    1 host is seen: one\n");
+    expect(one).toContain("  ok    1 host is visible: one\n");
   });
 
   const right = { group: "", resource: "nodes", purpose: "to p", mandatory: true } as const;
@@ -178,6 +178,6 @@ describe("formatReport()", () => {
 
   test("lets no name of the cloud steer the terminal", () => {
     const parts = [{ kind: "host", id: "h", name: "a\u001b[2Jb\nc\u202ed" }];
-    expect(format({ cloud: { ...FINE, parts } })).toContain("is seen: a?[2Jb c?d\n");
+    expect(format({ cloud: { ...FINE, parts } })).toContain("is visible: a?[2Jb c?d\n");
   });
 });

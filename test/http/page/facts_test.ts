@@ -10,13 +10,13 @@ function render(over: Partial<InventoryView> = {}, election?: ElectionView): str
 
 test("Facts() tells how old the inventory is and what is in it", () => {
   expect(render()).toContain("<dd>3.0 s old</dd>");
-  expect(render()).toContain("2 machines listed, 1 of them Nodes, taken in 12 ms");
+  expect(render()).toContain("2 machines looked up for Nodes, 1 matches a Node, taken in 12 ms");
   expect(render({ ageSeconds: 59.6 })).toContain("<dd>60 s old</dd>");
   expect(render({ ageSeconds: 600 })).toContain("<dd>10 min old</dd>");
   expect(render({ ageSeconds: null })).toContain("<dd>none yet</dd>");
   expect(render({ lastError: "timeout" })).toContain("the last refresh failed");
   expect(render({ counts: { instances: 1, undecodable: 2 } })).toContain(
-    "1 machine listed, 1 of them Nodes, 2 more",
+    "1 machine looked up for Nodes, 2 more unreadable, 1 matches a Node",
   );
 });
 
