@@ -35,7 +35,7 @@ describe.skipIf(isSkipped)("the commands of permissions-xenorchestra.md", () => 
 
   test("make a user and a role that may read six kinds of objects, as a real server took them", async () => {
     using server = startRecorder();
-    const env = { XO_URL: server.url, XO_ADMIN_TOKEN: "admins", XO_PASSWORD: "pw" };
+    const env = { XOA_URL: server.url, XO_ADMIN_TOKEN: "admins", XO_PASSWORD: "pw" };
     await run("sh", ["-c", findBlock("acl-roles")], { env: { ...process.env, ...env } });
     const privileges = ["vm", "host", "pool", "network", "vif", "server"].map((resource) => ({
       line: "POST /rest/v0/acl-privileges",
@@ -61,7 +61,7 @@ describe.skipIf(isSkipped)("the commands of permissions-xenorchestra.md", () => 
     };
     const cloud = await startXenOrchestraSimulator({ clock: systemClock, users: [user] });
     try {
-      const env = { ...process.env, XO_URL: cloud.url, XO_PASSWORD: "pw" };
+      const env = { ...process.env, XOA_URL: cloud.url, XO_PASSWORD: "pw" };
       await run("sh", ["-c", findBlock("authentication_tokens")], { env, cwd: folder });
       const token = (await readFile(join(folder, "token"), "utf8")).trim();
       const headers = { cookie: `authenticationToken=${token}` };

@@ -1,5 +1,5 @@
 /**
- * The files that the demo writes for kubectl and `landfall check` in another terminal, and lines to paste there.
+ * The files that the demo writes for kubectl and `landfall` in another terminal, and lines to paste there.
  * @module
  */
 import { writeFile } from "node:fs/promises";
@@ -8,12 +8,13 @@ import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
 import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
+import { DEFAULT_DEBUG_ADDRESS } from "../flags/table.ts";
 
 /** Paths of the files. */
 export interface DemoFiles {
   readonly kubeconfig: string;
-  /** Settings of the simulated Xen Orchestra, with its token. */
-  readonly settings: string;
+  /** A shell reads it, so that `kubectl` and `landfall` without flags use the demo. */
+  readonly env: string;
 }
 
 /** What a client of the demo needs. */
@@ -23,35 +24,47 @@ export interface DemoEndpoints {
   readonly cloud: { readonly url: string; readonly token: string };
 }
 
+/** The process that runs the demo: the other terminal runs the same program. */
+type DemoProcess = Pick<ReplaceableProcess, "execPath" | "argv">;
+
 /**
  * Writes both files, readable by this user only. Never overwrites a file: it may be the kubeconfig of a real cluster.
  *
  * @throws {ConfigError} when a file exists or cannot be written
  */
-export async function writeDemoFiles(files: DemoFiles, endpoints: DemoEndpoints): Promise<void> {
-  const { url, token } = endpoints.cloud;
+export async function writeDemoFiles(
+  files: DemoFiles,
+  endpoints: DemoEndpoints,
+  process: DemoProcess,
+): Promise<void> {
   await writeNew(files.kubeconfig, toKubeconfig(endpoints.kubernetes));
-  await writeNew(files.settings, `url: ${JSON.stringify(url)}\ntoken: ${JSON.stringify(token)}\n`);
+  const { url, token } = endpoints.cloud;
+  const lines = [
+    ...Object.entries({ KUBECONFIG: files.kubeconfig, XOA_URL: url, XOA_TOKEN: token }).map(
+      ([name, value]) => `export ${name}=${quote(value)}`,
+    ),
+    `alias landfall=${quote(toProgram(process).map(quote).join(" "))}`,
+  ];
+  await writeNew(files.env, lines.map((line) => `${line}\n`).join(""));
 }
 
-/** The process that runs the demo: the lines run the same program. */
-type DemoProcess = Pick<ReplaceableProcess, "execPath" | "argv">;
-
-/** A line that runs `landfall check` on the demo, from any folder. The demo has no Lease, so the line says so. */
-export function toCheckCommand({ kubeconfig, settings }: DemoFiles, process: DemoProcess): string {
-  const flags = [`--cloud-config=${settings}`, `--kubeconfig=${kubeconfig}`];
-  return toLine(process, ["check", ...flags, "--leader-elect=false"]);
+/** The line that makes a shell use the demo. */
+export function toEnvCommand({ env }: DemoFiles): string {
+  return `. ${quote(env)}`;
 }
 
 /** A line that shows the Nodes as the controllers of the demo see them. */
-export function toNodesCommand(address: ListenAddress, process: DemoProcess): string {
-  return toLine(process, ["nodes", `--debug-address=${formatListenAddress(address)}`]);
+export function toNodesCommand(address: ListenAddress): string {
+  const text = formatListenAddress(address);
+  return text === DEFAULT_DEBUG_ADDRESS
+    ? "landfall nodes"
+    : `landfall nodes ${quote(`--debug-address=${text}`)}`;
 }
 
-function toLine({ execPath, argv }: DemoProcess, args: readonly string[]): string {
+/** Its words, from any folder. */
+function toProgram({ execPath, argv }: DemoProcess): string[] {
   const [, main = ""] = argv;
-  const program = isCompiled(argv) || main === "" ? [execPath] : [execPath, resolve(main)];
-  return [...program, ...args].map(quote).join(" ");
+  return isCompiled(argv) || main === "" ? [execPath] : [execPath, resolve(main)];
 }
 
 async function writeNew(path: string, text: string): Promise<void> {

@@ -8,6 +8,7 @@ import { isLoopbackHost } from "../../core/net/ip.ts";
 import { mustBeText } from "../../core/text/must_be.ts";
 import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
 import { parseOwnFlags } from "../flags/mod.ts";
+import { DEFAULT_DEBUG_ADDRESS } from "../flags/table.ts";
 import type { FlagSpec } from "../flags/spec.ts";
 
 /** How the demo runs. */
@@ -38,7 +39,7 @@ export const DEMO_FLAGS: readonly FlagSpec[] = [
   {
     name: "debug-address",
     type: "string",
-    default: "127.0.0.1:10260",
+    default: DEFAULT_DEBUG_ADDRESS,
     help: "Loopback host:port or unix socket path for the debug pages; port 0 takes a free one",
     effect: "applies",
   },

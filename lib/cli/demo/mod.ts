@@ -37,7 +37,7 @@ import { startKubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
 import { createDemoWorld, startXenOrchestraSimulator } from "../../simulator/xenorchestra/mod.ts";
 import { ClusterView } from "./cluster.ts";
 import { countCloudRequests, countWrites, formatFigures } from "./figures.ts";
-import { type DemoFiles, toCheckCommand, toNodesCommand, writeDemoFiles } from "./files.ts";
+import { type DemoFiles, toEnvCommand, toNodesCommand, writeDemoFiles } from "./files.ts";
 import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import { Kubelets, SILENCE_MS } from "./kubelets.ts";
 import { narrate } from "./narrator.ts";
@@ -85,9 +85,9 @@ async function play(
   const kubernetes = startKubernetesSimulator({ clock });
   const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
   const kubeconfig = flags.kubeconfig ?? join(folder, "kubeconfig");
-  const files = { kubeconfig, settings: join(folder, "landfall.yaml") };
+  const files = { kubeconfig, env: join(folder, "env") };
   try {
-    await writeDemoFiles(files, { kubernetes: kubernetes.url, cloud });
+    await writeDemoFiles(files, { kubernetes: kubernetes.url, cloud }, process);
     return await perform({ flags, context, files, kubernetes, cloud, world }, signal);
   } finally {
     await Promise.all([kubernetes.stop(), cloud.stop()]);
@@ -237,10 +237,11 @@ Landfall itself is real. To keep the demo short, some waits are shorter than usu
   --node-monitor-period      ${period}   usually 5s
   kubelet silent: NotReady   ${silence}   usually 50s
 
-Watch it in another terminal:
+Watch it in another terminal. The first line makes that terminal use the demo:
 
-  kubectl --kubeconfig ${files.kubeconfig} get nodes -w -L topology.kubernetes.io/zone
-  ${toCheckCommand(files, process)}${toPageLine(flags.debugAddress)}`;
+  ${toEnvCommand(files)}
+  kubectl get nodes -w -L topology.kubernetes.io/zone
+  landfall check${toPageLine(flags.debugAddress)}`;
 }
 
 /** The URL of the page for a browser; empty for a unix socket, or while the port is not known. */
@@ -261,17 +262,17 @@ function toFigures(stage: Stage, durationMs: number): string {
 }
 
 function toInvitation(files: DemoFiles, address: ListenAddress): string {
-  const kubectl = `kubectl --kubeconfig ${files.kubeconfig}`;
   return `
-The cluster keeps running. Try:
+The cluster keeps running. Try this in another terminal:
 ${toPageLine(address)}
-  ${toNodesCommand(address, process)}
-  ${toCheckCommand(files, process)}
-  ${kubectl} get nodes -L topology.kubernetes.io/zone
-  ${kubectl} describe node worker-uefi
-  ${kubectl} describe node worker-3
-  ${kubectl} get events -A
-  ${kubectl} get nodes -w
+  ${toEnvCommand(files)}
+  ${toNodesCommand(address)}
+  landfall check
+  kubectl get nodes -L topology.kubernetes.io/zone
+  kubectl describe node worker-uefi
+  kubectl describe node worker-3
+  kubectl get events -A
+  kubectl get nodes -w
 
 Press Ctrl-C to stop.`;
 }

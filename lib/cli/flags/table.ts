@@ -11,6 +11,9 @@ import { PROVIDERS } from "../../providers/mod.ts";
 import { INAPPLICABLE_FLAGS } from "./inapplicable.ts";
 import type { FlagSpec } from "./spec.ts";
 
+/** Where the probes, metrics and debug pages are without a flag. */
+export const DEFAULT_DEBUG_ADDRESS = "127.0.0.1:10260";
+
 /** Flags before those of the controllers. */
 const FIRST_FLAGS: readonly FlagSpec[] = [
   {
@@ -138,7 +141,7 @@ const LATER_FLAGS: readonly FlagSpec[] = [
   {
     name: "debug-address",
     type: "string",
-    default: "127.0.0.1:10260",
+    default: DEFAULT_DEBUG_ADDRESS,
     help: "Loopback host:port or unix socket path for probes, /metrics and /debug; empty: off",
     effect: "applies",
     group: "HTTP",
@@ -218,14 +221,14 @@ const REMOVED_FLAGS: readonly FlagSpec[] = [
     name: "address",
     type: "string",
     default: "",
-    help: "use --debug-address=127.0.0.1:10260, or --bind-address with --secure-port",
+    help: `use --debug-address=${DEFAULT_DEBUG_ADDRESS}, or --bind-address with --secure-port`,
     effect: "removed",
   },
   {
     name: "port",
     type: "int",
     default: "0",
-    help: "use --debug-address=127.0.0.1:10260, or --secure-port",
+    help: `use --debug-address=${DEFAULT_DEBUG_ADDRESS}, or --secure-port`,
     effect: "removed",
   },
 ];

@@ -1,62 +1,71 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { parse } from "yaml";
-import { toCheckCommand, toNodesCommand, writeDemoFiles } from "../../../lib/cli/demo/files.ts";
+import { toEnvCommand, toNodesCommand, writeDemoFiles } from "../../../lib/cli/demo/files.ts";
 
+const run = promisify(execFile);
 const ENDPOINTS = {
   kubernetes: "http://127.0.0.1:1",
-  cloud: { url: "http://127.0.0.1:2", token: "t: #1" },
+  cloud: { url: "http://127.0.0.1:2", token: "it's $1" },
 };
+const COMPILED = { execPath: "/opt/landfall", argv: ["bun", "/$bunfs/root/landfall", "demo"] };
 let folder = "";
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "landfall-demo-files-"));
 });
 afterEach(() => rm(folder, { recursive: true }));
-const files = () => ({ kubeconfig: join(folder, "kubeconfig"), settings: join(folder, "a.yaml") });
+const files = () => ({ kubeconfig: join(folder, "kubeconfig"), env: join(folder, "env") });
 
 test("writeDemoFiles() writes what clients need, for this user alone", async () => {
-  await writeDemoFiles(files(), ENDPOINTS);
-  const { kubeconfig, settings } = files();
-  expect(parse(await readFile(settings, "utf8"))).toEqual(ENDPOINTS.cloud);
+  await writeDemoFiles(files(), ENDPOINTS, COMPILED);
+  const { kubeconfig, env } = files();
   expect(parse(await readFile(kubeconfig, "utf8"))).toMatchObject({
     clusters: [{ cluster: { server: ENDPOINTS.kubernetes } }],
   });
-  for (const path of [kubeconfig, settings]) {
+  for (const path of [kubeconfig, env]) {
     expect(((await stat(path)).mode & 0o777).toString(8), path).toBe("600");
   }
 });
 
+test("writeDemoFiles() makes a shell use the demo, with any character in a path or a token", async () => {
+  const script = join(folder, "my main.ts");
+  await writeFile(script, 'console.log(process.argv[2], process.env["XOA_TOKEN"])');
+  await writeDemoFiles(files(), ENDPOINTS, { ...process, argv: [process.execPath, script] });
+  const lines = [toEnvCommand(files()), 'echo "$KUBECONFIG"', 'echo "$XOA_URL"', "landfall check"];
+  const { stdout } = await run("sh", ["-c", lines.join("\n")]);
+  const { url, token } = ENDPOINTS.cloud;
+  expect(stdout).toBe(`${files().kubeconfig}\n${url}\ncheck ${token}\n`);
+});
+
 test("writeDemoFiles() leaves a file alone that exists", async () => {
   await writeFile(files().kubeconfig, "mine");
-  await expect(writeDemoFiles(files(), ENDPOINTS)).rejects.toThrow("exists and is left alone");
+  await expect(writeDemoFiles(files(), ENDPOINTS, COMPILED)).rejects.toThrow(
+    "exists and is left alone",
+  );
   expect(await readFile(files().kubeconfig, "utf8")).toBe("mine");
 });
 
 test.each([
-  {
-    title: "names the compiled program",
-    argv: ["bun", "/$bunfs/root/landfall", "demo"],
-    program: "/opt/landfall",
-  },
-  {
-    title: "names runtime and file when it runs from source, so that any folder will do",
-    argv: ["/opt/landfall", "main.ts", "demo"],
-    program: `/opt/landfall ${resolve("main.ts")}`,
-  },
-])("toCheckCommand() $title", ({ argv, program }) => {
-  const command = toCheckCommand(
-    { kubeconfig: "/tmp/my cluster/it's", settings: "/tmp/a.yaml" },
-    { execPath: "/opt/landfall", argv },
-  );
-  expect(command).toBe(
-    `${program} check --cloud-config=/tmp/a.yaml '--kubeconfig=/tmp/my cluster/it'\\''s' --leader-elect=false`,
-  );
+  ["of the compiled program", COMPILED.argv, "/opt/landfall"],
+  [
+    "of runtime and file when it runs from source, so that any folder will do",
+    ["/opt/landfall", "main.ts", "demo"],
+    `'/opt/landfall ${resolve("main.ts")}'`,
+  ],
+])("writeDemoFiles() makes an alias %s", async (_what, argv, program) => {
+  await writeDemoFiles(files(), ENDPOINTS, { ...COMPILED, argv });
+  const lines = (await readFile(files().env, "utf8")).split("\n");
+  expect(lines).toContain(`alias landfall=${program}`);
 });
 
-test("toNodesCommand() names the address of the debug pages", () => {
-  const program = { execPath: "/opt/landfall", argv: ["bun", "/$bunfs/root/landfall", "demo"] };
-  const address = { kind: "tcp", host: "127.0.0.1", port: 1 } as const;
-  expect(toNodesCommand(address, program)).toBe("/opt/landfall nodes --debug-address=127.0.0.1:1");
+test("toNodesCommand() names the address of the debug pages only if it is not the usual one", () => {
+  const address = { kind: "tcp", host: "127.0.0.1" } as const;
+  expect(toNodesCommand({ ...address, port: 10_260 })).toBe("landfall nodes");
+  expect(toNodesCommand({ ...address, port: 1 })).toBe(
+    "landfall nodes --debug-address=127.0.0.1:1",
+  );
 });

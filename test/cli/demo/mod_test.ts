@@ -22,10 +22,10 @@ test("demo() --once plays the story, ends with 0 and tells every step", async ()
       env: {},
       print: (text) => {
         out += text;
-        const [, flags] = / check (--cloud-config=.*)$/m.exec(text) ?? [];
+        const [source] = /^ +\. .*\/env$/m.exec(text) ?? [];
         // What it finds depends on the step that the story is at, and its exit code on what it finds.
-        if (flags !== undefined)
-          check ??= run("sh", ["-c", `${LANDFALL} check ${flags} -o json || true`]);
+        if (source !== undefined)
+          check ??= run("sh", ["-c", `${source}\n${LANDFALL} check -o json || true`]);
       },
       complain: (text) => (out += text),
     },

@@ -97,8 +97,8 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
     const block = blocks.find((text) => text.includes("dist/landfall check")) ?? "";
     const script = block
       .replace("npm ci && npm run build", "cd readme")
-      .replace(/^XO_URL=.*$/m, `XO_URL=${cloud.url}`)
-      .replace(/^XO_TOKEN=.*$/m, `XO_TOKEN=${cloud.token}`);
+      .replace(/^XOA_URL=.*$/m, `XOA_URL=${cloud.url}`)
+      .replace(/^XOA_TOKEN=.*$/m, `XOA_TOKEN=${cloud.token}`);
     expect(await runScript(script)).toContain("Nodes");
     const { mode } = await stat(join(folder, "readme", "landfall.yaml"));
     expect((mode & 0o777).toString(8)).toBe("600");

@@ -127,12 +127,14 @@ describe.each(listPrograms())("landfall as $name", (program) => {
 /** Runs the commands that the demo invites to, as it prints them. */
 async function expectKubectl(kubectl: string, output: string): Promise<void> {
   const commands = [...output.matchAll(/^ +kubectl (.+)$/gm)].map(([, rest = ""]) => rest);
+  const [, file = ""] = /^ +\. (\S+)$/m.exec(output) ?? [];
+  const [, config = ""] = /^export KUBECONFIG=(\S+)$/m.exec(await readFile(file, "utf8")) ?? [];
   const ask = async (words: string, limit: readonly string[] = []): Promise<string> => {
     const command = commands.find((one) => one.includes(words));
     expect(command, words).toBeDefined();
     const args = [...(command?.split(" ") ?? []), ...limit];
-    const cache = ["--cache-dir", `${args[1]}-cache`];
-    const { stdout } = await run(kubectl, [...args, ...cache], { timeout: 20_000 });
+    const own = ["--kubeconfig", config, "--cache-dir", `${config}-cache`];
+    const { stdout } = await run(kubectl, [...args, ...own], { timeout: 20_000 });
     return stdout;
   };
   const zones = (await ask("get nodes -L")).split("\n");
