@@ -19,7 +19,7 @@ import { KubeError } from "../../kube/api/errors.ts";
 import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
-import { type Acting, toActing } from "./acting.ts";
+import { type Acting, toActing } from "./outlook/acting.ts";
 import { checkCloud, countNodes } from "./cloud.ts";
 import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
@@ -27,7 +27,6 @@ import { listMissingKinds, listTooNew } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { findLease } from "./lease.ts";
 import { listNodePlans } from "./nodes.ts";
-import { listTaintFindings } from "./out_of_service.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
 import {
@@ -43,6 +42,7 @@ import {
 } from "./report.ts";
 import { type CheckedSettings, checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
+import { listTaintFindings } from "./taints.ts";
 import { formatReport } from "./text.ts";
 import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";

@@ -15,8 +15,8 @@ import type {
 import { isReady, isUninitialized, toIdentity } from "../../controllers/identity.ts";
 import { Claims } from "../../controllers/node/rivals.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import type { Acting } from "./acting.ts";
-import { type NodeChange, type NodeOutlook, toOutlook } from "./changes.ts";
+import type { Acting } from "./outlook/acting.ts";
+import { type NodeChange, type NodeOutlook, toOutlook } from "./outlook/changes.ts";
 
 /** What a Node matches, and what Landfall would do about it. */
 export interface NodePlan {

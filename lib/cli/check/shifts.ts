@@ -4,7 +4,7 @@
  */
 import type { SettingDescription } from "../../cloud/provider_definition.ts";
 import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
-import type { NodeChange } from "./changes.ts";
+import type { NodeChange } from "./outlook/changes.ts";
 import type { NodePlan } from "./nodes.ts";
 import type { CheckFinding } from "./report.ts";
 

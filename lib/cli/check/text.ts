@@ -15,7 +15,7 @@ import type {
   PermissionAnswer,
   PermissionsStep,
 } from "./report.ts";
-import { formatChange } from "./changes.ts";
+import { formatChange } from "./outlook/changes.ts";
 import type { NodePlan } from "./nodes.ts";
 import { formatResource } from "./permissions.ts";
 

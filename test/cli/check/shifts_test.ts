@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { NodeChange } from "../../../lib/cli/check/changes.ts";
+import type { NodeChange } from "../../../lib/cli/check/outlook/changes.ts";
 import { listShifts } from "../../../lib/cli/check/shifts.ts";
 import { requireProvider } from "../../../lib/providers/mod.ts";
 

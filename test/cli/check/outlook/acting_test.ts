@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { toActing } from "../../../lib/cli/check/acting.ts";
-import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { nodeController } from "../../../lib/controllers/node/definition.ts";
-import { nodeLifecycleController } from "../../../lib/controllers/node_lifecycle/definition.ts";
-import { nodeOutOfServiceController } from "../../../lib/controllers/node_out_of_service/definition.ts";
+import { toActing } from "../../../../lib/cli/check/outlook/acting.ts";
+import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
+import { nodeController } from "../../../../lib/controllers/node/definition.ts";
+import { nodeLifecycleController } from "../../../../lib/controllers/node_lifecycle/definition.ts";
+import { nodeOutOfServiceController } from "../../../../lib/controllers/node_out_of_service/definition.ts";
 
 const deletion = DEFAULT_DELETION;
 const OUT = [nodeLifecycleController, nodeOutOfServiceController];

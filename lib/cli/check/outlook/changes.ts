@@ -2,19 +2,19 @@
  * What Landfall would change on a Node, for `landfall check`: the plans of all controllers together.
  * @module
  */
-import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import type { Presence, Provider } from "../../cloud/provider.ts";
-import { isReady, isUninitialized } from "../../controllers/identity.ts";
-import { planNode } from "../../controllers/node/plan.ts";
-import { toAddressPolicy } from "../../controllers/addresses.ts";
-import type { NodePatch } from "../../controllers/node_writer.ts";
-import { NO_TAG_CHANGES } from "../../controllers/tag_labels.ts";
-import type { Claims } from "../../controllers/node/rivals.ts";
-import { planNodeLabels } from "../../controllers/node_labels/plan.ts";
-import { planLifecycle } from "../../controllers/node_lifecycle/plan.ts";
-import { SHUTDOWN_TAINT } from "../../controllers/node_lifecycle/words.ts";
-import { UNINITIALIZED_TAINT } from "../../controllers/words.ts";
-import type { Node } from "../../kube/kinds/node.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import type { Presence, Provider } from "../../../cloud/provider.ts";
+import { isReady, isUninitialized } from "../../../controllers/identity.ts";
+import { planNode } from "../../../controllers/node/plan.ts";
+import { toAddressPolicy } from "../../../controllers/addresses.ts";
+import type { NodePatch } from "../../../controllers/node_writer.ts";
+import { NO_TAG_CHANGES } from "../../../controllers/tag_labels.ts";
+import type { Claims } from "../../../controllers/node/rivals.ts";
+import { planNodeLabels } from "../../../controllers/node_labels/plan.ts";
+import { planLifecycle } from "../../../controllers/node_lifecycle/plan.ts";
+import { SHUTDOWN_TAINT } from "../../../controllers/node_lifecycle/words.ts";
+import { UNINITIALIZED_TAINT } from "../../../controllers/words.ts";
+import type { Node } from "../../../kube/kinds/node.ts";
 import type { Acting } from "./acting.ts";
 import {
   formatOutOfServiceChange,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { DEFAULT_OUT_OF_SERVICE } from "../../../lib/cloud/deletion/off_streaks.ts";
-import type { Presence } from "../../../lib/cloud/provider.ts";
-import type { Acting } from "../../../lib/cli/check/acting.ts";
-import { formatChange, toOutlook } from "../../../lib/cli/check/changes.ts";
-import type { ProvenOff } from "../../../lib/cloud/capabilities/proven_off.ts";
-import { Claims } from "../../../lib/controllers/node/rivals.ts";
-import { FakeProvider, toInstance, toInventory } from "../../support/cloud/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
+import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
+import { DEFAULT_OUT_OF_SERVICE } from "../../../../lib/cloud/deletion/off_streaks.ts";
+import type { Presence } from "../../../../lib/cloud/provider.ts";
+import type { Acting } from "../../../../lib/cli/check/outlook/acting.ts";
+import { formatChange, toOutlook } from "../../../../lib/cli/check/outlook/changes.ts";
+import type { ProvenOff } from "../../../../lib/cloud/capabilities/proven_off.ts";
+import { Claims } from "../../../../lib/controllers/node/rivals.ts";
+import { FakeProvider, toInstance, toInventory } from "../../../support/cloud/instances.ts";
+import { type NodeOptions, toNode } from "../../../support/nodes/nodes.ts";
 
 const provider = new FakeProvider();
 const instance = toInstance("i", {
@@ -151,7 +151,7 @@ describe("toOutlook()", () => {
   });
 });
 
-test("toOutlook() lists only what the running controllers would do to the Nodes of machines that are off or gone", () => {
+test("toOutlook() lists for machines that are off or gone only what controllers do that run", () => {
   const without: Acting = { ...ACTING, hasLifecycle: false };
   const kept: Acting = { ...ACTING, deletion: { ...DEFAULT_DELETION, enabled: false } };
   expect(listChanges(DONE, STOPPED, without)).toEqual([]);

@@ -2,17 +2,18 @@
  * Which controllers set taints and delete Nodes with the flags and settings that `landfall check` looks at. Pure.
  * @module
  */
-import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
-import type { OutOfServiceSettings } from "../../cloud/deletion/off_streaks.ts";
-import { OUT_OF_SERVICE } from "../../cloud/deletion/out_of_service_settings.ts";
-import { DELETION } from "../../cloud/deletion/settings.ts";
-import { findSettings, type SectionValues } from "../../cloud/settings/section.ts";
-import type { ControllerDefinition } from "../../controllers/definition.ts";
-import { type FlagValues, readFlag } from "../../controllers/flags.ts";
-import { nodeLifecycleController } from "../../controllers/node_lifecycle/definition.ts";
-import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
-import { GRACE_FLAG } from "../../controllers/node_out_of_service/flags.ts";
-import { listTooNew } from "./kinds.ts";
+import type { DeletionSettings } from "../../../cloud/deletion/guard.ts";
+import type { OutOfServiceSettings } from "../../../cloud/deletion/off_streaks.ts";
+import { OUT_OF_SERVICE } from "../../../cloud/deletion/out_of_service_settings.ts";
+import { DELETION } from "../../../cloud/deletion/settings.ts";
+import { findSettings, type SectionValues } from "../../../cloud/settings/section.ts";
+import type { ControllerDefinition } from "../../../controllers/definition.ts";
+import { type FlagValues, readFlag } from "../../../controllers/flags.ts";
+import { nodeLifecycleController } from "../../../controllers/node_lifecycle/definition.ts";
+import { nodeOutOfServiceController } from "../../../controllers/node_out_of_service/definition.ts";
+import { GRACE_FLAG } from "../../../controllers/node_out_of_service/flags.ts";
+import { LEAST_KUBERNETES } from "../../../controllers/node_out_of_service/words.ts";
+import { isAtLeast, parseServerVersion } from "../../../kube/api/version.ts";
 
 /** What acts on the Nodes of machines that are off or gone, and how carefully. */
 export interface Acting {
@@ -37,8 +38,10 @@ export interface ActingSources {
 export function toActing({ fitting, sections, flags, version }: ActingSources): Acting {
   const deletion = findSettings(DELETION, sections) ?? DELETION.standard;
   const hasLifecycle = fitting.includes(nodeLifecycleController);
-  const isTooOld = listTooNew(version, [nodeOutOfServiceController]).length > 0;
-  if (!fitting.includes(nodeOutOfServiceController) || isTooOld) return { hasLifecycle, deletion };
+  const parsed = parseServerVersion({ gitVersion: version });
+  const isNewEnough = parsed !== undefined && isAtLeast(parsed, LEAST_KUBERNETES);
+  if (!fitting.includes(nodeOutOfServiceController) || !isNewEnough)
+    return { hasLifecycle, deletion };
   const given = findSettings(OUT_OF_SERVICE, sections) ?? OUT_OF_SERVICE.standard;
   const graceMs = Math.max(given.graceMs, readFlag(flags, GRACE_FLAG));
   return { hasLifecycle, deletion, outOfService: { ...given, graceMs } };

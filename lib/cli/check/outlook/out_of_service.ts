@@ -5,21 +5,19 @@
  * change says what is still needed.
  * @module
  */
-import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
-import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
-import type { OutOfServiceSettings } from "../../cloud/deletion/off_streaks.ts";
-import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import type { Presence } from "../../cloud/provider.ts";
+import type { ProvenOff } from "../../../cloud/capabilities/proven_off.ts";
+import type { DeletionSettings } from "../../../cloud/deletion/guard.ts";
+import type { OutOfServiceSettings } from "../../../cloud/deletion/off_streaks.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import type { Presence } from "../../../cloud/provider.ts";
 import {
-  listForeignlyTainted,
   OUT_OF_SERVICE_RECORD,
   OUT_OF_SERVICE_TAINT,
-} from "../../controllers/fleet/out_of_service.ts";
-import { isHeard, toIdentity } from "../../controllers/identity.ts";
-import { planOutOfService, planReturn } from "../../controllers/node_out_of_service/plan.ts";
-import { formatDuration } from "../../core/text/duration.ts";
-import type { Node } from "../../kube/kinds/node.ts";
-import type { CheckFinding } from "./report.ts";
+} from "../../../controllers/fleet/out_of_service.ts";
+import { isHeard, toIdentity } from "../../../controllers/identity.ts";
+import { planOutOfService, planReturn } from "../../../controllers/node_out_of_service/plan.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
+import type { Node } from "../../../kube/kinds/node.ts";
 
 /** A change of the taint, or of Landfall's record of it. */
 export type OutOfServiceChange =
@@ -100,16 +98,6 @@ export function formatOutOfServiceChange(change: OutOfServiceChange): string[] {
     case "removeOutOfServiceRecord":
       return [`- annotation ${OUT_OF_SERVICE_RECORD}: the taint is gone, and the machine runs`];
   }
-}
-
-/** Warns of Nodes with such a taint that Landfall did not set. */
-export function listTaintFindings(nodes: readonly Node[]): CheckFinding[] {
-  const names = listForeignlyTainted(nodes);
-  if (names.length === 0) return [];
-  const { key } = OUT_OF_SERVICE_TAINT;
-  const message = `${names.slice(0, 3).join(", ")} (${names.length} in all): taint ${key}, not set by Landfall`;
-  const advice = `Landfall leaves it; when the machine runs again: kubectl taint node NAME ${key}-`;
-  return [{ level: "warning", code: "foreignTaint", message, advice }];
 }
 
 /** Why a Node may get the taint, as far as one look tells. The plan decides whether anything speaks against it. */

@@ -1,16 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { DEFAULT_OUT_OF_SERVICE } from "../../../lib/cloud/deletion/off_streaks.ts";
-import type { Presence } from "../../../lib/cloud/provider.ts";
+import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
+import { DEFAULT_OUT_OF_SERVICE } from "../../../../lib/cloud/deletion/off_streaks.ts";
+import type { Presence } from "../../../../lib/cloud/provider.ts";
 import {
   formatOutOfServiceChange,
   listOutOfServiceChanges,
-  listTaintFindings,
   type OutOfServiceSources,
-} from "../../../lib/cli/check/out_of_service.ts";
-import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { toInstance, toInventory } from "../../support/cloud/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
+} from "../../../../lib/cli/check/outlook/out_of_service.ts";
+import type { Node } from "../../../../lib/kube/kinds/node.ts";
+import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
+import { type NodeOptions, toNode } from "../../../support/nodes/nodes.ts";
 
 const TAINT = {
   key: "node.kubernetes.io/out-of-service",
@@ -113,17 +112,4 @@ describe("listOutOfServiceChanges()", () => {
       `${ADDED}${GONE_WAIT}, within the fleet limit`,
     ]);
   });
-});
-
-test("listTaintFindings() warns of taints that Landfall did not set, and of no others", () => {
-  const theirs = toNode("theirs", { ...SILENT, taints: [TAINT] });
-  const nodes = [theirs, toNode("ours", TAINTED), toNode("none", SILENT)];
-  expect(listTaintFindings(nodes)).toMatchObject([
-    {
-      level: "warning",
-      code: "foreignTaint",
-      message: expect.stringContaining("theirs (1 in all)"),
-    },
-  ]);
-  expect(listTaintFindings(nodes.slice(1))).toEqual([]);
 });
