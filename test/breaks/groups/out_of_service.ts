@@ -56,6 +56,20 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     tests: [POWER_TEST],
   },
   {
+    id: "copy-is-off",
+    invariant: "neither a list nor a direct read of a copy in another pool says that a VM is off",
+    edits: [
+      ...edit(POWER, "if (region !== run.poolId) {", "if (region !== run.poolId && !region) {"),
+      ...edit(
+        POWER,
+        "if ($pool !== poolId) return toUnproven(`VM ${id} is in pool ${$pool} now`);",
+        "",
+      ),
+    ],
+    tests: [POWER_TEST],
+    simulated: true,
+  },
+  {
     id: "off-while-pool-lost",
     invariant: "no VM is proven off while a pool is lost",
     edits: edit(POWER, "if (!complete && !isOnlyNamed)", "if (!complete && isOnlyNamed)"),
@@ -169,6 +183,17 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     invariant: "a machine whose kubelet is heard, even as not ready, is not off",
     edits: edit(PLAN, "return isCandidate(node) && !isHeard(node);", "return isCandidate(node);"),
     tests: [PLAN_TEST],
+  },
+  {
+    id: "not-ready-is-silent",
+    invariant: "a kubelet that says that it is not ready is heard",
+    edits: edit(
+      "lib/controllers/identity.ts",
+      'return readyStatus(node) !== "Unknown";',
+      'return readyStatus(node) === "True";',
+    ),
+    tests: [PLAN_TEST, MOD_TEST],
+    simulated: true,
   },
   {
     id: "taint-by-inventory",

@@ -44,6 +44,13 @@ interface Fact {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** What labels tell of a copy of a machine, while there is one. */
+interface CopyFact {
+  readonly fact: Fact;
+  /** `Infinity` while there is one. */
+  readonly untilMs: number;
+}
+
 /** A name, for a while. */
 interface Naming {
   readonly fromMs: number;
@@ -100,6 +107,8 @@ export class Truth {
   readonly #timeline: Timeline;
   /** By the machine's UUID, oldest first. */
   readonly #facts = new Map<string, Fact[]>();
+  /** By the machine's UUID. The cloud may show these in its place. */
+  readonly #copies = new Map<string, CopyFact[]>();
   /** By the ID of a host or pool, oldest first. */
   readonly #names = new Map<string, Naming[]>();
 
@@ -123,6 +132,11 @@ export class Truth {
     return this.find(vmId)?.["power_state"] === "Running";
   }
 
+  /** Whether a machine is in a pool, or ever was. */
+  wasIn(vmId: string, poolId: string): boolean {
+    return this.#facts.get(vmId)?.some((fact) => fact.poolId === poolId) ?? false;
+  }
+
   /** Takes in what is true now. To be called after each change. */
   note(): void {
     const fromMs = this.#timeline.monotonic();
@@ -138,6 +152,21 @@ export class Truth {
       const known = this.#facts.get(id) ?? [];
       const fact = this.#toFact(vm, fromMs);
       if (!isSame(known.at(-1), fact)) this.#facts.set(id, [...known, fact]);
+    }
+    this.#noteCopies(fromMs);
+  }
+
+  #noteCopies(nowMs: number): void {
+    const { copies } = this.#cloud.state;
+    for (const [id, known] of this.#copies) {
+      const end = (one: CopyFact): CopyFact => ({ ...one, untilMs: Math.min(one.untilMs, nowMs) });
+      this.#copies.set(id, known.map(end));
+    }
+    for (const [id, copy] of copies) {
+      const fact = this.#toFact(copy, nowMs);
+      const known = this.#copies.get(id) ?? [];
+      const others = known.filter((one) => one.fact.poolId !== fact.poolId);
+      this.#copies.set(id, [...others, { fact, untilMs: Infinity }]);
     }
   }
 
@@ -155,8 +184,11 @@ export class Truth {
     value: string | undefined,
     { sinceMs, labels, past }: Span,
   ): boolean {
-    const all = this.#facts.get(vmId) ?? [];
-    const facts = listSince(all, sinceMs);
+    const known = this.#facts.get(vmId) ?? [];
+    const copies = this.#copies.get(vmId) ?? [];
+    const all = [...copies.map(({ fact }) => fact), ...known];
+    const shown = copies.flatMap(({ fact, untilMs }) => (untilMs > sinceMs ? [fact] : []));
+    const facts = [...shown, ...listSince(known, sinceMs)];
     const origin = ORIGINS[key];
     if (origin !== undefined)
       return all.some((fact) => toLabels(fact, HOST_ZONE)[origin] === value);

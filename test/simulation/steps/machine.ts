@@ -137,8 +137,39 @@ const blink = step("VM halted for a moment", 8, (world, { name, vmId }) => {
   return `${name} for ${ms} ms`;
 });
 
-/** What happens more often where Nodes are taken out of service. */
-export const POWER_STEPS: readonly Step[] = [blink, { ...halt, weight: 4 }];
+/** Restored from a backup or replicated: Xen Orchestra shows the copy for a while, which never ran. */
+const copy = step("VM copied to another pool", 6, (world, { name, vmId }) => {
+  const { random, cloud, truth } = world;
+  const operations = truth.find(vmId)?.["current_operations"] ?? {};
+  const pools = cloud.pools.filter(({ id }) => !truth.wasIn(vmId, id));
+  if (!truth.isRunning(vmId) || Object.keys(operations).length > 0 || pools.length === 0)
+    return undefined;
+  const { id } = random.pick(pools);
+  cloud.state.addCopy(vmId, id);
+  // Whatever made people restore it may keep its kubelet from the API server.
+  if (world.findNode(name)) world.setReady(name, false);
+  const ms = random.between(10_000, 60_000);
+  later(world, ms, () => cloud.state.removeCopy(vmId));
+  return `${name} to ${id} for ${ms} ms`;
+});
+
+/** The last word of its kubelet stands until the node monitor of Kubernetes misses it: 40 s as a rule. */
+const sicken = step("VM halted that is not ready", 6, (world, { name, vmId }) => {
+  const { random, cloud, truth } = world;
+  const uid = world.findNode(name)?.metadata.uid;
+  if (!truth.isRunning(vmId) || uid === undefined) return undefined;
+  world.report(name, "False");
+  cloud.state.setPower(vmId, "Halted");
+  const ms = random.between(30_000, 50_000);
+  later(world, ms, () => {
+    const isSame = world.findNode(name)?.metadata.uid === uid;
+    if (isSame && !world.isRunning(name)) world.setReady(name, false);
+  });
+  return `${name}, missed after ${ms} ms`;
+});
+
+/** What happens, or happens more often, where Nodes are taken out of service. */
+export const POWER_STEPS: readonly Step[] = [blink, { ...halt, weight: 4 }, copy, sicken];
 
 /** Everything that may happen to a machine. */
 export const MACHINE_STEPS: readonly Step[] = [

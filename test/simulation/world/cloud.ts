@@ -11,8 +11,9 @@ import { toHost, toNetwork, toPool } from "../../../lib/simulator/xenorchestra/r
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { RequestCounter } from "../../../lib/simulator/xenorchestra/requests.ts";
 import { createRoutes } from "../../../lib/simulator/xenorchestra/routes.ts";
-import { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
+import type { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
 import type { Timeline } from "../timeline.ts";
+import { StateWithCopies } from "./copies.ts";
 
 /** A pool and its hosts, the master first. */
 export interface PoolPlace {
@@ -30,7 +31,7 @@ const HOSTS_PER_POOL = 2;
 
 /** Xen Orchestra. */
 export class Cloud {
-  readonly state: XenOrchestraState;
+  readonly state: StateWithCopies;
   readonly faults: Faults = new Faults();
   readonly events: EventHub;
   /** Those that it is connected to, or tries to be. */
@@ -45,7 +46,7 @@ export class Cloud {
   onAnswer: OnAnswer = () => undefined;
 
   constructor(clock: Timeline, poolCount: number) {
-    const state = new XenOrchestraState(clock);
+    const state = new StateWithCopies(clock);
     const user = { id: toUuid("user"), username: "admin", password: "admin" };
     const auth = new Auth(clock, [user]);
     auth.addToken(TOKEN, user, Infinity);
@@ -76,8 +77,9 @@ export class Cloud {
     this.faults.set({ kind: "json", body: [] }, { route: "GET /servers" });
   }
 
-  /** Ends what is wrong with answers, rights included. */
+  /** Ends what is wrong with answers, rights included, and with what is shown. */
   endFaults(): void {
+    this.state.removeCopies();
     this.hasConnections = true;
     this.faults.clear();
   }

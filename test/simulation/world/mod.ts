@@ -248,10 +248,14 @@ export class World {
     this.setReady(name, true);
   }
 
-  /** Says of a Node what its kubelet, or the node monitor of Kubernetes, says of it. */
+  /** Says that the kubelet of a Node is well, or that Kubernetes does not hear it. */
   setReady(name: string, isReady: boolean): void {
-    const conditions = [{ type: "Ready", status: isReady ? "True" : "Unknown" }];
-    this.server.objects.patchNodeStatus(name, { conditions });
+    this.report(name, isReady ? "True" : "Unknown");
+  }
+
+  /** Says of a Node what its kubelet, or the node monitor of Kubernetes, says of it. */
+  report(name: string, status: "True" | "False" | "Unknown"): void {
+    this.server.objects.patchNodeStatus(name, { conditions: [{ type: "Ready", status }] });
   }
 
   /** Ends whatever goes wrong with servers, networks, processes and settings; what is true stays as it is. */
