@@ -74,6 +74,24 @@ export const NODE_BREAKS: readonly Break[] = [
     tests: ["test/controllers/node/plan_test.ts"],
   },
   {
+    id: "ignore-left-addresses",
+    invariant: "neither provider nor controller works on addresses that are left alone",
+    edits: [
+      ...edit(
+        "lib/controllers/addresses.ts",
+        'if (policy === "leave") return { kind: "keep" };',
+        "",
+      ),
+      ...edit(
+        "lib/providers/xenorchestra/model/inventory.ts",
+        "settings.leavesAddresses ? { addresses: [] } : toAddresses(source, settings.addresses)",
+        "toAddresses(source, settings.addresses)",
+      ),
+    ],
+    tests: ["test/controllers/addresses_test.ts"],
+    simulated: true,
+  },
+  {
     id: "drop-foreign-taints",
     invariant: "taints of others stay when a Node is initialised",
     edits: edit(

@@ -41,7 +41,8 @@ function listWrongs(world: World, node: Node): string[] {
   }
   const address = truth.findAddress(vmId);
   const isTold = node.status?.addresses?.some((one) => one.address === address);
-  if (address !== undefined && !isTold) wrongs.push(`lacks address ${address}`);
+  const isWanted = address !== undefined && !world.said.leavesAddresses;
+  if (isWanted && !isTold) wrongs.push(`lacks address ${address}`);
   return wrongs;
 }
 

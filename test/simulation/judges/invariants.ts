@@ -86,6 +86,9 @@ export class Invariants {
     for (const doubt of this.power.listDoubts(author, before, after)) {
       this.#tell(`${author} takes Node ${name} out of service: ${doubt}`);
     }
+    const isMoved = !isDeepStrictEqual(before.status?.addresses, after.status?.addresses);
+    if (isMoved && !this.known.mayWriteAddresses(author))
+      this.#tell(`${author} writes addresses of Node ${name}, which its settings leave alone`);
     const providerId = after.spec?.providerID;
     const isTaken = this.#world.server.nodes.some(
       ({ metadata, spec }) => metadata.name !== name && spec?.providerID === providerId,

@@ -77,6 +77,15 @@ export class KnownTruth {
     return { sinceMs, labels: arriving.flatMap(({ labels }) => labels), past };
   }
 
+  /** Whether the settings of a process let it write addresses, or did when what arrives now may have been planned. */
+  mayWriteAddresses(author: string): boolean {
+    const { uses } = this.#world.findProcess(author);
+    const sinceMs = this.#nowMs - REQUEST_MS - WAY_MS;
+    return uses.some(
+      ({ said }, at) => !said.leavesAddresses && (uses[at + 1]?.sinceMs ?? Infinity) > sinceMs,
+    );
+  }
+
   get #nowMs(): number {
     return this.#world.timeline.monotonic();
   }

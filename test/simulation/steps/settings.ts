@@ -83,6 +83,7 @@ function draw(world: World): Said {
       whileOtherPartsAreLost: random.chance(0.5),
     },
     refreshIntervalMs: random.pick([settings.refreshIntervalMs, 15_000, 20_000]),
+    leavesAddresses: world.leftAddresses.draw(),
     labels: world.toOwnLabels(
       random.pick<LabelSettings>([
         said.labels,

@@ -17,7 +17,7 @@ import { takeOver } from "./surroundings.ts";
 import { rest, Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
 import { type LabelSettings, Truth, TYPE_TAG } from "../judges/truth.ts";
-import { OwnLabels, TAG_PREFIX } from "./own_labels.ts";
+import { LeftAddresses, OwnLabels, TAG_PREFIX } from "./own_labels.ts";
 
 /** What differs from seed to seed. */
 export interface WorldSettings {
@@ -67,6 +67,7 @@ export class World {
   /** What people want the settings files to say, in the end. */
   said: Said;
   readonly ownLabels: OwnLabels;
+  readonly leftAddresses: LeftAddresses;
   readonly #giveBack: () => void;
   #machineCount = 0;
   #bootCount = 0;
@@ -82,7 +83,9 @@ export class World {
     this.cloud = new Cloud(timeline, pools);
     this.ownLabels = new OwnLabels(seed);
     const labels = this.toOwnLabels({ zoneFrom: "host" });
-    this.said = { deletion, refreshIntervalMs, labels, token: TOKEN };
+    this.leftAddresses = new LeftAddresses(seed);
+    const leavesAddresses = this.leftAddresses.draw();
+    this.said = { deletion, refreshIntervalMs, labels, leavesAddresses, token: TOKEN };
     // Rights filter the list without a word.
     if (new Random(seed ^ BLIND_SALT).chance(BLIND_SHARE)) this.cloud.hideConnections();
     this.truth = new Truth(this.cloud, timeline);

@@ -11,6 +11,8 @@ export interface Said {
   readonly deletion: DeletionSettings;
   readonly refreshIntervalMs: number;
   readonly labels: LabelSettings;
+  /** Whether Landfall never writes addresses. */
+  readonly leavesAddresses: boolean;
   /** A secret; a wrong one can be used, too, as far as anybody sees who only reads it. */
   readonly token: string;
 }
@@ -28,7 +30,7 @@ export const SETTINGS_PATH = "/etc/landfall/cloud.yaml";
 
 /** Writes settings down. @param note A comment, which means nothing */
 export function toSaying(said: Said, note: string = ""): Saying {
-  const { deletion, refreshIntervalMs, labels, token } = said;
+  const { deletion, refreshIntervalMs, labels, leavesAddresses, token } = said;
   const { enabled, confirmations, holdOffMs, fleetShare, fleetWindowMs, whileOtherPartsAreLost } =
     deletion;
   const lines = [
@@ -40,6 +42,7 @@ export function toSaying(said: Said, note: string = ""): Saying {
     ...toBlock("regions:", labels.regions),
     ...toBlock("zones:", labels.zones),
     ...toBlock("nodeLabelsFromTags:", labels.tagPrefix && { prefixes: `[${labels.tagPrefix}]` }),
+    ...toBlock("addresses:", leavesAddresses ? { mode: "leave" } : undefined),
     "deletion:",
     `  enabled: ${enabled}`,
     `  confirmations: ${confirmations}`,
