@@ -121,12 +121,11 @@ async function diagnoseTls(fault: ConnectionFault, asked: Asked): Promise<Findin
   const pin = `compare it with the server's own, then set ${names.certificateFingerprint} to it`;
   switch (fault) {
     case "tlsName": {
-      const shownNames = certificate?.subjectAltName ?? "no name";
-      return toFailure(
-        "tlsName",
-        `${cannot}: it is for other names: ${shownNames}`,
-        `use a name of the certificate in ${names.url}, or ${pin}`,
-      );
+      const advice = `use a name of the certificate in ${names.url}, or ${pin}`;
+      if (!certificate) return toFailure("tlsName", `${cannot}: it is for other names`, advice);
+      const { subjectAltName: held } = certificate;
+      if (!held) return toFailure("tlsName", `${cannot}: it has no host name in it`, pin);
+      return toFailure("tlsName", `${cannot}: it is for other names: ${held}`, advice);
     }
     case "tlsExpired":
     case "tlsNotYetValid": {

@@ -31,10 +31,11 @@ export class ConfigError extends Error {
   }
 }
 
-/** Shows an issue as `source:line:column: path: message`, without unknown parts. */
+/** Shows an issue as `source:line:column: path: message`, without unknown parts; a warning among problems says so. */
 export function formatConfigIssue(issue: ConfigIssue): string {
   const place = [issue.source, issue.line, issue.column].filter((part) => part !== undefined);
-  return [place.join(":"), issue.path, issue.message].filter((part) => part).join(": ");
+  const kind = issue.isWarning ? "warning" : undefined;
+  return [place.join(":"), kind, issue.path, issue.message].filter((part) => part).join(": ");
 }
 
 /** What the runtime adds to messages about connections: advice for programmers, not for operators. */

@@ -64,6 +64,18 @@ describe("diagnoseConnection()", () => {
     expect(found?.message).toContain(shown);
   });
 
+  test("says that a certificate has no host name in it, and advises to pin it", async () => {
+    const nameless = new FakeServer({ cert: readTls("client.crt"), key: readTls("client.key") });
+    try {
+      const asked = { server: { url: nameless.url }, names: NAMES, signal };
+      const found = await diagnoseConnection(toError("ERR_TLS_CERT_ALTNAME_INVALID"), asked);
+      expect(found?.message).toEndWith("it has no host name in it");
+      expect(found?.advice).toStartWith("compare it with the server's own, then set pin to it");
+    } finally {
+      await nameless.stop();
+    }
+  });
+
   test("looks whether another certificate than the pinned one is to blame", async () => {
     const toAsked = (certificateFingerprint: string) => ({
       server: { url: server.url, certificateFingerprint },

@@ -17,6 +17,7 @@ describe("formatConfigIssue()", () => {
     [{ message: "is wrong", source: "/f", path: "a.0" }, "/f: a.0: is wrong"],
     [{ message: "is wrong", source: "/f", line: 3, column: 7 }, "/f:3:7: is wrong"],
     [{ message: "is wrong", path: "a" }, "a: is wrong"],
+    [{ message: "is odd", source: "/f", path: "a", isWarning: true }, "/f: warning: a: is odd"],
   ];
   test.each(CASES)("leaves out what is not known, case %#", (issue, expected) => {
     expect(formatConfigIssue(issue)).toBe(expected);

@@ -100,6 +100,16 @@ describe("listNodePlans()", () => {
     expect(found).toMatchObject([{ name, level, uninitialized: true }]);
   });
 
+  test("warns of a Node that registered without the taint, and says how to add it", async () => {
+    const provider = new FakeProvider();
+    provider.instances.set("a", toInstance("a"));
+    const [found] = await plan(provider, [toNode("a")]);
+    expect(found).toMatchObject({ presence: "present", level: "warning" });
+    expect(found?.problems.join()).toContain(
+      "kubectl taint node a node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule",
+    );
+  });
+
   test("fails a tainted Node whose machine another Node has", async () => {
     const provider = new FakeProvider();
     provider.instances.set("a", toInstance("a"));
