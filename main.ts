@@ -2,8 +2,7 @@
  * The program: gives the command line what belongs to the process, and exits with its code.
  * @module
  */
-import { writeSync } from "node:fs";
-import { isatty } from "node:tty";
+import { fstatSync, writeSync } from "node:fs";
 import { main } from "./lib/cli/main.ts";
 import { LogPipe } from "./lib/host/log_pipe.ts";
 
@@ -17,6 +16,13 @@ function write(file: 1 | 2, text: string): boolean {
   }
 }
 
+/** Width of the terminal, if there is one. `node:tty` takes longer to load than most commands run. */
+function findColumns(): number | undefined {
+  if (!fstatSync(1).isCharacterDevice()) return undefined;
+  const { isatty } = process.getBuiltinModule("node:tty");
+  return isatty(1) ? process.stdout.columns : undefined;
+}
+
 const logPipe = LogPipe.open(2);
 process.on("exit", () => logPipe?.flush());
 let isPrinted = true;
@@ -25,7 +31,7 @@ const code = await main(process.argv.slice(2), {
   print: (text) => {
     isPrinted = write(1, text) && isPrinted;
   },
-  columns: () => (isatty(1) ? process.stdout.columns : undefined),
+  columns: findColumns,
   complain: (text) => void (logPipe ? logPipe.write(text) : write(2, text)),
   ...(logPipe && { logPipe }),
 });

@@ -2,11 +2,9 @@
  * Every command in one table: help, shell completions, suggestions and docs/reference/flags.md follow it.
  * @module
  */
-import { CHECK_FLAGS } from "./check/flags.ts";
 import { SHELLS } from "./completion/shells.ts";
-import { DEMO_FLAGS } from "./demo/flags.ts";
+import { CHECK_FLAGS, DEMO_FLAGS, NODES_FLAGS, VERSION_FLAGS } from "./flags/command_flags.ts";
 import type { FlagSpec } from "./flags/spec.ts";
-import { NODES_FLAGS } from "./nodes/flags.ts";
 
 /** One command that users type. */
 export interface CommandSpec {
@@ -26,20 +24,6 @@ export interface CommandSpec {
   /** Values of its argument, for completions. @default {none} */
   readonly args?: readonly string[];
 }
-
-/** Flags of `version`. */
-export const VERSION_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "output",
-    short: "o",
-    type: "string",
-    default: "text",
-    help: "Format: text, or json with stable names",
-    effect: "applies",
-    group: "Report",
-    choices: ["text", "json"],
-  },
-];
 
 const FILES = "--cloud-config=landfall.yaml --kubeconfig=landfall.kubeconfig";
 

@@ -19,12 +19,12 @@ const EXIT_MISUSED = 2;
  */
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
   const [first = "run", ...rest] = argv;
-  const isHelp = argv.length === 1 && /^(-h|--?help)$/.test(first);
+  const lone = argv.length === 1 ? findLone(first) : undefined;
   const isCommand = !first.startsWith("-");
-  const flags = isCommand ? rest : argv;
+  const flags = isCommand || lone !== undefined ? rest : argv;
   const complain = (text: string): void => context.complain(`landfall: ${toPlainText(text)}\n`);
   try {
-    return await runCommand(isHelp ? "help" : isCommand ? first : "run", flags, context);
+    return await runCommand(lone ?? (isCommand ? first : "run"), flags, context);
   } catch (error) {
     if (error instanceof ConfigError) {
       for (const issue of error.issues) complain(formatConfigIssue(issue));
@@ -33,6 +33,12 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
     complain(describeError(error));
     return EXIT_FAILED;
   }
+}
+
+/** The command that a flag without anything else stands for: nothing that `run` needs is loaded for it. */
+function findLone(flag: string): "help" | "version" | undefined {
+  if (/^(-h|--?help)$/.test(flag)) return "help";
+  return flag === "--version" ? "version" : undefined;
 }
 
 // Commands are imported on demand: the demo's simulators must cost a production process no memory.
@@ -79,7 +85,7 @@ async function runCommand(
     }
     case "help": {
       const { help } = await import("./help.ts");
-      return help(flags, context);
+      return await help(flags, context);
     }
     default: {
       const { toUnknownCommand } = await import("./help.ts");

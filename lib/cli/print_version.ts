@@ -4,8 +4,8 @@
  */
 import { arch, platform } from "node:os";
 import type { CommandContext } from "./command.ts";
-import { VERSION_FLAGS } from "./commands.ts";
-import { parseOwnFlags } from "./flags/mod.ts";
+import { VERSION_FLAGS } from "./flags/command_flags.ts";
+import { parseOwnFlags } from "./flags/own.ts";
 import { COMMIT, VERSION } from "./version.ts";
 
 /**
@@ -21,7 +21,7 @@ export async function printVersion(
   const { given, isHelpWanted } = parseOwnFlags(argv, { flags: VERSION_FLAGS });
   if (isHelpWanted) {
     const { printHelp } = await import("./help.ts");
-    return printHelp(context, "version");
+    return await printHelp(context, "version");
   }
   context.print(given.text("output") === "json" ? formatJson() : `landfall ${VERSION}\n`);
   return 0;

@@ -47,7 +47,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   if (settings.isHelpWanted) {
     // Imported only here: a running process never needs it.
     const { printHelp } = await import("./help.ts");
-    return printHelp(context, "run");
+    return await printHelp(context, "run");
   }
   if (settings.isVersionWanted) {
     context.print(`landfall ${VERSION}\n`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { main } from "../../lib/cli/main.ts";
 import { VERSION } from "../../lib/cli/version.ts";
+import { listLoaded } from "../support/sources.ts";
 
 async function call(line: string): Promise<{ code: number; out: string; err: string }> {
   let out = "";
@@ -72,3 +73,12 @@ test("P-05 P-06 main() names every problem of the settings and shows no secret",
   expect(err.split("\n").filter((line) => line.startsWith("landfall: ")).length).toBeGreaterThan(1);
   expect(err).not.toContain(secret);
 });
+
+test.each(["print_version", "help"])(
+  "main() loads for %s no controller, no cloud and no package",
+  async (file) => {
+    const loaded = await listLoaded("main.ts", "lib/cli/main.ts", `lib/cli/${file}.ts`);
+    const quick = /^(main\.ts|package\.json|node:(fs|os|process)|lib\/(cli|core|host)\/.*)$/;
+    expect(loaded.filter((one) => !quick.test(one))).toEqual([]);
+  },
+);

@@ -46,6 +46,22 @@ export async function listImports(file: string): Promise<SourceImport[]> {
   return found;
 }
 
+/** Every file and package that is loaded with these files: all but types and what is imported on demand. */
+export async function listLoaded(...files: readonly string[]): Promise<string[]> {
+  const transpiler = new Bun.Transpiler({ loader: "tsx" });
+  const found = new Set<string>();
+  const visit = async (file: string): Promise<void> => {
+    if (found.has(file)) return;
+    found.add(file);
+    if (!/\.tsx?$/.test(file)) return;
+    for (const { path, kind } of transpiler.scanImports(await readSource(file))) {
+      if (kind === "import-statement") await visit(toTarget(file, path));
+    }
+  };
+  for (const file of files) await visit(file);
+  return [...found].sort();
+}
+
 function toTarget(file: string, target: string): string {
   return target.startsWith(".") ? normalize(join(dirname(file), target)) : target;
 }

@@ -1,5 +1,5 @@
 /**
- * Flags of `landfall check` beside those of `run`.
+ * Reads the flags of `landfall check`.
  * @module
  */
 import type { ControllerDefinition } from "../../controllers/definition.ts";
@@ -7,7 +7,7 @@ import { CONTROLLERS } from "../../controllers/mod.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Impersonation } from "../../kube/credentials/mod.ts";
 import type { GivenFlags } from "../flags/given.ts";
-import type { FlagSpec } from "../flags/spec.ts";
+import { CHECK_FLAGS } from "../flags/command_flags.ts";
 import { parseList } from "../flags/values.ts";
 import { type ParsedFlags, parseFlags } from "../flags/mod.ts";
 
@@ -26,61 +26,6 @@ export interface CheckFlags extends ParsedFlags {
   /** Whether a flag names the Lease. */
   readonly isLeaseNamed: boolean;
 }
-
-/** Flags that `run` does not have. */
-export const CHECK_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "output",
-    short: "o",
-    type: "string",
-    default: "text",
-    help: "Format of the report: text, or json with stable names",
-    effect: "applies",
-    group: "Report",
-    choices: ["text", "json"],
-  },
-  {
-    name: "problems-only",
-    type: "bool",
-    default: "false",
-    help: "Leave out of the text what is ok",
-    effect: "applies",
-    group: "Report",
-  },
-  {
-    name: "fail-on",
-    type: "string",
-    default: "fail",
-    help: "Exit with 1 on a problem (fail), or on a warning as well (warn)",
-    effect: "applies",
-    group: "Report",
-    choices: ["fail", "warn"],
-  },
-  {
-    name: "as",
-    type: "string",
-    default: "",
-    help: "Check the permissions of this user: system:serviceaccount:NAMESPACE:NAME for a service account",
-    effect: "applies",
-    group: "Permissions",
-  },
-  {
-    name: "as-group",
-    type: "list",
-    default: "",
-    help: "Groups of the user of --as; a service account has its groups without this flag",
-    effect: "applies",
-    group: "Permissions",
-  },
-  {
-    name: "as-uid",
-    type: "string",
-    default: "",
-    help: "UID of the user of --as",
-    effect: "applies",
-    group: "Permissions",
-  },
-];
 
 /**
  * Reads the flags.

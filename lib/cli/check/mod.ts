@@ -60,7 +60,7 @@ const NODES_PER_PAGE = 500;
 export async function check(argv: readonly string[], context: CommandContext): Promise<number> {
   const { controllers: registry = CONTROLLERS } = context;
   const flags = parseCheckFlags(argv, registry);
-  if (flags.settings.isHelpWanted) return printHelp(context, "check");
+  if (flags.settings.isHelpWanted) return await printHelp(context, "check");
   if (flags.settings.isVersionWanted) {
     context.print(`landfall ${VERSION}\n`);
     return 0;

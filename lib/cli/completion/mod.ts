@@ -7,8 +7,9 @@ import { ConfigError } from "../../core/errors.ts";
 import { mustBeText } from "../../core/text/must_be.ts";
 import type { CommandContext } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
-import { parseOwnFlags } from "../flags/mod.ts";
-import { listShownFlags, printHelp } from "../help.ts";
+import { listShownFlags } from "../command_help.ts";
+import { parseOwnFlags } from "../flags/own.ts";
+import { printHelp } from "../help.ts";
 import { formatBash } from "./bash.ts";
 import { formatFish } from "./fish.ts";
 import { type Completed, type Shell, SHELLS } from "./shells.ts";
@@ -31,7 +32,7 @@ export async function completion(
   context: CommandContext,
 ): Promise<number> {
   const { args, isHelpWanted } = parseOwnFlags(argv, { argsMax: 1 });
-  if (isHelpWanted) return printHelp(context, "completion");
+  if (isHelpWanted) return await printHelp(context, "completion");
   const [name] = args;
   const shell = SHELLS.find((one) => one === name);
   if (shell === undefined) {

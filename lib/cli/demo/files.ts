@@ -8,7 +8,7 @@ import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
 import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
-import { DEFAULT_DEBUG_ADDRESS } from "../flags/table.ts";
+import { DEFAULT_DEBUG_ADDRESS } from "../flags/common.ts";
 
 /** Paths of the files. */
 export interface DemoFiles {

@@ -1,5 +1,5 @@
 /**
- * The flags of `landfall demo`.
+ * Reads the flags of `landfall demo`.
  * @module
  */
 import { resolve } from "node:path";
@@ -7,9 +7,8 @@ import { ConfigError } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import { mustBeText } from "../../core/text/must_be.ts";
 import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
-import { parseOwnFlags } from "../flags/mod.ts";
-import { DEFAULT_DEBUG_ADDRESS } from "../flags/table.ts";
-import type { FlagSpec } from "../flags/spec.ts";
+import { DEMO_FLAGS } from "../flags/command_flags.ts";
+import { parseOwnFlags } from "../flags/own.ts";
 
 /** How the demo runs. */
 export interface DemoFlags {
@@ -18,39 +17,6 @@ export interface DemoFlags {
   readonly kubeconfig?: string;
   readonly debugAddress: ListenAddress;
 }
-
-/** The flags of the command. */
-export const DEMO_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "once",
-    type: "bool",
-    default: "false",
-    help: "Play the story and exit: 0 if every step succeeded, else 1",
-    effect: "applies",
-  },
-  {
-    name: "kubeconfig",
-    type: "string",
-    default: "",
-    help: "Write the kubeconfig of the simulated cluster to this new file; empty: a temporary folder",
-    effect: "applies",
-    isFile: true,
-  },
-  {
-    name: "debug-address",
-    type: "string",
-    default: DEFAULT_DEBUG_ADDRESS,
-    help: "Loopback host:port or unix socket path for the debug pages; port 0 takes a free one",
-    effect: "applies",
-  },
-  {
-    name: "verbose",
-    type: "bool",
-    default: "false",
-    help: "Show the log of the controllers, too",
-    effect: "applies",
-  },
-];
 
 /**
  * Reads the flags.

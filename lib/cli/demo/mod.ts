@@ -61,7 +61,7 @@ const OUT_OF_SERVICE_SETTINGS: OutOfServiceSettings = { ...DEFAULT_OUT_OF_SERVIC
  */
 export async function demo(argv: readonly string[], context: CommandContext): Promise<number> {
   const flags = parseDemoFlags(argv);
-  if (flags === undefined) return printHelp(context, "demo");
+  if (flags === undefined) return await printHelp(context, "demo");
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
   using stop = watchSignals();
   try {

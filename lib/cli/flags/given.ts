@@ -7,7 +7,6 @@ import { formatDuration, parseDuration } from "../../core/text/duration.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { mustBe } from "../../core/text/must_be.ts";
 import type { FlagSpec } from "./spec.ts";
-import { FLAGS } from "./table.ts";
 import type { FlagToken } from "./tokens.ts";
 
 /** Minimum and maximum, both allowed. */
@@ -22,7 +21,7 @@ export class GivenFlags {
   readonly #values = new Map<string, string>();
 
   /** @param flags All known flags */
-  constructor(tokens: readonly FlagToken[], flags: readonly FlagSpec[] = FLAGS) {
+  constructor(tokens: readonly FlagToken[], flags: readonly FlagSpec[]) {
     this.#flags = flags;
     for (const { spec, value } of tokens) {
       const before = spec.type === "list" ? this.#values.get(spec.name) : undefined;

@@ -6,17 +6,16 @@ import type { ElectionSettings, SecureSettings } from "../../app/options.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import type { FlagValues } from "../../controllers/flags.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
-import { ConfigError } from "../../core/errors.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { mustBe } from "../../core/text/must_be.ts";
 import type { ListenAddress } from "../../http/sockets/listen_address.ts";
 import { listControllerNames, selectControllers } from "./controllers.ts";
 import { toElection } from "./election.ts";
-import type { FlagSpec } from "./spec.ts";
-import { HELP_FLAG, listFlags } from "./table.ts";
-import { type FlagToken, type FlagTokens, readFlagTokens } from "./tokens.ts";
-import { findValueProblem, parseList } from "./values.ts";
-import { GivenFlags } from "./given.ts";
+import { type CommandInput, readAll, throwIssues } from "./own.ts";
+import { listFlags } from "./table.ts";
+import type { FlagToken } from "./tokens.ts";
+import { parseList } from "./values.ts";
+import type { GivenFlags } from "./given.ts";
 import { toListeners } from "./listeners.ts";
 
 /** Settings of the process from its flags. Empty texts are absent. */
@@ -59,14 +58,6 @@ export interface ParsedFlags {
   readonly args: readonly string[];
 }
 
-/** What a command takes beside the flags of `run`. */
-export interface CommandInput {
-  /** Its own flags. @default {none} */
-  readonly flags?: readonly FlagSpec[];
-  /** How many arguments may be no flags. @default {0} */
-  readonly argsMax?: number;
-}
-
 const VERBOSITY_DEBUG_MIN = 4;
 const CONCURRENT_NODE_SYNCS_MAX = 1_000;
 
@@ -94,59 +85,6 @@ export function parseFlags(
   const all = [...listInapplicable(usable), ...warnings];
   const configz = given.listEffective();
   return { settings, warnings: all, configz, named, given, args };
-}
-
-/**
- * Reads the flags of a command that takes none of `run`. With `--help` nothing else is reported.
- *
- * @throws {ConfigError} with everything that is wrong
- */
-export function parseOwnFlags(
-  argv: readonly string[],
-  { flags = [], argsMax = 0 }: CommandInput,
-): Pick<ParsedFlags, "given" | "args"> & { readonly isHelpWanted: boolean } {
-  const read = readAll(argv, [...flags, HELP_FLAG], argsMax);
-  const isHelpWanted = read.given.bool("help");
-  if (!isHelpWanted) throwIssues(read.issues, read.slips, read.refused);
-  return { given: read.given, args: read.args, isHelpWanted };
-}
-
-interface ReadFlags extends Omit<FlagTokens, "tokens"> {
-  readonly given: GivenFlags;
-  readonly usable: readonly FlagToken[];
-  readonly refused: readonly ConfigIssue[];
-}
-
-function readAll(argv: readonly string[], flags: readonly FlagSpec[], argsMax: number): ReadFlags {
-  const { tokens, ...rest } = readFlagTokens(argv, flags, argsMax);
-  const { usable, issues: refused } = sortTokens(tokens);
-  return { ...rest, given: new GivenFlags(usable, flags), usable, refused };
-}
-
-/** @throws {ConfigError} unless there is no issue */
-function throwIssues(
-  unread: readonly ConfigIssue[],
-  slips: readonly ConfigIssue[],
-  refusals: readonly ConfigIssue[],
-): void {
-  // Advice on how to write a value that is refused would only lead to the next error.
-  const slipped = slips.filter(({ source }) => !refusals.some((one) => one.source === source));
-  const issues = [...unread, ...slipped, ...refusals];
-  if (issues.length > 0) throw new ConfigError(issues);
-}
-
-/** Separates the tokens with usable values from the others, so that one bad value is one issue. */
-function sortTokens(tokens: readonly FlagToken[]): { usable: FlagToken[]; issues: ConfigIssue[] } {
-  const usable: FlagToken[] = [];
-  const issues: ConfigIssue[] = [];
-  for (const { spec, value } of tokens) {
-    const problem = spec.effect === "removed" ? undefined : findValueProblem(spec, value);
-    if (spec.effect === "removed") {
-      issues.push({ source: `--${spec.name}`, message: `was removed; ${spec.help}` });
-    } else if (problem === undefined) usable.push({ spec, value });
-    else issues.push({ source: `--${spec.name}`, message: problem });
-  }
-  return { usable, issues };
 }
 
 function toSettings(

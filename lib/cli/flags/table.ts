@@ -8,11 +8,9 @@
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { PROVIDERS } from "../../providers/mod.ts";
+import { DEFAULT_DEBUG_ADDRESS, HELP_FLAG } from "./common.ts";
 import { INAPPLICABLE_FLAGS } from "./inapplicable.ts";
 import type { FlagSpec } from "./spec.ts";
-
-/** Where the probes, metrics and debug pages are without a flag. */
-export const DEFAULT_DEBUG_ADDRESS = "127.0.0.1:10260";
 
 /** Flags before those of the controllers. */
 const FIRST_FLAGS: readonly FlagSpec[] = [
@@ -60,16 +58,6 @@ const FIRST_FLAGS: readonly FlagSpec[] = [
     group: "Controllers",
   },
 ];
-
-/** Every command has it. */
-export const HELP_FLAG: FlagSpec = {
-  name: "help",
-  short: "h",
-  type: "bool",
-  default: "false",
-  help: "Print this help and exit",
-  effect: "applies",
-};
 
 const LATER_FLAGS: readonly FlagSpec[] = [
   {

@@ -13,13 +13,13 @@ import { NODE_COLUMNS } from "../../http/node_columns.ts";
 import { formatTable } from "../../http/text_table.ts";
 import type { NodeView } from "../../http/views.ts";
 import type { CommandContext } from "../command.ts";
+import { NODES_FLAGS } from "../flags/command_flags.ts";
 import type { GivenFlags } from "../flags/given.ts";
 import { type ParsedFlags, parseFlags } from "../flags/mod.ts";
 import { printHelp } from "../help.ts";
 import { findWidth } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 import { formatNode } from "./detail.ts";
-import { NODES_FLAGS } from "./flags.ts";
 import { lookAtNodes } from "./own_look.ts";
 import { readFromProcess } from "./process.ts";
 
@@ -38,7 +38,7 @@ const OWN_SOURCES = ["kubeconfig", "master", "cloud-config"] as const;
 export async function nodes(argv: readonly string[], context: CommandContext): Promise<number> {
   const registry = context.controllers ?? CONTROLLERS;
   const parsed = parseFlags(argv, registry, { flags: NODES_FLAGS, argsMax: 1 });
-  if (parsed.settings.isHelpWanted) return printHelp(context, "nodes");
+  if (parsed.settings.isHelpWanted) return await printHelp(context, "nodes");
   if (parsed.settings.isVersionWanted) {
     context.print(`landfall ${VERSION}\n`);
     return 0;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { CHECK_FLAGS, parseCheckFlags } from "../../../lib/cli/check/flags.ts";
+import { parseCheckFlags } from "../../../lib/cli/check/flags.ts";
+import { CHECK_FLAGS } from "../../../lib/cli/flags/command_flags.ts";
 
 describe("parseCheckFlags()", () => {
   test.each([

@@ -4,7 +4,7 @@ import { FLAGS } from "../../../lib/cli/flags/table.ts";
 import { readFlagTokens } from "../../../lib/cli/flags/tokens.ts";
 
 function give(...argv: readonly string[]): GivenFlags {
-  return new GivenFlags(readFlagTokens(argv, FLAGS).tokens);
+  return new GivenFlags(readFlagTokens(argv, FLAGS).tokens, FLAGS);
 }
 
 test("GivenFlags gives the last value of a flag, and its default when there is none", () => {
