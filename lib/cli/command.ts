@@ -4,6 +4,7 @@
  */
 import type { ProviderRegistry } from "../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
+import type { Clock } from "../core/clock.ts";
 import type { LogPipe } from "../host/log_pipe.ts";
 
 /** What the command line gives to every command. */
@@ -21,4 +22,6 @@ export interface CommandContext {
   readonly controllers?: readonly ControllerDefinition[];
   /** The available clouds. @default {PROVIDERS} */
   readonly providers?: ProviderRegistry;
+  /** Time for everything in the demo. @default {systemClock} */
+  readonly clock?: Clock;
 }

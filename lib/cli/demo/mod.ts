@@ -16,7 +16,7 @@ import { DELETION as SECTION } from "../../cloud/deletion/settings.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import { loadControllers } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
-import { systemClock } from "../../core/clock.ts";
+import { type Clock, systemClock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { Fence } from "../../core/fence.ts";
@@ -80,7 +80,7 @@ async function play(
   signal: AbortSignal,
   context: CommandContext,
 ): Promise<number> {
-  const clock = systemClock;
+  const { clock = systemClock } = context;
   const world = createDemoWorld();
   const kubernetes = startKubernetesSimulator({ clock });
   const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
@@ -88,21 +88,20 @@ async function play(
   const files = { kubeconfig, env: join(folder, "env") };
   try {
     await writeDemoFiles(files, { kubernetes: kubernetes.url, cloud }, process);
-    return await perform({ flags, context, files, kubernetes, cloud, world }, signal);
+    return await perform({ flags, context, clock, files, kubernetes, cloud, world }, signal);
   } finally {
     await Promise.all([kubernetes.stop(), cloud.stop()]);
   }
 }
 
-interface Scene extends Pick<Stage, "kubernetes" | "cloud" | "world"> {
+interface Scene extends Pick<Stage, "kubernetes" | "cloud" | "world" | "clock"> {
   readonly flags: DemoFlags;
   readonly context: CommandContext;
   readonly files: DemoFiles;
 }
 
 async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
-  const { flags, context, files, kubernetes, cloud, world } = scene;
-  const clock = systemClock;
+  const { flags, context, clock, files, kubernetes, cloud, world } = scene;
   const tell = (line: string): void => context.print(`${line}\n`);
   tell(toIntroduction(scene));
   const ended = new AbortController();
@@ -148,10 +147,9 @@ interface RunningLandfall {
 }
 
 async function startLandfall(
-  { files: { kubeconfig }, cloud, flags, context }: Scene,
+  { files: { kubeconfig }, cloud, flags, context, clock }: Scene,
   signal: AbortSignal,
 ): Promise<RunningLandfall> {
-  const clock = systemClock;
   const metrics = new MetricsRegistry();
   const log = createLogger({
     format: "text",
@@ -162,7 +160,7 @@ async function startLandfall(
   const credentials = await loadCredentials({ kubeconfig, env: {}, clock, log });
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
   const fence = new Fence();
-  const provider = createProvider(cloud, { log, metrics, signal, fence });
+  const provider = createProvider(cloud, { clock, log, metrics, signal, fence });
   let { debugAddress } = flags;
   const controller = runApp(
     {
@@ -188,7 +186,11 @@ async function startLandfall(
     },
     signal,
   );
-  return { controller, ...watchCluster(client, log, signal), debugAddress: () => debugAddress };
+  return {
+    controller,
+    ...watchCluster({ client, clock, log }, signal),
+    debugAddress: () => debugAddress,
+  };
 }
 
 /** The story cannot continue without the controllers. */
@@ -197,21 +199,20 @@ async function failing(controller: Promise<void>): Promise<never> {
   throw new Error("the controller stopped before the story ended");
 }
 
-function createProvider(cloud: Stage["cloud"], deps: Omit<ProviderDeps, "clock">): Provider {
+function createProvider(cloud: Stage["cloud"], deps: ProviderDeps): Provider {
   const raw = { url: cloud.url, token: cloud.token, refreshInterval: REFRESH_INTERVAL };
   const { settings, issues } = xenOrchestra.parseConfig(raw, {});
   if (settings === undefined) throw new ConfigError(issues);
-  return xenOrchestra.create(settings, { ...deps, clock: systemClock });
+  return xenOrchestra.create(settings, deps);
 }
 
 function watchCluster(
-  client: KubeClient,
-  log: Logger,
+  shared: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger },
   signal: AbortSignal,
 ): { view: ClusterView; watching: Promise<unknown> } {
+  const { log } = shared;
   const nodes = new Store<Node>({ resource: NODES, log });
   const events = new Store({ resource: EVENTS, log });
-  const shared = { client, clock: systemClock, log };
   const watching = Promise.all([
     runWatcher({ ...shared, resource: NODES, store: nodes }, signal),
     runWatcher({ ...shared, resource: EVENTS, store: events }, signal),

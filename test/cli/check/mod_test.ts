@@ -3,57 +3,34 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { check } from "../../../lib/cli/check/mod.ts";
 import type { CheckReport } from "../../../lib/cli/check/report.ts";
 import { toRegisteredNode } from "../../../lib/cli/demo/cluster.ts";
 import { VERSION } from "../../../lib/cli/version.ts";
-import { systemClock } from "../../../lib/core/clock.ts";
-import {
-  type KubernetesSimulator,
-  startKubernetesSimulator,
-} from "../../../lib/simulator/kubernetes/mod.ts";
-import {
-  createDemoWorld,
-  startXenOrchestraSimulator,
-  type XenOrchestraSimulator,
-} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
+import {
+  type DemoServers,
+  KUBE_TOKEN,
+  startDemoServers,
+} from "../../support/process/demo_servers.ts";
 
-const KUBE_TOKEN = "kub3-t0ken";
 const PASSWORD = "p4ssw0rd-of-xo";
+const USERS = [{ id: "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96", username: "ccm", password: PASSWORD }];
 
-let kubernetes: KubernetesSimulator;
-let cloud: XenOrchestraSimulator;
+let servers: DemoServers;
+let kubernetes: DemoServers["kubernetes"];
+let cloud: DemoServers["cloud"];
 let folder: string;
 let kubeconfig: string;
 
 beforeEach(async () => {
-  const clock = systemClock;
-  kubernetes = startKubernetesSimulator({ clock });
-  const { world, machines } = createDemoWorld();
-  const users = [
-    { id: "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96", username: "ccm", password: PASSWORD },
-  ];
-  cloud = await startXenOrchestraSimulator({ clock, world, users });
-  for (const machine of machines.values()) {
-    kubernetes.objects.createNode({ ...toRegisteredNode(machine, "2026-01-01T00:00:00Z") });
-  }
-  folder = await mkdtemp(join(tmpdir(), "landfall-check-"));
-  kubeconfig = join(folder, "kubeconfig");
-  const config = {
-    clusters: [{ name: "c", cluster: { server: kubernetes.url } }],
-    users: [{ name: "u", user: { token: KUBE_TOKEN } }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  servers = await startDemoServers(USERS);
+  ({ kubernetes, cloud, folder, kubeconfig } = servers);
 });
-afterEach(async () => {
-  await Promise.all([kubernetes.stop(), cloud.stop(), rm(folder, { recursive: true })]);
-});
+afterEach(() => servers.stop());
 
 interface Ended {
   readonly code: number;

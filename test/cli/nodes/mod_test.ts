@@ -3,49 +3,23 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toRegisteredNode } from "../../../lib/cli/demo/cluster.ts";
 import { main } from "../../../lib/cli/main.ts";
-import { systemClock } from "../../../lib/core/clock.ts";
-import {
-  type KubernetesSimulator,
-  startKubernetesSimulator,
-} from "../../../lib/simulator/kubernetes/mod.ts";
-import {
-  createDemoWorld,
-  startXenOrchestraSimulator,
-  type XenOrchestraSimulator,
-} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { type DemoServers, startDemoServers } from "../../support/process/demo_servers.ts";
 import { toNodeView } from "../../support/page/node_views.ts";
 
-let kubernetes: KubernetesSimulator;
-let cloud: XenOrchestraSimulator;
+let servers: DemoServers;
+let kubernetes: DemoServers["kubernetes"];
+let cloud: DemoServers["cloud"];
 let folder: string;
 let kubeconfig: string;
 
 beforeEach(async () => {
-  const clock = systemClock;
-  kubernetes = startKubernetesSimulator({ clock });
-  const { world, machines } = createDemoWorld();
-  cloud = await startXenOrchestraSimulator({ clock, world });
-  for (const machine of machines.values()) {
-    kubernetes.objects.createNode({ ...toRegisteredNode(machine, "2026-01-01T00:00:00Z") });
-  }
-  folder = await mkdtemp(join(tmpdir(), "landfall-nodes-"));
-  kubeconfig = join(folder, "kubeconfig");
-  const config = {
-    clusters: [{ name: "c", cluster: { server: kubernetes.url } }],
-    users: [{ name: "u", user: { token: "kub3-t0ken" } }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  servers = await startDemoServers();
+  ({ kubernetes, cloud, folder, kubeconfig } = servers);
 });
-afterEach(async () => {
-  await Promise.all([kubernetes.stop(), cloud.stop(), rm(folder, { recursive: true })]);
-});
+afterEach(() => servers.stop());
 
 interface Ended {
   readonly code: number;

@@ -9,7 +9,7 @@ import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/dele
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
-import { systemClock } from "../../../lib/core/clock.ts";
+import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { Notifier } from "../../../lib/host/notify.ts";
@@ -26,6 +26,8 @@ import {
 /** What a test may choose. */
 export interface RigOptions {
   readonly provider: Provider;
+  /** Time for all but the provider. @default {systemClock} */
+  readonly clock?: Clock;
   /** @default {16} */
   readonly workers?: number;
   /** @default {300_000} */
@@ -58,7 +60,7 @@ export interface Rig extends AsyncDisposable {
 
 /** Starts everything; `await using` ends it. */
 export async function startRig(options: RigOptions): Promise<Rig> {
-  const clock = systemClock;
+  const { clock = systemClock } = options;
   const kubernetes = startKubernetesSimulator({ clock });
   const metrics = new MetricsRegistry();
   const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
