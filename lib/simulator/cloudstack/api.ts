@@ -87,14 +87,14 @@ export class Api {
         return command.run(call);
       case "job": {
         if (settings.isShuttingDown) throw toShuttingDown();
-        const { createdId, ...wanted } = command.run(call);
         const { user, account } = call.caller;
-        const starter = { userId: user.id, accountId: account.id };
-        const job = jobs.start(
-          { ...wanted, ...starter, command: call.parameters.command },
-          toJobFate(fault),
-        );
-        return { ...(createdId !== undefined && { id: createdId }), jobid: job.id };
+        const starter = {
+          userId: user.id,
+          accountId: account.id,
+          command: call.parameters.command,
+        };
+        const job = jobs.start({ ...command.run(call), ...starter }, toJobFate(fault));
+        return { jobid: job.id };
       }
     }
   }

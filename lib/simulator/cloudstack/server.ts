@@ -3,43 +3,22 @@
  * @module
  */
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../core/clock.ts";
 import { Loopback } from "../loopback.ts";
-import { Auth } from "./access/auth.ts";
-import { toAccount, toDomain, toUser } from "./access/accounts.ts";
-import { Api } from "./api.ts";
-import { Faults } from "./faults.ts";
-import { Front } from "./front.ts";
-import { RequestLog } from "./requests.ts";
-import { toSettings, type Settings } from "./settings.ts";
-import { Jobs } from "./world/jobs.ts";
-import type { World } from "./world/records.ts";
-import { CloudStackState } from "./world/state.ts";
+import { CloudStack, type CloudStackOptions } from "./cloudstack.ts";
 
 /** What {@linkcode startCloudStackSimulator} takes. */
-export interface CloudStackSimulatorOptions {
-  readonly clock: Clock;
+export interface CloudStackSimulatorOptions extends Omit<CloudStackOptions, "signal"> {
   /** @default {0, a free one} */
   readonly port?: number;
-  /** Objects it starts with. Without users there is one, of the account `acme`. @default {none} */
-  readonly world?: World;
-  /** Settings other than those of a new installation. */
-  readonly settings?: Partial<Settings>;
 }
 
 /** A running simulator. */
-export interface CloudStackSimulator {
+export interface CloudStackSimulator extends Omit<CloudStack, "answer"> {
   /** The whole endpoint: `http://127.0.0.1:<port>/client/api`. */
   readonly url: string;
-  /** Keys of the first user. */
+  /** Keys of the first user as they are now. */
   readonly apiKey: string;
   readonly secretKey: string;
-  readonly state: CloudStackState;
-  /** The server's settings; a test may change them in place. */
-  readonly settings: Settings;
-  readonly jobs: Jobs;
-  readonly faults: Faults;
-  readonly requests: RequestLog;
   /** Requests that wait for an answer that is late or never comes. */
   readonly hanging: ReadonlySet<IncomingMessage>;
   /** Stops listening: new connections are refused, old ones are closed. */
@@ -50,39 +29,26 @@ export interface CloudStackSimulator {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a simulated CloudStack on 127.0.0.1. Resolves once it answers.
- *
- * Its clock judges `expires`, and dates its answers: a client must use the same one.
- */
-export async function startCloudStackSimulator(
-  options: CloudStackSimulatorOptions,
-): Promise<CloudStackSimulator> {
-  const { clock } = options;
-  const state = new CloudStackState(withUser(options.world ?? {}));
-  const settings = toSettings(options.settings);
+/** Starts a simulated CloudStack on 127.0.0.1. Resolves once it answers. */
+export async function startCloudStackSimulator({
+  port,
+  ...options
+}: CloudStackSimulatorOptions): Promise<CloudStackSimulator> {
   const stopped = new AbortController();
-  const { signal } = stopped;
-  const auth = new Auth({ clock, state, settings });
-  const jobs = new Jobs({ clock, durationMs: () => settings.jobMs, signal });
-  const faults = new Faults();
-  const requests = new RequestLog();
-  const api = new Api({ auth, state, settings, jobs });
-  const front = new Front({
-    answer: (method, parameters, fault) => api.answer(method, parameters, fault),
-    faults,
-    requests,
-    clock,
-    signal,
-  });
-  const loopback = new Loopback((request, onWait) => front.answer(request, onWait));
-  await loopback.listen(options.port);
-  const first = [...state.users.values()][0];
+  const cloud = new CloudStack({ ...options, signal: stopped.signal });
+  const loopback = new Loopback((request, onWait) => cloud.answer(request, onWait));
+  await loopback.listen(port);
+  const { state, user, settings, jobs, faults, requests } = cloud;
   return {
     url: `${loopback.url}/client/api`,
-    apiKey: first?.apiKey ?? "",
-    secretKey: first?.secretKey ?? "",
+    get apiKey() {
+      return user.apiKey;
+    },
+    get secretKey() {
+      return user.secretKey;
+    },
     state,
+    user,
     settings,
     jobs,
     faults,
@@ -94,18 +60,5 @@ export async function startCloudStackSimulator(
       stopped.abort();
       await loopback.close();
     },
-  };
-}
-
-/** A world in which at least one user may ask. */
-function withUser(world: World): World {
-  if ((world.users ?? []).length > 0) return world;
-  const domain = toDomain("ROOT");
-  const account = toAccount({ name: "acme", domain });
-  return {
-    ...world,
-    domains: [...(world.domains ?? []), domain],
-    accounts: [...(world.accounts ?? []), account],
-    users: [toUser({ username: "kube", account })],
   };
 }

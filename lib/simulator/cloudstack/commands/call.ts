@@ -34,10 +34,7 @@ export type Command =
   | { readonly kind: "job"; readonly run: (call: Call) => WantedJob };
 
 /** A job that a command starts; who started it is added. */
-export type WantedJob = Omit<JobOptions, "command" | "userId" | "accountId"> & {
-  /** The ID of the object that the command creates; the answer names it beside the job's. */
-  readonly createdId?: string;
-};
+export type WantedJob = Omit<JobOptions, "command" | "userId" | "accountId">;
 
 /** A list of objects that are shown one by one. */
 export function toList<T>(key: string, items: readonly T[], show: (item: T) => object): List {

@@ -60,7 +60,7 @@ function listNetworks({ caller, parameters, state }: Call): List {
 }
 
 function toNetworkReply(network: Network, state: CloudStackState): object {
-  const { id, name, type, zoneId, prefix, services, vpcId } = network;
+  const { id, name, type, zoneId, prefix, services } = network;
   return {
     id,
     name,
@@ -75,7 +75,6 @@ function toNetworkReply(network: Network, state: CloudStackState): object {
     state: type === "Shared" ? "Setup" : "Implemented",
     networkofferingconservemode: true,
     ...toOwner(network.accountId, state),
-    ...(vpcId !== undefined && { vpcid: vpcId }),
     service: services.map((service) => ({ name: service, capability: toCapabilities(service) })),
     tags: [],
   };
@@ -135,7 +134,6 @@ function toPublicIpReply(ip: PublicIp, state: CloudStackState): object {
     ...(network && { associatednetworkid: network.id, associatednetworkname: network.name }),
     networkid: toUuid(`network/public/${ip.zoneId}`),
     state: ip.accountId === undefined ? "Free" : "Allocated",
-    ...(ip.vpcId !== undefined && { vpcid: ip.vpcId }),
     tags: [],
     isportable: false,
     fordisplay: true,

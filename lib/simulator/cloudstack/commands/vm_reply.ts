@@ -57,6 +57,7 @@ export function toVmReply(vm: Vm, view: VmView): Record<string, unknown> {
     name: vm.name,
     displayname: vm.displayName,
     ...toOwner(vm.accountId, state),
+    ...toCreator(vm, state),
     created: toDate(vm.createdMs),
     state: vm.state,
     haenable: false,
@@ -66,11 +67,12 @@ export function toVmReply(vm: Vm, view: VmView): Record<string, unknown> {
     ...(has("servoff") && toOfferingFields(vm, state)),
     guestosid: toUuid("guestos/debian-12"),
     ...(ip && { publicipid: ip.id, publicip: ip.address }),
-    ...(has("secgrp") && { securitygroup: [] }),
+    // As on a real server, these lists are there even if they were not asked for.
+    securitygroup: [],
     ...(has("nics") && { nic: vm.nics.map((nic) => toNicReply(nic, vm, view)) }),
     hypervisor: "KVM",
     details: {},
-    ...(has("affgrp") && { affinitygroup: [] }),
+    affinitygroup: [],
     displayvm: vm.isDisplayed,
     isdynamicallyscalable: false,
     tags: [],
@@ -86,6 +88,12 @@ export function toOwner(accountId: string, state: CloudStackState): Record<strin
   if (account.type !== "project") return { account: account.name, ...domain };
   const project = [...state.projects.values()].find((one) => one.accountId === accountId);
   return { projectid: project?.id, project: project?.name, ...domain };
+}
+
+/** Who made it: the first user of the account. */
+function toCreator({ accountId }: Vm, { users }: CloudStackState): object {
+  const user = [...users.values()].find((one) => one.accountId === accountId);
+  return user === undefined ? {} : { userid: user.id, username: user.username };
 }
 
 function toAdminFields(vm: Vm): object {
@@ -127,7 +135,6 @@ function toNicReply(nic: Nic, vm: Vm, { state, staticNat }: VmView): object {
       ipaddress: address,
     })),
     ...(ip && { publicipid: ip.id, publicip: ip.address }),
-    ...(network?.vpcId !== undefined && { vpcid: network.vpcId }),
     extradhcpoption: [],
   };
 }

@@ -47,8 +47,6 @@ export interface Network {
   readonly prefix: string;
   /** What its router offers: `Lb`, `Firewall`, `StaticNat`. */
   readonly services: readonly string[];
-  /** Of a tier only. */
-  readonly vpcId?: string;
 }
 
 /** An interface of a virtual machine. */
@@ -91,7 +89,6 @@ export interface PublicIp {
   accountId?: string;
   allocatedMs?: number;
   networkId?: string;
-  vpcId?: string;
   isSourceNat: boolean;
   /** The virtual machine that it is translated to, if it serves static NAT. */
   staticNatVmId?: string;

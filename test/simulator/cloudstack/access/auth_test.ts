@@ -7,7 +7,6 @@ const UNVERIFIED = "unable to verify user credentials and/or request signature";
 
 describe("Auth", () => {
   const rig = useCloudStack();
-  const user = () => [...rig.simulator.state.users.values()][0];
 
   async function refusal(
     ...args: Parameters<typeof rig.ask>
@@ -20,8 +19,7 @@ describe("Auth", () => {
     const expected = [401, "listzonesresponse", UNVERIFIED] as const;
     expect(await refusal("listZones", {}, { unsigned: { name: "x" } })).toEqual([...expected]);
     expect(await refusal("listZones", { apikey: "other" })).toEqual([...expected]);
-    const first = user();
-    if (first !== undefined) first.isEnabled = false;
+    rig.simulator.user.isEnabled = false;
     expect(await refusal("listZones")).toEqual([...expected]);
   });
 
@@ -32,11 +30,11 @@ describe("Auth", () => {
   });
 
   test("takes new keys at once, and the old ones no more", async () => {
-    const first = user();
-    if (first !== undefined) first.secretKey = "new";
+    const { user } = rig.simulator;
+    user.secretKey = "new";
     expect(await refusal("listZones")).toBeUndefined();
-    const old = { apikey: first?.apiKey ?? "" };
-    if (first !== undefined) first.apiKey = "other";
+    const old = { apikey: user.apiKey };
+    user.apiKey = "other";
     expect((await refusal("listZones", old, { username: "ops" }))?.[0]).toBe(401);
   });
 
@@ -90,8 +88,7 @@ describe("Auth", () => {
     [401, "listzonesresponse", "The given command 'listZones' either does not exist"],
   ] as const)("refuses a command that the role lacks by %p", async (code, key, text) => {
     rig.simulator.settings.refusesBy = code;
-    const first = user();
-    if (first !== undefined) first.role = { name: "r", commands: ["listVirtualMachines"] };
+    rig.simulator.user.role = { name: "r", commands: ["listVirtualMachines"] };
     expect(await refusal("listZones")).toEqual([code, key, expect.stringContaining(text)]);
     expect(await refusal("listVirtualMachines")).toBeUndefined();
     // The server asks about the role before it looks at the signature.

@@ -23,6 +23,36 @@ function show(name: string, details: readonly string[], caller = USER): Record<s
   return JSON.parse(JSON.stringify(toVmReply(vm, toVmView(state, caller, details))));
 }
 
+const RECORDED_VM = toFields({
+  string:
+    "id name displayname account userid username domainid domain created state zoneid zonename " +
+    "serviceofferingid serviceofferingname guestosid hypervisor",
+  number: "cpunumber cpuspeed memory",
+  boolean: "haenable displayvm",
+  list: "securitygroup nic affinitygroup tags",
+  object: "details",
+});
+const RECORDED_NIC = toFields({
+  string:
+    "id networkid networkname netmask gateway ipaddress isolationuri broadcasturi traffictype type macaddress",
+  boolean: "isdefault",
+  list: "secondaryip extradhcpoption",
+});
+
+function toFields(namesByType: Record<string, string>): Record<string, string> {
+  const fields = Object.entries(namesByType).flatMap(([type, names]) =>
+    names.split(" ").map((name) => [name, type] as const),
+  );
+  return Object.fromEntries(fields);
+}
+
+function toTypes(object: object): Record<string, string> {
+  const types = Object.entries(object).map(
+    ([name, value]) => [name, Array.isArray(value) ? "list" : typeof value] as const,
+  );
+  return Object.fromEntries(types);
+}
+
 describe("toVmReply()", () => {
   test("has the fields of a virtual machine, as recorded from a real server", () => {
     expect(show("cp-1", ["min", "nics", "servoff"])).toMatchObject({
@@ -57,15 +87,22 @@ describe("toVmReply()", () => {
     });
   });
 
+  test("has at least the fields of a recorded one, with values of the same type", () => {
+    const shown = show("worker-1", ["min", "nics", "servoff"]);
+    const [nic] = Array.isArray(shown["nic"]) ? shown["nic"] : [];
+    expect(toTypes(shown)).toMatchObject(RECORDED_VM);
+    expect(toTypes(nic)).toMatchObject(RECORDED_NIC);
+  });
+
   test("has only what is asked for", () => {
     const minimal = show("worker-1", ["min"]);
     expect(minimal).toMatchObject({ name: "worker-1", zonename: "paris", state: "Running" });
-    for (const field of ["nic", "serviceofferingname", "affinitygroup", "publicip", "hostname"]) {
+    for (const field of ["nic", "serviceofferingname", "publicip", "hostname"]) {
       expect(minimal).not.toHaveProperty(field);
     }
     expect(show("worker-1", ["nics"])).not.toHaveProperty("serviceofferingid");
     for (const details of [[], ["all"]]) {
-      expect(show("worker-1", details)).toMatchObject({ nic: [{}], affinitygroup: [] });
+      expect(show("worker-1", details)).toMatchObject({ nic: [{}], cpunumber: 2 });
     }
   });
 
