@@ -71,13 +71,12 @@ function addProjects(
   parameters: Parameters,
   { projects }: CloudStackState,
 ): void {
-  const isListAll = parameters.isTrue("listall");
-  limits.projects = isListAll ? "too" : "only";
+  limits.projects = parameters.isTrue("listall") ? "too" : "only";
   if (caller.type === "admin") return;
   for (const { accountId, memberIds } of projects.values()) {
     if (memberIds.includes(caller.id)) limits.accounts.add(accountId);
   }
-  if (limits.accounts.size === 0 || isListAll) limits.accounts.add(caller.id);
+  limits.accounts.add(caller.id);
 }
 
 function addProject(

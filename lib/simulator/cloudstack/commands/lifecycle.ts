@@ -110,7 +110,7 @@ function toJob(vm: Vm, work: Pick<WantedJob, "begin" | "run">): WantedJob {
 }
 
 function enter(vm: Vm, { from, by }: Change): void {
-  if (vm.isRemoved || !from.includes(vm.state)) {
+  if (!from.includes(vm.state)) {
     throw new ApiError(530, `Unable to change ${vm.name}: it is ${vm.state}`, 4250);
   }
   vm.state = by;
