@@ -18,6 +18,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   cloud: { parts: ["core", "cloud"], packages: [] },
   "cloud/settings/schema.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   "cloud/settings/section.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
+  "cloud/settings/shape.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   cloud_http: { parts: ["core", "cloud", "cloud_http"], packages: [] },
   "cloud_http/decode.ts": { parts: ["core", "cloud", "cloud_http"], packages: ["valibot"] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },

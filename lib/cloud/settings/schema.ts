@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import { assert } from "../../core/assert.ts";
+import { type Cidr, parseCidr } from "../../core/net/ip.ts";
 import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
 import { mustBeQuoted, mustBeSetting } from "../../core/text/must_be.ts";
 import type { SettingDescription } from "../provider_definition.ts";
@@ -97,6 +98,31 @@ export function wholeNumber(min: number, max: number): SettingSchema<number> {
 export function numberWithin(min: number, max: number, example: string): SettingSchema<number> {
   const problem = need(`a number from ${min} to ${max}, without quotes, for example ${example}`);
   return v.pipe(v.number(problem), v.minValue(min, problem), v.maxValue(max, problem));
+}
+
+/** A list of addresses and networks. */
+export function cidrs(): SettingSchema<Cidr[]> {
+  return v.array(
+    parsed(parseCidr, "an IP address or a CIDR, for example 10.0.0.0/8"),
+    need("a list"),
+  );
+}
+
+/** The SHA-256 fingerprint of a certificate as tools show it: 64 hexadecimal digits in lower case. */
+export function fingerprint(): SettingSchema<string> {
+  return parsed(
+    parseFingerprint,
+    "a SHA-256 fingerprint: 64 hexadecimal digits, with or without colons",
+  );
+}
+
+function parseFingerprint(text: string): string | undefined {
+  const hex = text
+    .trim()
+    .replace(/^sha-?256( fingerprint)?[:=]/i, "")
+    .replaceAll(":", "")
+    .toLowerCase();
+  return /^[0-9a-f]{64}$/.test(hex) ? hex : undefined;
 }
 
 /** A schema in a block; that of an optional setting is wrapped. */

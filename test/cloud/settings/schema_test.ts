@@ -5,8 +5,10 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import {
+  cidrs,
   describeBlock,
   duration,
+  fingerprint,
   parsed,
   required,
   setting,
@@ -78,5 +80,31 @@ describe("duration()", () => {
     [30, 'must be a duration from 1s to 1m, for example "30s", but is 30'],
   ])("makes %j %j", (input, outcome) => {
     expect(judge(duration(1_000, 60_000, "30s"), input)).toBe(outcome);
+  });
+});
+
+describe("cidrs()", () => {
+  test("takes networks and single addresses, and says what else it must be", () => {
+    expect(judge(cidrs(), ["10.0.0.0/8", "2001:db8::1"])).toHaveLength(2);
+    expect(judge(cidrs(), ["10.0.0.0/33"])).toBe(
+      "must be an IP address or a CIDR, for example 10.0.0.0/8",
+    );
+    expect(judge(cidrs(), "10.0.0.0/8")).toBe("must be a list");
+  });
+});
+
+describe("fingerprint()", () => {
+  const hex = "0123456789abcdef".repeat(4);
+
+  test.each([
+    hex,
+    hex.toUpperCase(),
+    ` ${hex.replaceAll(/(..)(?=.)/g, "$1:")}\n`,
+    `sha256 Fingerprint=${hex}`,
+    `SHA-256:${hex}`,
+  ])("reads %s", (text) => expect(judge(fingerprint(), text)).toBe(hex));
+
+  test.each([hex.slice(1), `${hex}0`, "", "sha1=00"])("refuses %j", (text) => {
+    expect(judge(fingerprint(), text)).toStartWith("must be a SHA-256 fingerprint");
   });
 });

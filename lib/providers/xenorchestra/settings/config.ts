@@ -4,18 +4,14 @@
  */
 import type { Environment, ParsedConfig } from "../../../cloud/provider_definition.ts";
 import { BLOCK } from "../../../cloud/settings/schema.ts";
+import { dropEmpty, type ShapeIssue } from "../../../cloud/settings/shape.ts";
 import { parseBool } from "../../../core/text/bool.ts";
 import { mustBe, mustBeSetting } from "../../../core/text/must_be.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { isLoopbackHost } from "../../../core/net/ip.ts";
 import type { AddressSettings } from "../model/addresses.ts";
 import type { OwnNames } from "../model/own_places.ts";
-import {
-  describeSettings,
-  parseFileSettings,
-  type FileSettings,
-  type ShapeIssue,
-} from "./config_schema.ts";
+import { describeSettings, parseFileSettings, type FileSettings } from "./config_schema.ts";
 import type { ZoneSource } from "./label_settings.ts";
 import { explainOddToken } from "./text_forms.ts";
 
@@ -102,16 +98,8 @@ export function toLeftAlone({
   return left;
 }
 
-/** How many levels of settings are below the first. Deeper ones are wrong, and an alias may contain itself. */
+/** How many levels of settings are below the first. */
 const NESTED_MAX = 1;
-
-/** Empty keys count as not set: templates leave such keys behind. */
-function dropEmpty(value: unknown, depth: number): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const kept = Object.entries(value).filter(([, one]) => one !== null && one !== "");
-  if (depth === 0) return Object.fromEntries(kept);
-  return Object.fromEntries(kept.map(([key, one]) => [key, dropEmpty(one, depth - 1)]));
-}
 
 interface FromEnvironment {
   values: Record<string, unknown>;

@@ -6,16 +6,19 @@ import * as v from "valibot";
 import type { SettingDescription } from "../../../cloud/provider_definition.ts";
 import {
   BLOCK,
+  cidrs,
   describeBlock,
   duration,
+  fingerprint,
   need,
   needText,
   parsed,
   setting,
 } from "../../../cloud/settings/schema.ts";
+import { type ParsedShape, parseShape } from "../../../cloud/settings/shape.ts";
 import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
-import { parseCidr, type Cidr } from "../../../core/net/ip.ts";
+import type { Cidr } from "../../../core/net/ip.ts";
 import { type FileLabelSettings, LABEL_SETTINGS } from "./label_settings.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
@@ -104,18 +107,12 @@ const SCHEMA = v.object(
         "PEM file of the certificate authorities to trust, instead of the system's. Read again when it changes, " +
         "and when the server's certificate is not trusted.",
     }),
-    certificateFingerprint: setting(
-      parsed(
-        parseFingerprint,
-        "a SHA-256 fingerprint: 64 hexadecimal digits, with or without colons",
-      ),
-      {
-        type: "SHA-256 fingerprint",
-        description:
-          "Fingerprint that the server's certificate must have. A safe way to trust the self-signed certificate that " +
-          "Xen Orchestra generates for itself.",
-      },
-    ),
+    certificateFingerprint: setting(fingerprint(), {
+      type: "SHA-256 fingerprint",
+      description:
+        "Fingerprint that the server's certificate must have. A safe way to trust the self-signed certificate that " +
+        "Xen Orchestra generates for itself.",
+    }),
     refreshInterval: setting(duration(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s"), {
       type: "duration",
       default: "30s",
@@ -172,39 +169,9 @@ const SCHEMA = v.object(
   need(BLOCK),
 );
 
-/** What is wrong with a value, and where. */
-export interface ShapeIssue {
-  readonly path: string;
-  readonly message: string;
-}
-
-/**
- * Checks everything that a file says.
- *
- * @param raw An object without nulls
- * @returns The settings if there are no problems, and all problems
- */
-export function parseFileSettings(raw: unknown): {
-  settings?: FileSettings;
-  issues: ShapeIssue[];
-} {
-  const lists = BLOCKS.filter((key) => isListAt(raw, key));
-  const result = v.safeParse(SCHEMA, raw);
-  if (result.success && lists.length === 0) return { settings: result.output, issues: [] };
-  const issues = (result.issues ?? []).map((issue) => ({
-    path: v.getDotPath(issue) ?? "",
-    message: issue.message,
-  }));
-  const message = mustBe(BLOCK, "a list");
-  return { issues: [...lists.map((path) => ({ path, message })), ...issues] };
-}
-
-/** To valibot a list is an object without these keys, so it would do nothing and be no error. */
-const BLOCKS = ["addresses", "nodeLabelsFromTags", "regions", "zones"];
-
-function isListAt(raw: unknown, key: string): boolean {
-  const entries = typeof raw === "object" && raw !== null ? Object.entries(raw) : [];
-  return entries.some(([one, value]) => one === key && Array.isArray(value));
+/** Checks everything that a file says, without nulls. */
+export function parseFileSettings(raw: unknown): ParsedShape<FileSettings> {
+  return parseShape(SCHEMA, raw, ["addresses", "nodeLabelsFromTags", "regions", "zones"]);
 }
 
 /** Every setting, in the order of the reference page. */
@@ -215,13 +182,6 @@ export function describeSettings(): SettingDescription[] {
     ...describeBlock(addresses.wrapped.entries, "addresses."),
     ...describeBlock(nodeLabelsFromTags.wrapped.entries, "nodeLabelsFromTags."),
   ];
-}
-
-function cidrs() {
-  return v.array(
-    parsed(parseCidr, "an IP address or a CIDR, for example 10.0.0.0/8"),
-    need("a list"),
-  );
 }
 
 function names() {
@@ -238,13 +198,4 @@ function timeout() {
       parseDurationWithin(text, 0, 0) ?? parseDurationWithin(text, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
     `"0" for the default, or ${range}`,
   );
-}
-
-function parseFingerprint(text: string): string | undefined {
-  const hex = text
-    .trim()
-    .replace(/^sha-?256( fingerprint)?[:=]/i, "")
-    .replaceAll(":", "")
-    .toLowerCase();
-  return /^[0-9a-f]{64}$/.test(hex) ? hex : undefined;
 }
