@@ -197,6 +197,8 @@ async function readSettings(
   const configFile = cloudConfig ? new SettingsFile(cloudConfig, env, sections) : undefined;
   const path = cloudConfig ?? "";
   const config = await loadProviderConfig({ path, env, definition, sections });
+  // Without a choice there is nothing to say.
+  if (config.syntax) log.info("Read the settings", { path, syntax: config.syntax });
   for (const warning of config.warnings) {
     log.warn("Cloud settings", { warning: formatConfigIssue(warning) });
   }

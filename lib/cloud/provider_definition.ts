@@ -8,27 +8,13 @@ import type { Fence } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Provider } from "./provider.ts";
-import type { SettingForm } from "./settings/form.ts";
+import type { SettingDescription } from "./settings/description.ts";
 import type { SettingSyntax } from "./settings/syntax.ts";
+
+export type { SettingDescription } from "./settings/description.ts";
 
 /** Environment variables by name, as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** One setting: for the reference page, for the chart, and to find unknown keys. */
-export interface SettingDescription {
-  /** Key in the file, nested ones with dots: `addresses.exclude`; those of list items without an index. */
-  readonly path: string;
-  /** Form of its value. An `array` is of texts, or of blocks if keys stand below it; an `object` has free keys. */
-  readonly form: SettingForm;
-  /** The values that it accepts, in words for operators: `duration`, `list of CIDRs`. */
-  readonly type: string;
-  /** What it does, in whole sentences. */
-  readonly description: string;
-  /** Its default, as an operator would write it. Absent: nothing. */
-  readonly default?: string;
-  /** Environment variable that is read when the file does not set it. */
-  readonly variable?: string;
-}
 
 /** The result of reading a configuration. `settings` is there if `issues` is empty, and only then. */
 export interface ParsedConfig<S> {

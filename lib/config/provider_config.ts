@@ -5,7 +5,7 @@
  */
 import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
-import type { FindPosition } from "../cloud/settings/syntax.ts";
+import type { FindPosition, ParsedText, SettingSyntax } from "../cloud/settings/syntax.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { readConfigText } from "./config_text.ts";
@@ -29,6 +29,8 @@ export interface ProviderConfig<S> {
   /** The same for every provider, from the file alone: {@linkcode ProviderConfigOptions.sections}. */
   readonly sections: SectionValues;
   readonly warnings: readonly ConfigIssue[];
+  /** The syntax in which the file was read, if the provider has one of its own besides YAML. */
+  readonly syntax?: string;
 }
 
 /** More are too many to read at once, and the place of each has to be looked up. */
@@ -63,23 +65,33 @@ export async function parseProviderConfig<S>(
   text: string,
   { path, env, definition, sections: all }: ProviderConfigOptions<S> & { readonly path: string },
 ): Promise<ProviderConfig<S>> {
-  const { syntax = YAML_SYNTAX } = definition;
-  const { raw, issues: broken, locate } = await syntax.parse(text);
+  const syntax = chooseSyntax(text, definition);
+  const known = [...definition.settings, ...all.flatMap(({ settings }) => settings)];
+  const { raw, issues: broken, locate, spell } = await syntax.parse(text, known);
   if (broken.length > 0) {
     throw new ConfigError(broken.map((issue) => ({ ...issue, source: path })));
   }
   const { rest, sections, ...common } = splitConfig(raw, all);
   const parsed = definition.parseConfig(rest, env);
-  const unknown = listUnknownKeys(raw, [
-    ...definition.settings,
-    ...all.flatMap(({ settings }) => settings),
-  ]);
+  const unknown = listUnknownKeys(raw, known, spell);
   const issues = [...parsed.issues, ...common.issues, ...unknown];
   const warnings = [...parsed.warnings, ...common.warnings];
   const find = issues.length + warnings.length > 0 ? await locate() : undefined;
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
-    toFew(all, path).map((issue) => toPlaced(issue, path, find));
-  return toConfig({ ...parsed, issues: place(issues), warnings: place(warnings) }, sections);
+    toFew(all, path).map((issue) => toPlaced(issue, { source: path, find, spell }));
+  const config = toConfig<S>(
+    { ...parsed, issues: place(issues), warnings: place(warnings) },
+    sections,
+  );
+  return definition.syntax === undefined ? config : { ...config, syntax: syntax.name };
+}
+
+/** The syntax of the provider, or YAML if the text is not in it. */
+function chooseSyntax(
+  text: string,
+  { syntax = YAML_SYNTAX }: Pick<ConfigParser<unknown>, "syntax">,
+): SettingSyntax {
+  return syntax.accepts?.(text) === false ? YAML_SYNTAX : syntax;
 }
 
 /** Reads a provider's file for its sections alone: of the provider's settings only the keys are checked. */
@@ -92,16 +104,18 @@ export interface SettingsText {
   readonly path: string;
   readonly text: string;
   /** As in {@linkcode ProviderConfigOptions}. */
-  readonly definition: Pick<ConfigParser<unknown>, "syntax">;
+  readonly definition: Pick<ConfigParser<unknown>, "settings" | "syntax">;
 }
 
 /** Adds to issues where they are in the text: file, line and column, if they have a path. */
 export async function placeIssues(
   issues: readonly ConfigIssue[],
-  { path, text, definition: { syntax = YAML_SYNTAX } }: SettingsText,
+  { path, text, definition }: SettingsText,
 ): Promise<ConfigIssue[]> {
-  const find = await (await syntax.parse(text)).locate();
-  return issues.map((issue) => toPlaced(issue, path, find));
+  const parsed = await chooseSyntax(text, definition).parse(text, definition.settings);
+  const { spell } = parsed;
+  const find = await parsed.locate();
+  return issues.map((issue) => toPlaced(issue, { source: path, find, spell }));
 }
 
 function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigIssue[] {
@@ -110,12 +124,19 @@ function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigI
   return [...issues.slice(0, ISSUES_MAX), more];
 }
 
-function toPlaced(issue: ConfigIssue, source: string, find?: FindPosition): ConfigIssue {
+/** Where issues are: the file, and what its syntax knows of places. */
+interface Places extends Pick<ParsedText, "spell"> {
+  readonly source: string;
+  readonly find: FindPosition | undefined;
+}
+
+function toPlaced(issue: ConfigIssue, { source, find, spell }: Places): ConfigIssue {
   if (issue.source !== undefined) return issue;
   if (issue.path === undefined) return { ...issue, source };
   // A colon without a blank after it makes the value, perhaps a secret, a part of an unknown key.
   // A key longer than any setting's name may be a secret, too.
-  const path = issue.path.replace(/:.*$/s, ":…").replaceAll(/[^./]{32,}/g, "…");
+  const written = spell?.(issue.path) ?? issue.path;
+  const path = written.replace(/:.*$/s, ":…").replaceAll(/[^./]{32,}/g, "…");
   return { ...issue, path, source, ...find?.(issue.path) };
 }
 

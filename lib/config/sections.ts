@@ -7,7 +7,7 @@ import type { ConfigIssue } from "../core/errors.ts";
 
 /** The content of a file, split. */
 export interface SplitConfig {
-  /** The file without the sections, for the provider. */
+  /** The file without the settings of sections, for the provider. */
   readonly rest: unknown;
   /** Settings of each section: those without the section if the file has none, or an invalid one. */
   readonly sections: SectionValues;
@@ -31,12 +31,25 @@ export function splitConfig(raw: unknown, sections: readonly SettingsSection[]):
     key: section.key,
     ...section.parse(written.get(section.key)),
   }));
-  const keys = new Set(sections.map(({ key }) => key));
-  const rest = entries.filter(([key]) => !keys.has(key));
+  const bySection = new Map(sections.map((section) => [section.key, section]));
+  const rest = entries.flatMap(([key, value]): [string, unknown][] => {
+    const section = bySection.get(key);
+    if (section === undefined) return [[key, value]];
+    const others = listOthers(value, section);
+    return others.length === 0 ? [] : [[key, Object.fromEntries(others)]];
+  });
+  const isWhole = entries.every(([key]) => !bySection.has(key));
   return {
-    rest: rest.length === entries.length ? raw : Object.fromEntries(rest),
+    rest: isWhole ? raw : Object.fromEntries(rest),
     sections: new Map(parsed.map(({ key, settings }) => [key, settings])),
     issues: parsed.flatMap(({ issues }) => issues),
     warnings: parsed.flatMap(({ warnings }) => warnings),
   };
+}
+
+/** The keys of a block that the section does not know: the provider may have settings of its own under that name. */
+function listOthers(block: unknown, { key, settings }: SettingsSection): [string, unknown][] {
+  if (typeof block !== "object" || block === null || Array.isArray(block)) return [];
+  const known = new Set(settings.map(({ path }) => path));
+  return Object.entries(block).filter(([one]) => !known.has(`${key}.${one}`));
 }

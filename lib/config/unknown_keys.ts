@@ -16,10 +16,12 @@ const ISSUES_MAX = 1_000;
  *
  * @param raw The content of the file
  * @param settings All settings that a file may have
+ * @param spell How the file writes the path of a setting. @default {as it is}
  */
 export function listUnknownKeys(
   raw: unknown,
   settings: readonly SettingDescription[],
+  spell?: (path: string) => string,
 ): ConfigIssue[] {
   const paths = settings.map(({ path }) => path);
   const issues: ConfigIssue[] = [];
@@ -37,20 +39,38 @@ export function listUnknownKeys(
       if (issues.length >= ISSUES_MAX) return;
       const branch = tree.get(key);
       if (branch) walk(one, branch.children, `${above}${key}.`);
-      else issues.push({ path: above + key, message: toMessage(key, [...tree.keys()], paths) });
+      else {
+        const level = { above, siblings: [...tree.keys()], spell };
+        issues.push({ path: above + key, message: toMessage(key, level, paths) });
+      }
     }
   };
   if (!Array.isArray(raw)) walk(raw, toSettingTree(settings), "");
   return issues;
 }
 
+/** Where a key stands. */
+interface Level {
+  /** The text before the key in its path: `addresses.` */
+  readonly above: string;
+  /** The keys that would be known there. */
+  readonly siblings: readonly string[];
+  readonly spell: ((path: string) => string) | undefined;
+}
+
 /** The key may be misspelt, in the wrong block, or in the form of the documents: with dots. */
-function toMessage(key: string, siblings: readonly string[], paths: readonly string[]): string {
+function toMessage(
+  key: string,
+  { above, siblings, spell }: Level,
+  paths: readonly string[],
+): string {
   if (key.includes(".") && paths.includes(key)) {
     const [block, ...rest] = key.split(".");
     return `unknown key; write it as a block: ${block}: { ${rest.join(".")}: … }`;
   }
-  const meant = findClosest(key, siblings) ?? paths.find((path) => path.split(".").at(-1) === key);
-  const advice = meant === undefined ? "correct or remove it" : `did you mean ${meant}?`;
-  return `unknown key; ${advice}`;
+  const sibling = findClosest(key, siblings);
+  const meant = sibling ?? paths.find((path) => path.split(".").at(-1) === key);
+  if (meant === undefined) return "unknown key; correct or remove it";
+  const path = sibling === undefined ? meant : above + sibling;
+  return `unknown key; did you mean ${spell?.(path) ?? meant}?`;
 }

@@ -161,6 +161,32 @@ describe("a provider with a syntax of its own", () => {
     ]);
   });
 
+  test("loadProviderConfig() reads a text that is not in it as YAML, and says which it was", async () => {
+    const accepts = (text: string): boolean => text.includes("=");
+    const chosen = { ...definition, syntax: { ...LINES, accepts } };
+    for (const [text, syntax] of [
+      ["url = u\ntoken = t", "lines"],
+      ["url: u\ntoken: t", "YAML"],
+    ] as const) {
+      const path = await writeConfig(text);
+      const config = await loadProviderConfig({ path, env: {}, definition: chosen, sections });
+      expect(config).toMatchObject({ settings: { url: "u", token: "t" }, syntax });
+    }
+    const path = await writeConfig("url: u\ntoken: t");
+    const config = await loadProviderConfig({ path, env: {}, definition, sections });
+    expect(config.syntax).toBeUndefined();
+  });
+
+  test("loadProviderConfig() names settings as the text writes them", async () => {
+    const spell = (path: string): string => path.toUpperCase();
+    const parse: SettingSyntax["parse"] = async (text) => ({ ...(await LINES.parse(text)), spell });
+    const loud = { ...definition, syntax: { ...LINES, parse } };
+    expect(await listIssues("token = t\nurll = u", {}, loud)).toEqual([
+      "FILE: URL: wanted a URL",
+      "FILE:2:1: URLL: unknown key; did you mean URL?",
+    ]);
+  });
+
   test("placeIssues() finds by it what a provider refuses", async () => {
     const issue = { path: "token", message: "cannot change" };
     const text = { path: "FILE", text: "url = u\ntoken = t", definition: parser };

@@ -41,6 +41,14 @@ describe("splitConfig()", () => {
     expect(warnings.map(({ path }) => path)).toEqual(["deletion.holdOff"]);
   });
 
+  test("splitConfig() leaves the provider its own keys of a block that is a section, too", () => {
+    const raw = { url: "u", deletion: { enabled: false, trust: true }, galleries: {} };
+    const { rest, sections } = splitConfig(raw, SECTIONS);
+    expect(rest).toEqual({ url: "u", deletion: { trust: true } });
+    expect(sections.get("deletion")).toEqual({ ...DEFAULT_DELETION, enabled: false });
+    expect(splitConfig({ deletion: ["a"] }, SECTIONS).rest).toEqual({});
+  });
+
   test("splitConfig() leaves a section that nobody brings to whoever refuses unknown keys", () => {
     expect(splitConfig({ galleries: {} }, [DELETION]).rest).toEqual({ galleries: {} });
   });

@@ -55,7 +55,7 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
   try {
     const config = await loadProviderConfig({ ...file, env, definition, sections });
     const odd = config.warnings.map((warning) => toFinding("warning", warning));
-    const step = toStep(sources, [toGood(sources), ...flags, ...odd]);
+    const step = toStep(sources, [toGood(sources, config.syntax), ...flags, ...odd]);
     if (!hasCloud) return { step, sections: config.sections };
     const provider = definition.create(config.settings, {
       clock: systemClock,
@@ -89,9 +89,11 @@ function toStep(
   };
 }
 
-function toGood({ definition, settings }: SettingsSources): CheckFinding {
+/** @param syntax The syntax of the file, if there was a choice */
+function toGood({ definition, settings }: SettingsSources, syntax?: string): CheckFinding {
   const source = definition ? (settings.cloudConfig ?? "the environment") : "the command line";
-  return { level: "ok", code: "settings", message: "can be used", source };
+  const message = syntax === undefined ? "can be used" : `can be used, read as ${syntax}`;
+  return { level: "ok", code: "settings", message, source };
 }
 
 function toFinding(

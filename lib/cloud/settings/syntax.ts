@@ -3,6 +3,7 @@
  * @module
  */
 import type { ConfigIssue } from "../../core/errors.ts";
+import type { SettingDescription } from "./description.ts";
 
 /** Where something stands in a text, both from 1. */
 export interface Position {
@@ -21,12 +22,20 @@ export interface ParsedText {
   readonly issues: readonly ConfigIssue[];
   /** Looks up where settings stand. May cost time and memory: call it only to report a problem. */
   locate(): Promise<FindPosition>;
+  /** How this text writes the path of a setting. @default {as it is} */
+  readonly spell?: ((path: string) => string) | undefined;
 }
 
 /** A syntax of settings files. */
 export interface SettingSyntax {
   /** Its name for operators: `YAML`. */
   readonly name: string;
-  /** Reads any text. Never rejects. */
-  parse(text: string): Promise<ParsedText>;
+  /** Whether a text is in this syntax; a text that is not is YAML. @default {any text is} */
+  accepts?(text: string): boolean;
+  /**
+   * Reads any text. Never rejects.
+   *
+   * @param settings All that the file may have: a syntax without types needs their forms. @default {none}
+   */
+  parse(text: string, settings?: readonly SettingDescription[]): Promise<ParsedText>;
 }

@@ -3,7 +3,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
-import { type CheckedSettings, checkSettings } from "../../../lib/cli/check/settings.ts";
+import {
+  type CheckedSettings,
+  checkSettings,
+  type SettingsSources,
+} from "../../../lib/cli/check/settings.ts";
+import { YAML_SYNTAX } from "../../../lib/config/yaml_syntax.ts";
 import { formatConfigIssue } from "../../../lib/core/errors.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 
@@ -19,11 +24,11 @@ afterEach(() => rm(folder, { recursive: true }));
 
 async function check(
   text: string | undefined,
-  more: { warnings?: string[]; env?: Record<string, string> } = {},
+  more: Partial<Pick<SettingsSources, "definition" | "env" | "warnings">> = {},
 ): Promise<CheckedSettings> {
   if (text !== undefined) await writeFile(file, text);
   return await checkSettings({
-    definition: xenOrchestra,
+    definition: more.definition ?? xenOrchestra,
     hasCloud: true,
     sections: [DELETION],
     settings: {
@@ -50,6 +55,13 @@ describe("checkSettings()", () => {
     expect(found.provider?.name).toBe("xenorchestra");
     expect(found.step).toMatchObject({ status: "warning", provider: "xenorchestra", file });
     expect(found.sections?.get("deletion")).toMatchObject({ enabled: true });
+  });
+
+  test("says which syntax was read, if there is a choice", async () => {
+    const syntax = { ...YAML_SYNTAX, name: "INI", accepts: (text: string) => text.startsWith("[") };
+    const definition = { ...xenOrchestra, syntax };
+    const found = await check(`url: https://xo\ntoken: ${SECRET}\n`, { definition });
+    expect(lines(found)).toEqual(["ok FOLDER/c.yaml: can be used, read as YAML"]);
   });
 
   test("names everything that is wrong with its place", async () => {
