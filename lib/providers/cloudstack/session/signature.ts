@@ -32,9 +32,18 @@ export function sign(params: Params, secretKey: string): string {
   return createHmac("sha1", secretKey).update(signed).digest("base64");
 }
 
-/** A query, or the body of a form, with the signature as its last field. */
-export function toSignedQuery(params: Params, secretKey: string): string {
-  return `${toQuery(params)}&signature=${encodeValue(sign(params, secretKey))}`;
+/** What is sent. */
+export interface SignedQuery {
+  /** A query, or the body of a form, with the signature as its last field. */
+  readonly query: string;
+  /** Never show it: with it others can send the same request again. */
+  readonly signature: string;
+}
+
+/** Signs parameters, and writes them as a query. */
+export function toSignedQuery(params: Params, secretKey: string): SignedQuery {
+  const signature = sign(params, secretKey);
+  return { query: `${toQuery(params)}&signature=${encodeValue(signature)}`, signature };
 }
 
 /** Sorted by name in the order of code units. Names are not encoded: `tags[0].key` is signed as it is. */

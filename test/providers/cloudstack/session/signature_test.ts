@@ -121,7 +121,7 @@ describe("toSignedQuery()", () => {
     const params = fc.dictionary(names, fc.string({ unit: "binary" }));
     fc.assert(
       fc.property(params, fc.string({ minLength: 1 }), (given, secret) => {
-        const found = new URLSearchParams(toSignedQuery(given, secret));
+        const found = new URLSearchParams(toSignedQuery(given, secret).query);
         expect(found.get("signature")).toBe(sign(given, secret));
         found.delete("signature");
         const wellFormed = Object.entries(given).map(([name, value]) => [
@@ -134,6 +134,6 @@ describe("toSignedQuery()", () => {
   });
 
   test("never holds the secret", () => {
-    expect(toSignedQuery({ apikey: "KEY" }, "geheim")).not.toContain("geheim");
+    expect(toSignedQuery({ apikey: "KEY" }, "geheim").query).not.toContain("geheim");
   });
 });

@@ -1,0 +1,208 @@
+/**
+ * Waits for jobs of CloudStack: one poller asks about all of them.
+ * @module
+ */
+import { CloudError } from "../../../cloud/errors.ts";
+import { abortable } from "../../../core/abortable.ts";
+import { toBackoffMs } from "../../../core/backoff.ts";
+import { type Clock, startDeadline } from "../../../core/clock.ts";
+import { remember } from "../../../core/remember.ts";
+import { Sleeper } from "../../../core/sleeper.ts";
+import { ApiError } from "./errors.ts";
+
+/** What the server says about a job: `undefined` while it runs. */
+export type JobOutcome =
+  { readonly result: unknown } | { readonly failure: CloudError } | undefined;
+
+/** What {@linkcode Jobs} needs. */
+export interface JobsOptions {
+  /** Asks about one job. @throws {CloudError} when there is no answer */
+  readonly ask: (jobId: string, signal: AbortSignal) => Promise<JobOutcome>;
+  readonly clock: Clock;
+  /** Ends the poller, and every start of a job. */
+  readonly signal: AbortSignal;
+  /** Source of randomness in [0, 1). @default {Math.random} */
+  readonly random?: () => number;
+}
+
+/** A change that the server may carry out as a job. */
+export interface Work {
+  /** The same for the same change: while its job is not over, it is not started again. */
+  readonly key: string;
+  /** As the API calls it, for messages. */
+  readonly command: string;
+  /** Starts it, with a deadline of its own: the job's ID, or the answer of a server that was done at once. */
+  readonly start: (signal: AbortSignal) => Promise<{ readonly jobId: string } | Done>;
+  /** How long to wait for the job, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+interface Done {
+  readonly result: unknown;
+}
+
+interface Waiter {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A job whose outcome no caller got yet. */
+interface OpenJob {
+  readonly id: string;
+  readonly key: string;
+  readonly waiters: Set<Waiter>;
+  /** How often the server was asked. */
+  asked: number;
+  /** When to ask again, in monotonic milliseconds. */
+  dueMs: number;
+}
+
+const FIRST_MS = 300;
+/** With the jitter, 5 s at most. */
+const POLL_BACKOFF = { baseMs: 600, capMs: 4_000, jitter: 0.25 };
+/** How many jobs are asked about at once. */
+const POLLS_MAX = 8;
+/** More than a cluster can have in progress; the oldest are forgotten. */
+const OPEN_MAX = 1_000;
+const UNKNOWN_JOB = 431;
+
+/**
+ * Runs changes that the server carries out as jobs.
+ *
+ * Guarantees: a change whose job is not over is never started again, also when its callers stopped waiting: the next
+ * caller waits for the same job. No requests while there is no caller.
+ */
+export class Jobs {
+  readonly #options: JobsOptions;
+  readonly #sleeper: Sleeper;
+  /** By key: what is being started, or runs. */
+  readonly #open = new Map<string, Promise<OpenJob | Done>>();
+  readonly #waitedFor = new Set<OpenJob>();
+  #isPolling = false;
+
+  constructor(options: JobsOptions) {
+    this.#options = options;
+    this.#sleeper = new Sleeper(options.clock);
+  }
+
+  /**
+   * Starts a change, or finds the job that an earlier call started, and waits until it is over.
+   *
+   * @param signal Ends only this wait: what was started goes on
+   * @returns The result of the job, or what the server answered at once
+   * @throws {CloudError} when it failed, or is not over in time: the next call with the same key waits on
+   */
+  async run(work: Work, signal: AbortSignal): Promise<unknown> {
+    const { clock } = this.#options;
+    using deadline = startDeadline(signal, work.timeoutMs, clock);
+    try {
+      const started = await abortable(this.#start(work), deadline.signal);
+      if ("result" in started) return started.result;
+      return await this.#wait(started, deadline.signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!deadline.signal.aborted) throw error;
+      const message =
+        `CloudStack has not finished ${work.command} within ${work.timeoutMs / 1_000} s; ` +
+        "Landfall does not start it again, and asks about it at the next try";
+      throw new CloudError("unreachable", message);
+    }
+  }
+
+  #start(work: Work): Promise<OpenJob | Done> {
+    const known = this.#open.get(work.key);
+    if (known !== undefined) return known;
+    const starting = this.#begin(work);
+    remember(this.#open, work.key, starting, OPEN_MAX);
+    return starting;
+  }
+
+  async #begin({ key, start }: Work): Promise<OpenJob | Done> {
+    const { clock, signal } = this.#options;
+    let started: Awaited<ReturnType<Work["start"]>>;
+    try {
+      // Not the caller's signal: a caller that leaves must not leave a job behind that is not known here.
+      started = await start(signal);
+    } catch (error) {
+      this.#open.delete(key);
+      throw error;
+    }
+    if ("result" in started) {
+      this.#open.delete(key);
+      return started;
+    }
+    const dueMs = clock.monotonic() + FIRST_MS;
+    return { id: started.jobId, key, waiters: new Set(), asked: 0, dueMs };
+  }
+
+  async #wait(job: OpenJob, signal: AbortSignal): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const waiter = { resolve, reject };
+    job.waiters.add(waiter);
+    this.#waitedFor.add(job);
+    this.#sleeper.wake();
+    if (!this.#isPolling) void this.#poll();
+    try {
+      return await abortable(promise, signal);
+    } finally {
+      job.waiters.delete(waiter);
+      if (job.waiters.size === 0) this.#leave(job);
+    }
+  }
+
+  #leave(job: OpenJob): void {
+    this.#waitedFor.delete(job);
+    this.#sleeper.wake();
+  }
+
+  /** Asks about jobs until there is no caller. Never rejects. */
+  async #poll(): Promise<void> {
+    const { clock, signal } = this.#options;
+    this.#isPolling = true;
+    while (this.#waitedFor.size > 0 && !signal.aborted) {
+      const nowMs = clock.monotonic();
+      const jobs = [...this.#waitedFor];
+      const due = jobs.filter(({ dueMs }) => dueMs <= nowMs).slice(0, POLLS_MAX);
+      const nextMs = Math.min(...jobs.map(({ dueMs }) => dueMs));
+      if (due.length === 0) await this.#sleeper.sleep(nextMs - nowMs, signal);
+      else await Promise.all(due.map((job) => this.#look(job, signal)));
+    }
+    this.#isPolling = false;
+    if (!signal.aborted) return;
+    for (const { waiters } of this.#waitedFor) {
+      for (const { reject } of waiters) reject(signal.reason);
+    }
+  }
+
+  async #look(job: OpenJob, signal: AbortSignal): Promise<void> {
+    const { ask, clock, random } = this.#options;
+    job.asked += 1;
+    let pauseMs = toBackoffMs(job.asked, { ...POLL_BACKOFF, ...(random && { random }) });
+    try {
+      const outcome = await ask(job.id, signal);
+      if (outcome !== undefined) this.#end(job, outcome);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === UNKNOWN_JOB) {
+        this.#end(job, { failure: error });
+      } else if (!mayPass(error)) {
+        // The job goes on: the next caller asks about it again.
+        for (const { reject } of job.waiters) reject(error);
+      } else pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0);
+    }
+    job.dueMs = clock.monotonic() + pauseMs;
+  }
+
+  #end(job: OpenJob, outcome: Exclude<JobOutcome, undefined>): void {
+    this.#open.delete(job.key);
+    this.#waitedFor.delete(job);
+    for (const { resolve, reject } of job.waiters) {
+      if ("failure" in outcome) reject(outcome.failure);
+      else resolve(outcome.result);
+    }
+  }
+}
+
+/** Whether a later question may be answered. */
+function mayPass(error: unknown): error is CloudError {
+  return error instanceof CloudError && ["unreachable", "throttled"].includes(error.kind);
+}

@@ -1,0 +1,90 @@
+/**
+ * Sends one signed command: reads by GET, changes by POST and only while this process leads.
+ * @module
+ */
+import type { CloudClient, CloudRequest } from "../../../cloud_http/client.ts";
+import type { Reply } from "../../../cloud_http/http.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Fence } from "../../../core/fence.ts";
+import type { KeyPair } from "./keys.ts";
+import { isJsonType } from "./reply.ts";
+import { encodeValue, type Params, toSignedQuery } from "./signature.ts";
+
+/** A command of the API. */
+export interface Command {
+  /** As the API calls it: `listVirtualMachines`. Also the operation in metrics. */
+  readonly command: string;
+  /** Its parameters, by names in lower case. @default {none} */
+  readonly params?: Params;
+}
+
+/** Where commands go. */
+export interface Destination {
+  /** The whole address of the API: `https://host/client/api`. */
+  readonly url: string;
+  readonly client: Pick<CloudClient, "request">;
+  readonly clock: Clock;
+  readonly fence: Pick<Fence, "bind" | "check">;
+}
+
+/** A command, and who sends it. */
+export interface SignedCommand extends Command {
+  readonly keys: KeyPair;
+  /** Whether it changes something. */
+  readonly isWrite: boolean;
+}
+
+/**
+ * How long a request is valid. The server may refuse more than 15 minutes, and its clock may be some minutes behind.
+ */
+const VALID_MS = 600_000;
+const HEADERS = { accept: "application/json", "user-agent": "landfall" } as const;
+
+/**
+ * Sends a command.
+ *
+ * @param signal Must carry the deadline
+ * @returns Any reply, and what of the request must not be shown
+ * @throws {CloudError} when there is none. A change may have been carried out all the same
+ * @throws {LeadershipLostError} for a change, when this process does not lead
+ */
+export async function sendCommand(
+  destination: Destination,
+  { command, params, keys, isWrite }: SignedCommand,
+  signal: AbortSignal,
+): Promise<{ readonly reply: Reply; readonly secrets: readonly string[] }> {
+  const { url, client, clock, fence } = destination;
+  const all = {
+    ...params,
+    apikey: keys.apiKey,
+    command,
+    expires: toExpiry(clock.now() + VALID_MS),
+    response: "json",
+    signatureversion: "3",
+  };
+  const { query, signature } = toSignedQuery(all, keys.secretKey);
+  const secrets = [keys.apiKey, keys.secretKey, signature].flatMap((one) => [
+    one,
+    encodeValue(one),
+  ]);
+  const common = { operation: command, isJson: isJsonType };
+  if (!isWrite) {
+    const sent = { ...common, method: "GET", url: `${url}?${query}`, headers: HEADERS } as const;
+    return { reply: await client.request(sent, signal), secrets };
+  }
+  const headers = { ...HEADERS, "content-type": "application/x-www-form-urlencoded" };
+  const sent: CloudRequest = { ...common, method: "POST", url, headers, body: query };
+  fence.check();
+  try {
+    return { reply: await client.request(sent, fence.bind(signal)), secrets };
+  } catch (error) {
+    // The reason of the fence says more than the error of the connection that it closed.
+    fence.check();
+    throw error;
+  }
+}
+
+/** The documented form: `2030-01-02T03:04:05+0000`. */
+function toExpiry(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "+0000");
+}

@@ -1,0 +1,261 @@
+/**
+ * The connection to one CloudStack: signed commands with a deadline, a limit and new keys when they change.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { GenericSchema } from "valibot";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
+import { CloudClient } from "../../../cloud_http/client.ts";
+import { decode, decodeList, type ListReply } from "../../../cloud_http/decode.ts";
+import { Meter } from "../../../cloud_http/meter.ts";
+import type { ServerNames } from "../../../cloud_http/server.ts";
+import { Limiter } from "../../../core/limiter.ts";
+import type { Connection } from "../settings/config.ts";
+import { SCHEMAS } from "../wire/schema.ts";
+import { ApiError } from "./errors.ts";
+import { type JobOutcome, Jobs } from "./jobs.ts";
+import { createFixedKeys, KeyFiles, type KeyPair, type KeySource } from "./keys.ts";
+import { type Page, PageReader } from "./pages.ts";
+import { type Body, isBlock, readBody } from "./reply.ts";
+import { type Command, type Destination, sendCommand } from "./request.ts";
+import type { Params } from "./signature.ts";
+
+/** A question for objects of one kind, or a change that gives one. */
+export interface Query<T> extends Command {
+  /** The key of the objects in the answer: `virtualmachine`. */
+  readonly key: string;
+  /** Reads one object. */
+  readonly schema: GenericSchema<unknown, T>;
+}
+
+/** A change. Without `key` the schema reads the whole answer: `{ "success": true }`. */
+export interface Change<T> extends Command {
+  readonly key?: string;
+  readonly schema: GenericSchema<unknown, T>;
+  /** How long to wait if it is a job, in milliseconds. @default {300 s} */
+  readonly timeoutMs?: number;
+}
+
+/** A list, each object read by itself. */
+export interface ObjectList<T> extends ListReply<T> {
+  /** Why it may lack objects; absent when it is whole. No secret, no full stop. */
+  readonly gap?: string;
+}
+
+/** What the server and its settings are called. */
+export const SERVER_NAMES: ServerNames = {
+  server: "CloudStack",
+  process: "the management server",
+  url: "api-url",
+  caFile: "ca-file",
+  certificateFingerprint: "certificate-fingerprint",
+};
+
+const CONCURRENCY_MAX = 8;
+const TIMEOUT_MS = 10_000;
+/** Of one page. */
+const LIST_TIMEOUT_MS = 30_000;
+const JOB_TIMEOUT_MS = 300_000;
+/** Tries of one command, if the server says when to come back. A refusal for too many requests did nothing. */
+const TRIES_MAX = 5;
+const THROTTLED_MS_MIN = 100;
+
+/** A command, and how long it may take with all its tries. */
+interface Sent extends Command {
+  readonly isWrite: boolean;
+  readonly timeoutMs: number;
+}
+
+/** Where commands go and as whom. A command keeps to one from its beginning to its end. */
+interface Route extends Destination {
+  readonly client: CloudClient;
+  readonly keys: KeySource;
+  readonly jobs: Jobs;
+  readonly pages: PageReader;
+}
+
+/** The connection to one CloudStack. Every method throws {@linkcode CloudError} when there is no usable answer. */
+export class CloudStackSession {
+  readonly #deps: ProviderDeps;
+  readonly #limiter = new Limiter(CONCURRENCY_MAX);
+  readonly #meter: Meter;
+  #connection: Connection;
+  #route: Route;
+
+  /** @throws {ConfigError} when a file that the settings name cannot be used */
+  constructor(connection: Connection, deps: ProviderDeps) {
+    this.#deps = deps;
+    this.#meter = new Meter(deps.metrics, deps.clock, "external-cloudstack");
+    this.#connection = connection;
+    this.#route = this.#createRoute(connection);
+  }
+
+  /**
+   * Sends commands that begin from now on where these settings say; running ones end as they began. The same server
+   * keeps its jobs.
+   *
+   * @throws {ConfigError} when a file that the settings name cannot be used; then nothing has changed
+   */
+  reconfigure(connection: Connection): void {
+    if (isDeepStrictEqual(connection, this.#connection)) return;
+    const isSame = connection.url === this.#connection.url;
+    this.#route = this.#createRoute(connection, isSame ? this.#route.jobs : undefined);
+    this.#connection = connection;
+  }
+
+  /** Lists objects, all pages. One at a time per server is enough: the answer does not depend on who asks. */
+  async list<T extends { readonly id: string }>(
+    { command, params, key, schema }: Query<T>,
+    signal: AbortSignal,
+  ): Promise<ObjectList<T>> {
+    const route = this.#route;
+    const timeoutMs = LIST_TIMEOUT_MS;
+    const { objects, gap } = await route.pages.readAll(async (page, size) => {
+      const paged = { ...params, page: String(page), pagesize: String(size) };
+      const sent = { command, params: paged, isWrite: false, timeoutMs };
+      return toPage(await this.#send(route, sent, signal), key, command);
+    });
+    const list = decodeList(schema, objects);
+    return gap === undefined ? list : { ...list, gap: `${command}: ${gap}` };
+  }
+
+  /** Reads one object that the server always has, such as its capabilities. */
+  async read<T>(query: Query<T>, signal: AbortSignal): Promise<T> {
+    const sent = { ...query, isWrite: false, timeoutMs: TIMEOUT_MS };
+    return toObject(await this.#send(this.#route, sent, signal), query);
+  }
+
+  /**
+   * Changes something, and waits for the job if it is one. Never sends a change twice: while the job of the same change
+   * (command and parameters) is not over, it waits for that job.
+   *
+   * @param signal Ends only the wait
+   * @throws {ApiError} when CloudStack refuses, or the job failed
+   * @throws {CloudError} when there is no answer: the change may have been carried out all the same
+   * @throws {LeadershipLostError} when this process does not lead
+   */
+  async call<T>(change: Change<T>, signal: AbortSignal): Promise<T> {
+    const { command, params = {}, timeoutMs = JOB_TIMEOUT_MS } = change;
+    const route = this.#route;
+    this.#deps.fence.check();
+    const result = await route.jobs.run(
+      {
+        key: toKey(command, params),
+        command,
+        timeoutMs,
+        start: async (both) => {
+          const sent = { command, params, isWrite: true, timeoutMs: TIMEOUT_MS };
+          const body = await this.#send(route, sent, both);
+          const { jobid } = body;
+          return typeof jobid === "string" ? { jobId: jobid } : { result: body };
+        },
+      },
+      AbortSignal.any([signal, this.#deps.signal]),
+    );
+    return toObject(result, change);
+  }
+
+  /** Sends a command until it has an answer: with other keys after a 401, after the wait that a 429 asks for. */
+  async #send(route: Route, sent: Sent, signal: AbortSignal): Promise<Body> {
+    const both = AbortSignal.any([signal, this.#deps.signal]);
+    const { clock } = this.#deps;
+    return await this.#limiter.run(async () => {
+      const endMs = clock.monotonic() + sent.timeoutMs;
+      return await route.client.within(sent.timeoutMs, both, async (deadline) => {
+        for (let tries = 1; ; tries += 1) {
+          const keys = await route.keys.read();
+          try {
+            return await this.#sendOnce(route, { ...sent, keys }, deadline);
+          } catch (error) {
+            if (!(error instanceof CloudError) || tries === TRIES_MAX) throw error;
+            if (error.kind === "denied" && error.status === 401) {
+              if (await route.keys.refuse(keys)) continue;
+              throw error;
+            }
+            const waitMs = toWaitMs(error);
+            if (clock.monotonic() + waitMs >= endMs) throw error;
+            await clock.sleep(waitMs, deadline);
+          }
+        }
+      });
+    }, both);
+  }
+
+  async #sendOnce(
+    route: Route,
+    sent: Sent & { readonly keys: KeyPair },
+    signal: AbortSignal,
+  ): Promise<Body> {
+    const { reply, secrets } = await sendCommand(route, sent, signal);
+    const { serverTimeMs } = reply;
+    return readBody(reply, {
+      command: sent.command,
+      secrets,
+      clockAheadMs: serverTimeMs === undefined ? undefined : serverTimeMs - this.#deps.clock.now(),
+    });
+  }
+
+  #createRoute(connection: Connection, jobs?: Jobs): Route {
+    const { clock, log, fence, signal } = this.#deps;
+    const { url, keys } = connection;
+    const shared = { names: SERVER_NAMES, meter: this.#meter, clock, log };
+    return {
+      url,
+      client: new CloudClient(connection, shared),
+      clock,
+      fence,
+      keys: keys.kind === "pair" ? createFixedKeys(keys) : new KeyFiles(keys, { clock, log }),
+      jobs: jobs ?? new Jobs({ ask: this.#readJob.bind(this), clock, signal }),
+      pages: new PageReader(),
+    };
+  }
+
+  async #readJob(jobid: string, signal: AbortSignal): Promise<JobOutcome> {
+    const command = "queryAsyncJobResult";
+    const sent = { command, params: { jobid }, isWrite: false, timeoutMs: TIMEOUT_MS };
+    const body = await this.#send(this.#route, sent, signal);
+    const { jobstatus, jobresult } = toObject(body, { command, schema: SCHEMAS.job });
+    if (jobstatus === 0) return undefined;
+    if (jobstatus === 1) return { result: jobresult };
+    const { errorcode, errortext } = isBlock(jobresult) ? jobresult : {};
+    const refusal = { code: Number(errorcode) || 530, text: toText(errortext ?? jobresult) };
+    const { cmd } = body;
+    const job = `${toText(cmd).split(".").at(-1) || "a job"}`;
+    return { failure: new ApiError(refusal, { command: job, secrets: [] }) };
+  }
+}
+
+/** A change is the same if its command and all its parameters are. */
+function toKey(command: string, params: Params): string {
+  return JSON.stringify([command, ...Object.entries(params).toSorted()]);
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function toWaitMs({ kind, retryAfterMs }: CloudError): number {
+  if (kind !== "throttled" || retryAfterMs === undefined) return Infinity;
+  return Math.max(retryAfterMs, THROTTLED_MS_MIN);
+}
+
+/** An empty list is an answer without the key. Anything else under the key is no list. */
+function toPage(body: Body, key: string, command: string): Page {
+  const objects = body[key] ?? [];
+  const count = body["count"] === undefined ? undefined : Number(body["count"]);
+  if (!Array.isArray(objects)) {
+    throw new CloudError("protocol", `CloudStack did not answer ${command} with a list`);
+  }
+  if (count === undefined && objects.length === 0) return { objects, count: 0 };
+  return count === undefined || !Number.isInteger(count) ? { objects } : { objects, count };
+}
+
+function toObject<T>(body: unknown, { command, key, schema }: Change<T>): T {
+  const object = key === undefined || !isBlock(body) ? body : body[key];
+  const decoded = decode(schema, object);
+  if ("value" in decoded) return decoded.value;
+  const where = key === undefined ? "" : ` (${key})`;
+  const message = `CloudStack's answer to ${command}${where} cannot be read: ${decoded.problem}`;
+  throw new CloudError("protocol", message);
+}

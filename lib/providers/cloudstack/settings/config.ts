@@ -1,0 +1,167 @@
+/**
+ * Settings of CloudStack. Messages name a setting as the INI file of the Apache provider does: `api-url`.
+ * @module
+ */
+import type { ParsedConfig } from "../../../cloud/provider_definition.ts";
+import { dropEmpty, type ShapeIssue } from "../../../cloud/settings/shape.ts";
+import type { Server } from "../../../cloud_http/server.ts";
+import type { ConfigIssue } from "../../../core/errors.ts";
+import { type Cidr, isLoopbackHost } from "../../../core/net/ip.ts";
+import { type FileSettings, type InstanceTypeStyle, parseFileSettings } from "./config_schema.ts";
+import { explainOddKey, explainOddPath } from "./text_forms.ts";
+
+/** The keys that sign requests, or their files. */
+export type SignIn =
+  | { readonly kind: "pair"; readonly apiKey: string; readonly secretKey: string }
+  | { readonly kind: "files"; readonly apiKeyFile: string; readonly secretKeyFile: string };
+
+/** Everything that requests depend on. `url` is the whole address of the API. */
+export interface Connection extends Server {
+  readonly keys: SignIn;
+}
+
+/** Settings that can be used. Times in milliseconds. */
+export interface CloudStackSettings extends Connection {
+  /** UUID or name of the project; absent: the account's own VMs. */
+  readonly project?: string;
+  /** Region of every Node; absent: the zone of its VM. */
+  readonly region?: string;
+  /** Version of CloudStack; absent: what it says itself. */
+  readonly version?: string;
+  readonly refreshIntervalMs: number;
+  readonly instanceTypeStyle: InstanceTypeStyle;
+  readonly addresses: {
+    readonly exclude: readonly Cidr[];
+    readonly externalCidrs: readonly Cidr[];
+    /** Name or UUID of the only network whose addresses count; absent: all networks. */
+    readonly network?: string;
+  };
+  /** Whether Node addresses are never written. @default {false} */
+  readonly leavesAddresses?: true;
+  /** Whether an empty answer can be a part of a proof that a VM is gone. */
+  readonly trustsEmptyAnswer: boolean;
+}
+
+const REFRESH_MS = 30_000;
+/** How many levels of settings are below the first. */
+const NESTED_MAX = 1;
+
+/**
+ * Reads the settings. Reports every problem, never a value.
+ *
+ * @param raw What the file says; `undefined` or `null` without one
+ */
+export function parseCloudStackConfig(raw: unknown): ParsedConfig<CloudStackSettings> {
+  const file = dropEmpty(raw ?? {}, NESTED_MAX);
+  if (typeof file !== "object" || file === null || Array.isArray(file)) {
+    return { issues: [{ message: "wanted settings (key: value)" }], warnings: [] };
+  }
+  const parsed = parseFileSettings(file);
+  const issues = [...parsed.issues, ...listMissing(new Map(Object.entries(file)))];
+  const warnings = listOddities(parsed.settings);
+  const settings = parsed.settings && toSettings(parsed.settings);
+  return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
+}
+
+function listMissing(file: ReadonlyMap<string, unknown>): ConfigIssue[] {
+  const has = (key: string): boolean => file.has(key);
+  const issues = listKeyIssues(has);
+  if (!has("apiUrl")) {
+    const message = "required: the address of CloudStack's API, such as https://<host>/client/api";
+    issues.unshift({ path: "apiUrl", message });
+  }
+  if (file.get("sslNoVerify") === true && has("certificateFingerprint")) {
+    const message = "not allowed together with certificate-fingerprint: choose one";
+    issues.push({ path: "sslNoVerify", message });
+  }
+  return issues;
+}
+
+/** Exactly one pair: both keys, or both files. A key and a file could not change together. */
+function listKeyIssues(has: (key: string) => boolean): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  for (const [path, name] of [
+    ["apiKey", "api-key"],
+    ["secretKey", "secret-key"],
+  ] as const) {
+    const [file, isFiles] = [`${path}File`, has("apiKeyFile") || has("secretKeyFile")];
+    if (has(path) && has(file)) {
+      issues.push({ path: file, message: `not allowed together with ${name}: choose one` });
+    } else if (has(path) && isFiles) {
+      const message =
+        "not allowed together with the file of the other key: give both keys or both files";
+      issues.push({ path, message });
+    } else if (!has(path) && !has(file)) {
+      const message = isFiles
+        ? `required with the file of the other key: the file of the ${name.replace("-", " ")}`
+        : `required, or its file in ${name}-file`;
+      issues.push({ path: isFiles ? file : path, message });
+    }
+  }
+  return issues;
+}
+
+function listOddities(settings: FileSettings = {}): ShapeIssue[] {
+  const { apiUrl, sslNoVerify, caFile, certificateFingerprint, apiKey, secretKey } = settings;
+  const warnings: ShapeIssue[] = [];
+  const warn = (path: string, message: string | undefined): void => {
+    if (message !== undefined) warnings.push({ path, message });
+  };
+  const url = URL.parse(apiUrl ?? "");
+  if (url !== null) warn("apiUrl", explainOddPath(url.href));
+  if (url?.protocol === "http:" && !isLoopbackHost(url.hostname)) {
+    warn("apiUrl", "with http, everyone on the network can read the answers; use https");
+  }
+  if (url?.protocol === "http:" && certificateFingerprint !== undefined) {
+    const message = "has no effect with http, which has no certificate; use https";
+    warn("certificateFingerprint", message);
+  }
+  if (sslNoVerify === true && caFile !== undefined) {
+    warn("sslNoVerify", "ca-file has no effect with ssl-no-verify");
+  }
+  warn("apiKey", explainOddKey(apiKey ?? "", "api-key-file"));
+  warn("secretKey", explainOddKey(secretKey ?? "", "secret-key-file"));
+  const { addresses } = settings;
+  for (const key of Object.keys(addresses?.mode === "leave" ? (addresses ?? {}) : {})) {
+    if (key !== "mode") warn(`addresses.${key}`, "has no effect with the mode leave");
+  }
+  return warnings;
+}
+
+function toSettings(file: FileSettings): CloudStackSettings | undefined {
+  const keys = toSignIn(file);
+  if (file.apiUrl === undefined || keys === undefined) return undefined;
+  const { exclude = [], externalCIDRs = [], network } = file.addresses ?? {};
+  const leavesAddresses = file.addresses?.mode === "leave";
+  const { caFile, certificateFingerprint, projectId, region, version } = file;
+  return {
+    url: file.apiUrl,
+    insecure: file.sslNoVerify ?? false,
+    keys,
+    ...(caFile === undefined ? {} : { caFile }),
+    ...(certificateFingerprint === undefined ? {} : { certificateFingerprint }),
+    ...(projectId === undefined ? {} : { project: projectId.trim() }),
+    ...(region === undefined ? {} : { region }),
+    ...(version === undefined ? {} : { version }),
+    refreshIntervalMs: file.refreshInterval ?? REFRESH_MS,
+    instanceTypeStyle: file.instanceTypeStyle ?? "squeezed",
+    addresses: {
+      exclude,
+      externalCidrs: externalCIDRs,
+      ...(network === undefined || leavesAddresses ? {} : { network }),
+    },
+    ...(leavesAddresses ? { leavesAddresses } : {}),
+    trustsEmptyAnswer: file.deletion?.trustEmptyAnswer ?? true,
+  };
+}
+
+function toSignIn({
+  apiKey,
+  secretKey,
+  apiKeyFile,
+  secretKeyFile,
+}: FileSettings): SignIn | undefined {
+  if (apiKey !== undefined && secretKey !== undefined) return { kind: "pair", apiKey, secretKey };
+  if (apiKeyFile === undefined || secretKeyFile === undefined) return undefined;
+  return { kind: "files", apiKeyFile, secretKeyFile };
+}

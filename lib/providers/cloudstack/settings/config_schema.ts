@@ -1,0 +1,200 @@
+/**
+ * Every setting of CloudStack: its form, and what the reference page says about it.
+ * @module
+ */
+import * as v from "valibot";
+import type { SettingDescription } from "../../../cloud/provider_definition.ts";
+import {
+  cidrs,
+  describeBlock,
+  duration,
+  fingerprint,
+  NO_TEXT,
+  parsed,
+  setting,
+  trueOrFalse,
+} from "../../../cloud/settings/schema.ts";
+import { type ParsedShape, parseShape } from "../../../cloud/settings/shape.ts";
+import type { Cidr } from "../../../core/net/ip.ts";
+import { explainKey, explainUrl, parseKey, parseUrl } from "./text_forms.ts";
+
+/** How the instance type label is made of the name of a service offering. */
+export type InstanceTypeStyle = (typeof STYLES)[number];
+
+/** What a file may say, key by key; what is not set is absent. */
+export interface FileSettings {
+  readonly apiUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly secretKey?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
+  readonly secretKeyFile?: string | undefined;
+  readonly sslNoVerify?: boolean | undefined;
+  readonly caFile?: string | undefined;
+  readonly certificateFingerprint?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly region?: string | undefined;
+  readonly version?: string | undefined;
+  readonly refreshInterval?: number | undefined;
+  readonly instanceTypeStyle?: InstanceTypeStyle | undefined;
+  readonly addresses?:
+    | {
+        readonly mode?: "manage" | "leave" | undefined;
+        readonly exclude?: readonly Cidr[] | undefined;
+        readonly externalCIDRs?: readonly Cidr[] | undefined;
+        readonly network?: string | undefined;
+      }
+    | undefined;
+  readonly deletion?: { readonly trustEmptyAnswer?: boolean | undefined } | undefined;
+}
+
+const STYLES = ["squeezed", "sanitised"] as const;
+const REFRESH_MS_MIN = 1_000;
+const REFRESH_MS_MAX = 3_600_000;
+
+const text = v.string(NO_TEXT);
+
+const SCHEMA = v.object(
+  {
+    apiUrl: setting(parsed(parseUrl, explainUrl), {
+      type: "URL",
+      description:
+        "Whole address of CloudStack's API, usually `https://<host>/client/api`. Required.",
+    }),
+    apiKey: setting(parsed(parseKey, explainKey), {
+      type: "text",
+      description:
+        "API key of the account. `apiKey` and `secretKey`, or `apiKeyFile` and `secretKeyFile` are required.",
+    }),
+    secretKey: setting(parsed(parseKey, explainKey), {
+      type: "text",
+      description: "Secret key that belongs to `apiKey`.",
+    }),
+    apiKeyFile: setting(text, {
+      type: "path",
+      description:
+        "File that holds the API key. Both key files are read again when they change, and when CloudStack refuses " +
+        "the keys. New keys count when both files have changed.",
+    }),
+    secretKeyFile: setting(text, {
+      type: "path",
+      description: "File that holds the secret key that belongs to `apiKeyFile`.",
+    }),
+    sslNoVerify: setting(trueOrFalse(), {
+      type: "boolean",
+      default: "false",
+      description:
+        "Accepts any certificate from any server. `certificateFingerprint` and `caFile` are the safe ways.",
+    }),
+    caFile: setting(text, {
+      type: "path",
+      description:
+        "PEM file of the certificate authorities to trust, instead of the system's. Read again when it changes, " +
+        "and when the server's certificate is not trusted.",
+    }),
+    certificateFingerprint: setting(fingerprint(), {
+      type: "SHA-256 fingerprint",
+      description:
+        "Fingerprint that the server's certificate must have: a safe way to trust a self-signed certificate.",
+    }),
+    projectId: setting(text, {
+      type: "text",
+      description:
+        "UUID or name of the project that holds the VMs. Default: the VMs of the account itself.",
+    }),
+    zone: setting(text, {
+      type: "text",
+      description:
+        "Accepted because files of the Apache provider have it. No effect: a Node's zone is that of its VM.",
+    }),
+    region: setting(text, {
+      type: "text",
+      description: "Region label of every Node. Default: the zone of its VM.",
+    }),
+    version: setting(
+      v.pipe(
+        text,
+        v.trim(),
+        v.regex(/^\d+\.\d+(?:\.\d+){0,2}(?:-[A-Za-z\d.-]+)?$/, "wanted a version such as 4.22.0.0"),
+      ),
+      {
+        type: "version",
+        description: "Version of CloudStack, such as `4.22.0.0`. Default: what CloudStack says.",
+      },
+    ),
+    refreshInterval: setting(duration(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s"), {
+      type: "duration",
+      default: "30s",
+      description:
+        "How often Landfall lists the VMs and zones: one request for zones and one for each 500 VMs, for any number " +
+        "of Nodes.",
+    }),
+    instanceTypeStyle: setting(v.picklist(STYLES, "wanted squeezed or sanitised"), {
+      type: "`squeezed` or `sanitised`",
+      default: "squeezed",
+      description:
+        "How the name of a service offering becomes the instance type label. `squeezed` drops every character except " +
+        "letters and digits, as the Apache provider does. `sanitised` replaces those that a label cannot hold.",
+    }),
+    addresses: v.optional(
+      v.object(
+        {
+          mode: setting(v.picklist(["manage", "leave"], "wanted manage or leave"), {
+            type: "`manage` or `leave`",
+            default: "manage",
+            description:
+              "Whether Landfall writes the addresses of Nodes. With `leave` it never does, not even when it " +
+              "initialises a Node: for Nodes that reach each other through a VPN, where something else sets them.",
+          }),
+          exclude: setting(cidrs(), {
+            type: "list of CIDRs",
+            default: "[]",
+            description: "Addresses that no Node gets, such as virtual IPs.",
+          }),
+          externalCIDRs: setting(cidrs(), {
+            type: "list of CIDRs",
+            default: "[]",
+            description:
+              "Addresses that become ExternalIP although they are not routable on the Internet.",
+          }),
+          network: setting(text, {
+            type: "text",
+            description:
+              "Name or UUID of the only network whose addresses are used. Default: all networks.",
+          }),
+        },
+        "wanted settings under addresses (key: value)",
+      ),
+    ),
+    deletion: v.optional(
+      v.object(
+        {
+          trustEmptyAnswer: setting(trueOrFalse(), {
+            type: "boolean",
+            default: "true",
+            description:
+              "Whether an empty answer to a question for one VM can be a part of the proof that it is gone. `false`: " +
+              "only CloudStack's word that it never had such a VM, or no longer has it, is a proof.",
+          }),
+        },
+        "wanted settings under deletion (key: value)",
+      ),
+    ),
+  },
+  "wanted settings (key: value)",
+);
+
+/** Checks everything that a file says, without nulls. */
+export function parseFileSettings(raw: unknown): ParsedShape<FileSettings> {
+  return parseShape(SCHEMA, raw, ["addresses", "deletion"]);
+}
+
+/** Every setting, in the order of the reference page. */
+export function describeSettings(): SettingDescription[] {
+  const { addresses, deletion, ...plain } = SCHEMA.entries;
+  return [
+    ...describeBlock(plain),
+    ...describeBlock(addresses.wrapped.entries, "addresses."),
+    ...describeBlock(deletion.wrapped.entries, "deletion."),
+  ];
+}

@@ -1,0 +1,59 @@
+/**
+ * The forms of the API's address and of keys, and what is wrong with one. Never repeats it: either may hold a secret.
+ * @module
+ */
+import { trimSlashes } from "../../../core/net/trim_slashes.ts";
+
+/** The whole address without a slash at its end; `undefined` when it has another form. */
+export function parseUrl(text: string): string | undefined {
+  const url = URL.parse(text.trim());
+  if (url === null || explainUrl(text) !== undefined) return undefined;
+  return url.origin + trimSlashes(url.pathname);
+}
+
+/** What is wrong with an address; `undefined` when nothing is. */
+export function explainUrl(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (!/^(?:[a-z][a-z\d+.-]*:\/\/|https?:)/i.test(trimmed)) {
+    return "has no scheme: begin it with https://";
+  }
+  const url = URL.parse(trimmed);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    return "wanted an address such as https://cloudstack.example.com/client/api";
+  }
+  if (url.username !== "" || url.password !== "") {
+    return "holds a user or password (before the @): CloudStack takes only an API key and a secret key";
+  }
+  if (text.includes("?")) return "holds a query (from the ? on): remove it";
+  if (text.includes("#")) {
+    return "holds a fragment (from the # on), as in the address of the web page: remove it";
+  }
+  return undefined;
+}
+
+/** What is odd about the path of an address that can be used; `undefined` when nothing is. */
+export function explainOddPath(url: string): string | undefined {
+  return url.endsWith("/api")
+    ? undefined
+    : "does not end in /api; the address of the API usually ends in /client/api";
+}
+
+/** A key without blanks around it; `undefined` when it cannot be one. */
+export function parseKey(text: string): string | undefined {
+  return explainKey(text) === undefined ? text.trim() : undefined;
+}
+
+/** What is wrong with an API key or a secret key; `undefined` when nothing is. */
+export function explainKey(text: string): string | undefined {
+  const key = text.trim();
+  if (key === "") return "is empty";
+  if (/[^\p{ASCII}]/u.test(key)) return "holds a character that is not ASCII: copy it again";
+  if (/[\0-\x20\x7f]/.test(key)) return "holds a blank, a line break or a control character";
+  return undefined;
+}
+
+/** What the operator probably meant instead of this key; `undefined` if it looks like a key. */
+export function explainOddKey(key: string, file: string): string | undefined {
+  if (/^\.{0,2}\/[^/]/.test(key)) return `looks like a path: name the file of the key in ${file}`;
+  return /^\$\{?\w+\}?$/.test(key) ? "looks like a variable that was not replaced" : undefined;
+}

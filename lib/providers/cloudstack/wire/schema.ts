@@ -1,0 +1,128 @@
+/**
+ * Objects of CloudStack's answers, reduced to the fields that are used.
+ * @module
+ */
+import * as v from "valibot";
+import { parseUuid } from "../../../core/text/uuid.ts";
+
+/** A virtual machine, as `details=min,nics,servoff` shows it. */
+export interface Vm {
+  readonly id: string;
+  readonly name?: string | null | undefined;
+  readonly displayname?: string | null | undefined;
+  /** `Running`, `Stopped` … */
+  readonly state?: string | null | undefined;
+  readonly zoneid?: string | null | undefined;
+  readonly zonename?: string | null | undefined;
+  readonly serviceofferingname?: string | null | undefined;
+  /** Whose it is. In a project, the account is absent. */
+  readonly account?: string | null | undefined;
+  readonly domainid?: string | null | undefined;
+  readonly projectid?: string | null | undefined;
+  /** Address of its static NAT. */
+  readonly publicip?: string | null | undefined;
+  /** In no order. */
+  readonly nic?: readonly Nic[] | null | undefined;
+}
+
+/** A network interface of a VM. */
+export interface Nic {
+  readonly networkid?: string | null | undefined;
+  readonly networkname?: string | null | undefined;
+  readonly ipaddress?: string | null | undefined;
+  readonly ip6address?: string | null | undefined;
+  readonly isdefault?: boolean | null | undefined;
+}
+
+/** A zone. */
+export interface Zone {
+  readonly id: string;
+  readonly name?: string | null | undefined;
+}
+
+/** A project. */
+export interface Project {
+  readonly id: string;
+  readonly name?: string | null | undefined;
+  /** `Active`, `Disabled`, `Suspended` … */
+  readonly state?: string | null | undefined;
+}
+
+/** What a server says about itself to every user. */
+export interface Capabilities {
+  /** `4.22.0.0` */
+  readonly cloudstackversion?: string | null | undefined;
+}
+
+/** The state of a job. */
+export interface Job {
+  /** 0 while it runs, 1 when it succeeded; anything else is a failure. */
+  readonly jobstatus: number;
+  /** What it made, or why it failed. Absent while it runs. */
+  readonly jobresult?: unknown;
+}
+
+/** That a command did what it should. */
+export interface Success {
+  readonly success: boolean;
+}
+
+const text = v.nullish(v.string());
+const id = v.pipe(
+  v.string(),
+  v.transform((one) => one.toLowerCase()),
+  v.check((one) => parseUuid(one) === one, "a UUID"),
+);
+/** Some servers write booleans and numbers as texts. */
+const flag = v.union([
+  v.boolean(),
+  v.pipe(
+    v.picklist(["true", "false"]),
+    v.transform((one) => one === "true"),
+  ),
+]);
+const wholeNumber = v.union([
+  v.pipe(v.number(), v.integer()),
+  v.pipe(v.string(), v.regex(/^\d{1,9}$/, "a number"), v.transform(Number)),
+]);
+
+/** Readers of answers, by what they read. Other fields are dropped. */
+export const SCHEMAS: {
+  readonly vm: v.GenericSchema<unknown, Vm>;
+  readonly zone: v.GenericSchema<unknown, Zone>;
+  readonly project: v.GenericSchema<unknown, Project>;
+  readonly capabilities: v.GenericSchema<unknown, Capabilities>;
+  readonly job: v.GenericSchema<unknown, Job>;
+  readonly success: v.GenericSchema<unknown, Success>;
+} = {
+  vm: v.object({
+    // It becomes the provider ID, which is written for good.
+    id,
+    name: text,
+    displayname: text,
+    state: text,
+    zoneid: text,
+    zonename: text,
+    serviceofferingname: text,
+    account: text,
+    domainid: text,
+    projectid: text,
+    publicip: text,
+    nic: v.nullish(
+      v.array(
+        v.object({
+          networkid: text,
+          networkname: text,
+          ipaddress: text,
+          ip6address: text,
+          isdefault: v.nullish(flag),
+        }),
+      ),
+    ),
+  }),
+  zone: v.object({ id, name: text }),
+  project: v.object({ id, name: text, state: text }),
+  capabilities: v.object({ cloudstackversion: text }),
+  job: v.object({ jobstatus: wholeNumber, jobresult: v.optional(v.unknown()) }),
+  success: v.object({ success: flag }),
+};

@@ -1,0 +1,93 @@
+/**
+ * What each code of CloudStack means.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { CloudError } from "../../../../lib/cloud/errors.ts";
+import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
+
+const LIST = "listVirtualMachines";
+
+function toError(code: number, text = "", more: object = {}): ApiError {
+  return new ApiError({ code, text }, { command: LIST, secrets: [], ...more });
+}
+
+describe("ApiError", () => {
+  test.each([
+    [401, "denied", "check api-key and secret-key"],
+    [405, "denied", "only by POST"],
+    [411, "denied", "two factors"],
+    [429, "throttled", "too many requests"],
+    [430, "protocol", "not valid"],
+    [431, "protocol", "does not exist"],
+    [432, "denied", "the role of the account has no listVirtualMachines"],
+    [503, "unreachable", "try again later"],
+    [530, "unreachable", "log of the management server"],
+    [531, "denied", "check project-id"],
+    [532, "denied", "limit"],
+    [533, "unreachable", "capacity"],
+    [534, "unreachable", "does not answer"],
+    [535, "denied", "limit"],
+    [536, "protocol", "in use"],
+    [537, "protocol", "conflicts"],
+    [599, "unreachable", "try again later"],
+    [444, "protocol", "not expected"],
+  ] as const)("%i is %s, with what to do: %s", (code, kind, advice) => {
+    const error = toError(code, "said");
+    expect(error).toBeInstanceOf(CloudError);
+    expect(error).toMatchObject({ kind, code, status: code });
+    expect(error.message).toStartWith(`CloudStack answered ${code} (said) to ${LIST}: `);
+    expect(error.message).toContain(advice);
+  });
+
+  test("a 401 for a command that the role lacks is not blamed on the keys", () => {
+    const text =
+      "The given command 'listVirtualMachines' either does not exist, is not available for user.";
+    expect(toError(401, text).message).toContain("the role of the account has no");
+    expect(toError(401, text).message).not.toContain("api-key");
+  });
+
+  test.each([
+    [-720_000, "its clock is 12m0s behind this machine's"],
+    [720_400, "its clock is 12m0s ahead of this machine's"],
+    [-60_000, "its clock is 1m0s behind this machine's"],
+    [59_000, "the keys or the signature are wrong"],
+    [undefined, "the keys or the signature are wrong"],
+  ])("a 401 from a server whose clock differs by %p ms says: %s", (clockAheadMs, words) => {
+    const { message } = toError(401, "", { clockAheadMs });
+    expect(message).toContain(words);
+    expect(message).toContain("api-key and secret-key");
+  });
+
+  test.each([
+    ["account api limit, please retry after [640] ms.", 640],
+    ["retry after 1200 ms", 1_200],
+    ["retry after [999999999] ms.", 300_000],
+    ["later", undefined],
+  ])("a 429 that says %j asks for %p ms", (text, ms) => {
+    expect(toError(429, text).retryAfterMs).toBe(ms);
+  });
+
+  test.each([
+    [
+      431,
+      "Unable to execute API command listvirtualmachines due to invalid value. Invalid parameter id " +
+        "value=AAAAAAAA-1111-4111-8111-AAAAAAAAAAAA due to incorrect long value format, or entity does not exist " +
+        "or due to incorrect parameter annotation for the field in api cmd class.",
+      "aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa",
+    ],
+    [431, "Invalid value for pagesize", undefined],
+    [530, "value=a due to incorrect long value format, or entity does not exist", undefined],
+  ])("knows of which ID a %i says that nothing has it", (code, text, id) => {
+    expect(toError(code, text).unknownId).toBe(id);
+  });
+
+  test("shows no secret, no control character, and not too much", () => {
+    const text = `${"k".repeat(20)}\u001b[31m\nkey-1 ${"x".repeat(1_000)}`;
+    const { message } = toError(530, text, { secrets: ["key-1"] });
+    expect(message).not.toContain("key-1");
+    expect(message).toContain("(secret)");
+    expect(message).not.toMatch(/\p{Cc}/u);
+    expect(message.length).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,367 @@
+/**
+ * Lists, single objects, changes and jobs over the wire; new keys, waits, resets, and what is never shown.
+ * @module
+ */
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ProviderDeps } from "../../../../lib/cloud/provider_definition.ts";
+import { describeError } from "../../../../lib/core/errors.ts";
+import { Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
+import { createLogger } from "../../../../lib/core/log.ts";
+import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
+import { SCHEMAS } from "../../../../lib/providers/cloudstack/wire/schema.ts";
+import {
+  FakeCloudStack,
+  KEYS,
+  refuse,
+  reply,
+  type Seen,
+  toDeps,
+  toSettings,
+} from "../fake_server.ts";
+
+const signal = new AbortController().signal;
+const folder = mkdtempSync(join(tmpdir(), "session-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ZONES = { command: "listZones", key: "zone", schema: SCHEMAS.zone };
+const ABOUT = { command: "listCapabilities", key: "capability", schema: SCHEMAS.capabilities };
+const FREE = { command: "disassociateIpAddress", params: { id: "ip-1" }, schema: SCHEMAS.success };
+
+let fake: FakeCloudStack;
+let deps: ReturnType<typeof toDeps>;
+let lines: string[];
+
+function open(more: object = {}, over: Partial<ProviderDeps> = {}): CloudStackSession {
+  const log = createLogger({
+    write: (line) => lines.push(line),
+    level: "debug",
+    format: "text",
+    now: () => 0,
+  });
+  deps = toDeps({ log, ...over });
+  return new CloudStackSession(toSettings(fake.url, more), deps);
+}
+
+function toId(number: number): string {
+  return `aaaaaaaa-1111-4111-8111-${String(number).padStart(12, "0")}`;
+}
+
+/** Waits until so many commands have arrived. */
+async function untilSeen(count: number): Promise<void> {
+  while (fake.seen.length < count) await Bun.sleep(1);
+}
+
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+beforeEach(() => {
+  fake = new FakeCloudStack();
+  lines = [];
+});
+afterEach(() => fake.stop());
+
+describe("list()", () => {
+  test("gets every page, each object by itself, and counts the requests by command", async () => {
+    fake.answer = ({ command, params }) => {
+      const from = (Number(params["page"]) - 1) * 500;
+      const zone = Array.from({ length: Math.min(500, 501 - from) }, (_, at) => ({
+        id: toId(from + at),
+        name: from + at === 7 ? 7 : "z",
+      }));
+      return reply(command, { count: 501, zone });
+    };
+    const list = await open().list({ ...ZONES, params: { available: "true" } }, signal);
+    expect([list.objects.length, list.gap]).toEqual([500, undefined]);
+    expect([...list.undecodable]).toEqual([[toId(7), "name: wanted string"]]);
+    expect(fake.seen.map(({ params }) => [params["page"], params["pagesize"]])).toEqual([
+      ["1", "500"],
+      ["2", "500"],
+    ]);
+    expect(fake.seen[0]?.params["available"]).toBe("true");
+    expect(deps.metrics.render()).toContain(
+      'landfall_cloud_requests_total{code="200",operation="listZones",provider="external-cloudstack"} 2',
+    );
+  });
+
+  test("an answer without objects is an empty list, and whole", async () => {
+    const list = await open().list(ZONES, signal);
+    expect(list).toEqual({ objects: [], undecodable: new Map() });
+  });
+
+  test("says that a list is not whole, and why", async () => {
+    fake.answer = ({ command }) => reply(command, { count: 3, zone: [{ id: toId(1) }] });
+    const { gap } = await open().list(ZONES, signal);
+    expect(gap).toBe("listZones: the list has 1 objects, and the server counts 3");
+  });
+
+  test.each([
+    ["an object", { zone: {} }],
+    ["text", { zone: "a" }],
+  ])("refuses %s instead of a list", async (_title, body) => {
+    fake.answer = ({ command }) => reply(command, body);
+    expect(await failure(open().list(ZONES, signal))).toMatchObject({ kind: "protocol" });
+  });
+
+  test("an HTML 502 is unreachable, and no empty list", async () => {
+    const headers = { "content-type": "text/html" };
+    fake.answer = () => new Response("<h1>Bad Gateway", { status: 502, headers });
+    expect(await failure(open().list(ZONES, signal))).toMatchObject({ kind: "unreachable" });
+  });
+});
+
+describe("read()", () => {
+  test("gets one object", async () => {
+    const capability = { cloudstackversion: "4.22.0.0", more: 1 };
+    fake.answer = ({ command }) => reply(command, { capability });
+    expect(await open().read(ABOUT, signal)).toEqual({ cloudstackversion: "4.22.0.0" });
+  });
+
+  test("takes JSON of old servers, and refuses an answer without the object", async () => {
+    const headers = { "content-type": "text/javascript; charset=UTF-8" };
+    fake.answer = () => new Response('{"listcapabilitiesresponse":{"capability":{}}}', { headers });
+    const session = open();
+    expect(await session.read(ABOUT, signal)).toEqual({});
+    fake.answer = ({ command }) => reply(command, {});
+    expect(describeError(await failure(session.read(ABOUT, signal)))).toBe(
+      "CloudStack's answer to listCapabilities (capability) cannot be read: the object itself: wanted Object",
+    );
+  });
+
+  test("gives up at its deadline", async () => {
+    const session = open();
+    fake.answer = () => new Promise<Response>(() => {});
+    const late = failure(session.read(ABOUT, signal));
+    await untilSeen(1);
+    await deps.clock.advance(10_000);
+    expect(await late).toMatchObject({ kind: "unreachable" });
+  });
+
+  test("ends with its signal, and with the process", async () => {
+    fake.answer = () => new Promise<Response>(() => {});
+    const [own, all] = [new AbortController(), new AbortController()];
+    const session = open({}, { signal: all.signal });
+    const first = failure(session.read(ABOUT, own.signal));
+    const second = failure(session.read(ABOUT, signal));
+    await untilSeen(2);
+    own.abort(new Error("own"));
+    expect(await first).toMatchObject({ message: "own" });
+    all.abort(new Error("all"));
+    expect(await second).toMatchObject({ message: "all" });
+  });
+
+  test("waits for as long as a 429 says, and then has an answer", async () => {
+    let tries = 0;
+    fake.answer = ({ command }) => {
+      tries += 1;
+      const text =
+        "The given user has reached his/her account api limit, please retry after [640] ms.";
+      return tries === 1 ? refuse(command, 429, text) : reply(command, { capability: {} });
+    };
+    const session = open();
+    const read = session.read(ABOUT, signal);
+    await untilSeen(1);
+    while (deps.clock.pending < 2) await Bun.sleep(1);
+    await deps.clock.advance(639);
+    expect(fake.seen).toHaveLength(1);
+    await deps.clock.advance(1);
+    expect(await read).toEqual({});
+    expect(fake.seen).toHaveLength(2);
+  });
+
+  test("does not wait beyond its deadline for a 429, and says how long to wait", async () => {
+    fake.answer = ({ command }) => refuse(command, 429, "retry after [20000] ms.");
+    expect(await failure(open().read(ABOUT, signal))).toMatchObject({
+      kind: "throttled",
+      retryAfterMs: 20_000,
+    });
+    expect(fake.seen).toHaveLength(1);
+  });
+
+  test("uses new keys from their files, and at once after a 401", async () => {
+    const [apiKeyFile, secretKeyFile] = [join(folder, "api"), join(folder, "secret")];
+    const write = ({ apiKey, secretKey }: typeof KEYS): void => {
+      writeFileSync(apiKeyFile, apiKey);
+      writeFileSync(secretKeyFile, secretKey);
+    };
+    write(KEYS);
+    fake.answer = ({ command }) => reply(command, { capability: {} });
+    const session = open({ apiKey: "", secretKey: "", apiKeyFile, secretKeyFile });
+    await session.read(ABOUT, signal);
+    const other = { apiKey: "other-key", secretKey: "other-secret" };
+    fake.secrets.clear();
+    fake.secrets.set(other.apiKey, other.secretKey);
+    write(other);
+    await session.read(ABOUT, signal);
+    expect(fake.seen.map(({ params }) => params["apikey"])).toEqual([
+      KEYS.apiKey,
+      KEYS.apiKey,
+      other.apiKey,
+    ]);
+  });
+
+  test("a 401 names the difference of the clocks", async () => {
+    const body = { listcapabilitiesresponse: { errorcode: 401, errortext: "no" } };
+    const date = new Date(Date.UTC(2026, 0, 1, 0, 12)).toUTCString();
+    fake.answer = () => Response.json(body, { status: 401, headers: { date } });
+    const error = await failure(open().read(ABOUT, signal));
+    expect(error).toMatchObject({ kind: "denied", status: 401 });
+    expect(describeError(error)).toContain("its clock is 12m0s ahead of this machine's");
+    expect(fake.seen).toHaveLength(1);
+  });
+});
+
+describe("call()", () => {
+  test("posts, and returns what the server answers at once", async () => {
+    fake.answer = ({ command }) => reply(command, { success: "true", displaytext: "done" });
+    expect(await open().call(FREE, signal)).toEqual({ success: true });
+    expect(fake.commands).toEqual(["POST disassociateIpAddress"]);
+  });
+
+  test("waits for the job, and reads its result", async () => {
+    const { answer, seen } = createJob({ jobstatus: 1, jobresult: { success: true } });
+    fake.answer = answer;
+    const done = open().call(FREE, signal);
+    await advanceUntil(done);
+    expect(await done).toEqual({ success: true });
+    expect(seen).toEqual(["disassociateIpAddress", "queryAsyncJobResult", "queryAsyncJobResult"]);
+    expect(fake.seen[1]).toMatchObject({ method: "GET", params: { jobid: "job-1" } });
+  });
+
+  test("reads the object of a job", async () => {
+    const jobresult = { zone: { id: toId(1), name: "z" } };
+    fake.answer = createJob({ jobstatus: "1", jobresult }).answer;
+    const done = open().call({ ...ZONES, command: "createZone" }, signal);
+    await advanceUntil(done);
+    expect(await done).toEqual({ id: toId(1), name: "z" });
+  });
+
+  test.each([
+    [{ errorcode: 533, errortext: "no free IP" }, 533, "(no free IP)"],
+    ["out of luck", 530, "(out of luck)"],
+    [undefined, 530, "530 to FreeIPCmd"],
+  ])("a failed job with %j is a refusal", async (jobresult, code, words) => {
+    fake.answer = createJob({ jobstatus: 2, jobresult, cmd: "org.x.FreeIPCmd" }).answer;
+    const done = failure(open().call(FREE, signal));
+    await advanceUntil(done);
+    const error = await done;
+    expect(error).toMatchObject({ code });
+    expect(describeError(error)).toContain(words);
+  });
+
+  test("a lost answer is not asked for again: the change may have been made", async () => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      socket.once("data", () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    const session = open({ apiUrl: `http://127.0.0.1:${port}/client/api` });
+    expect(await failure(session.call(FREE, signal))).toMatchObject({ kind: "unreachable" });
+    expect(sockets).toHaveLength(1);
+    // A read is sent once more.
+    expect(await failure(session.read(ABOUT, signal))).toMatchObject({ kind: "unreachable" });
+    expect(sockets).toHaveLength(3);
+    server.close();
+  });
+
+  test("a process that does not lead sends nothing", async () => {
+    const session = open({}, { fence: new Fence() });
+    expect(await failure(session.call(FREE, signal))).toBeInstanceOf(LeadershipLostError);
+    expect(fake.seen).toEqual([]);
+  });
+
+  test("the same change is sent once while its job runs, another one is sent at once", async () => {
+    fake.answer = createJob({ jobstatus: 1, jobresult: { success: true } }).answer;
+    const session = open();
+    const other = { ...FREE, params: { id: "ip-2" } };
+    const done = Promise.all([FREE, FREE, other].map((one) => session.call(one, signal)));
+    await advanceUntil(done);
+    await done;
+    expect(fake.commands.filter((one) => one.startsWith("POST"))).toHaveLength(2);
+  });
+});
+
+describe("reconfigure()", () => {
+  test("sends the next command with the new keys, to the new address", async () => {
+    const session = open();
+    await session.list(ZONES, signal);
+    const other = new FakeCloudStack();
+    other.secrets.set("k", "s");
+    session.reconfigure(toSettings(other.url, { apiKey: "k", secretKey: "s" }));
+    await session.list(ZONES, signal);
+    expect([fake.seen.length, other.seen[0]?.params["apikey"]]).toEqual([1, "k"]);
+    await other.stop();
+  });
+
+  test("keeps what it has when the new settings cannot be used", async () => {
+    const session = open();
+    const wrong = toSettings(fake.url, { caFile: join(folder, "missing.pem") });
+    expect(() => session.reconfigure(wrong)).toThrow("there is no such file");
+    expect((await session.list(ZONES, signal)).objects).toEqual([]);
+  });
+});
+
+test("no message and no log record holds a key or a signature, whatever the server repeats", async () => {
+  const kinds: ((seen: Seen) => Response)[] = [
+    ({ command, path }) => refuse(command, 431, `bad request ${decodeURIComponent(path)}`),
+    ({ command, path }) => refuse(command, 530, path),
+    ({ path }) => new Response(path, { status: 502, headers: { "content-type": "text/html" } }),
+    ({ path }) => new Response(path, { status: 404, headers: { "content-type": "text/html" } }),
+    ({ path }) => new Response(`"${path}`, { headers: { "content-type": "application/json" } }),
+    ({ path }) => Response.json({ [path]: { errorcode: 401, errortext: path } }, { status: 401 }),
+    ({ path }) =>
+      new Response("", { status: 302, headers: { location: `https://evil.test${path}` } }),
+  ];
+  const session = open();
+  const texts: string[] = [];
+  let signature = "";
+  for (const kind of kinds) {
+    fake.answer = (seen) => {
+      signature = new URLSearchParams(seen.path.split("?")[1]).get("signature") ?? "";
+      return kind(seen);
+    };
+    const error = await failure(session.list(ZONES, signal));
+    texts.push(describeError(error), JSON.stringify(error), Bun.inspect(error));
+    expect(signature).not.toBe("");
+    for (const secret of [KEYS.apiKey, KEYS.secretKey, signature, encodeURIComponent(signature)]) {
+      expect([...texts, ...lines].join("\n")).not.toContain(secret);
+    }
+  }
+  await fake.stop();
+  const gone = await failure(session.list(ZONES, signal));
+  texts.push(describeError(gone), JSON.stringify(gone), Bun.inspect(gone));
+  expect([...texts, ...lines].join("\n")).not.toContain(KEYS.apiKey);
+  expect([...texts, ...lines].join("\n")).not.toMatch(/signature=(?!\(secret\))/);
+});
+
+/** Answers a change with a job that runs while it is asked about for the first time. */
+function createJob(end: object): { answer: (seen: Seen) => Response; seen: string[] } {
+  const seen: string[] = [];
+  const answer = ({ command, params }: Seen): Response => {
+    seen.push(command);
+    if (command !== "queryAsyncJobResult") {
+      return reply(command, { id: "ip-1", jobid: `job-${params["id"]?.at(-1) ?? 1}` });
+    }
+    const isFirst = seen.filter((one) => one === command).length === 1;
+    return reply(command, isFirst ? { jobstatus: 0, jobprocstatus: 0 } : end);
+  };
+  return { answer, seen };
+}
+
+/** Lets time go on, and real requests with it, until something is over. */
+async function advanceUntil(done: Promise<unknown>): Promise<void> {
+  while (Bun.peek.status(done) === "pending") {
+    await Bun.sleep(1);
+    await deps.clock.advance(50);
+  }
+}

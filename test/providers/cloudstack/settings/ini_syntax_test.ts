@@ -1,0 +1,239 @@
+/**
+ * The INI file of the Apache provider, and the same settings in YAML.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { DELETION } from "../../../../lib/cloud/deletion/settings.ts";
+import { placeIssues, parseProviderConfig } from "../../../../lib/config/provider_config.ts";
+import { ConfigError, formatConfigIssue } from "../../../../lib/core/errors.ts";
+import {
+  type CloudStackSettings,
+  parseCloudStackConfig,
+} from "../../../../lib/providers/cloudstack/settings/config.ts";
+import { describeSettings } from "../../../../lib/providers/cloudstack/settings/config_schema.ts";
+import { INI_SYNTAX } from "../../../../lib/providers/cloudstack/settings/ini_syntax.ts";
+
+const PARSER = {
+  settings: describeSettings(),
+  parseConfig: parseCloudStackConfig,
+  syntax: INI_SYNTAX,
+};
+const OPTIONS = { path: "FILE", env: {}, definition: PARSER, sections: [DELETION] };
+
+async function read(text: string) {
+  return await parseProviderConfig<CloudStackSettings>(text, OPTIONS);
+}
+
+async function listProblems(text: string): Promise<string[]> {
+  try {
+    await read(text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues.map(formatConfigIssue);
+    throw error;
+  }
+  return [];
+}
+
+const APACHE = `[Global]
+api-url = https://cs.example.com/client/api
+api-key = plgWJfZK4gyS3mOMTVmjUVg-X-jlWlnfaUJ9GAbBbf9EdM
+secret-key = VDaACYb0LV9eNjTetIOElcVQkvJck_J_QljX_FcHRj87ZK
+project-id = 11111111-2222-4333-8444-555555555555
+zone = Sandbox-simulator
+ssl-no-verify = yes
+`;
+
+const EVERYTHING_INI = `; what 1.x does not know is below
+[GLOBAL]
+API-URL = "https://cs.example.com/client/api"
+api-key-file = /keys/api-key
+secret-key-file = /keys/secret-key
+ssl-no-verify = off
+ca-file = /ca.pem
+project-id = Kube "team # 1"
+region = north
+version = 4.22.0.0
+refresh-interval = 1m
+instance-type-style = sanitised
+[Addresses]
+exclude = 10.0.0.9, 10.0.0.10
+exclude = 10.0.1.0/24
+external-cidrs = 10.1.0.0/16
+network = k8s
+[deletion]
+enabled
+hold-off = 2m
+fleet-share = 0.2
+confirmations = 5
+trust-empty-answer = false
+`;
+
+const EVERYTHING_YAML = `
+apiUrl: https://cs.example.com/client/api
+apiKeyFile: /keys/api-key
+secretKeyFile: /keys/secret-key
+sslNoVerify: false
+caFile: /ca.pem
+projectId: "Kube team # 1"
+region: north
+version: 4.22.0.0
+refreshInterval: 1m
+instanceTypeStyle: sanitised
+addresses:
+  exclude: [10.0.0.9, 10.0.0.10, 10.0.1.0/24]
+  externalCIDRs: [10.1.0.0/16]
+  network: k8s
+deletion:
+  enabled: true
+  holdOff: 2m
+  fleetShare: 0.2
+  confirmations: 5
+  trustEmptyAnswer: false
+`;
+
+describe("INI_SYNTAX", () => {
+  test("reads the file of the Apache provider as it is", async () => {
+    const { settings, warnings, syntax } = await read(APACHE);
+    expect(settings).toMatchObject({
+      url: "https://cs.example.com/client/api",
+      insecure: true,
+      project: "11111111-2222-4333-8444-555555555555",
+      keys: { kind: "pair", apiKey: expect.stringMatching(/^plg/) },
+    });
+    expect([warnings, syntax]).toEqual([[], "INI"]);
+  });
+
+  test("says the same as YAML, setting by setting, and which of the two was read", async () => {
+    const ini = await read(EVERYTHING_INI);
+    const yaml = await read(EVERYTHING_YAML);
+    expect([ini.syntax, yaml.syntax]).toEqual(["INI", "YAML"]);
+    expect(ini.settings).toEqual(yaml.settings);
+    expect(ini.sections).toEqual(yaml.sections);
+    expect(ini.settings.trustsEmptyAnswer).toBe(false);
+    expect(ini.sections.get("deletion")).toMatchObject({ holdOffMs: 120_000, confirmations: 5 });
+  });
+
+  test.each([
+    ["true", true],
+    ["YES", true],
+    ["on", true],
+    ["1", true],
+    ["false", false],
+    ["No", false],
+    ["off", false],
+    ["0", false],
+  ])("reads ssl-no-verify = %s as %p", async (word, insecure) => {
+    const text = APACHE.replace("ssl-no-verify = yes", `ssl-no-verify = ${word}`);
+    expect((await read(text)).settings.insecure).toBe(insecure);
+  });
+
+  test("a switch without = is on, and an empty value counts as not set", async () => {
+    const on = APACHE.replace("ssl-no-verify = yes", "ssl-no-verify").replace(
+      "zone = S",
+      "zone = ;",
+    );
+    expect((await read(on)).settings.insecure).toBe(true);
+    const off = APACHE.replace("ssl-no-verify = yes", "ssl-no-verify =");
+    expect((await read(off)).settings.insecure).toBe(false);
+  });
+
+  test("the last of two values counts, as for the Apache provider, and sections may repeat", async () => {
+    const { settings } = await read(`${APACHE}region = a\n[global]\nregion = b\n`);
+    expect(settings.region).toBe("b");
+  });
+
+  test("names every wrong setting with its line and key, in the words of the file", async () => {
+    const text = [
+      "[Global]",
+      "api-url = cs.example.com",
+      "api-key = k",
+      "secret-kee = s",
+      "ssl-no-verify = perhaps",
+      "refresh-interval = 5",
+      "deletion = x",
+      "apiUrl = x",
+      "hold-off = 1m",
+      "[Adresses]",
+      "exclude = 10.0.0.1",
+      "[Addresses]",
+      "exclude = 10.0.0.1, x",
+      "modes = leave",
+      "[Deletion]",
+      "hold-of = 2m",
+      "confirmations = some",
+    ].join("\n");
+    expect(await listProblems(text)).toEqual([
+      "FILE:2:1: api-url: has no scheme: begin it with https://",
+      "FILE:5:1: ssl-no-verify: wanted true or false",
+      "FILE:6:1: refresh-interval: wanted a duration with its unit from 1s to 1h0m0s, such as 30s",
+      "FILE:13:1: [Addresses] exclude: wanted an IP address or a CIDR such as 10.0.0.0/8",
+      "FILE: secret-key: required, or its file in secret-key-file",
+      "FILE:17:1: [Deletion] confirmations: wanted a whole number from 1 to 100, not in quotes",
+      "FILE:4:1: secret-kee: unknown key; did you mean secret-key?",
+      "FILE:7:1: deletion: unknown key; correct or remove it",
+      "FILE:8:1: apiUrl: unknown key; did you mean api-url?",
+      "FILE:9:1: hold-off: unknown key; did you mean [Deletion] hold-off?",
+      "FILE:10:1: [Adresses]: unknown key; did you mean [Addresses]?",
+      "FILE:14:1: [Addresses] modes: unknown key; did you mean [Addresses] mode?",
+      "FILE:16:1: [Deletion] hold-of: unknown key; did you mean [Deletion] hold-off?",
+    ]);
+  });
+
+  test("names every wrong line", async () => {
+    const text = 'api-url = u\n[Global]\napi-key\nsecret-key = "s\nwhat is this\n';
+    expect(await listProblems(text)).toEqual([
+      "FILE:1:1: a key must stand below a section; write [Global] above it",
+      "FILE:3:1: api-key: wanted = and a value after it",
+      "FILE:4:1: secret-key: a quotation mark is not closed",
+      "FILE:5:1: wanted key = value, a [Section] or a comment",
+    ]);
+  });
+
+  test("finds the line of a setting that the provider refuses later", async () => {
+    const issue = { path: "caFile", message: "cannot be read" };
+    const placed = await placeIssues([issue], {
+      path: "FILE",
+      text: EVERYTHING_INI,
+      definition: PARSER,
+    });
+    expect(placed.map(formatConfigIssue)).toEqual(["FILE:7:1: ca-file: cannot be read"]);
+  });
+
+  test("never shows a value", async () => {
+    const secret = "VDaACYb0LV9eNjTetIOElcVQkvJck_J_QljX";
+    for (const text of [
+      `[Global]\n${secret}`,
+      `[Global]\nsecret-key ${secret}`,
+      `[Global]\napi-url = ${secret}\nversion = ${secret}`,
+      `[${secret}\n`,
+      `[Global]\nsecret-key = "${secret}`,
+      `[Global "${secret}"]`,
+    ]) {
+      const problems = await listProblems(text);
+      expect(problems).not.toEqual([]);
+      expect(problems.join("\n")).not.toContain(secret);
+    }
+  });
+
+  test.each([
+    ["[Global]\n", true],
+    ["# a\n\n  [Global]\n", true],
+    ["; only INI has such comments", true],
+    ["api-url = https://x", true],
+    ["\ufeff[Global]", true],
+    ["apiUrl: https://x/?a=b", false],
+    ["# a\napiUrl: u", false],
+    ['{"apiUrl": "u"}', false],
+    ["---\napiUrl: u", false],
+    ["", false],
+  ])("tells INI from YAML by the content: %j", (text, isIni) => {
+    expect(INI_SYNTAX.accepts?.(text)).toBe(isIni);
+  });
+
+  test("a broken YAML file is reported as YAML", async () => {
+    expect((await listProblems("apiUrl: [\n"))[0]).toContain("not closed");
+    expect(await listProblems("apiUrl: https://x/client/api\napi-key: k\n")).toContain(
+      "FILE:2:1: api-key: unknown key; did you mean apiKey?",
+    );
+  });
+});
