@@ -182,7 +182,7 @@ describe("a provider with a syntax of its own", () => {
     const parse: SettingSyntax["parse"] = async (text) => ({ ...(await LINES.parse(text)), spell });
     const loud = { ...definition, syntax: { ...LINES, parse } };
     expect(await listIssues("token = t\nurll = u", {}, loud)).toEqual([
-      "FILE: URL: wanted a URL",
+      "FILE: URL: must be a URL",
       "FILE:2:1: URLL: unknown key; did you mean URL?",
     ]);
   });

@@ -3,10 +3,12 @@
  * @module
  */
 import type { ParsedConfig } from "../../../cloud/provider_definition.ts";
+import { BLOCK } from "../../../cloud/settings/schema.ts";
 import { dropEmpty, type ShapeIssue } from "../../../cloud/settings/shape.ts";
 import type { Server } from "../../../cloud_http/server.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { type Cidr, isLoopbackHost } from "../../../core/net/ip.ts";
+import { mustBeSetting } from "../../../core/text/must_be.ts";
 import { type FileSettings, type InstanceTypeStyle, parseFileSettings } from "./config_schema.ts";
 import { explainOddKey, explainOddPath } from "./text_forms.ts";
 
@@ -54,7 +56,7 @@ const NESTED_MAX = 1;
 export function parseCloudStackConfig(raw: unknown): ParsedConfig<CloudStackSettings> {
   const file = dropEmpty(raw ?? {}, NESTED_MAX);
   if (typeof file !== "object" || file === null || Array.isArray(file)) {
-    return { issues: [{ message: "wanted settings (key: value)" }], warnings: [] };
+    return { issues: [{ message: mustBeSetting(BLOCK, file) }], warnings: [] };
   }
   const parsed = parseFileSettings(file);
   const issues = [...parsed.issues, ...listMissing(new Map(Object.entries(file)))];

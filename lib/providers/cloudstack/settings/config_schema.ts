@@ -5,11 +5,13 @@
 import * as v from "valibot";
 import type { SettingDescription } from "../../../cloud/provider_definition.ts";
 import {
+  BLOCK,
   cidrs,
   describeBlock,
   duration,
   fingerprint,
-  NO_TEXT,
+  need,
+  needText,
   parsed,
   setting,
   trueOrFalse,
@@ -52,7 +54,7 @@ const STYLES = ["squeezed", "sanitised"] as const;
 const REFRESH_MS_MIN = 1_000;
 const REFRESH_MS_MAX = 3_600_000;
 
-const text = v.string(NO_TEXT);
+const text = v.string(needText);
 
 const SCHEMA = v.object(
   {
@@ -115,7 +117,10 @@ const SCHEMA = v.object(
       v.pipe(
         text,
         v.trim(),
-        v.regex(/^\d+\.\d+(?:\.\d+){0,2}(?:-[A-Za-z\d.-]+)?$/, "wanted a version such as 4.22.0.0"),
+        v.regex(
+          /^\d+\.\d+(?:\.\d+){0,2}(?:-[A-Za-z\d.-]+)?$/,
+          need("a version, for example 4.22.0.0"),
+        ),
       ),
       {
         type: "version",
@@ -129,7 +134,7 @@ const SCHEMA = v.object(
         "How often Landfall lists the VMs and zones: one request for zones and one for each 500 VMs, for any number " +
         "of Nodes.",
     }),
-    instanceTypeStyle: setting(v.picklist(STYLES, "wanted squeezed or sanitised"), {
+    instanceTypeStyle: setting(v.picklist(STYLES, need("squeezed or sanitised")), {
       type: "`squeezed` or `sanitised`",
       default: "squeezed",
       description:
@@ -139,7 +144,7 @@ const SCHEMA = v.object(
     addresses: v.optional(
       v.object(
         {
-          mode: setting(v.picklist(["manage", "leave"], "wanted manage or leave"), {
+          mode: setting(v.picklist(["manage", "leave"], need("manage or leave")), {
             type: "`manage` or `leave`",
             default: "manage",
             description:
@@ -163,7 +168,7 @@ const SCHEMA = v.object(
               "Name or UUID of the only network whose addresses are used. Default: all networks.",
           }),
         },
-        "wanted settings under addresses (key: value)",
+        need(BLOCK),
       ),
     ),
     deletion: v.optional(
@@ -177,11 +182,11 @@ const SCHEMA = v.object(
               "only CloudStack's word that it never had such a VM, or no longer has it, is a proof.",
           }),
         },
-        "wanted settings under deletion (key: value)",
+        need(BLOCK),
       ),
     ),
   },
-  "wanted settings (key: value)",
+  need(BLOCK),
 );
 
 /** Checks everything that a file says, without nulls. */

@@ -6,6 +6,7 @@
  */
 import type { Position } from "../../../cloud/settings/syntax.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
+import { mustBe } from "../../../core/text/must_be.ts";
 
 /** One line that means something. */
 export type IniLine = IniSection | IniEntry;
@@ -36,7 +37,7 @@ const ENTRY = new RegExp(String.raw`^(${NAME})[ \t]*(?:=[ \t]*(.*))?$`, "su");
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", n: "\n", t: "\t" };
 const ISSUES_MAX = 50;
 /** How many lines a value may have. */
-const JOINED_MAX = 50;
+const JOINED_MAX = 10;
 
 /** Reads a text. A line that cannot be read is an issue, and the others still count. */
 export function readIniLines(text: string): IniLines {
@@ -77,13 +78,13 @@ function readLine(row: string, position: Position): IniLine | ConfigIssue | unde
   const refuse = (message: string): ConfigIssue => ({ ...position, message });
   if (row.startsWith("[")) {
     const [whole, name = "", more, rest = ""] = SECTION.exec(row) ?? [];
-    if (whole === undefined) return refuse("wanted the name of a section in brackets: [Global]");
+    if (whole === undefined) return refuse("a section must be a name in brackets: [Global]");
     if (more !== undefined) return refuse("a second name in quotes has no meaning here; remove it");
     if (!/^(?:[;#]|$)/.test(rest)) return refuse("after ] only a comment may follow on this line");
     return { ...position, kind: "section", name };
   }
   const [, key, written] = ENTRY.exec(withoutComment(row)) ?? [];
-  if (key === undefined) return refuse("wanted key = value, a [Section] or a comment");
+  if (key === undefined) return refuse(mustBe("key = value, a [Section] or a comment"));
   if (written === undefined) return { ...position, kind: "entry", key };
   const value = readValue(written);
   if ("problem" in value) return { ...refuse(value.problem), path: key };
@@ -122,7 +123,7 @@ function readValue(written: string): { readonly text: string } | { readonly prob
       if (escaped === undefined) {
         return {
           problem: isQuoted
-            ? String.raw`wanted \" \\ \n or \t after the backslash`
+            ? String.raw`after a backslash there must be one of " \ n t`
             : LONE_BACKSLASH,
         };
       }

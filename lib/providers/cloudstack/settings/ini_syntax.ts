@@ -136,7 +136,12 @@ class Content {
       // Of an unknown key the name is the problem.
       if (form === undefined) block[name] = null;
       else
-        this.issues.push({ path: written, message: "wanted = and a value after it", line, column });
+        this.issues.push({
+          path: written,
+          message: "must have = and a value after it",
+          line,
+          column,
+        });
       return;
     }
     block[name] = toValue(entry, form, block[name]);

@@ -3,6 +3,7 @@
  * @module
  */
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
+import { mustBe } from "../../../core/text/must_be.ts";
 
 /** The whole address without a slash at its end; `undefined` when it has another form. */
 export function parseUrl(text: string): string | undefined {
@@ -19,7 +20,7 @@ export function explainUrl(text: string): string | undefined {
   }
   const url = URL.parse(trimmed);
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    return "wanted an address such as https://cloudstack.example.com/client/api";
+    return mustBe("an address, for example https://cloudstack.example.com/client/api");
   }
   if (url.username !== "" || url.password !== "") {
     return "holds a user or password (before the @): CloudStack takes only an API key and a secret key";

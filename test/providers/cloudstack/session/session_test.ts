@@ -80,7 +80,7 @@ describe("list()", () => {
     };
     const list = await open().list({ ...ZONES, params: { available: "true" } }, signal);
     expect([list.objects.length, list.gap]).toEqual([500, undefined]);
-    expect([...list.undecodable]).toEqual([[toId(7), "name: wanted string"]]);
+    expect([...list.undecodable]).toEqual([[toId(7), "name: must be string"]]);
     expect(fake.seen.map(({ params }) => [params["page"], params["pagesize"]])).toEqual([
       ["1", "500"],
       ["2", "500"],
@@ -131,7 +131,7 @@ describe("read()", () => {
     expect(await session.read(ABOUT, signal)).toEqual({});
     fake.answer = ({ command }) => reply(command, {});
     expect(describeError(await failure(session.read(ABOUT, signal)))).toBe(
-      "CloudStack's answer to listCapabilities (capability) cannot be read: the object itself: wanted Object",
+      "CloudStack's answer to listCapabilities (capability) cannot be read: the object itself: must be Object",
     );
   });
 

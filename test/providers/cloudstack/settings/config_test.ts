@@ -173,8 +173,10 @@ describe("parseCloudStackConfig()", () => {
     expect(parseCloudStackConfig({ ...MINIMAL, ...more }).issues).toMatchObject([{ path }]);
   });
 
-  test.each(["text", ["a"], 7])("refuses %j instead of settings", (raw) => {
-    expect(listProblems(raw)).toEqual(["wanted settings (key: value)"]);
+  test.each([["text"], [["a"]], [7]] as const)("refuses %j instead of settings", (raw) => {
+    expect(listProblems(raw)).toEqual([
+      expect.stringMatching(/^must be a block of settings \(key: value\)/),
+    ]);
   });
 
   test.each([

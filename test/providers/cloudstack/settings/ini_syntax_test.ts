@@ -164,11 +164,11 @@ describe("INI_SYNTAX", () => {
     ].join("\n");
     expect(await listProblems(text)).toEqual([
       "FILE:2:1: api-url: has no scheme: begin it with https://",
-      "FILE:5:1: ssl-no-verify: wanted true or false",
-      "FILE:6:1: refresh-interval: wanted a duration with its unit from 1s to 1h0m0s, such as 30s",
-      "FILE:13:1: [Addresses] exclude: wanted an IP address or a CIDR such as 10.0.0.0/8",
+      "FILE:5:1: ssl-no-verify: must be true or false",
+      'FILE:6:1: refresh-interval: must be a duration from 1s to 1h, for example "30s", but is "5"',
+      "FILE:13:1: [Addresses] exclude: must be an IP address or a CIDR, for example 10.0.0.0/8",
       "FILE: secret-key: required, or its file in secret-key-file",
-      "FILE:17:1: [Deletion] confirmations: wanted a whole number from 1 to 100, not in quotes",
+      "FILE:17:1: [Deletion] confirmations: must be a whole number from 1 to 100, without quotes",
       "FILE:4:1: secret-kee: unknown key; did you mean secret-key?",
       "FILE:7:1: deletion: unknown key; correct or remove it",
       "FILE:8:1: apiUrl: unknown key; did you mean api-url?",
@@ -183,9 +183,9 @@ describe("INI_SYNTAX", () => {
     const text = 'api-url = u\n[Global]\napi-key\nsecret-key = "s\nwhat is this\n';
     expect(await listProblems(text)).toEqual([
       "FILE:1:1: a key must stand below a section; write [Global] above it",
-      "FILE:3:1: api-key: wanted = and a value after it",
+      "FILE:3:1: api-key: must have = and a value after it",
       "FILE:4:1: secret-key: a quotation mark is not closed",
-      "FILE:5:1: wanted key = value, a [Section] or a comment",
+      "FILE:5:1: must be key = value, a [Section] or a comment",
     ]);
   });
 

@@ -24,8 +24,8 @@ describe("parseUrl()", () => {
 
   test.each([
     ["cs.example.com/client/api", "has no scheme"],
-    ["ftp://cs.example.com", "wanted an address"],
-    ["https://", "wanted an address"],
+    ["ftp://cs.example.com", "must be an address"],
+    ["https://", "must be an address"],
     ["https://user:pa55@cs.example.com/client/api", "holds a user or password"],
     ["https://cs.example.com/client/api?command=listZones", "holds a query"],
     ["https://cs.example.com/client/#/dashboard", "holds a fragment"],

@@ -89,10 +89,10 @@ describe("SCHEMAS", () => {
   });
 
   test.each([
-    [{ state: 1 }, "state: wanted string"],
-    [{ nic: {} }, "nic: wanted Array"],
-    [{ nic: [7] }, "nic.0: wanted Object"],
-    [{ nic: [{ ipaddress: 7 }] }, "nic.0.ipaddress: wanted string"],
+    [{ state: 1 }, "state: must be string"],
+    [{ nic: {} }, "nic: must be Array"],
+    [{ nic: [7] }, "nic.0: must be Object"],
+    [{ nic: [{ ipaddress: 7 }] }, "nic.0.ipaddress: must be string"],
   ])("says what is wrong with a VM that has %j", (more, problem) => {
     expect(decode(SCHEMAS.vm, { id: ID, ...more })).toEqual({ problem });
   });
