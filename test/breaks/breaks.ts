@@ -6,6 +6,7 @@ import { ACCESS_BREAKS } from "./groups/access.ts";
 import { BOUND_BREAKS } from "./groups/bounds.ts";
 import type { Break } from "./break.ts";
 import { CLOUD_BREAKS } from "./groups/cloud.ts";
+import { CLOUDSTACK_BREAKS } from "./groups/cloudstack.ts";
 import { DELETION_BREAKS } from "./groups/deletion.ts";
 import { KUBERNETES_BREAKS } from "./groups/kubernetes.ts";
 import { LEADERSHIP_BREAKS } from "./groups/leadership.ts";
@@ -31,6 +32,7 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "One acts, one at a time", breaks: LEADERSHIP_BREAKS },
   { title: "The API server", breaks: KUBERNETES_BREAKS },
   { title: "The cloud", breaks: CLOUD_BREAKS },
+  { title: "Apache CloudStack", breaks: CLOUDSTACK_BREAKS },
   { title: "Who may look", breaks: ACCESS_BREAKS },
   { title: "Bounds", breaks: BOUND_BREAKS },
   { title: "What is said", breaks: SECRET_BREAKS },
