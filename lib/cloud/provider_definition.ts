@@ -143,6 +143,8 @@ export interface ProviderDefinition<S = unknown> {
 export interface ProviderEntry {
   /** Name for `--cloud-provider`, the same as that of the definition. */
   readonly name: string;
+  /** Other names that `--cloud-provider` accepts. @default {none} */
+  readonly aliases?: readonly string[];
   /** Loads the definition and everything that it imports: a provider that is not chosen uses no memory. */
   load(): Promise<ProviderDefinition>;
 }

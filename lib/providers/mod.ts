@@ -21,7 +21,9 @@ export async function requireProvider(
   name: string,
   registry: ProviderRegistry = PROVIDERS,
 ): Promise<ProviderDefinition> {
-  const entry = registry.find((provider) => provider.name === name);
+  const entry = registry.find(
+    (provider) => provider.name === name || provider.aliases?.includes(name),
+  );
   if (entry !== undefined) return await entry.load();
   const known = registry.map((provider) => provider.name).join(", ");
   const message = `unknown provider "${name}" (known: ${known})`;

@@ -9,6 +9,13 @@ describe("requireProvider()", () => {
     for (const name of NAMES) expect((await requireProvider(name)).name).toBe(name);
   });
 
+  test("finds a provider by an alias", async () => {
+    const [first] = PROVIDERS;
+    const registry = [{ ...first, aliases: ["xo"] }] as const;
+    expect((await requireProvider("xo", registry)).name).toBe("xenorchestra");
+    await expect(requireProvider("xoa", registry)).rejects.toThrow("(known: xenorchestra)");
+  });
+
   test("names those there are for a name that nobody has", async () => {
     for (const name of ["", "Static", "aws"]) {
       await expect(requireProvider(name)).rejects.toThrow(

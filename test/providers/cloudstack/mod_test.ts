@@ -1,0 +1,20 @@
+/**
+ * What the definition says about settings.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
+import { cloudStackConfig } from "../../../lib/providers/cloudstack/mod.ts";
+
+describe("cloudStackConfig", () => {
+  test("the example of the manifests, and that of the documents, can be used", async () => {
+    const options = { path: "FILE", env: {}, definition: cloudStackConfig, sections: [DELETION] };
+    const text = cloudStackConfig.install?.example ?? "";
+    const { settings, warnings, syntax } = await parseProviderConfig(text, options);
+    expect(settings).toMatchObject({ url: "https://cloudstack.example.com/client/api" });
+    expect([warnings, syntax]).toEqual([[], "INI"]);
+    const { issues } = cloudStackConfig.parseConfig(cloudStackConfig.docs.example, {});
+    expect(issues).toEqual([]);
+  });
+});
