@@ -220,15 +220,18 @@ export class CloudStackSession {
     if (jobstatus === 1) return { result: jobresult };
     const { errorcode, errortext } = isBlock(jobresult) ? jobresult : {};
     const refusal = { code: Number(errorcode) || 530, text: toText(errortext ?? jobresult) };
-    const { cmd } = body;
-    const job = `${toText(cmd).split(".").at(-1) || "a job"}`;
-    return { failure: new ApiError(refusal, { command: job, secrets: [] }) };
+    return { failure: new ApiError(refusal, { command: toJobName(body["cmd"]), secrets: [] }) };
   }
 }
 
 /** A change is the same if its command and all its parameters are. */
 function toKey(command: string, params: Params): string {
   return JSON.stringify([command, ...Object.entries(params).toSorted()]);
+}
+
+/** The last part of the name of the server's class: `StopVMCmd`. */
+function toJobName(cmd: unknown): string {
+  return /\.(\w{1,80})$/.exec(toText(cmd))?.[1] ?? "a job";
 }
 
 function toText(value: unknown): string {

@@ -1,0 +1,147 @@
+/**
+ * Damaged answers of CloudStack: what was said well, or a reason in words that can be shown.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import { parseUuid } from "../../../lib/core/text/uuid.ts";
+import { CloudStackSession } from "../../../lib/providers/cloudstack/session/session.ts";
+import { SCHEMAS, type Vm } from "../../../lib/providers/cloudstack/wire/schema.ts";
+import {
+  FakeCloudStack,
+  KEYS,
+  toDeps,
+  toSettings,
+} from "../../providers/cloudstack/fake_server.ts";
+import { applyDamage, damage } from "../damage.ts";
+import { tries } from "../../support/net/hostile.ts";
+
+const signal = new AbortController().signal;
+const VMS = { command: "listVirtualMachines", key: "virtualmachine", schema: SCHEMAS.vm };
+const FREE = { command: "disassociateIpAddress", schema: SCHEMAS.success, timeoutMs: 1_000 };
+const ABOUT = { command: "listCapabilities", key: "capability", schema: SCHEMAS.capabilities };
+
+function toId(number: number): string {
+  return `aaaaaaaa-1111-4111-8111-${String(number).padStart(12, "0")}`;
+}
+
+const LIST = {
+  listvirtualmachinesresponse: {
+    count: 3,
+    virtualmachine: [1, 2, 3].map((number) => ({
+      id: toId(number),
+      name: `node-${number}`,
+      state: "Running",
+      zonename: "zone1",
+      nic: [{ networkname: "k8s", ipaddress: `10.0.0.${number}`, isdefault: true }],
+    })),
+  },
+};
+
+let fake: FakeCloudStack;
+beforeEach(() => {
+  fake = new FakeCloudStack();
+});
+afterEach(() => fake.stop());
+
+/** A reason can be shown: in one line, not too long, without secrets. */
+function checkReason(error: unknown): void {
+  if (!(error instanceof CloudError)) throw error;
+  expect(error.message).not.toMatch(/\p{Cc}/u);
+  expect(error.message.length).toBeLessThan(1_000);
+  expect(error.message).not.toContain(KEYS.apiKey);
+}
+
+function checkVm(vm: Vm): void {
+  expect(parseUuid(vm.id)).toBe(vm.id);
+  for (const text of [vm.name ?? "", vm.state ?? "", vm.zonename ?? ""]) {
+    expect(typeof text).toBe("string");
+  }
+  for (const nic of vm.nic ?? []) expect(typeof (nic.ipaddress ?? "")).toBe("string");
+}
+
+describe("CloudStackSession", () => {
+  test("a damaged list shows what is well formed, and nothing else", async () => {
+    const session = new CloudStackSession(toSettings(fake.url), toDeps());
+    await fc.assert(
+      fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (damages) => {
+        const value = damages.reduce<unknown>((one, next) => applyDamage(one, next).value, LIST);
+        fake.answer = () => Response.json(value);
+        const list = await session.list(VMS, signal).catch((error: unknown) => error);
+        if (typeof list !== "object" || list === null || !("objects" in list)) {
+          checkReason(list);
+          return;
+        }
+        const {
+          objects,
+          undecodable,
+          gap = "",
+        } = list as Awaited<ReturnType<typeof session.list<Vm>>>;
+        for (const vm of objects) checkVm(vm);
+        for (const problem of undecodable.values()) expect(problem.length).toBeLessThan(200);
+        expect(gap.length).toBeLessThan(200);
+      }),
+      tries(300),
+    );
+  });
+
+  test("a list that lost objects, but not its count, is not whole", async () => {
+    const [first] = LIST.listvirtualmachinesresponse.virtualmachine;
+    const value = { listvirtualmachinesresponse: { count: 3, virtualmachine: [first] } };
+    fake.answer = () => Response.json(value);
+    const session = new CloudStackSession(toSettings(fake.url), toDeps());
+    expect((await session.list(VMS, signal)).gap).toBeDefined();
+  });
+
+  test("a damaged answer to any other command is a reason, or an answer in its form", async () => {
+    const deps = toDeps();
+    const session = new CloudStackSession(toSettings(fake.url), deps);
+    const answers: Readonly<Record<string, object>> = {
+      listCapabilities: { listcapabilitiesresponse: { capability: { cloudstackversion: "4.22" } } },
+      disassociateIpAddress: { disassociateipaddressresponse: { jobid: "job-1" } },
+      queryAsyncJobResult: {
+        queryasyncjobresultresponse: { jobstatus: 1, jobresult: { success: true } },
+      },
+    };
+    let number = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        damage,
+        fc.constantFrom(...Object.keys(answers)),
+        async (one, damagedCommand) => {
+          fake.answer = ({ command }) => {
+            const whole = answers[command];
+            return Response.json(
+              command === damagedCommand ? applyDamage(whole, one).value : whole,
+            );
+          };
+          const params = { id: String((number += 1)) };
+          const asked: readonly Promise<unknown>[] = [
+            session.read(ABOUT, signal),
+            session.call({ ...FREE, params }, signal),
+          ];
+          for (const settled of asked.map((answer) => answer.catch(checkReason))) {
+            while (Bun.peek.status(settled) === "pending") {
+              await Bun.sleep(1);
+              await deps.clock.advance(400);
+            }
+            await settled;
+          }
+        },
+      ),
+      tries(60),
+    );
+  });
+
+  test("a refusal of any size and form is a short reason", async () => {
+    const session = new CloudStackSession(toSettings(fake.url), toDeps());
+    for (const errortext of ["x".repeat(200_000), "\u001b[2J\n\u202e", 7, null, {}, undefined]) {
+      for (const errorcode of [401, 431, "530", -1, 0, "x", null]) {
+        fake.answer = () =>
+          Response.json({ errorresponse: { errorcode, errortext } }, { status: 431 });
+        checkReason(await session.read(ABOUT, signal).catch((error: unknown) => error));
+      }
+    }
+  });
+});
