@@ -243,22 +243,21 @@ describe("call()", () => {
     expect(await done).toEqual({ id: toId(1), name: "z" });
   });
 
+  const cmd = "org.x.FreeIPCmd";
+
   test.each([
-    [{ errorcode: 533, errortext: "no free IP" }, 533, "(no free IP)"],
-    ["out of luck", 530, "(out of luck)"],
-    [undefined, 530, "530 to FreeIPCmd"],
-    [undefined, 530, "530 to a job:", `x\n${"y".repeat(100_000)}`],
-  ])(
-    "a failed job with %j is a refusal",
-    async (jobresult, code, words, cmd = "org.x.FreeIPCmd") => {
-      fake.answer = createJob({ jobstatus: 2, jobresult, cmd }).answer;
-      const done = failure(open().call(FREE, signal));
-      await advanceUntil(done);
-      const error = await done;
-      expect(error).toMatchObject({ code });
-      expect(describeError(error)).toContain(words);
-    },
-  );
+    [{ cmd, jobresult: { errorcode: 533, errortext: "no free IP" } }, 533, "(no free IP)"],
+    [{ cmd, jobresult: "out of luck" }, 530, "(out of luck)"],
+    [{ cmd }, 530, "530 to FreeIPCmd"],
+    [{ cmd: `x.\n${"y".repeat(100_000)}` }, 530, "530 to a job:"],
+  ])("a failed job with %j is a refusal", async (job, code, words) => {
+    fake.answer = createJob({ jobstatus: 2, ...job }).answer;
+    const done = failure(open().call(FREE, signal));
+    await advanceUntil(done);
+    const error = await done;
+    expect(error).toMatchObject({ code });
+    expect(describeError(error)).toContain(words);
+  });
 
   test("a lost answer is not asked for again: the change may have been made", async () => {
     const sockets: Socket[] = [];
