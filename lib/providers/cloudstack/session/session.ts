@@ -104,7 +104,7 @@ export class CloudStackSession {
     this.#connection = connection;
   }
 
-  /** Lists objects, all pages. One at a time per server is enough: the answer does not depend on who asks. */
+  /** Lists objects, all pages. An object that cannot be read does not hide the others. */
   async list<T extends { readonly id: string }>(
     { command, params, key, schema }: Query<T>,
     signal: AbortSignal,
