@@ -137,14 +137,24 @@ class Story {
     this.#expectLive("right one refresh after the end");
     this.#expectLabels("after the end", [...MOVED, ...this.#listMovingPool()]);
     expect(this.#listShutdown()).toEqual([HALTED]);
-    await clock.advance(deletion.holdOffMs + REFRESH_MS + (isAnew ? NEVER_SEEN_MS : 0));
-    expect(this.#rig.listNodes()).toEqual(LIVE.toSorted());
     const { outOfService } = this.#manner;
+    await clock.advance(deletion.holdOffMs + REFRESH_MS);
+    await this.#untilGone(isAnew ? NEVER_SEEN_MS : 0);
+    expect(this.#rig.listNodes()).toEqual(LIVE.toSorted());
     expect(LIVE.filter((name) => isOutOfService(this.#read(name)))).toEqual(
       outOfService ? [HALTED] : [],
     );
     for (const name of FALLEN) this.#rig.setReady(name, true);
     await this.#expectRest();
+  }
+
+  /** Waits until the Nodes of machines that are gone are gone as well, or for so long. */
+  async #untilGone(ms: number): Promise<void> {
+    const { clock } = this.#rig;
+    const endMs = clock.monotonic() + ms;
+    while (GONE.some((name) => this.#rig.readNode(name)) && clock.monotonic() < endMs) {
+      await clock.advance(REFRESH_MS);
+    }
   }
 
   /** What would happen without an outage, too. */
