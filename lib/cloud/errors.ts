@@ -8,18 +8,18 @@
  *
  * - `unreachable`: no reply in time, or a 5xx; try again
  * - `throttled`: too many requests; wait for as long as the cloud says
- * - `denied`: 401 or 403; may end by itself, but an operator should look
+ * - `denied`: 401 or 403; it may pass without help, but an operator should look
  * - `protocol`: a reply that is not the service's (HTML, wrong shape); an operator should look
  */
 export type CloudErrorKind = "unreachable" | "throttled" | "denied" | "protocol";
 
-/** A cloud that cannot answer. Never means that an instance is gone. */
+/** The error when a cloud cannot answer. It never means that an instance is gone. */
 export class CloudError extends Error {
   override readonly name = "CloudError";
   readonly kind: CloudErrorKind;
-  /** How long the cloud asks for no more requests, in milliseconds. */
+  /** How long the cloud asks Landfall to send no more requests, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** HTTP status of the reply; absent when there was none, or when the status is not the problem. */
+  /** HTTP status of the reply; absent without a reply, or when the status is not the problem. */
   readonly status: number | undefined;
 
   constructor(

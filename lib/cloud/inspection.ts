@@ -1,5 +1,5 @@
 /**
- * What one look at a cloud finds, in words for the operator who sets it up.
+ * The findings of one look at a cloud, in words for the operator who sets it up.
  * @module
  */
 import { CloudError } from "./errors.ts";
@@ -21,11 +21,11 @@ export interface Finding {
 
 /** A part of a cloud: a pool, a host, a file. */
 export interface InspectedPart {
-  /** Its kind, in the cloud's own word: `pool`. */
+  /** What the cloud calls such a part: `pool`. */
   readonly kind: string;
   readonly id: string;
   readonly name?: string;
-  /** Whether it answers in full; absent for a part that cannot say. */
+  /** Whether it answers in full; absent if the part cannot say. */
   readonly complete?: boolean;
   /** Why it is not complete. */
   readonly reason?: string;
@@ -33,14 +33,14 @@ export interface InspectedPart {
 
 /** What one look at a cloud found. */
 export interface Inspection {
-  /** Where the cloud is: host and port, or a file. Never with a user, a password or a path of a URL. */
+  /** Address of the cloud: host and port, or a file. Never contains a user, a password or the path of a URL. */
   readonly endpoint: string;
-  /** How many of each thing are visible, by the cloud's own word: `{vms: 12, hosts: 5}`. */
+  /** How many objects of each kind are visible; the keys are the cloud's own words: `{vms: 12, hosts: 5}`. */
   readonly counts: Readonly<Record<string, number>>;
   readonly parts: readonly InspectedPart[];
   /** At least one. */
   readonly findings: readonly Finding[];
-  /** All instances that are visible; absent only when the cloud did not answer. */
+  /** All visible instances; absent only when the cloud did not answer. */
   readonly inventory?: Inventory;
 }
 
@@ -48,7 +48,7 @@ export interface Inspection {
 export interface InspectionWords {
   /** Plural of an instance, which ends in `s`: `vms`. */
   readonly instances: string;
-  /** One of them, as people write it: `VM`. @default {`instances` without its `s`} */
+  /** Singular, as people write it: `VM`. @default {`instances` without its `s`} */
   readonly instance?: string;
   /** A part of the coverage: `pool`. */
   readonly part: string;
@@ -65,7 +65,7 @@ const WORDS: InspectionWords = {
   incompleteAdvice: "check the connection to it, and what the credentials may see",
 };
 
-/** What an inventory of all instances says about its cloud. */
+/** Turns an inventory of all instances into findings about its cloud. */
 export function inspectInventory(
   endpoint: string,
   inventory: Inventory,
@@ -115,12 +115,16 @@ export async function inspectPlainly(
   }
 }
 
-/** Whether an inventory of all instances shows neither an instance nor a part: then no Node can be compared. */
+/**
+ * Whether an inventory of all instances shows neither an instance nor a part. Landfall cannot compare any Node then.
+ */
 export function isNothingSeen({ instances, coverage, undecodable }: Inventory): boolean {
   return instances.size + coverage.size + undecodable.size === 0;
 }
 
-/** One of the two may be intended; both together leave nothing to work with. */
+/**
+ * Without parts or without instances alone a cloud may be as intended. Without both, Landfall has nothing to work with.
+ */
 function listNothing({ part, instances, noneAdvice }: InspectionWords): Finding[] {
   const level = "failure";
   return [
@@ -154,7 +158,7 @@ function toSizeFinding(
   return { level: "warning", code: "noInstances", message, advice: noneAdvice };
 }
 
-/** How many of a kind the credentials let Landfall see. @param kind In the singular; its plural ends in `s` */
+/** Says how many objects of a kind the credentials let Landfall see. @param kind In the singular; its plural ends in `s` */
 export function toSeen(count: number, kind: string): string {
   return count === 1 ? `1 ${kind} is visible` : `${count} ${kind}s are visible`;
 }

@@ -11,45 +11,48 @@ export interface InstanceAddress {
   readonly address: string;
 }
 
-/** What is ExternalIP where a kubelet names its node IPs and the cloud trusts it (`Provider.providedNodeIps`). */
+/**
+ * The ExternalIPs of a Node whose kubelet has `--node-ip`, if the cloud trusts the kubelet
+ * (`Provider.providedNodeIps`).
+ */
 export interface BesideNodeIps {
-  /** In a deterministic order without duplicates. Also those that are internal only because no node IP was named. */
+  /** In a deterministic order without duplicates. Includes those that are internal only without `--node-ip`. */
   readonly externalIps: readonly string[];
-  /** Whether an address that the kubelet names is both ExternalIP and InternalIP; otherwise it is InternalIP only. */
+  /** Whether an address of `--node-ip` is both ExternalIP and InternalIP; otherwise it is InternalIP only. */
   readonly repeatsNodeIps: boolean;
 }
 
-/** Whether an instance runs. `unknown`: the cloud shows it but does not say. */
+/** Whether an instance runs. `unknown`: the cloud shows the instance but not its state. */
 export type InstanceState = "running" | "stopped" | "unknown";
 
 /**
- * A machine as a cloud shows it, frozen.
+ * A machine as a cloud shows it. The object is frozen.
  *
- * An absent `region`, `zone`, `instanceType` or label means *not known now*: the Node keeps what it has. Never a
- * placeholder such as `unknown`.
+ * If `region`, `zone`, `instanceType` or a label is absent, the value is *not known now*, and the Node keeps what it
+ * has. A provider never sets a placeholder such as `unknown`.
  */
 export interface Instance {
   /** The cloud's own identifier, unique within the provider. */
   readonly id: string;
-  /** The value for `spec.providerID`; never changes once it is on a Node. */
+  /** The value for `spec.providerID`. Kubernetes does not allow a Node's value to change. */
   readonly providerId: string;
   readonly name: string;
   readonly state: InstanceState;
   /** System UUID in lower case, when the cloud knows it. */
   readonly systemUuid?: string;
   readonly region?: string;
-  /** Value of the region label in place of {@linkcode region}. Empty: not known now. @default {region} */
+  /** Value of the region label, instead of {@linkcode region}. Empty: not known now. @default {region} */
   readonly regionLabel?: string;
   readonly zone?: string;
   readonly instanceType?: string;
   /** In a deterministic order without duplicates; may be empty. */
   readonly addresses: readonly InstanceAddress[];
-  /** Absent: the ExternalIPs among {@linkcode addresses}, without those that the kubelet names. */
+  /** Absent: the ExternalIPs among {@linkcode addresses} that `--node-ip` does not name. */
   readonly besideNodeIps?: BesideNodeIps;
-  /** Additional labels, valid without changes. */
+  /** Additional labels. Keys and values are valid in Kubernetes. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Labels from the tags that people gave it; absent: not known now, or the cloud has no such tags. */
+  /** Labels from the tags that people set on the machine. Absent: not known now, or the cloud has no such tags. */
   readonly tagLabels?: TagLabels;
-  /** For display only (power state, pool and host by name and ID …): `/debug/nodes` shows it, no decision uses it. */
+  /** For display only (power state, name and ID of pool and host …): `/debug/nodes` shows it, no decision uses it. */
   readonly details: Readonly<Record<string, string>>;
 }

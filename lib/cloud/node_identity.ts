@@ -1,24 +1,26 @@
 /**
- * What identifies a Node to a cloud.
+ * The fields of a Node by which a cloud finds its machine.
  * @module
  */
 
-/** What identifies a Node to a cloud. Never contains empty strings: what is not known is absent. */
+/**
+ * The fields of a Node by which a cloud finds its machine. A field that is not known is absent, never an empty string.
+ */
 export interface NodeIdentity {
   /** Name of the Node. */
   readonly name: string;
-  /** `spec.providerID` as it stands on the Node. */
+  /** `spec.providerID` of the Node, unchanged. */
   readonly providerId?: string;
-  /** `status.nodeInfo.systemUUID` as the kubelet reports it, any case. */
+  /** `status.nodeInfo.systemUUID` as the kubelet reports it, in upper or lower case. */
   readonly systemUuid?: string;
   /**
-   * The region in its labels, where it was last seen: one more place to look at before its instance counts as gone.
-   * Any user who can edit the Node may have written it; a provider ignores a value that it cannot read.
+   * The region label: where the instance was last seen. The provider looks there, too, before the instance counts as
+   * gone. Any user who can edit the Node may have written it, so a provider ignores a value that it cannot read.
    */
   readonly region?: string;
   /**
-   * All labels of the Node, which may say more about where its instance was last seen. Any user who can edit the Node
-   * may have written them; a provider ignores what it cannot read.
+   * All labels of the Node. They may say more about where its instance was last seen. Any user who can edit the Node
+   * may have written them, so a provider ignores values that it cannot read.
    */
   readonly labels?: Readonly<Record<string, string>>;
 }

@@ -5,7 +5,7 @@
 
 /** A place that holds machines: a pool, a host, a zone … */
 export interface Place {
-  /** The cloud's word for such a place. */
+  /** What the cloud calls such a place. */
   readonly kind: string;
   /** The cloud's own identifier. */
   readonly id: string;

@@ -1,5 +1,6 @@
 /**
- * The port: what Landfall asks of every cloud. Providers implement it, controllers call it, neither knows the other.
+ * The interface between Landfall and every cloud. Providers implement it and controllers call it; neither imports the
+ * other.
  * @module
  */
 import type { Changes } from "./capabilities/changes.ts";
@@ -19,22 +20,23 @@ export type { Place } from "./place.ts";
 export type MatchedBy = "providerId" | "systemUuid" | "swappedSystemUuid" | "name";
 
 /**
- * Why nothing is known about an instance.
+ * Why Landfall does not know whether an instance exists.
  *
- * For a Node with a provider ID, `notListed` counts as one observation of absence; everything else is no observation.
+ * For a Node with a provider ID, `notListed` counts as one observation of absence. No other reason counts as one.
  *
- * - `noInventory`: no inventory was taken yet, or none since the Node is known
- * - `notListed`: not shown, although the part of the cloud that would hold it answered in full. No proof: lists may be
- *   filtered, and an instance that moves to another part may for a while be in neither. Only
+ * - `noInventory`: Landfall has taken no inventory yet, or none since it knows the Node
+ * - `notListed`: the list does not show it, although the part of the cloud that would hold it answered in full. This is
+ *   no proof: a cloud may filter lists, and while an instance moves to another part, neither part may show it. Only
  *   {@linkcode Provider.readInstance} proves absence
  * - `unreachable`, `throttled`, `denied`, `protocol`: as {@linkcode CloudErrorKind}
- * - `notCovered`: a part of the cloud that may hold it does not answer (a lost pool), was never seen, or is not known
- * - `partLost`: as `notCovered`, and only parts other than its own are lost: see {@linkcode ReadOptions}
- * - `undecodable`: the cloud shows it, in a form that cannot be read
+ * - `notCovered`: a part of the cloud that may hold it does not answer (a lost pool), was never shown, or is not known
+ * - `partLost`: as `notCovered`, but only parts other than its own are lost; see {@linkcode ReadOptions}
+ * - `undecodable`: the cloud shows it in a form that Landfall cannot read
  * - `ambiguous`: more than one instance matches
- * - `malformedProviderId`: the provider ID is of this cloud but cannot be read
- * - `noIdentity`: the Node has nothing to look it up by
- * - `notFound`: looked up by everything the Node has, with a clear no; for a Node that was never matched
+ * - `malformedProviderId`: the provider ID belongs to this cloud but is malformed
+ * - `noIdentity`: the Node has no field by which to find the instance
+ * - `notFound`: the cloud was asked by every field of the Node and shows no such instance; only for a Node that was
+ *   never matched
  */
 export type UnknownReason =
   | "noInventory"
@@ -54,28 +56,29 @@ export type UnknownReason =
 /** How to read one instance. */
 export interface ReadOptions {
   /**
-   * Whether its absence may be proven while other parts of the cloud than its own are lost: only for an instance that
-   * stayed in its own part for long enough after the loss. A cloud without parts ignores it.
+   * Whether the provider may prove absence while parts of the cloud other than the instance's own are lost. The
+   * provider then does so only for an instance that stayed in its own part for long enough after the loss. A cloud
+   * without parts ignores this option.
    *
    * @default {false}
    */
   readonly mayPartsBeLost?: boolean;
 }
 
-/** What a cloud can say about a Node's machine. Only `absent` may ever cause a deletion. */
+/** The cloud's answer about a Node's machine. Only `absent` may cause a deletion. */
 export type Presence =
   | {
       readonly kind: "present";
       readonly instance: Instance;
       readonly matchedBy: MatchedBy;
-      /** What an operator should know and do about it; no full stop, no secret. */
+      /** A warning for operators: what is unusual and what to do; no full stop, no secret. */
       readonly caution?: string;
     }
-  /** Proven gone: only for a Node whose provider ID names the instance. `evidence` says how. */
+  /** Proven gone; only for a Node whose provider ID names the instance. `evidence` is the proof, in words. */
   | { readonly kind: "absent"; readonly evidence: string }
   /** `message` tells an operator what is wrong and what to do; no full stop, no secret. */
   | { readonly kind: "unknown"; readonly reason: UnknownReason; readonly message: string }
-  /** Not ours. Without a `message`: its provider ID belongs to another cloud. */
+  /** Landfall does not manage this Node. Without a `message`, its provider ID belongs to another cloud. */
   | { readonly kind: "foreign"; readonly providerId?: string; readonly message?: string };
 
 /** A cloud. */
@@ -83,39 +86,42 @@ export interface Provider {
   /** Name for `--cloud-provider`, logs and metrics. */
   readonly name: string;
   /**
-   * Whether Landfall accepts the IP addresses that a kubelet was started with (`--node-ip`) without a check (`trusted`:
-   * the cloud may not know what a guest uses), or only those that the cloud reports (`verified`).
+   * Which IP addresses from a kubelet's `--node-ip` Landfall accepts. `trusted`: all, because the cloud may not know
+   * which addresses a guest uses. `verified`: only those that the cloud reports.
    */
   readonly providedNodeIps: "trusted" | "verified";
-  /** What of a Node its settings leave to others: it is never written. @default {nothing} */
+  /** The parts of a Node that Landfall never writes, by the settings of the cloud. @default {nothing} */
   readonly leftAlone?: ReadonlySet<"addresses" | "zone">;
-  /** Labels whose value before the first move of a machine is kept: key of the label, and the key that keeps it. */
+  /**
+   * For each label whose first value must survive a move of the machine: its key, and the key of the label that keeps
+   * it.
+   */
   readonly originLabels?: Readonly<Record<string, string>>;
   /**
-   * Keys of the labels that instances set, if they are known, besides those of region, zone and type. For
-   * display only, of a Node whose instance is not shown. @default {none}
+   * Keys of the labels that instances may set, besides those of region, zone and type. For display only, for a Node
+   * whose instance the cloud does not show. @default {none}
    */
   readonly labelKeys?: ReadonlySet<string>;
-  /** How often the inventory is refreshed, in milliseconds. */
+  /** Time between two refreshes of the inventory, in milliseconds. */
   readonly refreshIntervalMs: number;
   /**
-   * Takes one inventory. The number of requests does not depend on the number of Nodes.
+   * Takes one inventory. The number of requests must not depend on the number of Nodes.
    *
-   * @param interest The Nodes to look for; a provider may list only these. Empty: everything is listed
+   * @param interest The Nodes to look for; a provider may list only these. Empty: list everything
    * @throws {CloudError} when the cloud cannot answer; the last inventory stays in use
    */
   listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory>;
   /**
-   * Finds a Node's instance in an inventory: memory only, never `absent`. For the meaning of no instance, see
-   * {@linkcode UnknownReason}. `present` stays valid until the next list as long as the Node and the instance are the
-   * same and no other instance appears.
+   * Finds a Node's instance in an inventory. Reads only memory, and never returns `absent`. If there is no instance,
+   * {@linkcode UnknownReason} says why. `present` stays valid until the next list, as long as the Node and the instance
+   * are the same and no other instance appears.
    */
   findInstance(inventory: Inventory, node: NodeIdentity): Presence;
   /**
-   * Asks the cloud directly about one Node, when the inventory does not show its instance.
-   * The only source of `absent`. A cloud that cannot answer gives `unknown`; rejects only when the signal aborts.
+   * Asks the cloud directly about one Node, if the inventory does not show its instance. Only this method may return
+   * `absent`. If the cloud cannot answer, the result is `unknown`. Rejects only when the signal aborts.
    *
-   * @param inventory The newest inventory, for what is known about the Node's surroundings
+   * @param inventory The newest inventory, for example for the pool of the Node
    */
   readInstance(
     inventory: Inventory,
@@ -123,28 +129,29 @@ export interface Provider {
     signal: AbortSignal,
     options?: ReadOptions,
   ): Promise<Presence>;
-  /** How the cloud reports changes as they happen. Absent: it does not report changes. */
+  /** Reads the changes that the cloud reports as they happen. Absent: the cloud reports none. */
   readonly changes?: Changes;
-  /** How the cloud proves that an instance is powered off. Absent: it cannot. */
+  /** Proves that an instance is powered off. Absent: the cloud cannot prove it. */
   readonly provenOff?: ProvenOff;
   /**
    * Looks at the cloud once, for the operator who sets it up: whether it answers, as which user, and what is visible.
-   * Problems are findings; rejects only when the signal aborts. Changes nothing, and leaves nothing behind when the
-   * provider was created as transient. Absent: the inventory says everything.
+   * Returns problems as findings; rejects only when the signal aborts. Changes nothing. If the provider was created as
+   * transient, it leaves nothing behind in the cloud. Absent: the caller inspects an inventory instead.
    */
   inspect?(signal: AbortSignal): Promise<Inspection>;
   /**
-   * The cloud's ID of the instance that a provider ID names, in every form of that ID: with another pool, in another
-   * case, in an old form. Memory only. Absent, or `undefined`: two provider IDs name one instance when they are equal.
+   * Returns the cloud's ID of the instance that a provider ID names. Must understand every form of a provider ID: with
+   * another pool, in another case, in an old form. Reads only memory. Absent, or `undefined`: two provider IDs name the
+   * same instance only when they are equal.
    */
   toInstanceId?(providerId: string): string | undefined;
   /**
-   * Where an instance is, for display only: the largest place first, without what is not known.
+   * Lists the places that hold an instance, the largest first, for display only. Places that are not known are missing.
    *
-   * Absent: its region and zone say everything.
+   * Absent: the page shows region and zone.
    *
-   * @param instance Absent when the cloud does not show it now
-   * @param labels The labels of its Node, which say where it was last seen
+   * @param instance Absent if the cloud does not show it now
+   * @param labels The labels of its Node; they say where it was last seen
    */
   toPlaces?(
     instance: Instance | undefined,

@@ -1,5 +1,5 @@
 /**
- * How a cloud is added: its name, its settings, and how they become a provider.
+ * The definition of a cloud: its name, its settings, and how to create its provider from them.
  * @module
  */
 import type { Clock } from "../core/clock.ts";
@@ -19,7 +19,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The result of reading a configuration. `settings` is there if `issues` is empty, and only then. */
 export interface ParsedConfig<S> {
   readonly settings?: S;
-  /** Every problem. Each has its `path`, or its `source` if an environment variable is the problem. */
+  /** Every problem. Each has its `path`, or its `source` if it is in an environment variable. */
   readonly issues: readonly ConfigIssue[];
   /** Unusual values that Landfall can work with. */
   readonly warnings: readonly ConfigIssue[];
@@ -35,21 +35,21 @@ export interface ProviderDeps {
   /** Called right before each request that changes the cloud. Signing in is not a change: a standby does it, too. */
   readonly fence: Fence;
   /**
-   * Whether this is one short look, like that of `landfall check`: the provider then leaves nothing behind in the
-   * cloud, such as a token. @default {false}
+   * Whether the provider is only for one short look, like that of `landfall check`. It then leaves nothing behind in
+   * the cloud, for example no token. @default {false}
    */
   readonly isTransient?: boolean;
-  /** The file that the settings came from, for a provider that follows its changes. Absent without one. */
+  /** The file that the settings came from, for a provider that reads its changes. Absent without a file. */
   readonly configFile?: ConfigFile;
   /** Reports something to the operator besides the log. Never throws. Absent: only the log reports it. */
   readonly notify?: (notice: CloudNotice) => void;
 }
 
-/** Something about a cloud that an operator should fix before it becomes a failure. */
+/** A problem of a cloud that an operator should fix before it becomes a failure. */
 export interface CloudNotice {
-  /** `credentialExpires`: the credentials of Landfall expire soon. */
+  /** `credentialExpires`: Landfall's credentials expire soon. */
   readonly kind: "credentialExpires";
-  /** What it is and what to do, for operators; no full stop, no secret. */
+  /** What the problem is and what to do, for operators; no full stop, no secret. */
   readonly message: string;
 }
 
@@ -76,33 +76,33 @@ export interface ConfigFile {
 
 /** What the documents say about a cloud, as Markdown. */
 export interface ProviderDocs {
-  /** Its name, as in the middle of a sentence. */
+  /** Name of the cloud, as in the middle of a sentence. */
   readonly title: string;
-  /** Where the values of the labels come from that every cloud sets on a Node. */
+  /** The source of each value, for the labels that every cloud sets on a Node. */
   readonly topology: Readonly<Record<"instanceType" | "zone" | "region", string>>;
-  /** Labels of its own by their keys: what each holds. @default {none} */
+  /** Labels that only this cloud sets, by key: what each value means. @default {none} */
   readonly labels?: Readonly<Record<string, string>>;
   /** Form of its provider IDs, and what they name. */
   readonly providerId: { readonly form: string; readonly meaning: string };
-  /** The fewest settings that it can be created with, as a file would have them. */
+  /** The smallest settings file that works, as an object. */
   readonly example: unknown;
 }
 
 /** How manifests and the Helm chart give a cloud its settings. */
 export interface ProviderInstall {
-  /** Secret from which other programs of this cloud read their settings, by convention. */
+  /** Secret from which other programs for this cloud read their settings by convention. */
   readonly secret: string;
   /** Text of a settings file, for operators to complete. */
   readonly example: string;
-  /** Environment variable that says where the cloud is: a pod that has it needs no file. @default {none} */
+  /** Environment variable with the cloud's address. A Pod that has it needs no settings file. @default {none} */
   readonly variable?: string;
 }
 
 /**
  * A cloud that can be chosen.
  *
- * @typeParam S Its settings; only the definition itself reads them. A registry holds `ProviderDefinition` without a
- * type, and passes the result of `parseConfig` to `create` of the same definition.
+ * @typeParam S Type of its settings; only the definition itself reads them. A registry holds `ProviderDefinition`
+ * without this type, and passes the result of `parseConfig` to `create` of the same definition.
  */
 export interface ProviderDefinition<S = unknown> {
   /** Name for `--cloud-provider`. */
@@ -112,13 +112,13 @@ export interface ProviderDefinition<S = unknown> {
   readonly install?: ProviderInstall;
   /** Syntax of its file. @default {YAML} */
   readonly syntax?: SettingSyntax;
-  /** Every setting, in the order of the reference page. A file with any other key is refused. */
+  /** Every setting, in the order of the reference page. Any other key in a file is an error. */
   readonly settings: readonly SettingDescription[];
   /**
    * Reads a configuration. Never throws, never touches files or the network. Ignores keys that no setting has.
    *
-   * @param raw What the file says; `undefined` or `null` without a file
-   * @param env Environment variables; each key of the file wins over them
+   * @param raw Content of the file; `undefined` or `null` without a file
+   * @param env Environment variables; a key in the file takes precedence
    */
   parseConfig(raw: unknown, env: Environment): ParsedConfig<S>;
   /**
@@ -128,18 +128,18 @@ export interface ProviderDefinition<S = unknown> {
    */
   create(settings: S, deps: ProviderDeps): Provider;
   /**
-   * Changes the settings of a running provider that {@linkcode create} made: all of them at once, or none. It keeps its
-   * knowledge of the cloud as far as the settings still mean that cloud. Of another cloud it knows nothing, as after a
-   * start. Absent: any change needs a restart.
+   * Changes the settings of a running provider that {@linkcode create} made: all of them at once, or none. If the
+   * settings still name the same cloud, the provider keeps what it knows about that cloud. If they name another cloud,
+   * it knows nothing, as after a start. Absent: any change needs a restart.
    *
-   * @throws {ConfigError} with settings that cannot change while it runs, or a file that cannot be used; each issue has
-   * its `path`. The old settings stay in use
-   * @returns Whether the settings mean the same cloud as before; what was seen of another one no longer counts
+   * @throws {ConfigError} if a changed setting needs a restart, or a file cannot be used; each issue has its `path`.
+   * The old settings stay in use
+   * @returns Whether the settings name the same cloud as before. If not, the caller forgets its observations
    */
   reconfigure?(provider: Provider, settings: S): "sameCloud" | "otherCloud";
 }
 
-/** A provider of a registry: what is known about it before it is loaded. */
+/** An entry of the registry: a provider before Landfall loads its code. */
 export interface ProviderEntry {
   /** Name for `--cloud-provider`, the same as that of the definition. */
   readonly name: string;

@@ -1,5 +1,5 @@
 /**
- * Which Node labels the tags of an instance ask for. Pure.
+ * Turns the tags of an instance into Node labels. Pure.
  * @module
  */
 import { isLabelKey, toLabelValue } from "../core/text/label.ts";
@@ -7,36 +7,36 @@ import { isReservedLabelKey } from "../core/text/label_namespace.ts";
 import { mustBe } from "../core/text/must_be.ts";
 import { quote, shorten } from "../core/text/printable.ts";
 
-/** A tag with a key and a value, both as people wrote them. */
+/** A tag with key and value, as people wrote them. */
 export interface Tag {
   readonly key: string;
   readonly value: string;
 }
 
-/** Labels that the tags of an instance ask for. They go when their tags go. */
+/** Node labels from the tags of an instance. Landfall removes a label when its tag is removed. */
 export interface TagLabels {
-  /** Legal labels, sorted by key. */
+  /** Valid labels, sorted by key. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Keys that several tags give different values: the Node keeps what it has. Sorted. */
+  /** Keys to which several tags give different values, sorted. The Node keeps the label that it has. */
   readonly unclear: readonly string[];
-  /** One sentence without full stop for each tag that becomes no label; the last one counts those that are left out. */
+  /** One sentence without full stop for each tag that becomes no label. The last one counts tags beyond the limit. */
   readonly refused: readonly string[];
 }
 
 /** Which tags become labels. */
 export interface TagRules {
-  /** Only tags whose keys begin with one of these. See {@linkcode explainTagPrefix}. */
+  /** Only tags whose key begins with one of these become labels. See {@linkcode explainTagPrefix}. */
   readonly prefixes: readonly string[];
-  /** Whether the cloud writes a label of this key itself. */
+  /** Whether Landfall writes a label with this key for another reason than a tag. */
   readonly isOwnKey: (key: string) => boolean;
 }
 
-/** Most labels from the tags of one instance; those with the first keys count. */
+/** Maximum number of labels from the tags of one instance. Beyond it, the first keys in alphabetical order win. */
 export const TAG_LABELS_MAX = 64;
 const REFUSED_MAX = 5;
 const SHOWN_CHARS_MAX = 80;
 
-/** No tag asks for a label. */
+/** The result without such tags. */
 export const NO_TAG_LABELS: TagLabels = Object.freeze({
   labels: Object.freeze({}),
   unclear: Object.freeze([]),
@@ -44,8 +44,8 @@ export const NO_TAG_LABELS: TagLabels = Object.freeze({
 });
 
 /**
- * Turns tags into labels. A key keeps its prefix. What Kubernetes does not allow in a name or value becomes `-`; the
- * part of a key before the slash must be right as it is. The order of the tags does not matter.
+ * Turns tags into labels. A key keeps its prefix. Characters that Kubernetes does not allow in a name or value become
+ * `-`. The part of a key before the slash must already be valid. The order of the tags does not matter.
  */
 export function toTagLabels(tags: readonly Tag[], rules: TagRules): TagLabels {
   const values = new Map<string, Set<string>>();
@@ -71,17 +71,19 @@ export function toTagLabels(tags: readonly Tag[], rules: TagRules): TagLabels {
   }
   if (keys.length > TAG_LABELS_MAX) {
     const left = keys.length - TAG_LABELS_MAX;
-    refused.add(`Only ${TAG_LABELS_MAX} labels come from tags; ${left} more are left out`);
+    refused.add(
+      `Landfall sets at most ${TAG_LABELS_MAX} labels from tags and ignores ${left} more`,
+    );
   }
   return { labels: Object.fromEntries(labels), unclear, refused: toFew([...refused].sort()) };
 }
 
 /**
- * What is wrong with a prefix of tag keys: it must begin a legal label key that is not reserved for Kubernetes, the
- * cloud or Landfall. `undefined` when nothing is.
+ * Says what is wrong with a prefix of tag keys; `undefined` if nothing is. A label key that begins with it must be
+ * valid, and not reserved for Kubernetes, the cloud or Landfall.
  */
 export function explainTagPrefix(prefix: string): string | undefined {
-  // The shortest key that it may begin.
+  // The shortest key with this prefix.
   const key = /[A-Za-z0-9]$/.test(prefix) ? prefix : `${prefix}x`;
   if (prefix === "" || !isLabelKey(key)) {
     return mustBe("the beginning of a label key, for example example.com/");
@@ -92,7 +94,7 @@ export function explainTagPrefix(prefix: string): string | undefined {
   return undefined;
 }
 
-/** The label of a tag, or why there is none. */
+/** The label from a tag, or a sentence that says why there is none. */
 function toLabel({ key, value }: Tag, { prefixes, isOwnKey }: TagRules): Tag | string {
   const labelKey = toLabelKey(key);
   if (!isLabelKey(labelKey) || !prefixes.some((prefix) => labelKey.startsWith(prefix))) {
@@ -108,7 +110,7 @@ function toLabel({ key, value }: Tag, { prefixes, isOwnKey }: TagRules): Tag | s
   return { key: labelKey, value: labelValue };
 }
 
-/** Landfall cannot guess the domain before the slash, so it stays as it is. */
+/** Landfall must not invent a domain, so the part before the slash stays as it is. */
 function toLabelKey(text: string): string {
   const slash = text.indexOf("/");
   return text.slice(0, slash + 1) + toLabelValue(text.slice(slash + 1));
@@ -117,7 +119,10 @@ function toLabelKey(text: string): string {
 function toFew(sentences: readonly string[]): readonly string[] {
   const left = sentences.length - REFUSED_MAX;
   if (left <= 0) return sentences;
-  return [...sentences.slice(0, REFUSED_MAX), `${left} more tags are left out for such reasons`];
+  return [
+    ...sentences.slice(0, REFUSED_MAX),
+    `Landfall ignores ${left} more tags for such reasons`,
+  ];
 }
 
 function show(text: string): string {

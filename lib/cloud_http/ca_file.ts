@@ -1,5 +1,5 @@
 /**
- * A file of certificate authorities that is replaced from time to time.
+ * Reads a file of certificate authorities again while Landfall runs, because certificates are replaced.
  * @module
  */
 import { CertificateError, parseCertificates } from "../core/net/certificates.ts";
@@ -11,22 +11,22 @@ import { News } from "../core/news.ts";
 import { isPathLike } from "../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../core/small_file.ts";
 
-/** Half of the minute within which Landfall must use a change. */
+/** Landfall must use a change within a minute; this is half of it. */
 const PERIOD_MS = 30_000;
 
 /** What a {@linkcode CaFile} needs. */
 export interface CaFileDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Name of the setting that names the file. */
+  /** Name of the setting that contains the path. */
   readonly setting: string;
 }
 
 /**
- * Authorities in a PEM file, read again at most twice a minute, and on request.
+ * The certificate authorities in a PEM file. Reads it again at most twice a minute, and on request.
  *
- * Guarantees: the text that {@linkcode read} returns can be decoded; a file that is broken or missing leaves the last
- * good one in use, and is reported once.
+ * Guarantees: the text that {@linkcode read} returns contains only valid certificates. If the file is broken or
+ * missing, the last good content stays in use, and the log reports the problem once.
  */
 export class CaFile {
   readonly #path: string;
@@ -47,7 +47,7 @@ export class CaFile {
     }
   }
 
-  /** The certificates, PEM only. */
+  /** Returns the certificates as PEM, without other text. */
   async read(): Promise<string> {
     if (this.#deps.clock.monotonic() - this.#readAtMs >= PERIOD_MS) await this.reload();
     return this.#pem;
@@ -74,7 +74,7 @@ export class CaFile {
     }
   }
 
-  /** The certificates alone. Bun reports a bad certificate as a wrong address, so they are checked first. */
+  /** Returns only the certificates. Bun reports a bad certificate as a wrong address, so this checks them first. */
   #toCertificates(text: string): string {
     try {
       return parseCertificates(text).join("").trimEnd();

@@ -1,5 +1,5 @@
 /**
- * Follows the changes that a cloud reports as they happen (server-sent events), and reconnects after every failure.
+ * Reads the changes that a cloud reports as they happen (server-sent events), and reconnects after every failure.
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
@@ -14,11 +14,11 @@ import { News } from "../core/news.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 import { type ServerSentEvent, SseParser } from "./sse.ts";
 
-/** The stream of one cloud. */
+/** The event stream of one cloud. */
 export interface ChangeSource {
-  /** Name of the server, as at the beginning of a sentence. */
+  /** Name of the server, to begin a sentence. */
   readonly server: string;
-  /** Milliseconds without a byte after which a stream is closed: more than the time between two pings. */
+  /** Close a stream after this many milliseconds without a byte. It is more than the time between two pings. */
   readonly silenceMs: number;
   /**
    * Opens a stream.
@@ -28,13 +28,14 @@ export interface ChangeSource {
    */
   open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /**
-   * Reads an event of a stream that has not begun, and requests what is still needed when the stream begins with it.
+   * Handles an event of a stream that has not begun. If the stream begins with this event, sends the requests that it
+   * needs.
    *
    * @returns Whether the stream reports every change from now on
    * @throws as `open`
    */
   begin(event: ServerSentEvent, signal: AbortSignal): Promise<boolean>;
-  /** What some events hint at; `undefined` when none reports a change. */
+  /** Turns events into a hint; `undefined` if none reports a change. */
   toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined;
 }
 
@@ -48,42 +49,44 @@ export interface ChangeFeedOptions {
   readonly random?: () => number;
 }
 
-/** Called with what may have changed. */
+/** Gets what may have changed. */
 type OnHint = (hint: ChangeHint) => void;
 
-/** Until a stream has begun. */
+/** Time within which a stream must begin. */
 const OPEN_TIMEOUT_MS = 10_000;
-/** A stream that lived this long was good: the next one is opened soon. */
+/** After a stream that lasted this long, Landfall soon opens the next one. */
 const STEADY_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.5 };
-/** How soon to retry, once, a refusal right after a loss: a server that starts may refuse good credentials. */
+/**
+ * Time until the one quick retry after a refusal that follows a loss: a server that starts may refuse good credentials.
+ */
 const REFUSED_ONCE_MS = 5_000;
-/** How often a server without events is asked again: it may have been upgraded. */
+/** Time between attempts with a server that has no events: it may have been upgraded. */
 const PROBE_INTERVAL_MS = 600_000;
 
-/** A server that has no events, or none for this user. Not a failure: refreshes work without events. */
+/** The server has no events, or none for this user. This is not a failure: refreshes work without events. */
 export class Unsupported extends Error {
   override readonly name = "Unsupported";
 }
 
-/** Opens one stream after another, and gives the hint `everything` as each begins. */
+/** Opens one stream after another, and gives the hint `everything` when each begins. */
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   readonly #connected: Gauge;
-  /** What was logged last: each state is logged once. */
+  /** The last logged state, so that the log has each state once. */
   readonly #news = new News();
-  /** Whether there was a stream: a later "no events" then comes from something in between, for a while. */
+  /** Whether a stream has worked. If the server then has "no events", that is a temporary problem in between. */
   #hasWorked = false;
 
   constructor(options: ChangeFeedOptions) {
     this.#options = options;
     this.#connected = options.metrics.gauge({
       name: "landfall_change_stream_connected",
-      help: "1 while the cloud reports changes as they happen, else 0; absent when it never can.",
+      help: "1 while the cloud reports changes as they happen, else 0; absent if the cloud has no events.",
     });
   }
 
-  /** Follows until the signal aborts; then returns. See `Changes.watchChanges`. */
+  /** Reads streams until the signal aborts; then returns. See `Changes.watchChanges`. */
   async run(onHint: OnHint, signal: AbortSignal): Promise<void> {
     const { clock, log, random } = this.#options;
     this.#connected.set(0);
@@ -95,7 +98,7 @@ export class ChangeFeed {
       if (signal.aborted) break;
       failures = clock.monotonic() - startedMs >= STEADY_MS ? 1 : failures + 1;
       const isUnsupported = error instanceof Unsupported && !this.#hasWorked;
-      this.#tell(isUnsupported ? "unsupported" : "broken", error);
+      this.#logState(isUnsupported ? "unsupported" : "broken", error);
       const backoffMs = toBackoffMs(failures, { ...BACKOFF, ...(random && { random }) });
       const isRefused = error instanceof CloudError && error.kind === "denied";
       const leastMs = isUnsupported ? PROBE_INTERVAL_MS : toLeastMs(error);
@@ -104,7 +107,7 @@ export class ChangeFeed {
           ? Math.max(REFUSED_ONCE_MS, error.retryAfterMs ?? 0)
           : Math.max(backoffMs, leastMs);
       wasLost = !isRefused && !isUnsupported;
-      log.debug("The event stream is opened again later", {
+      log.debug("Landfall opens the event stream again later", {
         retryIn: formatDuration(Math.round(waitMs)),
         error,
       });
@@ -112,7 +115,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Follows one stream. Returns the reason for its end. */
+  /** Reads one stream. Returns the reason for its end. */
   async #follow(onHint: OnHint, signal: AbortSignal): Promise<unknown> {
     const { clock, source } = this.#options;
     const ending = new AbortController();
@@ -124,13 +127,13 @@ export class ChangeFeed {
       for await (const events of readEvents(body)) {
         guard.note();
         for (const event of events) {
-          // A stream begins once; a repeated beginning must not cost requests.
+          // A stream begins once. If the server repeats that event, it must not cause requests.
           if (hasBegun || !(await source.begin(event, both))) continue;
           hasBegun = true;
           guard.setLimit(source.silenceMs);
           this.#connected.set(1);
           this.#hasWorked = true;
-          this.#tell("connected");
+          this.#logState("connected");
           onHint("everything");
         }
         const hint = source.toHint(events);
@@ -138,14 +141,14 @@ export class ChangeFeed {
       }
       return new CloudError("unreachable", `${source.server} ended the stream of events`);
     } catch (error) {
-      // A stream that was closed here ended for the reason given here.
+      // If this side closed the stream, the reason is that of the abort.
       return both.aborted ? both.reason : error;
     } finally {
       ending.abort(new Error("the stream is over"));
     }
   }
 
-  #tell(what: "connected" | "unsupported" | "broken", error?: unknown): void {
+  #logState(what: "connected" | "unsupported" | "broken", error?: unknown): void {
     const { log, source } = this.#options;
     if (!this.#news.isNew(what)) return;
     if (what === "connected") log.info(`${source.server} reports changes as they happen`);
@@ -154,7 +157,7 @@ export class ChangeFeed {
   }
 }
 
-/** Closes a stream that was silent for too long. */
+/** Closes a stream that is silent for too long. */
 class SilenceGuard {
   readonly #clock: Clock;
   readonly #server: string;
@@ -169,7 +172,7 @@ class SilenceGuard {
     this.#watch(ending, signal).catch(() => {});
   }
 
-  /** Records that something arrived. */
+  /** Records that bytes arrived. */
   note(): void {
     this.#heardMs = this.#clock.monotonic();
   }
@@ -190,9 +193,7 @@ class SilenceGuard {
   }
 }
 
-/**
- * Yields the events that each piece of a stream completes, also when there are none. Closes the connection at the end.
- */
+/** Yields the events that each piece of a stream completes, which may be none. Closes the connection at the end. */
 async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<readonly ServerSentEvent[], void> {
@@ -202,7 +203,7 @@ async function* readEvents(
       yield parser.push(text);
     }
   } catch (error) {
-    // An error without a code is our own.
+    // An error without a code comes from this program.
     if (findErrorCode(error) === "") throw error;
     const cause = toConnectionProblem(error);
     const message = `the stream of events broke: ${cause.message}`;
@@ -210,10 +211,10 @@ async function* readEvents(
   }
 }
 
-/** How long to wait at least after a failure. */
+/** Minimum wait after a failure. */
 function toLeastMs(error: unknown): number {
   if (error instanceof Unsupported) return BACKOFF.capMs;
   if (!(error instanceof CloudError)) return 0;
-  // Refreshes find out whether credentials are good: each attempt here would delay the next of theirs.
+  // Refreshes test the credentials. An attempt here would delay the next refresh.
   return error.kind === "denied" ? BACKOFF.capMs : (error.retryAfterMs ?? 0);
 }

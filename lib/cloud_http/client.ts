@@ -1,5 +1,6 @@
 /**
- * Requests to one server of a cloud: trust, one retry where that is safe, a deadline, metrics.
+ * Sends requests to one server of a cloud, with certificates to trust, one retry where that is safe, a deadline and
+ * metrics.
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
@@ -15,23 +16,23 @@ import { type FetchTls, Trust } from "./trust.ts";
 /** What a {@linkcode CloudClient} needs. */
 export interface CloudClientDeps {
   readonly names: ServerNames;
-  /** Lives longer than the client: the next client of this server continues its counts. */
+  /** Outlives the client: the next client of this server continues its counts. */
   readonly meter: Meter;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A request, and the name under which it is counted. */
+/** A request, and the name under which metrics count it. */
 export interface CloudRequest extends Omit<Request, "tls" | "signal"> {
   /** For metrics: `list_things`. */
   readonly operation: string;
 }
 
 /**
- * Sends requests to one server. The caller adds credentials and reads the answer: every reply is returned, with any
- * status.
+ * Sends requests to one server, and returns every reply with any status. The caller adds credentials and reads the
+ * answer.
  *
- * Guarantees: an error shows only host and port of an address.
+ * Guarantees: an error shows only host and port of a URL.
  */
 export class CloudClient {
   readonly #url: string;
@@ -46,11 +47,11 @@ export class CloudClient {
   }
 
   /**
-   * Sends a request. A GET is sent once more when its connection was closed, as idle connections often are; a POST is
-   * not, because the server may have received it.
+   * Sends a request. If the connection was closed, as idle connections often are, it sends a GET once more. It does not
+   * repeat a POST, because the server may have received it.
    *
    * @param signal Must carry the deadline, see {@linkcode within}
-   * @throws {CloudError} when there is no reply, also when the signal aborted
+   * @throws {CloudError} if there is no reply, or the signal aborted
    */
   async request({ operation, ...sent }: CloudRequest, signal: AbortSignal): Promise<Reply> {
     const send = (tls: FetchTls): Promise<Reply> =>
@@ -69,9 +70,9 @@ export class CloudClient {
   /**
    * Opens a stream, see {@linkcode openStream}.
    *
-   * @param request.type The content type that is expected
-   * @param signal Ends the stream, too
-   * @throws {CloudError} when there is no reply, also when the signal aborted
+   * @param request.type The expected content type
+   * @param signal Also ends the stream
+   * @throws {CloudError} if there is no reply, or the signal aborted
    */
   async openStream(
     { operation, type, ...sent }: Omit<CloudRequest, "method" | "body"> & { readonly type: string },
@@ -85,11 +86,11 @@ export class CloudClient {
   }
 
   /**
-   * Runs one request or several that must be answered in time.
+   * Runs one or several requests with one deadline.
    *
-   * @param timeoutMs Milliseconds for all of it
+   * @param timeoutMs Milliseconds for all requests
    * @param work Gets a signal that carries the deadline
-   * @throws {CloudError} `unreachable` when the time is up
+   * @throws {CloudError} `unreachable` after the deadline
    * @throws what `work` throws, or the signal's reason
    */
   async within<T>(
@@ -109,7 +110,9 @@ export class CloudClient {
     }
   }
 
-  /** Sends a request; once more if the server was not trusted but its authority is known by now. */
+  /**
+   * Sends a request. Sends it once more if Landfall did not trust the server, but finds new certificates in the file.
+   */
   async #send<T extends { readonly status: number }>(
     operation: string,
     send: (tls: FetchTls) => Promise<T>,
@@ -122,7 +125,7 @@ export class CloudClient {
       return await sendCounted(tls);
     } catch (error) {
       if (signal.aborted || !isUntrusted(error)) throw error;
-      if (!(await this.#trust.doubt(tls, signal))) throw error;
+      if (!(await this.#trust.recheck(tls, signal))) throw error;
     }
     return await sendCounted(await this.#trust.read(signal));
   }

@@ -1,5 +1,5 @@
 /**
- * Why a server gave no answer, in words that an operator can act on.
+ * Explains to operators why a server gave no answer, and what to do.
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
@@ -15,25 +15,25 @@ import type { ServerNames } from "./server.ts";
 
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;
 
-/** Whether the server's certificate was not trusted. Nothing was sent then. */
+/** Whether Landfall did not trust the server's certificate. It sent nothing in that case. */
 export function isUntrusted(error: unknown): boolean {
   return UNTRUSTED.test(findErrorCode(error));
 }
 
-/** What to do about a certificate that has expired or is not valid yet. */
+/** Says what to do about a certificate that has expired or is not valid yet. */
 export function adviseOnDates(
   fault: "tlsExpired" | "tlsNotYetValid",
   names: Pick<ServerNames, "caFile">,
 ): string {
   return fault === "tlsExpired"
-    ? `renew it, or put its authority's new one into ${names.caFile}, and check the clocks`
+    ? `renew it, or put the new certificate of its authority into ${names.caFile}, and check the clocks`
     : NOT_YET_VALID_ADVICE;
 }
 
 /**
- * Explains a failed `fetch`. A certificate that is not trusted needs an operator; other failures may pass.
+ * Explains a failed `fetch`. An untrusted certificate needs an operator; other failures may pass.
  *
- * @param url Where the server is; only host and port are shown
+ * @param url URL of the server; the message shows only host and port
  */
 export function toConnectionError(error: unknown, url: string, names: ServerNames): CloudError {
   if (error instanceof CloudError) return error;

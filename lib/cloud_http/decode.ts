@@ -1,5 +1,5 @@
 /**
- * Reads objects of a reply by a schema, each by itself: one that cannot be read must not hide the others.
+ * Decodes the objects of a reply, each separately, so that one unreadable object does not hide the others.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
@@ -8,17 +8,17 @@ import { mustBe } from "../core/text/must_be.ts";
 import { shorten } from "../core/text/printable.ts";
 import { parseUuid } from "../core/text/uuid.ts";
 
-/** A list of which each object was read by itself. */
+/** A list; Landfall decoded each object separately. */
 export interface ListReply<T> {
   readonly objects: readonly T[];
-  /** Objects that could not be read, by ID (without one: `#` and the place in the list), and why. */
+  /** Objects that Landfall could not read: the problem by ID (without an ID: `#` and the position in the list). */
   readonly undecodable: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads one object.
+ * Decodes one object.
  *
- * @returns The object, or what is wrong with it in words
+ * @returns The object, or its problem in words
  */
 export function decode<T>(
   schema: v.GenericSchema<unknown, T>,
@@ -26,19 +26,19 @@ export function decode<T>(
 ): { value: T } | { problem: string } {
   const result = v.safeParse(schema, body);
   if (result.success) return { value: result.output };
-  // The first problem is enough to understand it; the value itself is not shown.
+  // The first problem is enough. The message does not contain the value.
   const [issue] = result.issues;
   const path = shorten(v.getDotPath(issue) ?? "the object itself", PATH_CHARS_MAX);
   const what = issue.type === "check" ? issue.message : (issue.expected ?? "something else");
   return { problem: `${path}: ${mustBe(what)}` };
 }
 
-/** A path may hold keys of any length. */
+/** A path may contain keys of any length. */
 const PATH_CHARS_MAX = 100;
 
 /**
- * Reads a list. Objects that cannot be read are kept apart, by the ID in their `id` or `href`. So are objects that are
- * listed more than once with different content, because none of them is known to be the true one.
+ * Decodes a list. Returns unreadable objects separately, by the ID in their `id` or `href`. So it does with objects
+ * that are listed more than once with different content, because it cannot know which one is right.
  */
 export function decodeList<T extends { readonly id: string }>(
   schema: v.GenericSchema<unknown, T>,
@@ -61,13 +61,13 @@ export function decodeList<T extends { readonly id: string }>(
   return { objects: [...objects.values()], undecodable };
 }
 
-/** The problem of an object in a list without even a readable ID; `undefined` if there is none. */
+/** Finds the problem of an object that has no readable ID; `undefined` if there is none. */
 export function findNameless(undecodable: ListReply<unknown>["undecodable"]): string | undefined {
   for (const [key, problem] of undecodable) if (key.startsWith("#")) return problem;
   return undefined;
 }
 
-/** A damaged ID may belong to any object: only a whole ID counts. */
+/** Finds the ID of an unreadable object. Only a whole ID counts, because a damaged one may belong to any object. */
 function findId(object: unknown): string | undefined {
   if (typeof object !== "object" || object === null) return undefined;
   const href = "href" in object && typeof object.href === "string" ? object.href : "";

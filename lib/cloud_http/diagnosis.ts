@@ -1,5 +1,5 @@
 /**
- * Says why Landfall cannot reach a server, and what an operator can do about it, if the connection is the problem.
+ * Diagnoses connection problems: says why Landfall cannot reach a server, and what an operator can do.
  * @module
  */
 import type { X509Certificate } from "node:crypto";
@@ -13,21 +13,20 @@ import { adviseOnDates } from "./connection_error.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { normalise } from "./trust.ts";
 
-/** The server that was asked, and until when the operator waits. */
+/** The server to diagnose; the signal is the deadline. */
 interface Asked {
   readonly server: Pick<Server, "url" | "certificateFingerprint">;
   readonly names: ServerNames;
   readonly signal: AbortSignal;
 }
 
-/** Longest time for a second look at a server that failed, in milliseconds. */
+/** Maximum time for a second look at a server that failed, in milliseconds. */
 const LOOK_MS = 5_000;
 
 /**
- * Finds out what was wrong with the connection: by the error, and if that does not say, by a look at the server's
- * certificate.
+ * Finds the problem of a connection: from the error, or, if the error does not say, from the server's certificate.
  *
- * @returns Nothing when the connection is not the problem, or the error does not say
+ * @returns `undefined` if the connection is not the problem, or the problem cannot be found
  * @throws the signal's reason
  */
 export async function diagnoseConnection(
@@ -45,7 +44,7 @@ export async function diagnoseConnection(
   return fault === "tls" || fault === "closed" ? await diagnoseFault(fault, asked) : undefined;
 }
 
-/** Finds out why there was no answer in time: whether a connection can be opened at all. */
+/** Finds out why there was no answer in time, by opening a connection. */
 export async function diagnoseSilence(asked: Asked): Promise<Finding> {
   const { names, server, signal } = asked;
   const { url } = server;
@@ -86,13 +85,13 @@ async function diagnoseFault(fault: ConnectionFault, asked: Asked): Promise<Find
     case "timeout":
       return toFailure(
         "timeout",
-        `${cannot}: no answer to the connection`,
+        `${cannot}: no answer to the connection attempt`,
         `check host and port in ${names.url}; a firewall in between may drop packets`,
       );
     case "closed":
       return toFailure(
         "closed",
-        `${cannot}: the connection was closed before the answer`,
+        `${cannot}: the server closed the connection before it answered`,
         `check that the port uses the protocol in ${names.url}, http or https, ` +
           `and read the log of ${names.process} or of a proxy`,
       );
@@ -118,7 +117,9 @@ async function diagnoseTls(fault: ConnectionFault, asked: Asked): Promise<Findin
   const certificate = await lookAtCertificate(asked);
   const shown = certificate === undefined ? "" : ` (SHA-256 ${certificate.fingerprint256})`;
   const cannot = `Cannot trust the certificate of ${formatHostPort(server.url)}${shown}`;
-  const pin = `compare it with the server's own, then set ${names.certificateFingerprint} to it`;
+  const pin =
+    "compare the SHA-256 with that of the server's own certificate, " +
+    `then set ${names.certificateFingerprint} to it`;
   switch (fault) {
     case "tlsName": {
       const advice = `use a name of the certificate in ${names.url}, or ${pin}`;
@@ -146,7 +147,7 @@ async function diagnoseTls(fault: ConnectionFault, asked: Asked): Promise<Findin
   }
 }
 
-/** Only a look at the certificate shows whether the pinned fingerprint is the problem. */
+/** Reads the certificate to find out whether the pinned fingerprint is the problem. */
 async function diagnosePin(asked: Asked): Promise<Finding | undefined> {
   const { names, server } = asked;
   const { url, certificateFingerprint: pin } = server;
@@ -164,13 +165,13 @@ async function lookAtCertificate({ server, signal }: Asked): Promise<X509Certifi
   try {
     return await readServerCertificate(server.url, withDeadline(signal, LOOK_MS));
   } catch {
-    // The look only adds details.
+    // The certificate only adds details to the message.
     signal.throwIfAborted();
     return undefined;
   }
 }
 
-/** Whether a TCP connection can be opened. Nothing is sent. */
+/** Whether a TCP connection can be opened. Sends nothing. */
 function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
   const deadline = withDeadline(signal, LOOK_MS);
   return new Promise((resolve) => {
@@ -187,7 +188,7 @@ function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** A problem that keeps Landfall from working. */
+/** Creates a finding of the level `failure`. */
 export function toFailure(code: string, message: string, advice: string): Finding {
   return { level: "failure", code, message, advice };
 }

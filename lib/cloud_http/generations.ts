@@ -1,53 +1,55 @@
 /**
- * Something that can be replaced while requests to it are running, for example because of new settings. No clock.
+ * Replaces an object while requests to it are running, for example because of new settings. No clock.
  * @module
  */
 
 /**
- * Runs requests on the thing in use.
+ * Runs requests on the object in use.
  *
- * Guarantees: an answer comes from one thing only, the one in use when the answer is returned; after a replacement,
- * {@linkcode askOnce} returns no answer before {@linkcode ask} returned one.
+ * Guarantees: an answer always comes from the object that is in use when this class returns the answer. After a
+ * replacement, {@linkcode askOnce} returns no answer before {@linkcode ask} returned one.
  *
- * @typeParam T The thing: a provider with everything that it knows by one set of settings
+ * @typeParam T The object: for example a provider with everything that it knows with one set of settings
  */
 export class Generations<T> {
   #now: T;
-  /** Aborts when it makes no sense to wait for the thing in use. */
-  #left = new AbortController();
+  /** Aborts when the object in use is abandoned. */
+  #abandonment = new AbortController();
   /** Whether {@linkcode ask} returned an answer since the last replacement. */
   #isSettled = true;
 
-  /** @param create Gets a signal that aborts when the thing, or a later one of the same place, is abandoned */
-  constructor(create: (left: AbortSignal) => T) {
-    this.#now = create(this.#left.signal);
+  /**
+   * @param create Gets a signal that aborts when the object, or a later one for the same server and user, is abandoned
+   */
+  constructor(create: (abandoned: AbortSignal) => T) {
+    this.#now = create(this.#abandonment.signal);
   }
 
-  /** The thing in use. */
+  /** The object in use. */
   get now(): T {
     return this.#now;
   }
 
   /**
-   * Replaces the thing in use; it stays if `create` throws.
+   * Replaces the object in use; if `create` throws, nothing changes.
    *
-   * @param isLeft Whether the new thing asks another server or as another user, so that the old one is abandoned
+   * @param isAbandoned Whether the new object uses another server or user, so that the old one is abandoned
    */
-  replace(create: (left: AbortSignal) => T, isLeft: boolean): void {
-    const before = this.#left;
-    const next = isLeft ? new AbortController() : before;
+  replace(create: (abandoned: AbortSignal) => T, isAbandoned: boolean): void {
+    const before = this.#abandonment;
+    const next = isAbandoned ? new AbortController() : before;
     this.#now = create(next.signal);
-    this.#left = next;
+    this.#abandonment = next;
     this.#isSettled = false;
-    if (isLeft) before.abort(new Error("the settings changed"));
+    if (isAbandoned) before.abort(new Error("the settings changed"));
   }
 
   /**
-   * Runs a request, and runs it again if the thing was replaced meanwhile, even after a success or an error.
+   * Runs a request. Runs it again if the object was replaced meanwhile, whether the request succeeded or failed.
    *
    * @param work Gets a signal that aborts with `signal`, or when the thing is abandoned
-   * @returns The answer, and the thing that gave it
-   * @throws any error of `work` on the thing in use, or when the signal aborted
+   * @returns The answer, and the object that gave it
+   * @throws any error of `work` on the object in use, or the error of `work` after the signal aborted
    */
   async ask<R>(
     work: (thing: T, signal: AbortSignal) => Promise<R>,
@@ -56,7 +58,7 @@ export class Generations<T> {
     for (;;) {
       const by = this.#now;
       try {
-        const answer = await work(by, AbortSignal.any([signal, this.#left.signal]));
+        const answer = await work(by, AbortSignal.any([signal, this.#abandonment.signal]));
         if (by === this.#now) {
           this.#isSettled = true;
           return { answer, by };
@@ -68,10 +70,11 @@ export class Generations<T> {
   }
 
   /**
-   * Runs a small request that is not repeated.
+   * Runs a small request without repeating it.
    *
    * @param work Gets a signal that aborts with `signal`, or when the thing is abandoned
-   * @returns Nothing when the thing was replaced meanwhile, or {@linkcode ask} has no answer since the last replacement
+   * @returns `undefined` if the object was replaced meanwhile, or {@linkcode ask} has no answer since the last
+   * replacement
    * @throws any error of `work`
    */
   async askOnce<R>(
@@ -80,12 +83,12 @@ export class Generations<T> {
   ): Promise<R | undefined> {
     if (!this.#isSettled) return undefined;
     const asked = this.#now;
-    const answer = await work(asked, AbortSignal.any([signal, this.#left.signal]));
+    const answer = await work(asked, AbortSignal.any([signal, this.#abandonment.signal]));
     return asked === this.#now ? answer : undefined;
   }
 
   /**
-   * Runs on the thing in use until the signal aborts, and on the next one when it is abandoned.
+   * Runs `work` on the object in use until the signal aborts. If the object is abandoned, continues with the next one.
    *
    * @param work Returns when its signal aborts
    */
@@ -94,7 +97,7 @@ export class Generations<T> {
     signal: AbortSignal,
   ): Promise<void> {
     while (!signal.aborted) {
-      await work(this.#now, AbortSignal.any([signal, this.#left.signal]));
+      await work(this.#now, AbortSignal.any([signal, this.#abandonment.signal]));
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * One exchange with a server over HTTP, with limits.
+ * Sends one HTTP request and reads its reply, with limits.
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
@@ -20,33 +20,33 @@ export interface Request {
   /** Whether a content type promises JSON. @default {isJsonType} */
   readonly isJson?: (contentType: string) => boolean;
   readonly tls: FetchTls;
-  /** Must carry the deadline. */
+  /** Must include the deadline. */
   readonly signal: AbortSignal;
 }
 
-/** A reply. `json` is there if the content type says JSON and the body is JSON, and only then. */
+/** A reply. `json` is present exactly when the content type says JSON and the body is valid JSON. */
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
   readonly json?: { readonly value: unknown };
-  /** The HTML of a 404 and its address: it may show whether the server knows the address at all. */
+  /** The HTML of a 404 and its URL: it may show whether the server knows the path. */
   readonly page?: { readonly text: string; readonly url: string };
   /** Target of a redirect within the same origin. */
   readonly redirectUrl?: string;
   readonly retryAfterMs?: number;
   /** The server's own time, in wall-clock milliseconds, to the second. Absent when the header is not valid. */
   readonly serverTimeMs?: number;
-  /** Names this answer. Absent when the header is not valid. */
+  /** ETag of this answer. Absent if the header is missing or not valid. */
   readonly etag?: string;
 }
 
 const REDIRECTS_MAX = 3;
-/** RFC 9110, 8.8.3. Anything else has another meaning in a condition: `*` would match every answer. */
+/** RFC 9110, 8.8.3. Other texts have another meaning in a condition: `*` would match every answer. */
 const ETAG = /^(?:W\/)?"[!#-~\u0080-\u00ff]*"$/;
-/** Most servers accept 8 or 16 KiB of request head, and the query may need most of it. */
+/** Most servers accept request headers of 8 or 16 KiB, and the query may need most of that. */
 const ETAG_LENGTH_MAX = 128;
 const RETRY_AFTER_MS_MAX = 300_000;
-/** Longest answer, unpacked: some 80,000 machines. */
+/** Maximum size of an answer after decompression: enough for some 80,000 machines. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 const JSON_TYPE = /^application\/json\b/i;
 const HTML_TYPE = /^text\/html\b/i;
@@ -57,8 +57,8 @@ export function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Sends a request. Redirects of a GET are followed within the origin, at most three; a redirect of a POST is returned,
- * because following would turn it into a GET or send a password again.
+ * Sends a request. Follows at most three redirects of a GET, within the origin. Returns the redirect of a POST: to
+ * follow it would turn it into a GET, or send a password again.
  *
  * @throws {CloudError} `protocol` for a redirect that leaves the origin or never ends
  * @throws any error of `fetch`, or the signal's reason
@@ -76,19 +76,19 @@ export async function sendRequest(request: Request, names: ServerNames): Promise
   }
 }
 
-/** The head of a reply whose body may never end. */
+/** The reply of a stream, whose body may never end. */
 export interface StreamReply {
   readonly status: number;
   readonly contentType: string;
   readonly retryAfterMs?: number;
-  /** There if the status is 200 and the type is the expected one, and only then. The caller must cancel it. */
+  /** Present exactly when the status is 200 and the type is the expected one. The caller must cancel it. */
   readonly body?: ReadableStream<Uint8Array>;
 }
 
 /**
- * Opens a stream. Redirects are not followed.
+ * Opens a stream. Does not follow redirects.
  *
- * @param type The content type that is requested and expected
+ * @param type The content type to request and expect
  * @throws any error of `fetch`, or the signal's reason
  */
 export async function openStream(
@@ -96,12 +96,12 @@ export async function openStream(
   type: string,
 ): Promise<StreamReply> {
   const response = await send(url, {
-    // A compressing proxy may hold events back.
+    // A proxy that compresses may delay events.
     headers: { ...headers, accept: type, "accept-encoding": "identity" },
     tls,
     signal,
     redirect: "manual",
-    // Without this Bun closes a connection that is silent for some minutes.
+    // Without this, Bun closes a connection that is silent for some minutes.
     timeout: false,
   });
   const { status } = response;
@@ -115,8 +115,8 @@ export async function openStream(
 }
 
 /**
- * `fetch`, with the dates of a certificate that has expired or is not valid yet. A proxy from the environment gets no
- * request to this machine, such as to the end of a tunnel.
+ * Calls `fetch`. If a certificate has expired or is not valid yet, the error has its dates. Requests to this machine,
+ * for example to the end of a tunnel, do not go to a proxy from the environment.
  */
 async function send(
   url: string,
@@ -143,7 +143,7 @@ async function sendOnce(
   const etag = toEtag(headers.get("etag") ?? "");
   const isJson = promisesJson(contentType);
   const isPage = status === 404 && HTML_TYPE.test(contentType);
-  // A body that is not read keeps its connection busy.
+  // Without this, the unread body keeps its connection busy.
   if (!isJson && !isPage) await response.body?.cancel();
   const text = isJson || isPage ? await readReply(response, request.headers) : "";
   const json = isJson ? parseJson(text) : undefined;
@@ -159,7 +159,7 @@ async function sendOnce(
   };
 }
 
-/** A refusal is only for display, and may repeat what it refuses. */
+/** The body of an error is only for display. It may repeat secrets of the request, so they are removed. */
 async function readReply(response: Response, sent: Request["headers"]): Promise<string> {
   if (response.status < 400) return await readText(response, { bytesMax: REPLY_BYTES_MAX });
   const text = await readText(response, { bytesMax: ERROR_BYTES_MAX, isCut: true });
@@ -174,11 +174,11 @@ function toRedirectUrl(
   const location = headers.get("location");
   if (![301, 302, 303, 307, 308].includes(status) || location === null) return undefined;
   const to = URL.parse(location, from);
-  // Every request contains the credentials, and no other server may get them.
+  // Every request contains the credentials. No other server may get them.
   if (to === null || to.origin !== new URL(from).origin) {
-    // The origin of an address without a host, such as `file:`, is the text "null".
+    // The origin of a URL without a host, such as `file:`, is the text "null".
     const where =
-      to === null || to.origin === "null" ? "an address that cannot be used" : to.origin;
+      to === null || to.origin === "null" ? "an address that Landfall cannot use" : to.origin;
     throw new CloudError(
       "protocol",
       `${names.server} redirects to ${where}, and Landfall does not follow; ` +

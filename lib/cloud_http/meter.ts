@@ -19,7 +19,7 @@ export class Meter {
     this.#provider = provider;
     this.#requests = metrics.counter({
       name: "landfall_cloud_requests_total",
-      help: "Requests to the cloud, by operation and code (a status, or why there was none).",
+      help: "Requests to the cloud, by operation and code (the HTTP status, or the error if there was no reply).",
     });
     this.#durations = metrics.histogram({
       name: "landfall_cloud_request_duration_seconds",
@@ -31,8 +31,8 @@ export class Meter {
    * Counts one request.
    *
    * @param operation For metrics: `list_things`
-   * @param signal The signal that may have ended it
-   * @param send Sends it; returns the reply, or throws like `fetch`
+   * @param signal The signal of the request
+   * @param send Sends the request; returns the reply, or throws like `fetch`
    */
   async count<T extends { readonly status: number }>(
     operation: string,

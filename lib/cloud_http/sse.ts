@@ -1,40 +1,40 @@
 /**
- * Server-sent events: takes text in pieces, returns events. Pure.
+ * Parses server-sent events from pieces of text. Pure.
  *
- * The format is that of the HTML standard, "Parsing an event stream"; `id` and `retry` are ignored.
+ * Follows the HTML standard, "Parsing an event stream"; ignores `id` and `retry`.
  * @module
  */
 
 /** One event of a stream. */
 export interface ServerSentEvent {
-  /** Its type; `message` when it has none. */
+  /** Its type; `message` if the stream gives none. */
   readonly event: string;
   /** Its data; several lines are joined by newlines. */
   readonly data: string;
 }
 
-/** Most characters of one event, and of one line. An object of a cloud has some thousands. */
+/** Maximum number of characters of one event or line. An object of a cloud has some thousands. */
 const CHARS_MAX = 1024 * 1024;
 
-/** Parses a stream. */
+/** Parses one stream. */
 export class SseParser {
-  /** The current line so far, in pieces: to search it again at each piece would take quadratic time. */
+  /** The current line so far, in pieces. To search the whole line at each piece would take quadratic time. */
   #pieces: string[] = [];
-  /** Characters in them. */
+  /** Number of characters in these pieces. */
   #pending = 0;
-  /** Characters of the lines of an event so far. */
+  /** Number of characters in the lines of the current event so far. */
   #kept = 0;
   #event = "";
   #data: string[] = [];
   #isFirst = true;
-  /** Whether the last piece ended with a carriage return: a newline right after it belongs to it. */
+  /** Whether the last piece ended with a carriage return. A newline right after it is part of the same line end. */
   #endedWithReturn = false;
 
   /**
-   * Reads the next piece, which may begin and end anywhere.
+   * Reads the next piece. It may begin and end anywhere.
    *
    * @returns The events that it completes
-   * @throws {RangeError} when an event is longer than any real event
+   * @throws {RangeError} if an event is too long
    */
   push(text: string): ServerSentEvent[] {
     if (text === "") return [];

@@ -1,5 +1,5 @@
 /**
- * Which certificates to trust: those of a list of authorities, one pinned certificate, or any.
+ * Decides which certificates to trust: those of a list of authorities, one pinned certificate, or any.
  * @module
  */
 import type { X509Certificate } from "node:crypto";
@@ -26,12 +26,12 @@ export interface TrustDeps {
   readonly log: Logger;
 }
 
-/** TLS settings for one server, always as new as the files they come from. */
+/** Gives the current TLS options for one server. */
 export class Trust {
   readonly #server: Server;
   readonly #names: ServerNames;
   readonly #caFile: CaFile | undefined;
-  /** The settings made of the pin, and the authorities that they were made with. */
+  /** The TLS options for the pinned certificate, and the authorities used to create them. */
   #pinned: { readonly ca: string | undefined; readonly tls: FetchTls } | undefined;
 
   /** @throws {ConfigError} when the file of authorities cannot be used */
@@ -47,11 +47,11 @@ export class Trust {
   /**
    * The `tls` option for the next request.
    *
-   * With a pin and no authorities, the server's certificate is fetched once and compared: a self-signed certificate (as
-   * appliances create for themselves, without any name) is then its own authority. `fetch` calls `checkServerIdentity`
-   * only when it verifies, so a pin is never combined with `rejectUnauthorized: false`.
+   * With a pin and no authorities, this method fetches the server's certificate once and compares it. A self-signed
+   * certificate (as appliances create for themselves, without any name) then becomes its own authority. `fetch` calls
+   * `checkServerIdentity` only when it verifies, so a pin is never combined with `rejectUnauthorized: false`.
    *
-   * @throws {CloudError} `protocol` for a certificate other than the pinned one, `unreachable` when there is none
+   * @throws {CloudError} `protocol` for a certificate other than the pinned one, `unreachable` if the server shows none
    */
   async read(signal: AbortSignal): Promise<FetchTls> {
     const { insecure, certificateFingerprint: pin, url } = this.#server;
@@ -66,15 +66,15 @@ export class Trust {
   }
 
   /**
-   * Reports that a server was not trusted: its certificate may have been replaced, and the file of its authority, too.
+   * Reads the certificates again after Landfall did not trust the server: its certificate and the file may be new.
    *
-   * @param used What {@linkcode read} returned for the request that failed
-   * @returns Whether `read` returns something else now, so that a retry makes sense
-   * @throws {CloudError} when the server now shows a certificate other than the pinned one, or none
+   * @param used The result of {@linkcode read} for the request that failed
+   * @returns Whether `read` now returns other options, so that a retry makes sense
+   * @throws {CloudError} if the server now shows a certificate other than the pinned one, or none
    */
-  async doubt(used: FetchTls, signal: AbortSignal): Promise<boolean> {
+  async recheck(used: FetchTls, signal: AbortSignal): Promise<boolean> {
     await this.#caFile?.reload();
-    // Many requests may fail together: only the first of them fetches the certificate again.
+    // If many requests fail together, only the first fetches the certificate again.
     if (this.#pinned?.tls === used) this.#pinned = undefined;
     return (await this.read(signal)).ca !== used.ca;
   }
@@ -115,7 +115,7 @@ export class Trust {
   }
 }
 
-/** A fingerprint in the form of {@linkcode Server.certificateFingerprint}: hexadecimal digits in lower case. */
+/** Returns a fingerprint in the form of {@linkcode Server.certificateFingerprint}: hexadecimal digits in lower case. */
 export function normalise(fingerprint: string): string {
   return fingerprint.replaceAll(":", "").toLowerCase();
 }

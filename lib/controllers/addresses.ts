@@ -1,7 +1,7 @@
 /**
- * Which addresses a Node should have: those of its instance, put in order by the kubelet's `--node-ip`.
+ * Plans the addresses of a Node: those of its instance, in the order that the kubelet's `--node-ip` asks for.
  *
- * Rules of `k8s.io/cloud-provider` for the annotation `alpha.kubernetes.io/provided-node-ip`.
+ * Follows the rules of `k8s.io/cloud-provider` for the annotation `alpha.kubernetes.io/provided-node-ip`.
  * @module
  */
 import type { Instance, InstanceAddress, Provider } from "../cloud/provider.ts";
@@ -10,22 +10,22 @@ import { quote } from "../core/text/printable.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 
-/** Types of address that no kubelet writes. */
+/** Address types that no kubelet writes. */
 const CLOUD_TYPES = ["ExternalIP", "InternalDNS", "ExternalDNS"] as const;
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-/** The wanted list, or why there is none. */
+/** The list that a Node should have, or the reason why there is none. */
 export type AddressPlan =
   | { readonly kind: "wanted"; readonly addresses: readonly InstanceAddress[] }
-  /** The cloud tells no address now, or its settings leave addresses alone: what the Node has stays. */
+  /** The Node keeps its addresses: the cloud reports none now, or its settings leave addresses alone. */
   | { readonly kind: "keep" }
-  /** The annotation cannot be followed; the message names it. */
+  /** The annotation cannot be used; the message names it. */
   | { readonly kind: "invalid"; readonly message: string };
 
-/** `Provider.providedNodeIps`, or that addresses are never written. */
+/** `Provider.providedNodeIps`, or `leave` if Landfall must not write addresses. */
 export type AddressPolicy = Provider["providedNodeIps"] | "leave";
 
-/** What a provider wants of Node addresses. */
+/** Returns the address policy of a provider. */
 export function toAddressPolicy({
   providedNodeIps,
   leftAlone,
@@ -38,7 +38,7 @@ export function toAddressPolicy({
  *
  * @param node The Node, for its annotation and its kubelet's `Hostname` addresses
  * @param instance Its instance
- * @param policy Whether annotated IPs stand on their own, or must be among the instance's
+ * @param policy Whether annotated IPs count by themselves, or must be among the instance's
  */
 export function planAddresses(node: Node, instance: Instance, policy: AddressPolicy): AddressPlan {
   if (policy === "leave") return { kind: "keep" };
@@ -82,7 +82,7 @@ export function hasAddresses(node: Node, wanted: readonly InstanceAddress[]): bo
 }
 
 /**
- * Lists IPs that a Node has and keeps, but not as the same of InternalIP and ExternalIP.
+ * Lists IPs that a Node keeps, but with another type: InternalIP or ExternalIP.
  *
  * @returns For people: `8.8.4.4 from InternalIP to ExternalIP`
  */
@@ -135,8 +135,10 @@ function parseNodeIps(annotation: string): string[] | string {
   return texts;
 }
 
-/** What only a cloud can have told, of a Node whose instance tells no address now: it may not run. */
-function listToldBefore(node: Node): readonly InstanceAddress[] {
+/**
+ * Lists the Node's addresses that only a cloud can have written. For an instance without addresses now; it may be off.
+ */
+function listCloudAddresses(node: Node): readonly InstanceAddress[] {
   const told: InstanceAddress[] = [];
   for (const { type, address } of node.status?.addresses ?? []) {
     const known = CLOUD_TYPES.find((one) => one === type);
@@ -146,8 +148,8 @@ function listToldBefore(node: Node): readonly InstanceAddress[] {
 }
 
 /**
- * Annotated IPs become the instance's only internal ones. An external one that is annotated is internal instead, unless
- * the cloud wants it to be both.
+ * Makes the annotated IPs the only InternalIPs. An annotated ExternalIP becomes InternalIP only, unless the cloud wants
+ * both.
  */
 function addTrusted(
   node: Node,
@@ -158,7 +160,7 @@ function addTrusted(
   const cloud =
     addresses.length > 0
       ? withExternalIps(addresses, besideNodeIps?.externalIps)
-      : listToldBefore(node);
+      : listCloudAddresses(node);
   const isRepeated = besideNodeIps?.repeatsNodeIps ?? false;
   const trusted = nodeIps.map((address): InstanceAddress => ({ type: "InternalIP", address }));
   const others = cloud.filter(
@@ -179,7 +181,7 @@ function withExternalIps(
   ];
 }
 
-/** The kubelet's own hostnames stay, at the end, unless the cloud knows better. */
+/** Keeps the kubelet's own Hostname addresses at the end, unless the cloud has some. */
 function withHostname(wanted: readonly InstanceAddress[], node: Node): readonly InstanceAddress[] {
   if (wanted.some(({ type }) => type === "Hostname")) return wanted;
   const hostnames = (node.status?.addresses ?? [])

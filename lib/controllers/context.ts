@@ -1,5 +1,5 @@
 /**
- * What a controller is given to live on.
+ * The dependencies that a controller gets.
  * @module
  */
 import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
@@ -19,7 +19,7 @@ import type { DeletionHolds } from "./deletion_holds.ts";
 import type { FlagValues } from "./flags.ts";
 import type { NodePresences } from "./node_presences.ts";
 
-/** What every controller of Nodes works with. */
+/** The dependencies of every controller of Nodes. */
 export interface NodeContext extends LoopContext {
   readonly client: KubeClient;
   readonly nodes: StoreReader<Node>;
@@ -28,7 +28,7 @@ export interface NodeContext extends LoopContext {
   readonly resolver: InstanceResolver;
   readonly presences: NodePresences;
   readonly events: EventRecorder;
-  /** Shared by all that write Nodes. */
+  /** Shared by all controllers that write Nodes. */
   readonly written: WrittenVersions;
   /** How many Nodes each controller works on at once. */
   readonly workers: number;
@@ -36,46 +36,49 @@ export interface NodeContext extends LoopContext {
   readonly holds?: DeletionHolds;
 }
 
-/** Nodes and the cloud that their machines are in. All controllers of a process share it. */
+/** The Nodes and their cloud. All controllers of a process share them. */
 export type NodeCloud = Pick<
   NodeContext,
   "nodes" | "provider" | "source" | "resolver" | "presences" | "written" | "workers" | "holds"
 >;
 
 /**
- * What a controller lives on.
+ * The dependencies of a controller.
  *
- * @typeParam S What its section of the settings file becomes
+ * @typeParam S Type of the settings of its section
  */
 export interface ControllerContext<S = unknown> extends LoopContext {
   /** Writes only while this process may act. */
   readonly client: KubeClient;
-  /** Speaks as the controller's component. */
+  /** Records Events with the controller's component. */
   readonly events: EventRecorder;
   readonly flags: FlagValues;
-  /** Of its section of the file, as the process starts; without a section `undefined`. Changes: `reconfigure`. */
+  /**
+   * Settings of its section at the start of the process; `undefined` without a section. Changes arrive through
+   * `reconfigure`.
+   */
   readonly settings: S;
-  /** The settings of any section as they are now, for a controller that shares a limit with another. */
+  /** Returns the current settings of any section, for a controller that shares a limit with another. */
   findSettings<T>(section: SettingsSection<T>): T;
-  /** Views of objects. A controller asks for them when it is created; Landfall watches only these kinds. */
+  /** Views of objects. A controller asks for them in `create`; Landfall watches only these kinds. */
   readonly caches: Pick<Caches, "reader" | "optionalReader">;
-  /** For metrics of its own. */
+  /** Registry for its own metrics. */
   readonly metrics: MetricsRegistry;
-  /** There for a controller that needs a cloud. */
+  /** Present for a controller that needs a cloud. */
   readonly cloud?: NodeCloud;
 }
 
-/** What a controller of Nodes lives on. */
+/** Returns the dependencies of a controller of Nodes. */
 export function toNodeContext(
   context: Omit<ControllerContext, "findSettings" | "settings">,
 ): NodeContext {
   return { ...context, ...requireCloud(context) };
 }
 
-/** The cloud of a controller whose definition says that it needs one. */
+/** Returns the cloud of a controller whose definition has `needsCloud`. */
 export function requireCloud({
   cloud,
 }: Omit<ControllerContext, "findSettings" | "settings">): NodeCloud {
-  assert(cloud !== undefined, "a controller that asks for a cloud says that it needs one");
+  assert(cloud !== undefined, "a controller that uses a cloud must set needsCloud");
   return cloud;
 }

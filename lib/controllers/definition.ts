@@ -1,5 +1,5 @@
 /**
- * How a controller is added: its name and words, what it needs, and how it is loaded.
+ * The definition of a controller: its name, its words, what it needs, and how to load it.
  * @module
  */
 import type { Capability } from "../cloud/capabilities/mod.ts";
@@ -17,82 +17,85 @@ export interface ObjectWord {
   readonly word: string;
   /** `taint`, `annotation`. */
   readonly where: string;
-  /** Who writes it and why, one sentence. */
+  /** Which program writes it and why, in one sentence. */
   readonly meaning: string;
 }
 
 /**
- * A controller that works.
+ * A controller that is created.
  *
  * @typeParam S What its section of the settings file becomes
  */
 export interface RunningController<S = unknown> {
-  /** Runs until the signal aborts and what was under way has ended. Called once, when this process may act. */
+  /** Runs until the signal aborts and all work has ended. Called once, when this process becomes the leader. */
   run(signal: AbortSignal): Promise<void>;
-  /** Called once, before {@linkcode run}: remembers what it must know by then, and writes nothing. */
+  /** Called once, while another process leads: collects what {@linkcode run} must know, and writes nothing. */
   standBy?(): void;
   /**
-   * Uses other settings from now on. Called when its section of the file is another, or the cloud is.
+   * Uses other settings from now on. Called if its section of the file changed, or the cloud did.
    *
-   * @param settings Those of its section, changed or not
-   * @param options.isOtherCloud Whether inventories are another cloud's from now on
+   * @param settings The settings of its section, changed or not
+   * @param options.isOtherCloud Whether the next inventories come from another cloud
    */
   reconfigure?(settings: S, options: { readonly isOtherCloud: boolean }): void;
   /**
-   * The objects of its kind that it works on, for `/debug/<kind>`; of several controllers of a kind one gives them.
-   * Absent for Nodes, which have pages of their own.
+   * The objects that it works on, for `/debug/<kind>`. If several controllers work on a kind, one of them sets this.
+   * Absent for Nodes, which have their own pages.
    */
   readonly objects?: Pick<StoreReader<KubeObject>, "get" | "keys">;
-  /** What the debug pages show of an object of its kind, in memory. That of a Node is put together from all. */
+  /**
+   * Returns what the debug pages show about an object of its kind. Reads only memory. For a Node, the page combines the
+   * results of all controllers.
+   */
   describe?(object: KubeObject): object;
 }
 
-/** What a controller's {@linkcode ControllerDefinition.load} gives. */
+/** The result of {@linkcode ControllerDefinition.load}. */
 export interface ControllerModule<S = unknown> {
-  /** Creates the controller. Nothing runs yet, and nothing is asked. */
+  /** Creates the controller. It must not run anything or send a request yet. */
   create(context: ControllerContext<S>): RunningController<S>;
 }
 
 /**
- * A controller that can be chosen. What stands here is cheap to import: flags, reference pages, manifests and
- * `landfall check` iterate over all definitions, and a controller that is not chosen is not loaded.
+ * A controller that can be chosen. A definition must be cheap to import: flags, reference pages, manifests and
+ * `landfall check` iterate over all definitions, but Landfall loads only chosen controllers.
  *
- * @typeParam S What its section of the settings file becomes. A registry holds `ControllerDefinition` as it is, and
- * passes what the section gave to the controller of the same definition
+ * @typeParam S Type of the settings of its section. A registry holds `ControllerDefinition` without this type, and
+ * passes the settings of the section to the controller of the same definition
  */
 export interface ControllerDefinition<S = unknown> {
-  /** Name for `--controllers`, in logs and metrics. */
+  /** Name in `--controllers`, logs and metrics. */
   readonly name: string;
-  /** What `--controllers` may call it, too: the name of the Go controller that does the same. */
+  /** Other names in `--controllers`: that of the Go controller that does the same. */
   readonly aliases: readonly string[];
-  /** Whether `*` leaves it out: it runs only where `--controllers` has its name or an alias. @default {false} */
+  /** Whether `*` excludes it: it runs only if `--controllers` has its name or an alias. @default {false} */
   readonly isOffByDefault?: boolean;
-  /** The kind that it works on, and that its {@linkcode RunningController.describe} is about. */
+  /** The kind that it works on, and that {@linkcode RunningController.describe} describes. */
   readonly kind: Resource<KubeObject>;
-  /** Whether it needs a cloud: then {@linkcode ControllerContext.cloud} is there, and Nodes are watched. */
+  /** Whether it needs a cloud. Then {@linkcode ControllerContext.cloud} is present, and Landfall watches Nodes. */
   readonly needsCloud: boolean;
-  /** What the cloud must be able to do, so that it can run at all; for one that needs a cloud. @default {nothing} */
+  /** Capabilities that the cloud must have. Without them the controller cannot run. @default {nothing} */
   readonly needs?: readonly Capability[];
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */
   readonly events: Readonly<Record<string, EventWord>>;
-  /** Other words that it reads or writes on objects. */
+  /** Other words on objects that it reads or writes. */
   readonly words: readonly ObjectWord[];
-  /** Flags that it reads; controllers that read the same one list the same one. */
+  /** Flags that it reads. Several controllers may list the same flag. */
   readonly flags: readonly ControllerFlag[];
-  /** Its section of the settings file, which may stand there whether it runs or not. Absent: it has none. */
+  /** Its section of the settings file. The file may have it whether the controller runs or not. Absent: it has none. */
   readonly section?: SettingsSection<S>;
-  /** Kinds that it asks for views of beside Nodes, which come with the cloud: the rights to watch them follow. */
+  /** Kinds that it watches, besides Nodes, which come with the cloud. Their rights are added automatically. */
   readonly watches: readonly Resource<KubeObject>[];
-  /** What it may do in the cluster beyond that. */
+  /** All other rights that it needs in the cluster. */
   readonly rights: readonly Right[];
-  /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs each} */
+  /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs every right} */
   needsRight?(right: Right, settings: S): boolean;
-  /** The first Kubernetes that it works with, such as `1.26`. @default {any} */
+  /** The oldest Kubernetes version that it works with, such as `1.26`. @default {any} */
   readonly leastKubernetes?: string;
-  /** Registers its own metrics; for the reference page alone. Absent: it has none. */
+  /** Registers its own metrics; only for the reference page. Absent: it has none. */
   registerMetrics?(registry: MetricsRegistry): unknown;
-  /** Imports what runs. */
+  /** Imports the controller's code. */
   load(): Promise<ControllerModule<S>>;
 }

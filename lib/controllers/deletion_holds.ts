@@ -1,22 +1,25 @@
 /**
- * Reasons of other controllers why a Node may not be deleted yet, although its machine is gone.
+ * Lets other controllers delay the deletion of a Node whose machine is gone.
  * @module
  */
 import type { Node } from "../kube/kinds/node.ts";
 
-/** Says why a Node must wait, without full stop; nothing when it need not. Reads memory only, and ends by itself. */
+/**
+ * Says why a Node must not be deleted yet, without full stop; `undefined` if it may be. Reads only memory. Every reason
+ * must end by itself.
+ */
 export type DeletionHold = (node: Node) => string | undefined;
 
-/** What the controllers of a process ask of the one that deletes Nodes. */
+/** All reasons of the controllers of a process. */
 export class DeletionHolds {
   readonly #holds: DeletionHold[] = [];
 
-  /** Asks from now on. Called when a controller is created. */
+  /** Adds a source of reasons. Called in `create` of a controller. */
   add(hold: DeletionHold): void {
     this.#holds.push(hold);
   }
 
-  /** The first reason why a Node must wait. */
+  /** Returns the first reason why a Node must wait. */
   find(node: Node): string | undefined {
     for (const hold of this.#holds) {
       const why = hold(node);

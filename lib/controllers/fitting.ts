@@ -1,5 +1,5 @@
 /**
- * Which of the chosen controllers can run with the chosen cloud.
+ * Finds out which of the chosen controllers can run with the chosen cloud.
  * @module
  */
 import { CAPABILITIES, type Capability, listLacking } from "../cloud/capabilities/mod.ts";
@@ -10,13 +10,16 @@ import type { ControllerDefinition } from "./definition.ts";
 export interface FittedControllers {
   /** Those that can run. */
   readonly fitting: readonly ControllerDefinition[];
-  /** Why others cannot, one line each: they were not chosen by name, and are left out. */
+  /**
+   * One line for each controller that cannot run, and that `--controllers` does not name. The process starts without
+   * them.
+   */
   readonly leftOut: readonly string[];
-  /** The same for those that were chosen by name: the process must not start without them. */
+  /** One line for each controller that cannot run, although `--controllers` names it. The process must not start. */
   readonly refusals: readonly string[];
 }
 
-/** Sorts out controllers that need what the cloud cannot do. @param named Names of those that were chosen by name */
+/** Removes controllers that need a capability that the cloud lacks. @param named Names of controllers chosen by name */
 export function fitControllers(
   chosen: readonly ControllerDefinition[],
   {

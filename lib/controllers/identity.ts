@@ -1,12 +1,12 @@
 /**
- * What a Node tells a cloud about itself, and what a controller must know of it before anything else.
+ * Reads the basic facts of a Node: its identity for the cloud, its uninitialized taint, its condition Ready.
  * @module
  */
 import type { NodeIdentity } from "../cloud/provider.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { TOPOLOGY_LABELS, UNINITIALIZED_TAINT } from "./words.ts";
 
-/** The identity of a Node; empty strings on the wire count as absent. */
+/** Returns the identity of a Node; empty strings from the API count as absent. */
 export function toIdentity(node: Node): NodeIdentity {
   const providerId = node.spec?.providerID;
   const systemUuid = node.status?.nodeInfo?.systemUUID;
@@ -21,25 +21,25 @@ export function toIdentity(node: Node): NodeIdentity {
   };
 }
 
-/** Whether a Node still waits for its cloud. */
+/** Whether a Node has the uninitialized taint. */
 export function isUninitialized(node: Node): boolean {
   return node.spec?.taints?.some((taint) => taint.key === UNINITIALIZED_TAINT) ?? false;
 }
 
-/** Whether the kubelet of a Node says that it is ready, and was heard of lately. */
+/** Whether the condition `Ready` of a Node is `True`. */
 export function isReady(node: Node): boolean {
   return readyStatus(node) === "True";
 }
 
 /**
- * Whether Kubernetes hears the kubelet of a Node, ready or not: of a silent one it writes `Unknown`. A machine whose
- * kubelet is heard runs, even if its cloud says that it does not.
+ * Whether the kubelet of a Node reports its status, Ready or not. If it stops, Kubernetes sets the condition `Ready` to
+ * `Unknown`. A machine whose kubelet reports is running, even if its cloud says that it is off.
  */
-export function isHeard(node: Node): boolean {
+export function isKubeletReporting(node: Node): boolean {
   return readyStatus(node) !== "Unknown";
 }
 
-/** The status of the condition `Ready`: `Unknown` when there is none. */
+/** Returns the status of the condition `Ready`; `Unknown` without this condition. */
 export function readyStatus(node: Node): string {
   const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
   return ready?.status ?? "Unknown";

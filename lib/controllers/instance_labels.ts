@@ -1,22 +1,22 @@
 /**
- * Which labels an instance asks for on its Node.
+ * Turns an instance into the labels of its Node.
  * @module
  */
 import type { Instance } from "../cloud/provider.ts";
 import { isLabelKey, isLabelValue } from "../core/text/label.ts";
 import { RESERVED_LABEL, TOPOLOGY_LABELS } from "./words.ts";
 
-/** The labels of an instance. What the cloud does not know now is not among them. */
+/** The labels of an instance. Labels whose value the cloud does not know now are missing. */
 export interface InstanceLabels {
   /** Region, zone and instance type, each with its beta twin. */
   readonly topology: Readonly<Record<string, string>>;
-  /** Those of the cloud itself. */
+  /** The labels that only this cloud sets. */
   readonly additional: Readonly<Record<string, string>>;
-  /** One sentence for each label that was left out, because Kubernetes would refuse it. */
+  /** One sentence for each label that Kubernetes would refuse. Landfall does not write it. */
   readonly refused: readonly string[];
 }
 
-/** Turns an instance into labels that the API server takes. */
+/** Turns an instance into labels that the API server accepts. */
 export function toInstanceLabels(instance: Instance): InstanceLabels {
   const topology: Record<string, string> = {};
   const additional: Record<string, string> = {};
@@ -38,7 +38,10 @@ export function toInstanceLabels(instance: Instance): InstanceLabels {
   return { topology, additional, refused };
 }
 
-/** Looks for the plain text first: the expression alone costs several times as much, for each label of each Node. */
+/**
+ * Looks for the plain text first: the regular expression alone takes several times as long, for each label of each
+ * Node.
+ */
 function isReserved(key: string): boolean {
   return (key.includes("kubernetes.io/") || key.includes("k8s.io/")) && RESERVED_LABEL.test(key);
 }

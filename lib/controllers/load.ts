@@ -1,24 +1,24 @@
 /**
- * Loads the controllers that were chosen, and no others.
+ * Loads only the chosen controllers.
  * @module
  */
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { ControllerDefinition, ControllerModule } from "./definition.ts";
 
-/** A controller that was chosen, and what runs it. */
+/** A chosen controller, and its code. */
 export interface LoadedController {
   readonly definition: ControllerDefinition;
   readonly module: ControllerModule;
 }
 
-/** Those that `*` chooses. */
+/** Lists the controllers that `*` chooses. */
 export function listOnByDefault(
   registry: readonly ControllerDefinition[],
 ): readonly ControllerDefinition[] {
   return registry.filter(({ isOffByDefault = false }) => !isOffByDefault);
 }
 
-/** Loads controllers, in their order. */
+/** Loads controllers; keeps their order. */
 export function loadControllers(
   chosen: readonly ControllerDefinition[],
 ): Promise<LoadedController[]> {
@@ -27,17 +27,17 @@ export function loadControllers(
   );
 }
 
-/** The sections that controllers bring to the settings file, also those of controllers that do not run. */
+/** Lists the sections of the settings file that belong to controllers, whether they run or not. */
 export function listSections(registry: readonly ControllerDefinition[]): SettingsSection[] {
   return [...new Set(registry.flatMap(({ section }) => section ?? []))];
 }
 
-/** Whether one of these controllers reads the settings file, with any cloud. */
+/** Whether one of these controllers has a section in the settings file. */
 export function needsSections(chosen: readonly ControllerDefinition[]): boolean {
   return chosen.some(({ section }) => section !== undefined);
 }
 
-/** Whether a process has to know the cloud. One without any controller is there for its pages, which tell of Nodes. */
+/** Whether a process needs the cloud. A process without controllers serves only its pages, which show Nodes. */
 export function needsCloud(chosen: readonly Pick<ControllerDefinition, "needsCloud">[]): boolean {
   return chosen.length === 0 || chosen.some((one) => one.needsCloud);
 }

@@ -1,5 +1,5 @@
 /**
- * The controllers that there are.
+ * The registry of controllers.
  * @module
  */
 import type { ControllerDefinition } from "./definition.ts";

@@ -1,5 +1,5 @@
 /**
- * Finds the instances of Nodes in memory, for controllers that look at thousands of Nodes every few seconds.
+ * Finds the instances of Nodes in memory, for controllers that check thousands of Nodes every few seconds.
  * @module
  */
 import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
@@ -9,17 +9,17 @@ import type { Node } from "../kube/kinds/node.ts";
 import { isUninitialized, toIdentity } from "./identity.ts";
 
 /**
- * Remembers which instance was found for a Node, as long as neither the Node nor the instance changes and no other
- * appears: a look at every Node then costs next to nothing, at rest and when a few instances were read by themselves.
- * That an instance was not found is never remembered, for it may depend on more.
+ * Remembers the instance of a Node as long as neither of them changes and no other instance appears. So a look at every
+ * Node takes almost no time if nothing or only a few instances changed. It does not remember that an instance was not
+ * found, because that result may depend on other things.
  */
 export class NodePresences {
   readonly #resolver: InstanceResolver;
   readonly #source: InventorySource;
-  /** What is remembered is of this revision of the inventory, and of so many instances. */
+  /** The revision of the inventory and the number of instances for which the remembered results are valid. */
   #of = { revision: -1, size: 0 };
   #found = new WeakMap<Node, Presence & { kind: "present" }>();
-  /** The last answer of {@linkcode listTouched}. */
+  /** The last answer of {@linkcode listAffected}. */
   #touched:
     { readonly changed: ReadonlySet<string>; readonly names: readonly string[] } | undefined;
 
@@ -28,7 +28,7 @@ export class NodePresences {
     this.#source = source;
   }
 
-  /** What the inventory says of a Node: never `absent`. */
+  /** Finds the instance of a Node in the inventory; never returns `absent`. */
   find(node: Node): Presence {
     const { current, revision } = this.#source;
     const instances = current?.instances;
@@ -45,11 +45,12 @@ export class NodePresences {
   }
 
   /**
-   * Names of the Nodes whose instances are among `changed`, and of those that name one and report another: which of the
-   * two may have changed is not known. Every controller asks for them when a listener of the inventory gets
-   * `changed`, and one pass over the Nodes answers all. Of everything: the names of all Nodes.
+   * Lists the names of the Nodes whose instances are among `changed`; for `everything`, the names of all Nodes. Also
+   * lists Nodes whose provider ID names another instance than their system UUID, because either instance may have
+   * changed. Every controller calls this when a listener of the inventory gets `changed`; one pass over the Nodes
+   * serves all of them.
    */
-  listTouched(changed: ChangeHint, nodes: Iterable<Node>): readonly string[] {
+  listAffected(changed: ChangeHint, nodes: Iterable<Node>): readonly string[] {
     if (changed === "everything") return Array.from(nodes, ({ metadata }) => metadata.name);
     if (this.#touched?.changed === changed) return this.#touched.names;
     const names: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * One Node as the debug pages show it: what its cloud says, and what it should have beside what it has.
+ * Describes one Node for the debug pages: what its cloud says, and its desired and actual state.
  * @module
  */
 import type { Instance, InstanceAddress, Place, Presence, Provider } from "../cloud/provider.ts";
@@ -9,7 +9,7 @@ import { toInstanceLabels } from "./instance_labels.ts";
 import { TOPOLOGY_LABELS } from "./words.ts";
 import { type AddressPolicy, planAddresses, toAddressPolicy } from "./addresses.ts";
 
-/** What is known of one Node, without its reconciles. */
+/** The state of one Node, without its reconciles. */
 export interface NodeState {
   readonly name: string;
   readonly providerId?: string;
@@ -40,7 +40,7 @@ export interface NodeState {
 
 const TOPOLOGY_KEYS: ReadonlySet<string> = new Set(Object.values(TOPOLOGY_LABELS).flat());
 
-/** Describes a Node. Only labels that an instance of its cloud asks for are shown, known or not. */
+/** Describes a Node. Shows only labels that an instance of its cloud may set, even if their value is not known now. */
 export function describeNode(
   node: Node,
   presence: Presence,
@@ -95,13 +95,13 @@ function toPresenceView(presence: Presence): NodeState["presence"] {
   }
 }
 
-/** Another cloud's Node is described by the labels that every cloud writes. */
+/** For a Node of another cloud, uses the labels that every cloud writes. */
 function toPlaces(
   { metadata }: Node,
   presence: Presence,
   provider: Pick<Provider, "toPlaces">,
 ): readonly Place[] {
-  // Absent on the wire may also be null.
+  // The API may send `null` for an absent field.
   const labels = metadata.labels ?? {};
   const instance = presence.kind === "present" ? presence.instance : undefined;
   if (provider.toPlaces && presence.kind !== "foreign") return provider.toPlaces(instance, labels);

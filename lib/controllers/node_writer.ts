@@ -1,5 +1,6 @@
 /**
- * Writes Nodes, each only in the state of the plan: it never overwrites what another program wrote in between.
+ * Writes Nodes. A write succeeds only if the Node has not changed since the plan, so it never overwrites another
+ * program's change.
  * @module
  */
 import type { InstanceAddress } from "../cloud/provider.ts";
@@ -7,10 +8,10 @@ import type { PatchType } from "../kube/api/client.ts";
 import { type Node, NODES } from "../kube/kinds/node.ts";
 import type { NodeContext } from "./context.ts";
 
-/** Taints as they stand on the wire. */
+/** The taints of a Node, as in the API. */
 export type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
 
-/** Merge patch of a Node without its resourceVersion. */
+/** A merge patch for a Node, without its resourceVersion. */
 export interface NodePatch {
   readonly metadata?: {
     /** `null` removes one. */
@@ -19,15 +20,15 @@ export interface NodePatch {
     readonly annotations?: Readonly<Record<string, string | null>>;
   };
   readonly spec?: {
-    /** All that stay; `null` for none. */
+    /** All taints that stay; `null` for none. */
     readonly taints: Taints | null;
     readonly providerID?: string;
   };
 }
 
 /**
- * Patches Nodes with the resourceVersion that the plan was made on, and notes each write, so that no controller plans
- * again on a Node as it was before.
+ * Patches Nodes with the resourceVersion that the plan used. Records each write, so that no controller plans again with
+ * the Node from before.
  */
 export class NodeWriter {
   readonly #context: Pick<NodeContext, "client" | "written">;
@@ -40,7 +41,7 @@ export class NodeWriter {
    * Changes labels, annotations, taints or the provider ID in one write.
    *
    * @returns The Node as it is then
-   * @throws {KubeError} when Kubernetes refuses: `conflict` when the Node is another by now
+   * @throws {KubeError} if Kubernetes refuses; `conflict` if the Node has changed since
    */
   patch(node: Node, { metadata, ...patch }: NodePatch, signal: AbortSignal): Promise<Node> {
     const { resourceVersion } = node.metadata;
@@ -49,11 +50,11 @@ export class NodeWriter {
   }
 
   /**
-   * Replaces all addresses. They are replaced whole because their merge key is the type, which would lose one of two
-   * addresses of a type.
+   * Replaces all addresses. A merge would lose addresses, because its key is the type, and a Node may have two of a
+   * type.
    *
    * @returns The Node as it is then
-   * @throws {KubeError} when Kubernetes refuses: `conflict` when the Node is another by now
+   * @throws {KubeError} if Kubernetes refuses; `conflict` if the Node has changed since
    */
   replaceAddresses(
     node: Node,

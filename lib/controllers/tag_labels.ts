@@ -1,9 +1,10 @@
 /**
- * Decides which labels from tags a Node gets and loses: pure and total, and nothing more once it was applied.
+ * Plans which labels from tags to set and remove on a Node. Pure and total. After a plan is applied, the next one is
+ * empty.
  *
- * An annotation records the labels that Landfall set, with their values. A label is ours as long as it has the value of
- * the record; Landfall never changes any other. Both are written at once, so a new leader knows
- * as much as the old one.
+ * An annotation records the labels that Landfall set, with their values. A label is ours as long as it has the recorded
+ * value. Landfall never changes other labels. One write sets labels and annotation, so a new leader knows as much as
+ * the old one.
  * @module
  */
 import type { Instance } from "../cloud/provider.ts";
@@ -13,21 +14,21 @@ import type { Node } from "../kube/kinds/node.ts";
 import type { NodePatch } from "./node_writer.ts";
 import { TAG_LABELS_RECORD } from "./words.ts";
 
-/** What becomes of a Node's labels from tags. Absent members need no write. */
+/** The changes to a Node's labels from tags. An absent member needs no write. */
 export interface TagLabelPlan {
   /** Labels to set. */
   readonly set: Readonly<Record<string, string>>;
   /** Keys of labels to remove. */
   readonly removed: readonly string[];
-  /** What the annotation becomes; `null`: it goes. */
+  /** New value of the annotation; `null` removes it. */
   readonly record?: string | null;
-  /** Whether no tag changed, so that this only restores what another program or a person changed. */
+  /** Whether no tag changed, so that the plan only restores labels that another program or a user changed. */
   readonly isRepair: boolean;
-  /** One sentence without full stop for each label that has another value and is not ours. */
+  /** One sentence without full stop for each label that is not ours and has another value. */
   readonly conflicts: readonly string[];
 }
 
-/** Nothing is to be done. */
+/** The empty plan. */
 export const NO_TAG_CHANGES: TagLabelPlan = {
   set: {},
   removed: [],
@@ -36,10 +37,10 @@ export const NO_TAG_CHANGES: TagLabelPlan = {
 };
 
 /**
- * Plans the labels that the tags of an instance ask for.
+ * Plans the labels from the tags of an instance.
  *
- * A missing label is set. One of ours follows its tag, and goes with it. Where tags contradict each other, or the cloud
- * does not report them now, everything stays.
+ * Sets missing labels. Changes or removes a label of ours with its tag. If tags contradict each other, or the cloud
+ * does not report them now, the labels stay as they are.
  */
 export function planTagLabels(
   { metadata }: Node,
@@ -81,7 +82,7 @@ export function planTagLabels(
   return { set, removed, ...(!isRecorded && { record: record ?? null }), isRepair, conflicts };
 }
 
-/** The part of a Node's patch that such a plan asks for, together with other labels. */
+/** Builds the metadata of a Node's patch from such a plan and other labels. */
 export function toMetadataPatch(
   labels: Readonly<Record<string, string>>,
   { set, removed, record }: Pick<TagLabelPlan, "set" | "removed" | "record">,
@@ -94,8 +95,8 @@ export function toMetadataPatch(
 }
 
 /**
- * Labels by key, as the annotation has them. A kubelet may write anything there, so a key that it may not touch itself
- * does not count.
+ * Parses the annotation into labels by key. A kubelet may write anything there, so keys that a kubelet may not write as
+ * labels are ignored.
  */
 function parseRecord(text: string | undefined): ReadonlyMap<string, string> {
   const record = new Map<string, string>();

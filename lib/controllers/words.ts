@@ -1,16 +1,16 @@
 /**
- * Words on a Node that more than one controller reads or writes. Frozen: they must not change.
+ * Words on a Node that several controllers read or write. Frozen: they must not change.
  * @module
  */
 import { OWN_PREFIX } from "../core/text/label_namespace.ts";
 
-/** Taint of a Node that no cloud has claimed yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
+/** Taint of a Node that is not initialised yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
 export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitialized";
 
-/** Annotation of the kubelet with the IPs given by `--node-ip`: one, or two of different families, by comma. */
+/** Annotation of the kubelet with the IPs of `--node-ip`: one, or two of different families, separated by a comma. */
 export const PROVIDED_NODE_IP = "alpha.kubernetes.io/provided-node-ip";
 
-/** Topology labels, each with the beta twin that must be written with it: a reader may use either. */
+/** Topology labels. Each has a beta name with the same value, because programs may read either. */
 export const TOPOLOGY_LABELS = {
   instanceType: ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"],
   zone: ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"],
@@ -20,5 +20,5 @@ export const TOPOLOGY_LABELS = {
 /** Annotation with the labels that Landfall set from tags: JSON, by key. Only these are changed or removed. */
 export const TAG_LABELS_RECORD: string = `${OWN_PREFIX}labels-from-tags`;
 
-/** Label namespaces of Kubernetes itself, which no cloud may fill by additional labels. */
+/** Label namespaces of Kubernetes. Additional labels of a cloud must not use them. */
 export const RESERVED_LABEL: RegExp = /(^|\.)(kubernetes|k8s)\.io\//;

@@ -1,5 +1,5 @@
 /**
- * The clouds that Landfall knows. To add a cloud, edit only this file.
+ * The registry of clouds. To add a cloud, add one line here.
  * @module
  */
 import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
@@ -12,10 +12,10 @@ export const PROVIDERS: ProviderRegistry = [
 ];
 
 /**
- * Loads the provider of that name, and no other.
+ * Loads the provider with this name, and no other.
  *
- * @param name As given by `--cloud-provider`
- * @throws {ConfigError} when there is none, with the known names
+ * @param name Value of `--cloud-provider`
+ * @throws {ConfigError} if there is none; the message lists the known names
  */
 export async function requireProvider(
   name: string,
@@ -30,7 +30,7 @@ export async function requireProvider(
   throw new ConfigError([{ source: "--cloud-provider", message }]);
 }
 
-/** Loads all of them, in their order: for documents, which describe each. */
+/** Loads all providers in order, for the documents. */
 export async function loadProviders(
   registry: ProviderRegistry = PROVIDERS,
 ): Promise<readonly ProviderDefinition[]> {

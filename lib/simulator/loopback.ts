@@ -1,12 +1,13 @@
 /**
- * A simulated server's sockets on 127.0.0.1: they read requests, and do to each what was decided about it.
+ * The sockets of a simulated server on 127.0.0.1: reads requests, and answers, delays or resets each as the server
+ * decides.
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** What happens to a request. */
+/** What the sockets do with a request. */
 export type Outcome =
-  /** An answer; of a half one the head and half of the body are sent, then the connection ends. */
+  /** Sends an answer. With `isHalf`, sends the head and half of the body, then ends the connection. */
   | { readonly kind: "reply"; readonly response: Response; readonly isHalf: boolean }
   /** The request is never answered; the connection stays open. */
   | { readonly kind: "hang" }
@@ -14,9 +15,9 @@ export type Outcome =
   | { readonly kind: "reset" };
 
 /**
- * Decides about a request.
+ * Decides what happens to a request.
  *
- * @param onWait To call when the answer is delayed on purpose, and when the delay ends
+ * @param onWait Call it when an intended delay begins and ends
  */
 export type Decide = (request: Request, onWait: (isWaiting: boolean) => void) => Promise<Outcome>;
 
@@ -25,7 +26,7 @@ export class Loopback {
   readonly #decide: Decide;
   readonly #server: Server;
   #port = 0;
-  /** Requests that wait for an answer that is late or never comes. */
+  /** Requests whose answer is late or never comes. */
   readonly hanging: Set<IncomingMessage> = new Set();
   /** Bytes written so far to each stream that is open. */
   readonly streamed: Map<IncomingMessage, number> = new Map();
@@ -43,7 +44,7 @@ export class Loopback {
   /**
    * Accepts connections.
    *
-   * @param port Where. @default {the port of before, at first a free one}
+   * @param port The port. @default {the same as before; at first a free one}
    */
   async listen(port: number = this.#port): Promise<void> {
     this.#port = await listen(this.#server, port);
@@ -61,7 +62,7 @@ export class Loopback {
     try {
       await this.#handle(incoming, outgoing);
     } catch {
-      // Only a stop or a client that left ends here; no reader is left for an answer.
+      // This happens only after a stop, or if the client closed the connection, so no client waits for an answer.
       incoming.socket.destroy();
     }
   }
@@ -93,7 +94,7 @@ export class Loopback {
     outgoing: ServerResponse,
   ): Promise<void> {
     const reader = response.body?.getReader();
-    // A client that waited too long is gone, and does not close again.
+    // A client that waited too long has closed the connection already.
     if (outgoing.destroyed || incoming.socket.destroyed) return await reader?.cancel();
     outgoing.once("close", () => void reader?.cancel().catch(() => {}));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));

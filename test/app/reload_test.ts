@@ -76,7 +76,9 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
     {
       configuration: { path, env, definition, sections, current },
       provider,
-      source: { requestRefresh: (isAnew) => void (counters.refreshes += isAnew ? 1 : 0) },
+      source: {
+        requestRefresh: (isForNewSettings) => void (counters.refreshes += isForNewSettings ? 1 : 0),
+      },
       controllers: [
         { definition: {}, controller: {} },
         { definition: { section: DELETION }, controller },

@@ -149,7 +149,7 @@ describe("plans of Nodes", () => {
           expect(key).not.toBe("__proto__");
         for (const { message } of warnings) expect(message.length).toBeLessThan(2_000);
         const plan = planNodeLabels(node, presence, {
-          told: {},
+          reported: {},
           origins: { "a.cloud/host": "a.cloud/first" },
         });
         for (const value of Object.values(plan.set)) expect(typeof value).toBe("string");
@@ -210,7 +210,7 @@ describe("plans of Nodes", () => {
           if (presence === undefined) continue;
           const { warnings, blocked } = planNode(node, presence, "verified");
           log.info("Planned", { warnings, blocked });
-          planNodeLabels(node, presence, { told: {}, origins: {} });
+          planNodeLabels(node, presence, { reported: {}, origins: {} });
           planLifecycle(node, presence, { kind: "keep" });
           Claims.of([node], {}, () => undefined).findRival(node, INSTANCE);
         }

@@ -108,10 +108,10 @@ test("toTagLabels() takes so many labels, the first by key, and few sentences of
   const { labels, refused } = read(...many);
   expect(Object.keys(labels)).toHaveLength(TAG_LABELS_MAX);
   expect(Object.keys(labels).at(-1)).toBe("team-063");
-  expect(refused).toEqual(["Only 64 labels come from tags; 236 more are left out"]);
+  expect(refused).toEqual(["Landfall sets at most 64 labels from tags and ignores 236 more"]);
   const bad = read(...many.map((tag) => `${tag.slice(0, -1)}日`)).refused;
   expect(bad).toHaveLength(6);
-  expect(bad.at(-1)).toBe("295 more tags are left out for such reasons");
+  expect(bad.at(-1)).toBe("Landfall ignores 295 more tags for such reasons");
 });
 
 test("toTagLabels() gives only legal labels below a prefix, whatever people write", () => {

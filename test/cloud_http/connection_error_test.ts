@@ -11,7 +11,7 @@ function withCode(code: string): Error {
 describe("toConnectionError()", () => {
   test("advises to renew what is out of date, its authority included", () => {
     const { message } = toConnectionError(withCode("CERT_HAS_EXPIRED"), "https://x", NAMES);
-    expect(message).toContain("renew it, or put its authority's new one into ca-file");
+    expect(message).toContain("renew it, or put the new certificate of its authority into ca-file");
     expect(message).not.toContain("pin");
     const early = toConnectionError(withCode("CERT_NOT_YET_VALID"), "https://x", NAMES);
     expect(early.message).toContain("check this machine's clock");

@@ -52,9 +52,13 @@ describe("diagnoseConnection()", () => {
     ["EPROTO", "notTls", "use http:// in api-url"],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "tlsName", "use a name of the certificate in api-url"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "tlsAuthority", "if it is self-signed, compare"],
-    ["CERT_HAS_EXPIRED", "tlsExpired", "new one into ca-file"],
+    ["CERT_HAS_EXPIRED", "tlsExpired", "new certificate of its authority into ca-file"],
     ["CERT_NOT_YET_VALID", "tlsNotYetValid", "check this machine's clock"],
-    ["CERT_REVOKED", "tls", "set ca-file, or compare it with the server's own, then set pin to it"],
+    [
+      "CERT_REVOKED",
+      "tls",
+      "set ca-file, or compare the SHA-256 with that of the server's own certificate, then set pin to it",
+    ],
   ])("names %s as %s, with advice", async (code, wanted, advice) => {
     const asked = { server: { url: server.url }, names: NAMES, signal };
     const found = await diagnoseConnection(toError(code), asked);

@@ -188,7 +188,7 @@ describe("sendRequest()", () => {
       fake.answer = () => new Response("", { status: 302, headers: { location } });
       await expect(send("/")).rejects.toHaveProperty(
         "message",
-        "Example Cloud redirects to an address that cannot be used, and Landfall does not follow; " +
+        "Example Cloud redirects to an address that Landfall cannot use, and Landfall does not follow; " +
           "if that is the right address, change api-url",
       );
     },

@@ -128,7 +128,7 @@ test("NodePresences looks again for every Node when an instance appears by itsel
   await stop();
 });
 
-test("listTouched() names the Nodes of what changed, by one pass for all who ask at once", async () => {
+test("listAffected() names the Nodes of what changed, by one pass for all who ask at once", async () => {
   const { provider, presences, refresh, stop } = await setUp();
   provider.instances.set("b", toInstance("b"));
   await refresh();
@@ -140,22 +140,22 @@ test("listTouched() names the Nodes of what changed, by one pass for all who ask
     },
   };
   const changed = new Set(["b"]);
-  expect(presences.listTouched(changed, nodes)).toEqual(["b"]);
-  expect(presences.listTouched(changed, nodes)).toEqual(["b"]);
+  expect(presences.listAffected(changed, nodes)).toEqual(["b"]);
+  expect(presences.listAffected(changed, nodes)).toEqual(["b"]);
   expect(passes).toBe(1);
-  expect(presences.listTouched(new Set(["a"]), nodes)).toEqual(["a"]);
-  expect(presences.listTouched(new Set(), nodes)).toEqual([]);
+  expect(presences.listAffected(new Set(["a"]), nodes)).toEqual(["a"]);
+  expect(presences.listAffected(new Set(), nodes)).toEqual([]);
   await stop();
 });
 
-test("listTouched() names every Node when settings changed, those that have no instance too", async () => {
+test("listAffected() names every Node when settings changed, those that have no instance too", async () => {
   const { presences, stop } = await setUp();
   const nodes = ["a", "none"].map((name) => toNode(name));
-  expect(presences.listTouched("everything", nodes)).toEqual(["a", "none"]);
+  expect(presences.listAffected("everything", nodes)).toEqual(["a", "none"]);
   await stop();
 });
 
-test("listTouched() names the initialised Nodes that name one instance and report another", async () => {
+test("listAffected() names the initialised Nodes that name one instance and report another", async () => {
   const { provider, presences, stop } = await setUp();
   const find = provider.findInstance.bind(provider);
   // As with Xen Orchestra: both are known, the one of the provider ID and the one that is reported.
@@ -169,6 +169,6 @@ test("listTouched() names the initialised Nodes that name one instance and repor
     toNode("rebuilt-and-tainted", { ...old, uninitialized: true }),
     toNode("well", old),
   ];
-  expect(presences.listTouched(new Set(["new"]), nodes)).toEqual(["rebuilt"]);
+  expect(presences.listAffected(new Set(["new"]), nodes)).toEqual(["rebuilt"]);
   await stop();
 });

@@ -1,13 +1,13 @@
 /**
- * What some clouds can do and others cannot, by name.
+ * The names of the capabilities that only some clouds have.
  * @module
  */
 import type { Provider } from "../provider.ts";
 
-/** Names of capabilities: each is the property of a provider that has it. */
+/** Name of a capability, and of the property that a provider with this capability has. */
 export type Capability = "changes" | "provenOff";
 
-/** What a cloud can do that has a capability, as the end of a sentence. */
+/** Each capability in words, to complete the sentence "a cloud that can …". */
 export const CAPABILITIES: Readonly<Record<Capability & keyof Provider, string>> = {
   changes: "report changes as they happen",
   provenOff: "prove that a machine is powered off",

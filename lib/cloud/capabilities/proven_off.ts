@@ -10,7 +10,7 @@ export interface PowerQuestion {
   /** The newest inventory. */
   readonly inventory: Inventory;
   readonly node: NodeIdentity;
-  /** The labels of the Node. They say where its instance ran, if this process never saw it run. */
+  /** The labels of the Node. They say where its instance ran if this process never saw it running. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -20,22 +20,22 @@ export type PowerReading =
   | { readonly kind: "off"; readonly evidence: string }
   /** It runs, or is paused or suspended: it may continue at any moment. */
   | { readonly kind: "on" }
-  /** Neither. `message` tells an operator why; no full stop, no secret. */
+  /** The cloud cannot prove either. `message` tells an operator why; no full stop, no secret. */
   | { readonly kind: "unproven"; readonly message: string };
 
 /**
- * Proof that an instance is powered off. Because of that proof another machine may use its volumes. So a cloud
- * has this capability only if it is the source of truth about power, and not if people or agents keep its records.
+ * Proof that an instance is powered off. After that proof, another machine may use its volumes. So a cloud has this
+ * capability only if it controls the power itself, and not if people or agents maintain its records.
  */
 export interface ProvenOff {
   /**
-   * Whether an inventory shows the instance of a Node as off, in a part of the cloud that answered in full. Memory
-   * only. This is an observation, never a proof. Only an instance that the provider ID names counts.
+   * Whether an inventory shows the instance of a Node as off, in a part of the cloud that answered in full. Reads only
+   * memory. The result is an observation, never a proof. Only the instance that the provider ID names counts.
    */
   isShownOff(question: PowerQuestion): boolean;
   /**
-   * Asks the cloud directly, right before a write that depends on it. A cloud that cannot answer gives `unproven`;
-   * rejects only when the signal aborts.
+   * Asks the cloud directly, right before a write that depends on the answer. If the cloud cannot answer, the result is
+   * `unproven`. Rejects only when the signal aborts.
    */
   readPower(question: PowerQuestion, signal: AbortSignal): Promise<PowerReading>;
 }

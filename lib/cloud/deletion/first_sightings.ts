@@ -1,15 +1,16 @@
 /**
- * Which instances this process has seen since it started: an instance that it never saw must not count as missing yet.
+ * Remembers which instances this process has seen since it started. An instance that it never saw does not count as
+ * missing at first.
  *
- * A process forgets everything when it ends. After a start it does not know that an instance was moving to another part
- * of the cloud, or where it had moved. Such an instance may be alive and still look deleted. Only waiting helps.
+ * A process forgets everything when it ends. After a start it does not know which instances were moving to another part
+ * of the cloud, or where to. Such an instance may be alive and still look deleted. Only waiting helps.
  * @module
  */
 import { formatDuration } from "../../core/text/duration.ts";
 
 /**
- * What an inventory shows of a Node's instance. `missing`: not listed, although the part of the cloud that would hold
- * it answered in full. `unknown`: anything else that is not `present`.
+ * What an inventory shows about a Node's instance. `missing`: the inventory does not list it, although the part of the
+ * cloud that would hold it answered in full. `unknown`: anything else that is not `present`.
  */
 export type Sighting = "present" | "missing" | "unknown";
 
@@ -19,17 +20,17 @@ interface Sighted {
   readonly sighting: Sighting;
 }
 
-/** What was seen since the start; immutable. */
+/** What this process saw since it started; immutable. */
 export interface FirstSightings {
-  /** When the first inventory that showed anything was requested, in monotonic milliseconds. */
+  /** Time of the request for the first inventory that showed or missed an instance, in monotonic milliseconds. */
   readonly sinceMs: number | undefined;
   /** UIDs of the Nodes whose instances were present at least once; empty after the wait. */
   readonly shown: ReadonlySet<string>;
 }
 
 /**
- * For how long after the start an instance that was never seen does not count as missing. Longer than a machine takes
- * to move, and as long as for an instance that was seen moving.
+ * How long after the start an instance that was never seen does not count as missing. A machine moves in less time. It
+ * is the same time as for an instance that was seen moving.
  */
 export const NEVER_SEEN_WAIT_MS = 600_000;
 
@@ -38,15 +39,15 @@ export const NO_SIGHTINGS: FirstSightings = { sinceMs: undefined, shown: new Set
 
 const NONE: ReadonlySet<string> = NO_SIGHTINGS.shown;
 
-/** Whether sightings no longer matter: the wait is over, and the UIDs are forgotten. */
-export function areOver({ sinceMs, shown }: FirstSightings, observedAtMs: number): boolean {
+/** Whether the wait is over and the UIDs are forgotten. */
+export function isWaitOver({ sinceMs, shown }: FirstSightings, observedAtMs: number): boolean {
   return isOver(sinceMs, observedAtMs) && shown.size === 0;
 }
 
 /**
  * Records one look at the whole fleet.
  *
- * @param observedAtMs When its inventory was requested, in monotonic milliseconds
+ * @param observedAtMs Time of the request for its inventory, in monotonic milliseconds
  * @returns `before` itself when nothing changed
  */
 export function noteSightings(
@@ -54,8 +55,8 @@ export function noteSightings(
   fleet: readonly Sighted[],
   observedAtMs: number,
 ): FirstSightings {
-  const isTelling = fleet.some(({ sighting }) => sighting !== "unknown");
-  const sinceMs = before.sinceMs ?? (isTelling ? observedAtMs : undefined);
+  const isConclusive = fleet.some(({ sighting }) => sighting !== "unknown");
+  const sinceMs = before.sinceMs ?? (isConclusive ? observedAtMs : undefined);
   const shown = isOver(sinceMs, observedAtMs) ? NONE : addShown(before.shown, fleet);
   return sinceMs === before.sinceMs && shown === before.shown ? before : { sinceMs, shown };
 }
@@ -69,7 +70,7 @@ function addShown(shown: ReadonlySet<string>, fleet: readonly Sighted[]): Readon
   return news.length === 0 ? shown : new Set([...shown, ...news.map(({ uid }) => uid)]);
 }
 
-/** Records the Nodes whose instances were seen between two looks. Returns `before` itself when nothing is new. */
+/** Records Nodes whose instances were seen between two looks. Returns `before` itself if nothing is new. */
 export function noteShown(
   before: FirstSightings,
   uids: Iterable<string>,
@@ -82,11 +83,11 @@ export function noteShown(
 }
 
 /**
- * Says why an instance that no inventory shows does not count as missing yet; `undefined` when it does.
+ * Says why an instance that no inventory shows does not count as missing yet; `undefined` if it counts.
  *
- * @param observedAtMs When the newest inventory was requested, in monotonic milliseconds
+ * @param observedAtMs Time of the request for the newest inventory, in monotonic milliseconds
  */
-export function doubtNeverSeen(
+export function explainNeverSeen(
   { sinceMs, shown }: FirstSightings,
   uid: string,
   observedAtMs: number,

@@ -1,59 +1,62 @@
 /**
- * How many of our Nodes may be missing or deleted at once.
+ * The fleet limit: how many of our Nodes may be missing or deleted at once.
  * @module
  */
 import { formatDuration } from "../../core/text/duration.ts";
 
-/** How much of the fleet may be missing or deleted. */
+/** Settings of the fleet limit. */
 export interface FleetLimitSettings {
   /** Share of our Nodes, 0 to 1, that may be missing or deleted within the window. One Node is always allowed. */
   readonly fleetShare: number;
-  /** How long a deletion counts, and how long ago the size of the fleet is taken, in milliseconds. */
+  /** How long a deletion counts, in milliseconds. The share refers to the size of the fleet this long ago. */
   readonly fleetWindowMs: number;
 }
 
-/** How many Nodes there were from this time on. */
+/** The number of Nodes from a time on. */
 export interface SizeSample {
   readonly atMs: number;
   readonly size: number;
 }
 
 /**
- * A Node that counts although its instance is shown. `pending`: the instance is off, and Landfall may take the Node out
- * of service soon; it counts while this lasts. `done`: Landfall took it out of service; it counts as long as a
- * deletion, even if the Node is back in service before that.
+ * Why a Node counts although the cloud shows its instance. `pending`: the instance is off, and Landfall may take the
+ * Node out of service soon; it counts during that time. `done`: Landfall took it out of service; it counts as long as a
+ * deletion, even if the Node is back in service sooner.
  */
 export type OutOfService = "pending" | "done";
 
-/** What the limit is computed from. */
+/** The input of the limit. */
 export interface FleetRecord {
-  /** By UID: the Nodes whose instances were missing at the last look, Ready or not. */
+  /** The Nodes whose instances were missing at the last look, Ready or not, by UID. */
   readonly missing: ReadonlyMap<string, unknown>;
-  /** Oldest first, one for each change; the first may be older than the window. */
+  /** One sample for each change, oldest first; the first may be older than the window. */
   readonly sizes: readonly SizeSample[];
-  /** When Nodes were deleted, by UID, in monotonic milliseconds. */
+  /** Time of each deletion in monotonic milliseconds, by UID. */
   readonly deletions: ReadonlyMap<string, number>;
-  /** Until when Nodes count because they were taken out of service: by UID, in monotonic milliseconds. */
+  /** For Nodes taken out of service, the time until which each counts, in monotonic milliseconds, by UID. */
   readonly outOfService?: ReadonlyMap<string, number>;
-  /** UIDs of Nodes that may be taken out of service soon. */
+  /** UIDs of Nodes that Landfall may take out of service soon. */
   readonly pending?: ReadonlySet<string>;
 }
 
 /** The fleet compared with its limit. */
 export interface FleetReading {
-  /** How many Nodes of ours there were when the window began. */
+  /** Number of our Nodes when the window began. */
   readonly sizeAtStart: number;
-  /** Missing at the last look, Ready or not. */
+  /** Number of Nodes missing at the last look, Ready or not. */
   readonly missing: number;
-  /** Deleted within the window. */
+  /** Number of Nodes deleted within the window. */
   readonly deleted: number;
-  /** Out of service or about to be, and neither missing nor deleted. @default {0} */
+  /** Number of Nodes that are or may soon be out of service, and are neither missing nor deleted. @default {0} */
   readonly outOfService?: number;
-  /** Missing, deleted or out of service, each Node once: what counts against the limit. */
+  /**
+   * Number of Nodes that are missing, deleted or out of service; each counts once. This number must not exceed the
+   * limit.
+   */
   readonly affected: number;
-  /** How many may be affected: the share of `sizeAtStart`, at least 1. */
+  /** How many Nodes may be affected: the share of `sizeAtStart`, at least 1. */
   readonly limit: number;
-  /** Whether more are affected than the limit allows, so that no Node is deleted. */
+  /** Whether more Nodes are affected than the limit allows. Landfall then deletes none. */
   readonly isExceeded: boolean;
 }
 
@@ -65,7 +68,7 @@ export function readFleet(
 ): FleetReading {
   const startMs = nowMs - settings.fleetWindowMs;
   const sizeAtStart = (record.sizes[findStart(record.sizes, startMs)] ?? { size: 0 }).size;
-  // A product such as 0.29 × 100 is slightly less than the whole number that was meant.
+  // In floating point, 0.29 × 100 is slightly less than 29.
   const limit = Math.max(1, Math.floor(settings.fleetShare * sizeAtStart + 1e-9));
   const missing = record.missing.size;
   let deleted = 0;
@@ -77,7 +80,7 @@ export function readFleet(
   }
   const outOfService = countOutOfService(record, startMs, nowMs);
   affected += outOfService;
-  // Written so that a limit of NaN is exceeded.
+  // With a limit of NaN, this form counts it as exceeded.
   const isExceeded = !(affected <= limit);
   const beside = outOfService === 0 ? {} : { outOfService };
   return { sizeAtStart, missing, deleted, ...beside, affected, limit, isExceeded };
@@ -98,13 +101,13 @@ function countOutOfService(
   return count;
 }
 
-/** Says that the limit is exceeded, by how much, and what ends it; no full stop. */
+/** Says that the limit is exceeded, by how much, and what ends this state; no full stop. */
 export function describeFleet(fleet: FleetReading, settings: FleetLimitSettings): string {
   const { affected, missing, deleted, outOfService = 0, sizeAtStart, limit } = fleet;
   const window = formatDuration(settings.fleetWindowMs);
   const off = outOfService === 0 ? "" : `, ${outOfService} out of service`;
   const counts = `${missing} missing now, ${deleted} deleted within ${window}${off}`;
-  // In a fleet that has just grown, no share is high enough.
+  // If the fleet grew within the window, no share would be high enough.
   const ends =
     affected > sizeAtStart
       ? `the cluster has had more Nodes for ${window}`
@@ -115,7 +118,7 @@ export function describeFleet(fleet: FleetReading, settings: FleetLimitSettings)
   );
 }
 
-/** Adds a sample when the size changed, and drops those that no window will need again. */
+/** Adds a sample if the size changed, and drops samples that no window needs again. */
 export function sampleSize(
   sizes: readonly SizeSample[],
   sample: SizeSample,
@@ -126,7 +129,7 @@ export function sampleSize(
   return kept.at(-1)?.size === sample.size ? kept : [...kept, sample];
 }
 
-/** Index of the sample that was valid when the window began; the oldest when none is that old. */
+/** Index of the sample that was valid when the window began, or of the oldest. */
 function findStart(sizes: readonly SizeSample[], startMs: number): number {
   return Math.max(
     0,
@@ -134,7 +137,7 @@ function findStart(sizes: readonly SizeSample[], startMs: number): number {
   );
 }
 
-/** Removes deletions from before the window; returns `deletions` itself when there are none. */
+/** Removes deletions from before the window. Returns `deletions` itself if there are none. */
 export function dropDeletions(
   deletions: ReadonlyMap<string, number>,
   startMs: number,
@@ -145,8 +148,8 @@ export function dropDeletions(
 }
 
 /**
- * Records which Nodes are out of service, each since it was first seen in this state. A Node that is back in service
- * counts until its time is over.
+ * Records which Nodes are out of service. Each counts for one window from when Landfall first saw it in this state,
+ * even if it is back in service sooner.
  *
  * @returns `before` itself when nothing changed
  */
@@ -165,7 +168,7 @@ export function noteOutOfService(
   return isSame && after.size === before.size ? before : after;
 }
 
-/** UIDs of the Nodes that may be taken out of service soon. @returns `before` itself when nothing changed */
+/** Lists the UIDs of Nodes that may be taken out of service soon. @returns `before` itself if nothing changed */
 export function listPending(
   before: ReadonlySet<string>,
   fleet: Iterable<{ readonly uid: string; readonly outOfService?: OutOfService }>,

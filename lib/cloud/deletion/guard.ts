@@ -1,19 +1,19 @@
 /**
- * Decides whether a Node may be deleted: only after the cloud has shown its instance as missing often and long enough,
- * and only while few Nodes are missing.
+ * Decides whether Landfall may delete a Node: only after the cloud has shown its instance as missing often and long
+ * enough, and only while few Nodes are missing.
  *
- * Pure, and independent of the cloud: the caller keeps one {@linkcode GuardState}, reports what it sees, and asks for a
- * verdict. A Node is deleted only when all of these hold:
+ * Pure, and the same for every cloud. The caller keeps one {@linkcode GuardState}, reports what it sees, and asks for a
+ * verdict. Landfall deletes a Node only if all of these are true:
  *
  * 1. It was not Ready and its instance was missing in enough complete inventories in a row, over a long enough time.
  * 2. This process has seen its instance, or ten minutes have passed since the start: see first_sightings.ts.
- * 3. Few enough Nodes are missing or were recently deleted. Otherwise no Node is deleted until fewer are, or an
+ * 3. Few enough Nodes are missing or were deleted recently. Otherwise Landfall deletes none until fewer are, or an
  *    operator decides.
- * 4. The cloud, asked directly, confirms it: the caller does this after the verdict `confirm`.
+ * 4. The cloud confirms it when asked directly. The caller asks after the verdict `confirm`.
  * @module
  */
 import {
-  doubtNeverSeen,
+  explainNeverSeen,
   type FirstSightings,
   NO_SIGHTINGS,
   noteShown,
@@ -37,18 +37,18 @@ import type { Streak, StreakSettings, Waiting } from "./streak.ts";
 export type { Sighting } from "./first_sightings.ts";
 export { type FleetReading, readFleet } from "./fleet_limit.ts";
 
-/** How careful to be: `deletion` in the configuration file. */
+/** The section `deletion` of the settings file. */
 export interface DeletionSettings extends FleetLimitSettings, StreakSettings {
-  /** False: nothing is deleted, only reported. */
+  /** Whether Landfall deletes Nodes. If not, it only reports what it would delete. */
   readonly enabled: boolean;
   /**
-   * Whether a Node may be deleted while other parts of the cloud than its instance's are lost. The hold-off is then at
-   * least ten minutes, and the provider must prove that the instance stayed in its own part after the loss.
+   * Whether Landfall may delete a Node while parts of the cloud other than its instance's are lost. The hold-off is
+   * then at least ten minutes, and the provider must prove that the instance stayed in its own part after the loss.
    */
   readonly whileOtherPartsAreLost: boolean;
 }
 
-/** The settings without a configuration. */
+/** The defaults. */
 export const DEFAULT_DELETION: DeletionSettings = {
   enabled: true,
   confirmations: 3,
@@ -58,14 +58,14 @@ export const DEFAULT_DELETION: DeletionSettings = {
   whileOtherPartsAreLost: false,
 };
 
-/** One of our Nodes: initialised, with a provider ID that is ours and can be read. */
+/** One of our Nodes: initialised, with a valid provider ID of this cloud. */
 export interface FleetMember {
   /** `metadata.uid`: a new Node with the same name has another one. */
   readonly uid: string;
   /** Whether its condition Ready is `True`; false without that condition. */
   readonly isReady: boolean;
   readonly sighting: Sighting;
-  /** Whether it counts against the fleet limit although its instance is shown. @default {it does not} */
+  /** Whether it counts against the fleet limit although the cloud shows its instance. @default {it does not} */
   readonly outOfService?: OutOfService;
 }
 
@@ -74,29 +74,29 @@ export interface FleetLook {
   /** Every one of our Nodes, once. */
   readonly fleet: Iterable<FleetMember>;
   /**
-   * When the inventory was requested, in monotonic milliseconds. Absent without a good inventory: then no sighting
-   * counts, every streak ends, and what was missing counts as missing until more is known.
+   * Time of the request for the inventory, in monotonic milliseconds. Absent without a good inventory: then no sighting
+   * counts, every streak ends, and missing Nodes stay missing until an inventory says otherwise.
    */
   readonly observedAtMs?: number | undefined;
-  /** When the look is taken, in monotonic milliseconds. */
+  /** Time of the look, in monotonic milliseconds. */
   readonly nowMs: number;
 }
 
 /** A Node whose instance was missing at the last look. */
 interface MissingNode {
   readonly isReady: boolean;
-  /** Absent while the Node is Ready, and after a streak ended until a newer inventory lacks the instance again. */
+  /** Absent while the Node is Ready, and from the end of a streak until a newer inventory lacks the instance. */
   readonly streak: Streak | undefined;
 }
 
 /**
- * Everything that the guard remembers; immutable. Grows with the missing Nodes, and with the deletions and the changes
- * of the fleet's size within the window; with the other Nodes only for ten minutes after the start.
+ * Everything that the guard remembers; immutable. Its size depends on the missing Nodes, and on the deletions and
+ * changes of the fleet's size within the window. For ten minutes after the start it also depends on the other Nodes.
  */
 export interface GuardState extends FleetRecord {
-  /** When the newest inventory that was looked at was requested; `-Infinity` before the first. */
+  /** Time of the request for the newest inventory so far; `-Infinity` before the first. */
   readonly observedAtMs: number;
-  /** By UID, as the last look found them. */
+  /** Missing Nodes by UID, as of the last look. */
   readonly missing: ReadonlyMap<string, MissingNode>;
   readonly sightings: FirstSightings;
   readonly outOfService: ReadonlyMap<string, number>;
@@ -117,9 +117,9 @@ export const EMPTY_GUARD: GuardState = {
 /**
  * Records one look at the whole fleet. May be called at any rate.
  *
- * An inventory counts once, at the first look at it: a Node that is not Ready and missing then has one more
- * observation. Later looks at the same inventory, or at an older one, can only end streaks. A Node that is Ready,
- * present, unknown or not in the fleet at any look starts again with the next newer inventory.
+ * An inventory counts once, at the first look at it. A Node that is not Ready and missing then gets one more
+ * observation. Later looks at the same inventory, or at an older one, can only end streaks. If a Node is Ready,
+ * present, unknown or not in the fleet at any look, its count starts again with the next newer inventory.
  *
  * @returns `state` itself when nothing changed
  */
@@ -166,7 +166,7 @@ export function observeFleet(
 }
 
 /**
- * Ends every streak; each starts again with the next newer inventory. For a failed refresh, or lost leadership.
+ * Ends every streak; each starts again with the next newer inventory. Call it after a failed refresh or a lost Lease.
  *
  * @returns `state` itself when there was none
  */
@@ -179,8 +179,8 @@ export function breakStreaks(state: GuardState): GuardState {
 }
 
 /**
- * Ends the streak of one Node; it starts again with the next newer inventory. For a Node that changed, or whose absence
- * the cloud, asked directly, did not confirm.
+ * Ends the streak of one Node; it starts again with the next newer inventory. Call it if the Node changed, or if the
+ * cloud did not confirm the absence.
  *
  * @returns `state` itself when it had none
  */
@@ -192,7 +192,7 @@ export function breakStreak(state: GuardState, uid: string): GuardState {
 }
 
 /**
- * Makes the streak of one Node last longer, because another part of the cloud is lost. Its observations still count.
+ * Requires a longer streak from one Node, because another part of the cloud is lost. Its observations still count.
  *
  * @returns `state` itself when it had none
  */
@@ -203,7 +203,7 @@ export function prolongStreak(state: GuardState, uid: string): GuardState {
   return { ...state, missing: new Map(state.missing).set(uid, { ...node, streak }) };
 }
 
-/** Whether a Node was missing for long enough to be deleted even while another part of the cloud is lost. */
+/** Whether a Node was missing long enough for a deletion while another part of the cloud is lost. */
 export function mayPartsBeLost(
   state: GuardState,
   uid: string,
@@ -217,27 +217,29 @@ export function mayPartsBeLost(
 /**
  * Counts a deletion until the window is over.
  *
- * Called before the request is sent: the watch may report its success before the reply arrives, and between the two the
- * Node would count neither as missing nor as deleted. A failed deletion still counts. A Node that is then still missing
- * does not count twice, and it keeps its streak, so that the deletion can be tried again.
+ * Call it before sending the request. The watch may report the deletion before the reply arrives, and in between the
+ * Node would count neither as missing nor as deleted. A failed deletion still counts. A Node that is still missing
+ * after it does not count twice. It keeps its streak, so that Landfall can try the deletion again.
  */
 export function noteDeletion(state: GuardState, uid: string, nowMs: number): GuardState {
   return { ...state, deletions: new Map(state.deletions).set(uid, nowMs) };
 }
 
-/** Records the Nodes whose instances were present between two looks, so that they can count as missing later. */
+/** Records Nodes whose instances were present between two looks, so that they can count as missing later. */
 export function noteSeen(state: GuardState, uids: Iterable<string>): GuardState {
   const sightings = noteShown(state.sightings, uids, state.observedAtMs);
   return sightings === state.sightings ? state : { ...state, sightings };
 }
 
-/** What may happen to a Node now. A `message` is for operators: no full stop, no name. */
+/** What Landfall may do with a Node now. A `message` is for operators: no full stop, no name. */
 export type Verdict =
   /** Its instance is not missing. */
   | { readonly kind: "keep" }
-  /** Nothing to do: Ready, not missing often (`confirmations`) or long (`holdOff`) enough, or waiting (`held`). */
+  /**
+   * No deletion yet: Ready, not missing often (`confirmations`) or long (`holdOff`) enough, or it must wait (`held`).
+   */
   | (Omit<Waiting, "reason"> & { readonly reason: Waiting["reason"] | "ready" | "held" })
-  /** Missing often and long enough, but an operator must decide; `neverSeen` ends by itself. */
+  /** Missing often and long enough, but settings or fleet limit prevent a deletion. `neverSeen` ends by itself. */
   | {
       readonly kind: "blocked";
       readonly reason: "disabled" | "neverSeen" | "fleetLimit";
@@ -247,8 +249,8 @@ export type Verdict =
   | { readonly kind: "confirm" };
 
 /**
- * Judges one Node by what was seen so far. Every missing Node counts against the limit before any is deleted, so the
- * order in which Nodes are judged and deleted does not matter.
+ * Judges one Node by the looks so far. Every missing Node counts against the limit before Landfall deletes any, so the
+ * order of judgements and deletions does not matter.
  */
 export function judge(
   state: GuardState,
@@ -264,7 +266,7 @@ export function judge(
     const message = "Its instance is missing, but deletion.enabled is false";
     return { kind: "blocked", reason: "disabled", message };
   }
-  const neverSeen = doubtNeverSeen(state.sightings, uid, state.observedAtMs);
+  const neverSeen = explainNeverSeen(state.sightings, uid, state.observedAtMs);
   if (neverSeen !== undefined) return { kind: "blocked", reason: "neverSeen", message: neverSeen };
   const fleet = readFleet(state, nowMs, settings);
   if (!fleet.isExceeded) return { kind: "confirm" };
@@ -278,7 +280,7 @@ const WAITING_FOR_READY: Verdict = {
   message: "Its instance is missing, but the Node is Ready",
 };
 
-/** The entry of a missing Node after a look; `before` itself when nothing changed. */
+/** Returns the entry of a missing Node after a look, or `before` itself if nothing changed. */
 function toMissingNode(
   before: MissingNode | undefined,
   isReady: boolean,

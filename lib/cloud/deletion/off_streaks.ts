@@ -1,26 +1,27 @@
 /**
- * How often in a row, and for how long, instances were shown as powered off while their Nodes were not Ready. Pure.
+ * Counts how often in a row, and for how long, the cloud showed instances as powered off while their Nodes were not
+ * Ready. Pure.
  * @module
  */
 import { formatDuration } from "../../core/text/duration.ts";
 import { extendStreak, judgeStreak, type Streak } from "./streak.ts";
 
-/** How careful to be before a Node is taken out of service: `outOfService` of the configuration file. */
+/** The section `outOfService` of the settings file. */
 export interface OutOfServiceSettings {
-  /** How many inventories in a row must show an instance as off; less than 1 counts as 1. */
+  /** Number of inventories in a row that must show an instance as off; less than 1 counts as 1. */
   readonly confirmations: number;
-  /** Least time from the answer to the first of them until the request for the last, in milliseconds. */
+  /** Minimum time from the answer to the first of them until the request for the last, in milliseconds. */
   readonly graceMs: number;
 }
 
-/** The settings without a configuration. */
+/** The defaults. */
 export const DEFAULT_OUT_OF_SERVICE: OutOfServiceSettings = { confirmations: 2, graceMs: 30_000 };
 
-/** Everything that is remembered; immutable. Grows with the instances that are off. */
+/** The streaks of all Nodes; immutable. Its size depends on the number of instances that are off. */
 export interface OffStreaks {
-  /** When the newest inventory that was looked at was requested; `-Infinity` before the first. */
+  /** Time of the request for the newest inventory so far; `-Infinity` before the first. */
   readonly observedAtMs: number;
-  /** By the UID of the Node; `undefined` until an inventory that is newer than the end of the last streak. */
+  /** By the UID of the Node; `undefined` from the end of a streak until a newer inventory. */
   readonly byUid: ReadonlyMap<string, Streak | undefined>;
 }
 
@@ -29,17 +30,20 @@ export const NO_OFF_STREAKS: OffStreaks = { observedAtMs: -Infinity, byUid: new 
 
 /** One look at all Nodes. */
 export interface OffLook {
-  /** UIDs of the Nodes that are not Ready and whose instances are shown as off. */
+  /** UIDs of the Nodes that are not Ready and whose instances the cloud shows as off. */
   readonly off: Iterable<string>;
-  /** When the inventory was requested, in monotonic milliseconds. Absent without a good one: every streak ends. */
+  /**
+   * Time of the request for the inventory, in monotonic milliseconds. Absent without a good inventory: every streak
+   * ends.
+   */
   readonly observedAtMs: number | undefined;
-  /** When the look is taken, in monotonic milliseconds. */
+  /** Time of the look, in monotonic milliseconds. */
   readonly nowMs: number;
 }
 
 /**
- * Records one look. May be called at any rate. An inventory counts once, at the first look at it. A Node that is not
- * among `off` at any look starts again from zero.
+ * Records one look. May be called at any rate. An inventory counts once, at the first look at it. If a Node is not
+ * among `off` at any look, its count starts again from zero.
  */
 export function observeOff(
   { observedAtMs: seenMs, byUid }: OffStreaks,
@@ -65,7 +69,7 @@ export function breakOffStreak({ observedAtMs, byUid }: OffStreaks, uid: string)
   return { observedAtMs, byUid: new Map([...byUid].filter(([other]) => other !== uid)) };
 }
 
-/** What the streak of a Node that is off still needs, without a full stop; nothing when it is long enough. */
+/** Says what the streak of a Node that is off still lacks, without a full stop; `undefined` if it is long enough. */
 export function describeOffWait(
   { byUid }: OffStreaks,
   uid: string,
@@ -76,10 +80,10 @@ export function describeOffWait(
   if (waiting === undefined) return undefined;
   if (waiting.reason === "confirmations") {
     const wanted = Math.max(1, confirmations);
-    return `Its instance was shown as off in ${waiting.observations} of ${wanted} inventories in a row`;
+    return `The cloud showed its instance as off in ${waiting.observations} of ${wanted} inventories in a row`;
   }
   const { firstMs = 0, lastMs = 0 } = streak ?? {};
-  // Rounded down, so that the wait never looks finished before it is.
+  // Rounded down, so that the message never shows the full time too early.
   const offMs = Math.floor((lastMs - firstMs) / 1_000) * 1_000;
   return `Its instance has been off for ${formatDuration(offMs)} of ${formatDuration(graceMs)}`;
 }

@@ -1,5 +1,6 @@
 /**
- * The section `outOfService`: the conditions under which a Node is taken out of service because its machine is off.
+ * The section `outOfService`: the conditions under which Landfall takes a Node out of service because its machine is
+ * off.
  * @module
  */
 import { duration, setting, wholeNumber } from "../settings/schema.ts";
@@ -9,7 +10,7 @@ import { DEFAULT_OUT_OF_SERVICE, type OutOfServiceSettings } from "./off_streaks
 const CONFIRMATIONS_MAX = 100;
 const GRACE_MS_MAX = 24 * 3_600_000;
 
-/** The section of the controller that takes Nodes out of service. */
+/** The section of the controller `cloud-node-out-of-service`. */
 export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSection({
   key: "outOfService",
   docs: {
@@ -38,10 +39,10 @@ export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSecti
     graceMs: written.graceDuration ?? DEFAULT_OUT_OF_SERVICE.graceMs,
     confirmations: written.confirmations ?? DEFAULT_OUT_OF_SERVICE.confirmations,
   }),
-  listWarnings: listUnwise,
+  listWarnings: listRiskyValues,
 });
 
-function listUnwise({ graceMs, confirmations }: OutOfServiceSettings): SectionWarning[] {
+function listRiskyValues({ graceMs, confirmations }: OutOfServiceSettings): SectionWarning[] {
   const why = "a machine that restarts is off for a moment";
   const warnings: SectionWarning[] = [];
   if (graceMs < DEFAULT_OUT_OF_SERVICE.graceMs) {

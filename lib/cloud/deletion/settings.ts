@@ -1,5 +1,5 @@
 /**
- * The section `deletion`: the conditions under which a Node is deleted, for every cloud.
+ * The section `deletion`: the conditions under which Landfall deletes a Node, for every cloud.
  * @module
  */
 import { numberWithin, setting, duration, trueOrFalse, wholeNumber } from "../settings/schema.ts";
@@ -12,8 +12,8 @@ const HOLD_OFF_MS_MAX = 24 * HOUR_MS;
 const FLEET_WINDOW_MS_MIN = 60_000;
 const FLEET_WINDOW_MS_MAX = 24 * HOUR_MS;
 
-/** With less than these, an interrupted connection can be mistaken for deleted machines. */
-const WISE = { confirmations: 3, holdOffMs: 60_000, fleetShareMax: 0.5 } as const;
+/** With less careful values, a short loss of the connection can look like deleted machines. */
+const RECOMMENDED = { confirmations: 3, holdOffMs: 60_000, fleetShareMax: 0.5 } as const;
 
 const ENTRIES = {
   enabled: setting(trueOrFalse(), {
@@ -79,24 +79,30 @@ export const DELETION: SettingsSection<DeletionSettings> = createSection({
     whileOtherPartsAreLost:
       written.whileOtherPoolsAreLost ?? DEFAULT_DELETION.whileOtherPartsAreLost,
   }),
-  listWarnings: listUnwise,
+  listWarnings: listRiskyValues,
 });
 
-function listUnwise(settings: DeletionSettings): SectionWarning[] {
-  // Without deletions there is no risk.
+function listRiskyValues(settings: DeletionSettings): SectionWarning[] {
+  // If Landfall deletes nothing, the other settings carry no risk.
   if (!settings.enabled) return [];
   const why = "a short loss of the cloud's connection can look like deleted machines for a minute";
   const warn = (key: keyof typeof ENTRIES, message: string): SectionWarning => ({ key, message });
   const warnings: SectionWarning[] = [];
-  if (settings.confirmations < WISE.confirmations) {
-    warnings.push(warn("confirmations", `fewer than ${WISE.confirmations} are not safe: ${why}`));
+  if (settings.confirmations < RECOMMENDED.confirmations) {
+    warnings.push(
+      warn("confirmations", `fewer than ${RECOMMENDED.confirmations} are not safe: ${why}`),
+    );
   }
-  if (settings.holdOffMs < WISE.holdOffMs) {
-    warnings.push(warn("holdOff", `less than ${WISE.holdOffMs / 1_000}s is not safe: ${why}`));
+  if (settings.holdOffMs < RECOMMENDED.holdOffMs) {
+    warnings.push(
+      warn("holdOff", `less than ${RECOMMENDED.holdOffMs / 1_000}s is not safe: ${why}`),
+    );
   }
-  if (settings.fleetShare > WISE.fleetShareMax) {
+  if (settings.fleetShare > RECOMMENDED.fleetShareMax) {
     const risk = "Landfall may then delete most Nodes at once during an outage";
-    warnings.push(warn("fleetShare", `more than ${WISE.fleetShareMax} is not safe: ${risk}`));
+    warnings.push(
+      warn("fleetShare", `more than ${RECOMMENDED.fleetShareMax} is not safe: ${risk}`),
+    );
   }
   return warnings;
 }

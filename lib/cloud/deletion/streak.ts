@@ -1,51 +1,50 @@
 /**
- * How often in a row, and for how long, an instance was missing. Pure.
+ * Counts how often in a row, and for how long, an instance was missing. Pure.
  * @module
  */
 import { formatDuration } from "../../core/text/duration.ts";
 
 /** How long a streak must be. */
 export interface StreakSettings {
-  /** How many complete inventories in a row must lack an instance; less than 1 counts as 1. */
+  /** Number of complete inventories in a row that must lack an instance; less than 1 counts as 1. */
   readonly confirmations: number;
-  /** Least time from the answer to the first of them until the request for the last, in milliseconds. */
+  /** Minimum time from the answer to the first of them until the request for the last, in milliseconds. */
   readonly holdOffMs: number;
 }
 
 /** Inventories in a row that lacked an instance while its Node was not Ready. */
 export interface Streak {
   readonly observations: number;
-  /**
-   * When the first was looked at, and when the last was requested, but not before the first; monotonic milliseconds.
-   */
+  /** Time of the look at the first, in monotonic milliseconds. */
   readonly firstMs: number;
+  /** Time of the request for the last, but not before `firstMs`; in monotonic milliseconds. */
   readonly lastMs: number;
-  /** Whether a part of the cloud is lost that may hold the instance: the streak must then be longer. */
+  /** Whether a part of the cloud that may hold the instance is lost. The streak must then be longer. */
   readonly isPartLost?: boolean;
 }
 
-/** What a streak still needs. */
+/** What a streak still lacks. */
 export interface Waiting {
   readonly kind: "waiting";
   readonly reason: "confirmations" | "holdOff";
   readonly observations: number;
-  /** When the first of the observations was looked at, in monotonic milliseconds; absent without one. */
+  /** Time of the look at the first observation, in monotonic milliseconds; absent without one. */
   readonly sinceMs?: number;
   readonly message: string;
 }
 
-/** Least hold-off while a part of the cloud is lost that may hold the instance. */
+/** Minimum hold-off while a part of the cloud that may hold the instance is lost. */
 export const PART_LOST_HOLD_OFF_MS = 600_000;
 
 const NO_STREAK: Streak = { observations: 0, firstMs: 0, lastMs: 0 };
 
 /**
- * A streak with one more observation.
+ * Returns a streak with one more observation.
  *
- * @param last Absent: a new streak. An answer may describe the time of its arrival, or the time of its request: a first
- * answer that is late proves no span
- * @param nowMs When the inventory is looked at, in monotonic milliseconds
- * @param observedAtMs When it was requested
+ * @param last Absent: a new streak. It starts at the look and not at the request, because an answer may describe any
+ * moment in between
+ * @param nowMs Time of the look, in monotonic milliseconds
+ * @param observedAtMs Time of the request for the inventory, in monotonic milliseconds
  */
 export function extendStreak(
   last: Streak | undefined,
@@ -61,7 +60,7 @@ export function extendStreak(
   };
 }
 
-/** What the streak still needs; nothing when it is long enough. */
+/** Says what the streak still lacks; `undefined` if it is long enough. */
 export function judgeStreak(
   streak: Streak | undefined,
   settings: StreakSettings,
@@ -70,14 +69,14 @@ export function judgeStreak(
   const wanted = Math.max(1, settings.confirmations);
   const { observations, firstMs, lastMs, isPartLost = false } = streak ?? NO_STREAK;
   const since = streak ? { sinceMs: firstMs } : {};
-  // Both are written so that a setting of NaN is never met.
+  // With a setting of NaN, these forms never count the condition as met.
   if (!(observations >= wanted)) {
     const message = `Its instance was missing in ${observations} of ${wanted} inventories in a row`;
     return { kind, reason: "confirmations", observations, ...since, message };
   }
   const holdOffMs = toHoldOffMs(settings, isPartLost);
   if (!(lastMs - firstMs >= holdOffMs)) {
-    // Rounded down, so that the wait never looks finished before it is.
+    // Rounded down, so that the message never shows the full time too early.
     const missedMs = Math.floor((lastMs - firstMs) / 1_000) * 1_000;
     const span = `${formatDuration(missedMs)} of ${formatDuration(holdOffMs)}`;
     const why = isPartLost ? ", which is longer because another part of the cloud is lost" : "";

@@ -1,23 +1,23 @@
 /**
- * Collects hints at changes until there is time to act on them, and says what to do then.
+ * Collects hints until Landfall acts on them, and says what to read then.
  * @module
  */
 import type { ChangeHint } from "../provider.ts";
 
-/** More instances than this are not read one by one: a refresh reads everything. */
+/** Maximum number of instances to read one by one. For more, a refresh reads everything. */
 const IDS_MAX = 8;
 
-/** Hints that wait to be acted on. Uses the same memory however many there are. */
+/** Hints on which Landfall has not acted yet. Memory does not grow with their number. */
 export class ChangeHints {
   readonly #ids = new Set<string>();
   #isEverything = false;
 
-  /** Whether there is nothing to do. */
+  /** Whether there are no hints. */
   get isEmpty(): boolean {
     return !this.#isEverything && this.#ids.size === 0;
   }
 
-  /** The instances to read, at most eight; `everything` when there are more, or anything may have changed. */
+  /** The instances to read, at most eight; `everything` if there are more, or if anything may have changed. */
   get due(): ChangeHint {
     return this.#isEverything ? "everything" : new Set(this.#ids);
   }
@@ -25,15 +25,15 @@ export class ChangeHints {
   /**
    * Records a hint.
    *
-   * @param isCaredFor Whether an instance belongs to a Node; hints at other instances are ignored
-   * @returns Whether there is something to do because of it
+   * @param isOfNode Whether an instance belongs to a Node; hints about other instances are ignored
+   * @returns Whether this hint needs a read
    */
-  add(hint: ChangeHint, isCaredFor: (id: string) => boolean): boolean {
+  add(hint: ChangeHint, isOfNode: (id: string) => boolean): boolean {
     if (hint === "everything") {
       this.#isEverything = true;
       return true;
     }
-    const ids = [...hint].filter(isCaredFor);
+    const ids = [...hint].filter(isOfNode);
     for (const id of ids) {
       if (this.#isEverything) break;
       this.#ids.add(id);
@@ -42,7 +42,7 @@ export class ChangeHints {
     return ids.length > 0;
   }
 
-  /** Forgets all hints: a request that starts now answers them all. */
+  /** Forgets all hints. Call it before a refresh, which reads everything. */
   clear(): void {
     this.#ids.clear();
     this.#isEverything = false;

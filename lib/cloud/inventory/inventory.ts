@@ -1,5 +1,5 @@
 /**
- * An immutable snapshot of what a cloud shows, and the difference between two of them.
+ * An immutable snapshot of what a cloud shows, and the difference between two snapshots.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
@@ -12,31 +12,34 @@ export interface Coverage {
   readonly name?: string;
   /** Why it is not complete. */
   readonly reason?: string;
-  /** The cloud never showed it, only Nodes name it: it says nothing about where other instances are. Never complete. */
+  /**
+   * Only Nodes name this part; the cloud never showed it. It says nothing about where other instances are. Never
+   * complete.
+   */
   readonly isOnlyNamed?: true;
 }
 
 /** What a cloud showed at one moment. */
 export interface Inventory {
-  /** When it was requested: monotonic milliseconds of the clock, taken before the first request. */
+  /** Time of its request in monotonic milliseconds, taken before the first request. */
   readonly observedAtMs: number;
   /** Instances by their cloud ID. The same map object as before when nothing changed. */
   readonly instances: ReadonlyMap<string, Instance>;
-  /** By the identifier of the part. A part that is not listed was never seen. */
+  /** By the identifier of the part. The cloud never showed a part that is not listed. */
   readonly coverage: ReadonlyMap<string, Coverage>;
-  /** Cloud IDs of instances that exist but could not be read, and why. */
+  /** Instances that exist but that Landfall cannot read: the reason by cloud ID. */
   readonly undecodable: ReadonlyMap<string, string>;
   /**
-   * Cloud IDs that were asked for. Nothing is known about an instance that is neither shown nor among these. Absent:
-   * everything was asked for.
+   * Cloud IDs that Landfall asked for. The inventory says nothing about an instance that is neither shown nor among
+   * these. Absent: Landfall asked for everything.
    */
   readonly lookedFor?: ReadonlySet<string>;
 }
 
 /**
- * Cloud IDs of the instances that differ between two inventories: new, changed or no longer shown.
+ * Returns the cloud IDs of the instances that differ between two inventories: new, changed or no longer shown.
  *
- * @param before The older inventory, absent when there was none
+ * @param before The older inventory; absent if there was none
  * @param after The newer one
  */
 export function diffInventories(before: Inventory | undefined, after: Inventory): Set<string> {
@@ -51,10 +54,10 @@ export function diffInventories(before: Inventory | undefined, after: Inventory)
 }
 
 /**
- * Puts instances that were read one by one into an older inventory. Everything else stays: when it was observed, what
- * it covers, what it lacks.
+ * Puts instances that were read one by one into an older inventory. Its time, coverage and missing instances stay the
+ * same.
  *
- * @returns The inventory (the same object when nothing differs), and the cloud IDs that differ
+ * @returns The inventory (the same object if nothing differs), and the cloud IDs that differ
  */
 export function mergeInstances(
   inventory: Inventory,

@@ -1,19 +1,19 @@
 /**
- * How old the inventory in use is, and what it covers, as metrics.
+ * Metrics for the age and the coverage of the inventory in use.
  * @module
  */
 import type { MetricsRegistry } from "../../core/metrics.ts";
 import type { Inventory } from "./inventory.ts";
 
-/** What the metrics read. */
+/** The source of the metrics. */
 export interface ExportedInventory {
-  /** Absent until there was one. */
+  /** Absent before the first inventory. */
   readonly current: Pick<Inventory, "coverage"> | undefined;
   /** Milliseconds since it was observed; absent without one. */
   readonly ageMs: number | undefined;
 }
 
-/** Registers the gauges. They are read from `source` when they are collected. */
+/** Registers the gauges. Each collection reads `source`. */
 export function exportInventory(source: ExportedInventory, metrics: MetricsRegistry): void {
   const age = metrics.gauge({
     name: "landfall_inventory_age_seconds",

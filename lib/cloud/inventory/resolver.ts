@@ -1,5 +1,5 @@
 /**
- * Finds a Node's instance: in the inventory, else in a newer inventory, else by asking the cloud directly.
+ * Finds a Node's instance: in the inventory, then in a newer inventory, then by a direct request to the cloud.
  * @module
  */
 import { toUnanswered } from "../presence.ts";
@@ -7,7 +7,7 @@ import type { InventorySource } from "./source.ts";
 import type { NodeIdentity, Presence, Provider } from "../provider.ts";
 import type { Clock } from "../../core/clock.ts";
 
-/** What is known about a Node's instance, or that a newer inventory is coming. */
+/** The presence of a Node's instance, or `waiting` for a newer inventory. */
 export type Resolution = Presence | { readonly kind: "waiting" };
 
 const NO_INVENTORY: Presence = {
@@ -19,15 +19,15 @@ const NO_INVENTORY: Presence = {
 /**
  * Resolves Nodes against one inventory source.
  *
- * A caller never waits for a Node that the inventory lacks: the resolver requests a refresh, and {@linkcode waiting}
- * names the Nodes to look at again after it. So a thousand new Nodes cost one refresh, and a slow cloud blocks no
- * worker.
+ * If the inventory lacks a Node's instance, the caller does not wait. The resolver requests a refresh, and {@linkcode
+ * waiting} lists the Nodes to resolve again after it. So a thousand new Nodes cause one refresh, and a slow cloud
+ * blocks no worker.
  */
 export class InstanceResolver {
   readonly #provider: Provider;
   readonly #source: InventorySource;
   readonly #clock: Clock;
-  /** Since when a Node waits for a newer inventory, in monotonic milliseconds. */
+  /** The time since which each Node waits for a newer inventory, in monotonic milliseconds. */
   readonly #waiting = new Map<string, number>();
   /** Results of direct reads, for Nodes that the inventory does not show. */
   readonly #answers = new Map<string, Presence>();
@@ -43,16 +43,16 @@ export class InstanceResolver {
     return this.#waiting.keys();
   }
 
-  /** What the inventory says about a Node: never `absent`. */
+  /** Finds a Node's instance in the inventory; never returns `absent`. */
   find(node: NodeIdentity): Presence {
     const inventory = this.#source.current;
     return inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
   }
 
   /**
-   * The same for display: the last direct answer where the inventory has no clear one.
+   * The same for display. Returns the last direct answer if the inventory has no final one.
    *
-   * @param presence What the inventory says, if the caller has looked already
+   * @param presence The result of {@linkcode find}, if the caller has it already
    */
   explain(node: NodeIdentity, presence: Presence = this.find(node)): Presence {
     const settled = presence.kind !== "unknown" || !needsMore(presence);
@@ -62,7 +62,7 @@ export class InstanceResolver {
   /**
    * Resolves a Node. Rejects only with `signal.reason`.
    *
-   * @returns `waiting` when a newer inventory was requested
+   * @returns `waiting` if it requested a newer inventory
    */
   async resolve(node: NodeIdentity, signal: AbortSignal): Promise<Resolution> {
     const presence = this.find(node);
@@ -96,7 +96,7 @@ export class InstanceResolver {
   }
 }
 
-/** Only an instance that is not listed may still be found; every other answer is final. */
+/** Only an instance that the inventory does not list may still be found. Every other answer is final. */
 function needsMore(presence: Presence & { kind: "unknown" }): boolean {
   return presence.reason === "notListed" || presence.reason === "noInventory";
 }

@@ -1,5 +1,6 @@
 /**
- * Keeps one inventory fresh for all: refreshes it on time and on request, keeps the last good one, reports its age.
+ * Keeps the one inventory that all controllers use up to date: refreshes it at intervals and on request, keeps the last
+ * good one, and reports its age.
  * @module
  */
 import { toBackoffMs } from "../../core/backoff.ts";
@@ -27,33 +28,33 @@ export interface InventorySourceOptions {
 }
 
 /**
- * Called after each refresh, and when a few instances that were read one by one differ.
+ * Called after each refresh, and if instances that were read one by one differ.
  *
- * @param changed The cloud IDs that differ; none when the refresh failed; `everything` at the first refresh with new
- * settings, which may change the verdict on every Node
- * @param hasRecovered Whether it succeeded after one that failed
+ * @param changed The cloud IDs that differ; none if the refresh failed; `everything` after the first refresh with new
+ * settings, which may change the result for every Node
+ * @param hasRecovered Whether this refresh succeeded after one that failed
  */
 export type InventoryListener = (changed: ChangeHint, hasRecovered: boolean) => void;
 
-/** Least time between the starts of two refreshes, so that a thousand Nodes at once cost one. */
+/** Minimum time between the starts of two refreshes, so that a thousand Nodes at once cause only one. */
 const REFRESH_GAP_MS = 1_000;
-/** The same for refreshes that only hints requested. */
+/** The same if only hints requested the refresh. */
 const HINT_GAP_MS = 2_000;
-/** Hints come in groups: how long to wait for the others after the first. */
+/** Hints come in groups. After the first hint, wait this long for the others. */
 const HINT_SETTLE_MS = 100;
-/** Least time between the starts of two reads of a few instances. */
+/** Minimum time between the starts of two reads of single instances. */
 const READ_GAP_MS = 500;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 };
 
 /**
- * The only holder of the inventory.
+ * Holds the inventory of the process.
  *
- * Guarantees: one refresh at a time; a failed one changes only the age and `lastError`; listeners are called after
- * every refresh, also after a failed one, and cannot break it.
+ * Guarantees: only one refresh runs at a time. A failed refresh changes only the age and `lastError`. Listeners are
+ * called after every refresh, also after a failed one, and an error of a listener does not stop the source.
  *
- * Where the cloud gives hints, the instances that a hint names are read at once, or everything soon. Instances that
- * were read one by one go into the inventory in use, whose age, coverage and gaps stay: only a refresh can show that
- * something is missing.
+ * If a hint names a few instances, the source reads them at once. Otherwise it soon refreshes everything. Instances
+ * that were read one by one replace those in the inventory in use; its age, coverage and missing instances stay,
+ * because only a refresh can show that something is missing.
  */
 export class InventorySource {
   readonly #options: InventorySourceOptions;
@@ -61,7 +62,7 @@ export class InventorySource {
   readonly #refreshes: Counter;
   readonly #hinted: Counter;
   readonly #hints = new ChangeHints();
-  /** Hints wait until this time, in monotonic milliseconds. */
+  /** The source acts on hints from this time on, in monotonic milliseconds. */
   #hintsReadyMs = -Infinity;
   #lastReadMs = -Infinity;
   #current: Inventory | undefined;
@@ -71,8 +72,8 @@ export class InventorySource {
   #failures = 0;
   readonly #sleeper: Sleeper;
   #requested = false;
-  /** Whether what the cloud said about itself so far, such as that it is in trouble, no longer counts. */
-  #isAnew = false;
+  /** Whether the requested refresh is the first with new settings, and so does not wait for the back-off. */
+  #isForNewSettings = false;
   /** Whether settings changed since the start of the last refresh that succeeded. */
   #hasNewSettings = false;
   #revision = 0;
@@ -87,7 +88,7 @@ export class InventorySource {
     });
     this.#hinted = metrics.counter({
       name: "landfall_change_hints_total",
-      help: "Hints of the cloud that something changed that a Node may depend on, by kind.",
+      help: "Hints from the cloud about changes that may affect a Node, by kind.",
     });
     exportInventory(this, metrics);
   }
@@ -97,7 +98,10 @@ export class InventorySource {
     return this.#current;
   }
 
-  /** Increases when any instance may have changed: by a different list, or new settings; not by a few reads. */
+  /**
+   * Increases if any instance may have changed: after a different list, or new settings. Reads of single instances do
+   * not change it.
+   */
   get revision(): number {
     return this.#revision;
   }
@@ -107,12 +111,12 @@ export class InventorySource {
     return this.#lastError;
   }
 
-  /** When the last refresh began, in monotonic milliseconds; absent before the first ended. */
+  /** Start of the last refresh that ended, in monotonic milliseconds; absent before the first. */
   get lastAttemptMs(): number | undefined {
     return this.#lastAttemptMs;
   }
 
-  /** How long the last successful refresh took, in milliseconds. */
+  /** Duration of the last successful refresh, in milliseconds. */
   get lastDurationMs(): number | undefined {
     return this.#lastDurationMs;
   }
@@ -124,21 +128,21 @@ export class InventorySource {
   }
 
   /**
-   * Requests a refresh soon; many requests share the next one.
+   * Requests a refresh soon. Several requests share the next one.
    *
-   * @param isAnew Settings changed: earlier failures, and conclusions from the instances, no longer count
+   * @param isForNewSettings Whether settings changed, so that earlier failures and results no longer count
    */
-  requestRefresh(isAnew: boolean = false): void {
-    this.#hasNewSettings ||= isAnew;
-    if (isAnew) this.#revision += 1;
+  requestRefresh(isForNewSettings: boolean = false): void {
+    this.#hasNewSettings ||= isForNewSettings;
+    if (isForNewSettings) this.#revision += 1;
     // The loop already knows.
-    if (this.#requested && (this.#isAnew || !isAnew)) return;
+    if (this.#requested && (this.#isForNewSettings || !isForNewSettings)) return;
     this.#requested = true;
-    this.#isAnew ||= isAnew;
+    this.#isForNewSettings ||= isForNewSettings;
     this.#sleeper.wake();
   }
 
-  /** Calls `listener` after each refresh. Returns the function that ends this. */
+  /** Calls `listener` after each refresh. Returns a function that ends the subscription. */
   subscribe(listener: InventoryListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -153,8 +157,8 @@ export class InventorySource {
     const { clock } = this.#options;
     while (!signal.aborted) {
       this.#requested = false;
-      this.#isAnew = false;
-      // A request that starts now answers all hints so far.
+      this.#isForNewSettings = false;
+      // The refresh that starts now covers all hints so far.
       this.#hints.clear();
       const startedMs = clock.monotonic();
       await this.#refresh(signal);
@@ -174,10 +178,10 @@ export class InventorySource {
 
   #noteHint(hint: ChangeHint): void {
     const { provider, clock } = this.#options;
-    const isCaredFor = (id: string): boolean => this.#current?.lookedFor?.has(id) ?? true;
+    const isOfNode = (id: string): boolean => this.#current?.lookedFor?.has(id) ?? true;
     const isFirst = this.#hints.isEmpty;
-    if (!this.#hints.add(hint, isCaredFor)) return;
-    if (!provider.changes?.readInstances) this.#hints.add("everything", isCaredFor);
+    if (!this.#hints.add(hint, isOfNode)) return;
+    if (!provider.changes?.readInstances) this.#hints.add("everything", isOfNode);
     const kind = hint === "everything" ? "everything" : "instances";
     this.#hinted.inc({ provider: provider.name, kind });
     if (isFirst) this.#hintsReadyMs = clock.monotonic() + HINT_SETTLE_MS;
@@ -201,7 +205,7 @@ export class InventorySource {
       this.#failures = 0;
       this.#lastError = undefined;
       this.#refreshes.inc({ provider: provider.name, result: "ok" });
-      this.#tell(changed, hasRecovered);
+      this.#notifyListeners(changed, hasRecovered);
     } catch (error) {
       if (signal.aborted) return;
       this.#hasNewSettings ||= hadNewSettings;
@@ -211,11 +215,11 @@ export class InventorySource {
       const kind = error instanceof CloudError ? error.kind : "error";
       this.#refreshes.inc({ provider: provider.name, result: kind });
       log.warn("Cannot take inventory", { kind, failures: this.#failures, error });
-      this.#tell(new Set(), false);
+      this.#notifyListeners(new Set(), false);
     }
   }
 
-  #tell(changed: ChangeHint, hasRecovered: boolean): void {
+  #notifyListeners(changed: ChangeHint, hasRecovered: boolean): void {
     for (const listener of this.#listeners) {
       try {
         listener(changed, hasRecovered);
@@ -225,7 +229,7 @@ export class InventorySource {
     }
   }
 
-  /** Returns when the next refresh is due: the interval or the back-off, or sooner on request. */
+  /** Returns when the next refresh is due: after the interval or the back-off, or sooner on request. */
   async #wait(startedMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const latestMs = startedMs + this.#toPaceMs();
@@ -244,7 +248,7 @@ export class InventorySource {
     const { provider, random } = this.#options;
     const failing = this.#lastError;
     if (failing === undefined) return provider.refreshIntervalMs;
-    // A cloud that answers again is noticed within one interval, however long it was away.
+    // Landfall notices within one interval that the cloud answers again, however long it was away.
     const capMs = Math.min(BACKOFF.capMs, provider.refreshIntervalMs / (1 + BACKOFF.jitter));
     const shape = { ...BACKOFF, capMs, ...(random && { random }) };
     const asked = failing instanceof CloudError ? (failing.retryAfterMs ?? 0) : 0;
@@ -253,21 +257,21 @@ export class InventorySource {
 
   /** When to refresh because of a request or a hint. */
   #toWantedMs(startedMs: number): number {
-    // A failing cloud is asked at the pace of the back-off, even when a refresh was requested.
-    if (this.#lastError && !this.#isAnew) return Infinity;
+    // While the cloud fails, only the back-off decides, even if a refresh was requested.
+    if (this.#lastError && !this.#isForNewSettings) return Infinity;
     if (this.#requested) return startedMs + REFRESH_GAP_MS;
     if (this.#hints.due !== "everything") return Infinity;
     return Math.max(this.#hintsReadyMs, startedMs + HINT_GAP_MS);
   }
 
-  /** When to read the few instances that hints named; never when there are none. */
+  /** When to read the instances that hints named; `Infinity` without any. */
   #toReadMs(): number {
     const isDue = !this.#hints.isEmpty && this.#hints.due !== "everything";
     if (!isDue || this.#lastError || this.#current === undefined) return Infinity;
     return Math.max(this.#hintsReadyMs, this.#lastReadMs + READ_GAP_MS);
   }
 
-  /** Reads the instances that hints named. If any is still open, a refresh follows. */
+  /** Reads the instances that hints named. If the cloud does not show one of them, a refresh follows. */
   async #readFew(signal: AbortSignal): Promise<void> {
     const { provider, clock, log } = this.#options;
     const { due } = this.#hints;
@@ -279,7 +283,7 @@ export class InventorySource {
         (await provider.changes?.readInstances?.(due, signal)) ?? new Map<string, never>();
       const { inventory, changed } = mergeInstances(this.#current, shown);
       this.#current = inventory;
-      if (changed.size > 0) this.#tell(changed, false);
+      if (changed.size > 0) this.#notifyListeners(changed, false);
       if ([...due].every((id) => shown.has(id))) return;
     } catch (error) {
       if (signal.aborted) return;

@@ -4,7 +4,7 @@
  */
 import { assert } from "../../core/assert.ts";
 
-/** By the names of JSON Schema. */
+/** The form of a setting's value, as JSON Schema names it. */
 export type SettingForm = "array" | "boolean" | "number" | "object" | "string";
 
 const FORMS: Readonly<Record<string, SettingForm>> = {
@@ -16,7 +16,7 @@ const FORMS: Readonly<Record<string, SettingForm>> = {
   string: "string",
 };
 
-/** The form that a kind of valibot schema stands for. An unknown kind is a bug. */
+/** Returns the form for a kind of valibot schema. An unknown kind is a bug. */
 export function toSettingForm(kind: string): SettingForm {
   const form = FORMS[kind];
   assert(form !== undefined, `no setting can have the form of ${kind}`);

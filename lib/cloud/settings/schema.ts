@@ -1,5 +1,5 @@
 /**
- * Schemas of settings that contain their own description, so that checks, documents and the chart use one table.
+ * Schemas of settings that contain their own description, so that validation, docs and chart use one table.
  * @module
  */
 import * as v from "valibot";
@@ -13,10 +13,10 @@ import { toSettingForm } from "./form.ts";
 /** What the documents say about a setting. */
 export type SettingNotes = Omit<SettingDescription, "form" | "path">;
 
-/** A schema of which only the output is known. */
+/** A schema with a known output type. */
 export type SettingSchema<T> = v.GenericSchema<unknown, T>;
 
-/** A required setting. One with a default is such a schema in `v.optional()`. */
+/** Creates a required setting. For a setting with a default, wrap it in `v.optional()`. */
 export function required<T>(
   schema: SettingSchema<T>,
   { description, ...notes }: SettingNotes,
@@ -24,7 +24,7 @@ export function required<T>(
   return v.pipe(schema, v.description(description), v.metadata(notes));
 }
 
-/** An optional setting. */
+/** Creates an optional setting. */
 export function setting<T>(
   schema: SettingSchema<T>,
   notes: SettingNotes,
@@ -78,12 +78,12 @@ export function duration(minMs: number, maxMs: number, example: string): Setting
   );
 }
 
-/** A switch. */
+/** Schema of a boolean. */
 export function trueOrFalse(): SettingSchema<boolean> {
   return v.boolean(need("true or false"));
 }
 
-/** A whole number; both ends are allowed. */
+/** Schema of a whole number; both limits are allowed. */
 export function wholeNumber(min: number, max: number): SettingSchema<number> {
   const problem = need(`a whole number from ${min} to ${max}, without quotes`);
   return v.pipe(
@@ -129,7 +129,7 @@ function parseFingerprint(text: string): string | undefined {
 type Entry = SettingSchema<unknown> & { readonly wrapped?: SettingSchema<unknown> };
 
 /**
- * The settings of a block, in its order. A setting without notes is a bug.
+ * Lists the settings of a block, in its order. A setting without notes is a bug.
  *
  * @param above The text before each key: `addresses.`
  */

@@ -20,13 +20,13 @@ export interface SettingsSection<S = unknown> {
   /** Every setting in it, in the order of the reference page; each path begins with the key. */
   readonly settings: readonly SettingDescription[];
   readonly docs: SectionDocs;
-  /** The settings without this section in the file. */
+  /** The settings if the file does not have this section. */
   readonly standard: S;
   /** Reads the value of the key; `undefined` without it. Never throws, and never repeats what may be a secret. */
   parse(written: unknown): ParsedSection<S>;
 }
 
-/** What the reference page says above the table of a section. */
+/** The text of the reference page above the table of a section. */
 export interface SectionDocs {
   readonly title: string;
   /** Whole sentences, as Markdown, in lines that fit. */
@@ -35,7 +35,7 @@ export interface SectionDocs {
 
 /** The result of reading a section. */
 export interface ParsedSection<S> {
-  /** If something is wrong: the settings without the section. */
+  /** If there are issues, the settings for a file without the section. */
   readonly settings: S;
   /** What is wrong, each with its `path`. */
   readonly issues: readonly ConfigIssue[];
@@ -43,7 +43,7 @@ export interface ParsedSection<S> {
   readonly warnings: readonly ConfigIssue[];
 }
 
-/** The settings of sections by their keys, as {@linkcode SettingsSection.parse} gave them. */
+/** The settings of sections by key, as {@linkcode SettingsSection.parse} returned them. */
 export type SectionValues = ReadonlyMap<string, unknown>;
 
 /** Settings of a section by key; all are optional. */
@@ -62,13 +62,13 @@ export interface SectionOptions<E extends Entries, S> extends Pick<
 > {
   /** Made with `setting()`. */
   readonly entries: E;
-  /** Makes settings of the values in the file; `undefined` means the default. */
+  /** Turns the values in the file into settings; `undefined` means the default. */
   readonly toSettings: (written: v.InferOutput<v.ObjectSchema<E, undefined>>) => S;
-  /** Warnings about settings that can be used but are not safe. @default {nothing} */
+  /** Lists warnings about settings that work but are not safe. @default {nothing} */
   readonly listWarnings?: (settings: S) => readonly SectionWarning[];
 }
 
-/** Creates a section from its keys. Empty ones count as not set: templates leave such keys behind. */
+/** Creates a section from its keys. A key without a value counts as not set, because templates produce such keys. */
 export function createSection<const E extends Entries, S>(
   options: SectionOptions<E, S>,
 ): SettingsSection<S> {
@@ -109,13 +109,13 @@ export function createSection<const E extends Entries, S>(
   };
 }
 
-/** The settings of one section; without a value of it, those without a file. */
+/** Returns the settings of one section, or its defaults if `values` does not have it. */
 export function findSettings<S>(
   section: SettingsSection<S> | undefined,
   values: SectionValues = new Map(),
 ): S | undefined {
   if (section === undefined) return undefined;
-  // What stands under a key is what the section of that key gave.
+  // The value under a key comes from `parse` of the section with that key.
   return values.has(section.key) ? (values.get(section.key) as S) : section.standard;
 }
 

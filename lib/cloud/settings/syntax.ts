@@ -1,26 +1,28 @@
 /**
- * How to read the text of a settings file; the provider chooses the syntax.
+ * The syntax of a settings file; each provider chooses its own.
  * @module
  */
 import type { ConfigIssue } from "../../core/errors.ts";
 import type { SettingDescription } from "./description.ts";
 
-/** Where something stands in a text, both from 1. */
+/** A place in a text; both numbers begin with 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Finds a setting such as `addresses.exclude.0`, or the innermost part of its path that exists. */
+/** Finds the position of a setting such as `addresses.exclude.0`, or of the innermost part of its path that exists. */
 export type FindPosition = (path: string) => Position | undefined;
 
 /** The content of a text. */
 export interface ParsedText {
-  /** Settings by key, blocks and lists nested; `undefined` for an empty text. Has no meaning if there are issues. */
+  /**
+   * Settings by key, with nested blocks and lists; `undefined` for an empty text. Do not use it if there are issues.
+   */
   readonly raw: unknown;
-  /** The problems of the text itself, with their positions. Never repeats its content: it may be a secret. */
+  /** Syntax errors with their positions. They never repeat the content, because it may be a secret. */
   readonly issues: readonly ConfigIssue[];
-  /** Looks up where settings stand. May cost time and memory: call it only to report a problem. */
+  /** Prepares a search for positions. May cost time and memory: call it only to report a problem. */
   locate(): Promise<FindPosition>;
   /** How this text writes the path of a setting. @default {as it is} */
   readonly spell?: ((path: string) => string) | undefined;

@@ -1,12 +1,12 @@
 /**
- * The settings that a file may have as a tree, from the table that describes them.
+ * Builds a tree of the settings that a file may have, from the table that describes them.
  * @module
  */
 import type { SettingDescription } from "../provider_definition.ts";
 
 /** A key, and the keys below it. */
 export interface SettingBranch {
-  /** Absent for a block that no row describes, such as `deletion`. */
+  /** Absent for a block without a row of its own, such as `deletion`. */
   readonly setting?: SettingDescription;
   /** Keys of the block, or of each item of the list; empty for a single value and for a map of free keys. */
   readonly children: SettingTree;

@@ -1,5 +1,5 @@
 /**
- * A Node as the guards of `lib/cloud` count it. Pure.
+ * Converts a Node for the guards of `lib/cloud`. Pure.
  * @module
  */
 import type { FleetMember, Sighting } from "../../cloud/deletion/guard.ts";
@@ -9,9 +9,9 @@ import { isReady, isUninitialized } from "../identity.ts";
 import { isOutOfServiceByUs } from "./out_of_service.ts";
 
 /**
- * A Node as a member of the fleet.
+ * Returns a Node as a member of the fleet.
  *
- * @returns `undefined` for a Node that is not ours: uninitialised, foreign, or without a provider ID that can be read
+ * @returns `undefined` for a Node that is not ours: uninitialised, foreign, or without a valid provider ID
  */
 export function toFleetMember(node: Node, presence: Presence): FleetMember | undefined {
   const { uid } = node.metadata;
@@ -22,7 +22,7 @@ export function toFleetMember(node: Node, presence: Presence): FleetMember | und
   return isOutOfServiceByUs(node) ? { ...member, outOfService: "done" } : member;
 }
 
-/** What an inventory shows of a Node's instance, as one word. */
+/** Returns what an inventory shows about a Node's instance. */
 export function toSighting(presence: Presence): Sighting {
   if (presence.kind === "present") return "present";
   return presence.kind === "unknown" && presence.reason === "notListed" ? "missing" : "unknown";

@@ -1,5 +1,5 @@
 /**
- * Keeps the deletion guard informed: the only holder of its state.
+ * Holds the state of the deletion guard, and reports the Nodes to it.
  * @module
  */
 import {
@@ -18,7 +18,7 @@ import {
   readFleet,
   type Verdict,
 } from "../../cloud/deletion/guard.ts";
-import { areOver, NO_SIGHTINGS, noteSightings } from "../../cloud/deletion/first_sightings.ts";
+import { isWaitOver, NO_SIGHTINGS, noteSightings } from "../../cloud/deletion/first_sightings.ts";
 import { dropDeletions } from "../../cloud/deletion/fleet_limit.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Presence } from "../../cloud/provider.ts";
@@ -26,29 +26,29 @@ import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../context.ts";
 import { toFleetMember } from "./fleet_member.ts";
 
-/** What makes one {@linkcode FleetWatch} differ from that of the controller that deletes Nodes. */
+/** Options for a {@linkcode FleetWatch}. The defaults are those of the controller that deletes Nodes. */
 export interface FleetWatchOptions {
-  /** Whether a Node counts against the limit because it may be taken out of service soon. @default {none does} */
+  /** Whether a Node counts against the limit because Landfall may soon take it out of service. @default {none does} */
   readonly isPending?: (node: Node, presence: Presence) => boolean;
-  /** Log lines for when the limit is reached and when it is not any more. @default {of deletions} */
+  /** Log messages when the limit is exceeded, and when it no longer is. @default {those for deletions} */
   readonly words?: { readonly tooMany: string; readonly fewEnough: string };
 }
 
 const WORDS = {
   tooMany:
-    "Too many machines are gone at once: no Node is deleted until fewer are or a person decides",
-  fewEnough: "Few enough machines are gone: Nodes may be deleted again",
+    "Too many machines are gone at once; Landfall deletes no Node until fewer are gone or you decide",
+  fewEnough: "Few enough machines are gone; Landfall may delete Nodes again",
 };
 
-/** Looks at the whole fleet, and judges single Nodes by what was seen. */
+/** Looks at the whole fleet, and judges single Nodes by these looks. */
 export class FleetWatch {
   readonly #context: NodeContext;
   #settings: DeletionSettings;
   #state = EMPTY_GUARD;
   #wasExceeded = false;
-  /** UIDs of Nodes whose machines were seen since the last look. A start sees thousands, one by one. */
+  /** UIDs of Nodes whose machines were seen since the last look. A start reports thousands of them one by one. */
   readonly #seen = new Set<string>();
-  /** Inventories up to then are another cloud's. Monotonic milliseconds. */
+  /** Inventories up to this time belong to another cloud. Monotonic milliseconds. */
   #fromMs = -Infinity;
 
   readonly #options: FleetWatchOptions;
@@ -60,9 +60,9 @@ export class FleetWatch {
   }
 
   /**
-   * Judges by other settings from now on. Every count starts again: a count under two settings would mean nothing.
+   * Uses other settings from now on. Every count starts again, because a count under two settings would mean nothing.
    *
-   * @param options.isOtherCloud Whether inventories are another cloud's from now on: no machine was ever seen there
+   * @param options.isOtherCloud Whether the next inventories come from another cloud, where no machine was seen yet
    */
   reconfigure(settings: DeletionSettings, options: { readonly isOtherCloud: boolean }): void {
     this.#settings = settings;
@@ -74,13 +74,13 @@ export class FleetWatch {
   }
 
   /**
-   * Takes a look at every Node, in memory.
+   * Looks at every Node, in memory.
    *
-   * @returns Whether a Node that is not Ready misses its machine
+   * @returns Whether the machine of a Node that is not Ready is missing
    */
   look(): boolean {
     const { nodes, source, clock } = this.#context;
-    // Part of the Nodes would look like a small fleet.
+    // Before the first list is complete, the fleet would look too small.
     if (!nodes.synced) return false;
     this.#state = noteSeen(this.#state, this.#seen);
     this.#seen.clear();
@@ -88,17 +88,17 @@ export class FleetWatch {
     const observedAtMs = this.#findObservedAt(source.current);
     const look = { fleet, observedAtMs, nowMs: clock.monotonic() };
     this.#state = observeFleet(this.#state, look, this.#settings);
-    // Last, so that the first look at an inventory does not count either when a refresh failed after it.
+    // Last: if a refresh failed after the inventory, not even the first look at that inventory may count.
     if (source.lastError) this.#state = breakStreaks(this.#state);
-    this.#tellOfLimit();
+    this.#logLimit();
     return fleet.some(({ isReady, sighting }) => !isReady && sighting === "missing");
   }
 
   /**
-   * Remembers what the next leader must know, while another process leads: whose machines an inventory shows, and which
-   * Nodes went. Nothing else counts then: not how often a machine was missing, and not for how long.
+   * Collects what the next leader must know, while another process leads: which machines the inventory shows, and which
+   * Nodes were deleted. It does not count how often or how long a machine was missing.
    *
-   * @returns What ends that
+   * @returns A function that ends this
    */
   standBy(): () => void {
     const { nodes, source } = this.#context;
@@ -118,23 +118,25 @@ export class FleetWatch {
     const { nodes, source } = this.#context;
     const observedAtMs = this.#findObservedAt(source.current);
     const { sightings } = this.#state;
-    // Thousands of Nodes are looked at only while it matters.
-    if (!nodes.synced || observedAtMs === undefined || areOver(sightings, observedAtMs)) return;
+    // Skips the look at thousands of Nodes when sightings no longer matter.
+    if (!nodes.synced || observedAtMs === undefined || isWaitOver(sightings, observedAtMs)) return;
     const noted = noteSightings(sightings, this.#listFleet(), observedAtMs);
     this.#state = { ...this.#state, sightings: noted };
   }
 
-  /** The inventory may be there before the Node is, as it mostly is at a start. */
+  /** At a start, the inventory usually arrives before the Nodes. */
   #noteArrival(before: Node | undefined, after: Node): void {
     const { presences, source } = this.#context;
     const isNew = before?.spec?.providerID !== after.spec?.providerID;
     const observedAtMs = this.#findObservedAt(source.current);
-    if (!isNew || observedAtMs === undefined || areOver(this.#state.sightings, observedAtMs))
+    if (!isNew || observedAtMs === undefined || isWaitOver(this.#state.sightings, observedAtMs))
       return;
     if (presences.find(after).kind === "present") this.noteSeen(after);
   }
 
-  /** A leader deletes no Node that is Ready. One that a person deleted counts as well, to be safe. */
+  /**
+   * A leader deletes no Node that is Ready, so only others count. A Node that a user deleted counts, too, to be safe.
+   */
   #noteLoss(node: Node): void {
     const member = toFleetMember(node, this.#context.presences.find(node));
     if (member === undefined || member.isReady) return;
@@ -143,7 +145,7 @@ export class FleetWatch {
     this.noteDeletion(node);
   }
 
-  /** Judges a Node by what the looks so far showed. */
+  /** Judges a Node by the looks so far. */
   judge(node: Node): Verdict {
     const { uid } = node.metadata;
     if (uid === undefined) return { kind: "keep" };
@@ -154,24 +156,24 @@ export class FleetWatch {
     return { kind: "waiting", reason: "held", observations: 0, message };
   }
 
-  /** Whether no machine is missing, and none was lately. */
-  get isWell(): boolean {
+  /** Whether no machine is missing, and no Node was deleted recently. */
+  get hasNoLosses(): boolean {
     return this.#state.missing.size === 0 && this.#state.deletions.size === 0;
   }
 
-  /** How many are missing, and how many may be. */
+  /** Compares the fleet with its limit. */
   read(): FleetReading {
     return readFleet(this.#state, this.#context.clock.monotonic(), this.#settings);
   }
 
-  /** Whether a Node may be deleted even if another part of the cloud is lost. */
+  /** Whether Landfall may delete a Node although another part of the cloud is lost. */
   mayPartsBeLost({ metadata: { uid = "" } }: Node): boolean {
     return mayPartsBeLost(this.#state, uid, this.#settings);
   }
 
   /**
-   * Lets a Node wait for longer, because another part of the cloud is lost. @returns Whether the settings let it be
-   * deleted then
+   * Requires a longer wait for a Node, because another part of the cloud is lost. @returns Whether the settings allow
+   * its deletion after that wait
    */
   prolong({ metadata: { uid = "" } }: Node): boolean {
     if (!this.#settings.whileOtherPartsAreLost) return false;
@@ -179,29 +181,32 @@ export class FleetWatch {
     return true;
   }
 
-  /** Starts a Node's count again: the cloud, asked directly, did not agree, or the kubelet was heard between looks. */
-  startAnew({ metadata: { uid } }: Node): void {
+  /**
+   * Starts the count of a Node again, because the cloud did not confirm the absence, or the kubelet reported between
+   * looks.
+   */
+  restartCount({ metadata: { uid } }: Node): void {
     if (uid !== undefined) this.#state = breakStreak(this.#state, uid);
   }
 
   /**
-   * The machine of a Node was seen, which counts from the next look on, whether or not that still sees it. Without a
-   * provider ID it may yet turn out to be another's, so it does not count.
+   * Records that the machine of a Node was seen. It counts from the next look on, even if that look does not see it. A
+   * Node without a provider ID does not count, because the machine may turn out to be another Node's.
    */
   noteSeen({ metadata: { uid }, spec }: Node): void {
-    // Right after a change of settings the inventory may still be the other cloud's.
+    // Right after a change of settings, the inventory may still belong to the other cloud.
     const isOfThisCloud = this.#findObservedAt(this.#context.source.current) !== undefined;
     if (uid !== undefined && spec?.providerID && isOfThisCloud) this.#seen.add(uid);
   }
 
-  /** A Node is about to be deleted. */
+  /** Records that a Node is about to be deleted. */
   noteDeletion({ metadata: { uid } }: Node): void {
     const nowMs = this.#context.clock.monotonic();
     if (uid !== undefined) this.#state = noteDeletion(this.#state, uid, nowMs);
   }
 
-  /** A Node is about to be taken out of service. It counts even if it is back before the next look. */
-  noteTaken({ metadata: { uid } }: Node): void {
+  /** Records that a Node is about to be taken out of service. It counts even if it is back before the next look. */
+  noteOutOfService({ metadata: { uid } }: Node): void {
     if (uid === undefined) return;
     const untilMs = this.#context.clock.monotonic() + this.#settings.fleetWindowMs;
     const outOfService = new Map(this.#state.outOfService).set(uid, untilMs);
@@ -226,8 +231,8 @@ export class FleetWatch {
     return fleet;
   }
 
-  /** Once when it begins and once when it ends: each Node has its own Event. */
-  #tellOfLimit(): void {
+  /** Logs once when the limit is exceeded and once when it no longer is. Each Node has its own Event. */
+  #logLimit(): void {
     const { log } = this.#context;
     const { tooMany, fewEnough } = this.#options.words ?? WORDS;
     const { isExceeded, ...fleet } = this.read();

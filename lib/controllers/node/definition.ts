@@ -10,7 +10,7 @@ import { createNodeMetrics } from "./metrics.ts";
 import { RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 
-/** Initialises Nodes and keeps their addresses true. */
+/** Initialises Nodes and keeps their addresses up to date. */
 export const nodeController: ControllerDefinition = {
   name: NAME,
   aliases: ["cloud-node-controller"],

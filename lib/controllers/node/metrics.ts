@@ -1,15 +1,15 @@
 /**
- * Metrics of the node controller, by their upstream names where these exist.
+ * Metrics of the node controller. Those that upstream has keep their upstream names.
  * @module
  */
 import type { MetricsRegistry } from "../../core/metrics.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 
-/** What the node controller counts. */
+/** The metrics of the node controller. */
 export interface NodeMetrics {
-  /** @param nowMs Wall-clock time of the write that took the taint away */
+  /** @param nowMs Wall-clock time of the write that removed the taint */
   observeTaintRemoval(node: Node, nowMs: number): void;
-  /** @param nowMs Wall-clock time when a Node was initialised, addresses included */
+  /** @param nowMs Wall-clock time when the Node was initialised, including its addresses */
   observeInitialSync(node: Node, nowMs: number): void;
 }
 

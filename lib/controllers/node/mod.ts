@@ -1,5 +1,5 @@
 /**
- * The node controller: initialises Nodes and keeps their addresses true.
+ * The node controller: initialises Nodes and keeps their addresses up to date.
  * @module
  */
 import type { ChangeHint } from "../../cloud/provider.ts";
@@ -14,7 +14,7 @@ import { createNodeMetrics, type NodeMetrics } from "./metrics.ts";
 import { NodeReconciler } from "./reconcile.ts";
 import { NAME } from "./words.ts";
 
-/** What the node controller works with. */
+/** The dependencies of the node controller. */
 export interface NodeControllerOptions {
   readonly context: NodeContext;
   readonly metrics: NodeMetrics;
@@ -22,7 +22,7 @@ export interface NodeControllerOptions {
   readonly fullPassIntervalMs: number;
 }
 
-/** How one Node was last dealt with. */
+/** The last reconcile of one Node. */
 export interface NodeReport {
   readonly lastReconcile: {
     readonly at: string;
@@ -41,7 +41,7 @@ export function create(context: ControllerContext): NodeController {
   });
 }
 
-/** The node controller. It works while {@linkcode run} runs. */
+/** The node controller. */
 export class NodeController {
   readonly #context: NodeContext;
   readonly #loop: ObjectLoop<Node>;
@@ -64,19 +64,20 @@ export class NodeController {
       forget: (name) => reconciler.forget(name),
       sources: [
         {
-          subscribe: (listener) => source.subscribe((...told) => listener(this.#listDue(...told))),
+          subscribe: (listener) =>
+            source.subscribe((...change) => listener(this.#listDue(...change))),
         },
       ],
       tickIntervalMs: fullPassIntervalMs,
     });
   }
 
-  /** Runs until the signal aborts and what was under way has ended. */
+  /** Runs until the signal aborts and all reconciles have ended. */
   run(signal: AbortSignal): Promise<void> {
     return this.#loop.run(signal);
   }
 
-  /** How a Node was last dealt with, for people. */
+  /** Describes the last reconcile of a Node, for the debug pages. */
   describe(node: Node): NodeReport {
     const last = this.#loop.outcomes.get(node.metadata.name);
     return {
@@ -93,17 +94,17 @@ export class NodeController {
     };
   }
 
-  /** The Nodes that waited for a refresh or for the cloud's recovery, and those whose instance differs. */
+  /** Lists the Nodes that waited for a refresh or for the cloud's recovery, and those whose instance changed. */
   #listDue(changed: ChangeHint, hasRecovered: boolean): readonly string[] {
     const { nodes, resolver, presences } = this.#context;
-    const due = [...resolver.waiting, ...presences.listTouched(changed, nodes.values())];
+    const due = [...resolver.waiting, ...presences.listAffected(changed, nodes.values())];
     if (!hasRecovered) return due;
     const waiting = [...nodes.values()].filter(isUninitialized);
     return [...due, ...waiting.map(({ metadata }) => metadata.name)];
   }
 }
 
-/** Everything of a Node that a plan looks at. */
+/** Lists the fields of a Node that a plan reads. */
 function toInputs({ metadata, spec, status }: Node): readonly unknown[] {
   return [
     metadata.labels,

@@ -1,5 +1,5 @@
 /**
- * Decides what a Node needs: pure and total, and nothing once it was applied.
+ * Plans the changes that a Node needs. Pure and total. After a plan is applied, the next one is empty.
  * @module
  */
 import type { Instance, InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
@@ -14,24 +14,24 @@ import { UNINITIALIZED_TAINT } from "../words.ts";
 import type { NodePatch } from "../node_writer.ts";
 import { EVENT_WORDS } from "./words.ts";
 
-/** Everything that one reconcile of a Node does. Absent members need no call. */
+/** Everything that one reconcile of a Node does. An absent member needs no request. */
 export interface NodePlan {
-  /** Whether `patch` is the first write: it takes the taint away, and with it come provider ID and labels. */
+  /** Whether `patch` is the first write: it removes the taint, and sets provider ID and labels. */
   readonly initialises: boolean;
   readonly patch?: Required<NodePatch>;
   /** The whole new list of addresses. */
   readonly addresses?: readonly InstanceAddress[];
-  /** What a person should know. */
+  /** Warnings for operators. */
   readonly warnings: readonly EventOptions[];
-  /** What has changed once everything is written. */
+  /** Events to record after everything is written. */
   readonly news: readonly EventOptions[];
-  /** Why the Node stays uninitialised, though its cloud was asked; it is tried again. */
+  /** Why the Node stays uninitialised, although the cloud was asked. Landfall tries again. */
   readonly blocked?: string;
 }
 
 const NOTHING: NodePlan = { initialises: false, warnings: [], news: [] };
 
-/** Problems of an initialised Node that stay until a person solves them; all others may end by themselves. */
+/** Problems of an initialised Node that need a person. All others may end by themselves. */
 const UNMATCHED: ReadonlyMap<UnknownReason, EventWord> = new Map([
   ["malformedProviderId", EVENT_WORDS.malformedProviderId],
   ["ambiguous", EVENT_WORDS.providerIdMismatch],
@@ -40,9 +40,9 @@ const UNMATCHED: ReadonlyMap<UnknownReason, EventWord> = new Map([
 /**
  * Plans one Node.
  *
- * @param node The Node as last seen
- * @param presence What the cloud says of its instance
- * @param policy What becomes of addresses
+ * @param node The latest state of the Node
+ * @param presence What the cloud says about its instance
+ * @param policy How to set addresses
  */
 export function planNode(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
   return isUninitialized(node)
@@ -50,9 +50,9 @@ export function planNode(node: Node, presence: Presence, policy: AddressPolicy):
     : planUpkeep(node, presence, policy);
 }
 
-/** Everything in one write, so that no Node is ever seen without its taint and without its labels. */
+/** Plans one write, so that no program ever sees a Node that has neither the taint nor its labels. */
 function planInitialisation(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
-  // Another cloud's Node waits for that cloud's controller.
+  // A Node of another cloud waits for that cloud's controller.
   if (presence.kind === "foreign") return NOTHING;
   if (presence.kind !== "present") return planBlocked(presence);
   const { instance } = presence;
@@ -124,16 +124,16 @@ function toAddresses(
   return { addresses: plan.addresses };
 }
 
-/** Labels to set, and what was left out. */
+/** Labels to set, and labels that Landfall cannot set. */
 export interface LabelPlan {
   readonly set: Readonly<Record<string, string>>;
-  /** One sentence for each label that was refused. */
+  /** One sentence for each label that Kubernetes would refuse. */
   readonly refused: readonly string[];
 }
 
 /**
- * Plans the labels of a Node's first write: topology labels replace what is there, additional ones never do.
- * Only differences are set.
+ * Plans the labels of a Node's first write. Topology labels replace existing ones; additional labels never do. The plan
+ * contains only differences.
  */
 export function planLabels(node: Node, instance: Instance): LabelPlan {
   const actual = node.metadata.labels ?? {};

@@ -1,5 +1,5 @@
 /**
- * Brings one Node to what its instance says: reads memory, plans, applies.
+ * Reconciles one Node with its instance: reads memory, plans, writes.
  * @module
  */
 import type { Presence } from "../../cloud/provider.ts";
@@ -17,21 +17,21 @@ import { Claims } from "./rivals.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS } from "./words.ts";
 
-/** What a reconcile works with. */
+/** The dependencies of the reconciler. */
 export interface NodeReconcilerOptions extends NodeContext {
   readonly throttle: WarningThrottle;
   readonly metrics: NodeMetrics;
 }
 
-/** A Node that cannot be initialised now; it is tried again with back-off. */
+/** Landfall cannot initialise the Node now. It tries again with back-off. */
 export class NodeBlockedError extends Error {
   override readonly name = "NodeBlockedError";
 }
 
-/** Reconciles one Node at a time for the loop of the controller. */
+/** Reconciles Nodes for the loop of the controller. */
 export class NodeReconciler {
   readonly #options: NodeReconcilerOptions;
-  /** Nodes whose taint is gone but whose addresses were not written yet: their end has still to be told. */
+  /** Nodes whose taint is removed but whose addresses are not written yet. Their Event `Synced` still has to follow. */
   readonly #unannounced = new Set<string>();
   readonly #claims: Claims;
   readonly #writer: NodeWriter;
@@ -47,7 +47,7 @@ export class NodeReconciler {
     nodes.subscribe((name, _before, after) => this.#claims.note(name, after));
   }
 
-  /** Drops what is remembered of a Node. */
+  /** Forgets a Node. */
   forget(name: string): void {
     this.#options.resolver.forget(name);
     this.#options.throttle.forget(name);
@@ -55,19 +55,19 @@ export class NodeReconciler {
   }
 
   /**
-   * Brings a Node to what its instance says.
+   * Reconciles a Node with its instance.
    *
-   * @throws {NodeBlockedError} when the Node has to wait for its cloud
-   * @throws {KubeError} when Kubernetes refuses
+   * @throws {NodeBlockedError} if the Node must wait for its cloud
+   * @throws {KubeError} if Kubernetes refuses
    */
   async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
     const { nodes, resolver, presences } = this.#options;
-    // Only a Node that waits for its cloud is worth asking about; the others live on the inventory.
+    // Landfall asks the cloud only about a Node that is not initialised. The inventory is enough for all others.
     const presence = isUninitialized(node)
       ? await resolver.resolve(toIdentity(node), signal)
       : presences.find(node);
     if (presence.kind === "waiting") return { isPending: true };
-    // The answer may have taken a while: plan on the Node as it is now.
+    // The answer may have taken a while, so plan with the current Node.
     const current = nodes.get(node.metadata.name);
     if (current === undefined || current.metadata.uid !== node.metadata.uid) {
       return { isPending: true };
@@ -80,7 +80,7 @@ export class NodeReconciler {
     const options = this.#options;
     const presence = this.#claims.refuseRival(node, resolved);
     const plan = planNode(node, presence, toAddressPolicy(options.provider));
-    this.#tell(node, plan.warnings, plan.blocked === undefined);
+    this.#recordEvents(node, plan.warnings, plan.blocked === undefined);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
     const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;
     if (plan.initialises) {
@@ -89,11 +89,11 @@ export class NodeReconciler {
     }
     if (plan.addresses) await this.#writer.replaceAddresses(patched, plan.addresses, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
-    else this.#tell(node, plan.news, true);
+    else this.#recordEvents(node, plan.news, true);
   }
 
-  /** @param isLogged Not for a Node that is blocked: that is an error, which is logged already */
-  #tell(node: Node, said: readonly EventOptions[], isLogged: boolean): void {
+  /** @param isLogged False for a blocked Node: the log has the error already */
+  #recordEvents(node: Node, said: readonly EventOptions[], isLogged: boolean): void {
     const { throttle, events, log } = this.#options;
     const { name } = node.metadata;
     for (const one of said) {

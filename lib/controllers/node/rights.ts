@@ -1,10 +1,10 @@
 /**
- * Rights that the node controller needs beside those of every controller.
+ * Rights that the node controller needs in addition to those of every controller.
  * @module
  */
 import type { Right } from "../../kube/access/rights.ts";
 
-/** To initialise Nodes. */
+/** Rights to initialise Nodes. */
 export const RIGHTS: readonly Right[] = [
   {
     access: { group: "", resource: "nodes", verb: "patch" },

@@ -1,5 +1,5 @@
 /**
- * Two Nodes that claim one machine.
+ * Finds Nodes that claim the same machine.
  * @module
  */
 import type { Instance, Presence, Provider } from "../../cloud/provider.ts";
@@ -7,43 +7,43 @@ import { swapUuid } from "../../core/text/uuid.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 
-/** A Node that has, or may have, the machine of another. */
+/** A Node that has, or may have, the machine of another Node. */
 export interface Rival {
   readonly name: string;
-  /** Whether it is known to be the same machine; otherwise it is not known which one the rival has. */
+  /** Whether both certainly have the same machine. Otherwise the machine of the rival is not known. */
   readonly isCertain: boolean;
-  /** Whether the rival is another controller's, so that its machine will never be known here. @default {false} */
+  /** Whether the rival belongs to another controller, so that Landfall never learns its machine. @default {false} */
   readonly isForeign?: true;
 }
 
-/** What is known now of the machine of a Node, by the Node's name; `undefined` when there is no such Node. */
+/** Returns what is known now about the machine of a Node, by the Node's name; `undefined` if there is no such Node. */
 export type Explain = (name: string) => Presence | undefined;
 
 /**
- * Which Nodes claim which machine, by provider ID and by system UUID: thousands of Nodes that join at once are each
- * compared with all others, so a search through all of them would take too long.
+ * An index of which Nodes claim which machine, by provider ID and by system UUID. If thousands of Nodes join at once, a
+ * search through all of them for each Node would take too long.
  *
- * A system UUID in either byte order may be that of two machines. So of Nodes that report one, those are rivals that
- * were not resolved to different machines.
+ * Two machines may have system UUIDs that are equal in either byte order. So Nodes that report the same system UUID are
+ * rivals, unless they were resolved to different machines.
  */
 export class Claims {
   readonly #provider: Pick<Provider, "toInstanceId">;
   readonly #explain: Explain;
-  /** Names of the Nodes that make a claim. */
+  /** Names of the Nodes with each claim. */
   readonly #claimants = new Map<string, readonly string[]>();
-  /** What each Node claims, by its name. */
+  /** The claims of each Node, by its name. */
   readonly #claims = new Map<string, readonly string[]>();
 
   /**
-   * @param provider Tells when two provider IDs name one machine
-   * @param explain Tells which machine a rival has
+   * @param provider Says whether two provider IDs name the same machine
+   * @param explain Says which machine a rival has
    */
   constructor(provider: Pick<Provider, "toInstanceId">, explain: Explain) {
     this.#provider = provider;
     this.#explain = explain;
   }
 
-  /** The claims of these Nodes. */
+  /** Creates the index for these Nodes. */
   static of(
     nodes: Iterable<Node>,
     provider: Pick<Provider, "toInstanceId">,
@@ -55,9 +55,9 @@ export class Claims {
   }
 
   /**
-   * Takes in a Node that is new, changed or gone.
+   * Updates the index for a Node that is new, changed or gone.
    *
-   * @param node Absent when it is gone
+   * @param node Absent if it is gone
    */
   note(name: string, node: Node | undefined): void {
     const before = this.#claims.get(name) ?? [];
@@ -74,9 +74,10 @@ export class Claims {
   }
 
   /**
-   * Finds another Node whose provider ID names the same machine, or, for a Node without one, that reports the same
-   * system UUID in either byte order and was not resolved to another machine: then it is not known which of the two the
-   * machine is. Machines that were cloned below the cloud, and Nodes that were renamed, end like this.
+   * Finds another Node whose provider ID names the same machine. For a Node without a provider ID, also finds a Node
+   * that reports the same system UUID in either byte order and was not resolved to another machine: Landfall then
+   * cannot know which Node the machine belongs to. This happens if machines were cloned below the cloud, or Nodes were
+   * renamed.
    */
   findRival(node: Node, instance: Instance): Rival | undefined {
     const { name } = node.metadata;
@@ -85,7 +86,7 @@ export class Claims {
     const machine = this.#toProviderIdClaim(ownProviderId || instance.providerId);
     const named = this.#listClaimants(machine).find(isOther);
     if (named !== undefined) return { name: named, isCertain: true };
-    // A provider ID says which machine it is, even if that machine reports another system UUID.
+    // The provider ID names the machine, even if that machine reports another system UUID.
     if (ownProviderId !== "") return undefined;
     for (const other of this.#listClaimants(toSystemUuidClaim(node)).filter(isOther)) {
       const presence = this.#explain(other);
@@ -96,7 +97,7 @@ export class Claims {
     return undefined;
   }
 
-  /** The presence of a Node that waits for its cloud: if two Nodes claim a machine, neither gets it. */
+  /** Returns the presence of a Node that is not initialised yet. If two Nodes claim a machine, neither gets it. */
   refuseRival(node: Node, presence: Presence): Presence {
     if (presence.kind !== "present" || !isUninitialized(node)) return presence;
     const rival = this.findRival(node, presence.instance);
@@ -109,7 +110,9 @@ export class Claims {
     return [byProviderId, toSystemUuidClaim(node)].filter((claim) => claim !== "");
   }
 
-  /** The same however the provider ID of an instance is written; the text itself when it is none of this cloud's. */
+  /**
+   * Returns the same claim for every form of an instance's provider ID, and the text itself if another cloud owns it.
+   */
   #toProviderIdClaim(providerId: string): string {
     const id = this.#provider.toInstanceId?.(providerId);
     return id === undefined ? providerId : `instance ${id}`;
@@ -128,7 +131,7 @@ function toRivalPresence({ name, providerId }: Instance, rival: Rival): Presence
   return { kind: "unknown", reason: "ambiguous", message: `${what} ${advice}` };
 }
 
-/** Up to what a person may do about it. */
+/** Returns the first part of the message; advice follows. */
 function describeClaim({ name, isCertain, isForeign }: Rival): string {
   if (isCertain) return `is also claimed by Node "${name}":`;
   const what = `may also be the machine of Node "${name}", which reports the same system UUID`;
@@ -137,7 +140,10 @@ function describeClaim({ name, isCertain, isForeign }: Rival): string {
     : `${what} and whose machine is unknown. Landfall waits until it is known. If it stays unknown,`;
 }
 
-/** Unlike every provider ID, and the same in either byte order; empty when the Node reports none. */
+/**
+ * Returns a claim that differs from every provider ID, and is the same in either byte order. Empty without a system
+ * UUID.
+ */
 function toSystemUuidClaim(node: Node): string {
   const uuid = (node.status?.nodeInfo?.systemUUID ?? "").toLowerCase();
   const swapped = swapUuid(uuid);

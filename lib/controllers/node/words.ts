@@ -1,5 +1,5 @@
 /**
- * Words that the node controller writes into or reads from a cluster. Frozen: they must not change.
+ * Words that the node controller writes to or reads from a cluster. Frozen: they must not change.
  * @module
  */
 import type { EventWord } from "../../kube/events/words.ts";
@@ -47,7 +47,7 @@ export const EVENT_WORDS: Readonly<
   invalidNodeIp: {
     reason: "InvalidProvidedNodeIP",
     type: "Warning",
-    meaning: "The kubelet's node IPs are wrong, or the cloud does not know them.",
+    meaning: "The kubelet's `--node-ip` is wrong, or the cloud does not know these IPs.",
   },
   invalidLabel: {
     reason: "InvalidCloudLabel",

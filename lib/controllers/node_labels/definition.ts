@@ -9,7 +9,7 @@ import { TAG_LABELS_RECORD } from "../words.ts";
 import { RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 
-/** Keeps region, zone, instance type and the cloud's own labels of initialised Nodes true. */
+/** Keeps the labels of initialised Nodes up to date: region, zone, instance type and the cloud's own labels. */
 export const nodeLabelController: ControllerDefinition = {
   name: NAME,
   // The Xen Orchestra manager's own.
@@ -23,7 +23,8 @@ export const nodeLabelController: ControllerDefinition = {
       word: TAG_LABELS_RECORD,
       where: "annotation",
       meaning:
-        "Set by Landfall: the labels that it set from tags, as JSON. It changes and removes no other labels for a tag.",
+        "Landfall sets it: the labels that it set from tags, as JSON. For tags, it changes and removes only these " +
+        "labels.",
     },
   ],
   flags: [FULL_PASS_FLAG],

@@ -1,5 +1,5 @@
 /**
- * The label controller: keeps region, zone, instance type and the cloud's own labels of initialised Nodes true.
+ * The label controller: keeps region, zone, instance type and the cloud's own labels of initialised Nodes up to date.
  * @module
  */
 import type { ChangeHint } from "../../cloud/provider.ts";
@@ -13,7 +13,7 @@ import { TAG_LABELS_RECORD } from "../words.ts";
 import { LabelReconciler } from "./reconcile.ts";
 import { NAME } from "./words.ts";
 
-/** What the label controller works with. */
+/** The dependencies of the label controller. */
 export interface NodeLabelControllerOptions {
   readonly context: NodeContext;
   /** How often Landfall checks every Node even without a change, in milliseconds. */
@@ -26,7 +26,7 @@ export function create(context: ControllerContext): NodeLabelController {
   return new NodeLabelController({ context: toNodeContext(context), fullPassIntervalMs });
 }
 
-/** The label controller. It works while {@linkcode run} runs. */
+/** The label controller. */
 export class NodeLabelController {
   readonly #loop: ObjectLoop<Node>;
 
@@ -35,7 +35,7 @@ export class NodeLabelController {
     const reconciler = new LabelReconciler(context);
     const listDue = (changed: ChangeHint): readonly string[] => [
       ...reconciler.early,
-      ...presences.listTouched(changed, nodes.values()),
+      ...presences.listAffected(changed, nodes.values()),
     ];
     this.#loop = new ObjectLoop({
       context,
@@ -61,7 +61,7 @@ export class NodeLabelController {
     });
   }
 
-  /** Runs until the signal aborts and what was under way has ended. */
+  /** Runs until the signal aborts and all reconciles have ended. */
   run(signal: AbortSignal): Promise<void> {
     return this.#loop.run(signal);
   }

@@ -1,6 +1,6 @@
 /**
- * Decides which labels of an initialised Node have to follow its machine: pure and total, and nothing more once it was
- * applied.
+ * Plans the labels of an initialised Node after its machine. Pure and total. After a plan is applied, the next one is
+ * empty.
  * @module
  */
 import type { Presence, Provider } from "../../cloud/provider.ts";
@@ -16,32 +16,32 @@ import { EVENT_WORDS } from "./words.ts";
 /** Labels by key. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** What is known beside the Node and its instance. */
+/** What Landfall knows besides the Node and its instance. */
 export interface LabelKnowledge {
-  /** The value that the cloud last gave for each label; empty before the first. */
-  readonly told: Labels;
+  /** The value that the cloud last reported for each label; empty before the first report. */
+  readonly reported: Labels;
   /** `Provider.originLabels`. */
   readonly origins: Labels;
   /** `Provider.leftAlone`. @default {nothing} */
   readonly leftAlone?: Provider["leftAlone"];
 }
 
-/** What one reconcile of a Node's labels does. */
+/** The changes of one reconcile of a Node's labels. */
 export interface LabelPlan {
-  /** Labels to set; empty when nothing differs. */
+  /** Labels to set; empty if nothing differs. */
   readonly set: Labels;
-  /** What becomes of labels from tags; absent when nothing does. */
+  /** Changes to labels from tags; absent without changes. */
   readonly tags?: TagLabelPlan;
-  /** Whether this only restores what another program or a person changed. */
+  /** Whether the plan only restores labels that another program or a user changed. */
   readonly isRepair: boolean;
-  /** To be written after the labels: what became of the machine. */
+  /** Events to record after the labels are written: how the machine changed. */
   readonly events: readonly EventOptions[];
-  /** What a person should know of where the machine is; the same at each look. */
+  /** A warning about the place of the machine; the same at each look. */
   readonly caution?: EventOptions;
-  /** What a person should know of tags that become no labels; the same at each look. Absent: nothing. */
+  /** Warnings about tags that become no labels; the same at each look. */
   readonly tagWarnings?: readonly EventOptions[];
-  /** What to remember as {@linkcode LabelKnowledge.told} once the labels stand. */
-  readonly told: Labels;
+  /** The next {@linkcode LabelKnowledge.reported}, once the labels are written. */
+  readonly reported: Labels;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -52,44 +52,45 @@ interface Move {
 }
 
 /**
- * Plans the labels of one Node. What the cloud does not tell now (a halted VM has no host) stays as it is.
+ * Plans the labels of one Node. If the cloud does not report a value now (a halted VM has no host), the label stays.
  *
- * A machine has moved when the cloud tells another value than before. Before it told anything to this process, an old
- * label counts as the cloud's word if all labels of its kind agree, two at least: a hand rarely edits more than one.
+ * A machine has moved if the cloud reports another value than before. Before its first report to this process, an old
+ * label counts as the cloud's last report if at least two labels of its kind agree: a user rarely edits more than one.
  */
 export function planNodeLabels(
   node: Node,
   presence: Presence,
-  { told: before, origins, leftAlone }: LabelKnowledge,
+  { reported: before, origins, leftAlone }: LabelKnowledge,
 ): LabelPlan {
   const kinds = listKinds(leftAlone);
-  const told = leftAlone?.has("zone") ? omit(before, TOPOLOGY_LABELS.zone) : before;
+  const reported = leftAlone?.has("zone") ? omit(before, TOPOLOGY_LABELS.zone) : before;
   // Another controller initialised a Node without a provider ID.
   const isOurs = !isUninitialized(node) && node.spec?.providerID && presence.kind !== "foreign";
-  if (isTooEarly(presence) || !isOurs) return { set: {}, isRepair: false, events: [], told };
+  if (isTooEarly(presence) || !isOurs) return { set: {}, isRepair: false, events: [], reported };
   const actual = node.metadata.labels ?? {};
-  const wanted = presence.kind === "present" ? toWanted(presence, told) : {};
+  const wanted = presence.kind === "present" ? toWanted(presence, reported) : {};
   const findMove = (key: string): Move | undefined => {
     const to = wanted[key];
-    const from = told[key] ?? findTrusted(key, actual, wanted, origins);
+    const from = reported[key] ?? findTrusted(key, actual, wanted, origins);
     return to === undefined || from === undefined || from === to ? undefined : { from, to };
   };
   const differing = { ...pickDiffering(actual, wanted), ...planTwins(actual, wanted, kinds) };
   const first = planOrigins(actual, origins, findMove);
-  const isTold = (key: string): boolean => wanted[key] === undefined || wanted[key] === told[key];
+  const isReported = (key: string): boolean =>
+    wanted[key] === undefined || wanted[key] === reported[key];
   const tags = presence.kind === "present" ? planTagLabels(node, presence.instance) : undefined;
   return {
     set: { ...differing, ...first },
     ...(tags && hasChanges(tags) && { tags }),
     isRepair:
       Object.keys(first).length === 0 &&
-      Object.keys(differing).every(isTold) &&
+      Object.keys(differing).every(isReported) &&
       tags?.isRepair !== false,
     events: listEvents(differing, findMove),
     ...(presence.kind === "present" &&
       presence.caution && { caution: toEvent(EVENT_WORDS.outOfScope, presence.caution) }),
     ...toTagWarnings(presence, tags),
-    told: { ...told, ...wanted },
+    reported: { ...reported, ...wanted },
   };
 }
 
@@ -132,15 +133,15 @@ function listFew(sentences: readonly string[]): string {
   return left > 0 ? `${shown}; and ${left} more` : shown;
 }
 
-/** Whether the cloud is still to be asked about a Node: only then is known what it does not tell. */
+/** Whether Landfall has no inventory for the Node yet, and so must not plan. */
 export function isTooEarly(presence: Presence): boolean {
   return presence.kind === "unknown" && presence.reason === "noInventory";
 }
 
-/** A machine that does not run keeps the last known values. */
-function toWanted({ instance }: Presence & { kind: "present" }, told: Labels): Labels {
+/** A machine that is off keeps the last known values. */
+function toWanted({ instance }: Presence & { kind: "present" }, reported: Labels): Labels {
   const { topology, additional } = toInstanceLabels(instance);
-  return { ...(instance.state === "stopped" && told), ...additional, ...topology };
+  return { ...(instance.state === "stopped" && reported), ...additional, ...topology };
 }
 
 function pickDiffering(actual: Labels, wanted: Labels): Labels {
@@ -148,8 +149,8 @@ function pickDiffering(actual: Labels, wanted: Labels): Labels {
 }
 
 /**
- * Where the cloud tells nothing, the stable label follows its beta twin, which is the one that counts (contract of
- * `k8s.io/cloud-provider`). A beta label that is absent changes nothing.
+ * If the cloud reports no value, copies the beta label to the stable label, as `k8s.io/cloud-provider` does. An absent
+ * beta label changes nothing.
  */
 function planTwins(
   actual: Labels,
@@ -165,7 +166,7 @@ function planTwins(
   return set;
 }
 
-/** Where a machine was before its first move. What stands there already is never changed. */
+/** Plans the labels that keep the place before the first move of a machine. Never changes existing ones. */
 function planOrigins(
   actual: Labels,
   origins: Labels,
@@ -180,8 +181,9 @@ function planOrigins(
 }
 
 /**
- * The value of a label if it may count as the cloud's word: all labels of the same kind have it, and none of another
- * kind. The Go controller for Xen Orchestra calls the pool of a halted VM its zone and its host.
+ * Returns the value of a label if it may count as the cloud's last report: all labels of the same kind have this value,
+ * and no label of another kind has it. For a halted VM, the Go controller for Xen Orchestra writes the pool as zone and
+ * host.
  */
 function findTrusted(
   key: string,
@@ -190,21 +192,22 @@ function findTrusted(
   origins: Labels,
 ): string | undefined {
   const value = actual[key];
-  // What looks like another kind of name was never told by a cloud that names places by UUID.
+  // A cloud that names places by UUID never reported a value that is not a UUID.
   if (!value || (UUID.test(wanted[key] ?? "") && !UUID.test(value))) return undefined;
-  let witnesses = 0;
+  let agreeing = 0;
   for (const other of [...Object.values(TOPOLOGY_LABELS).flat(), ...Object.keys(origins)]) {
     if (other === key || wanted[other] === undefined) continue;
-    // Labels are of one kind when the cloud gives them one value: a zone that is a host, and that host.
+    // Labels are of the same kind if the cloud gives them the same value, for example a zone that is a host, and that
+    // host.
     if (wanted[other] !== wanted[key]) {
       const places = [actual[other], wanted[other], actual[origins[other] ?? ""]];
       if (places.includes(value)) return undefined;
     } else if (actual[other] !== undefined) {
       if (actual[other] !== value) return undefined;
-      witnesses += 1;
+      agreeing += 1;
     }
   }
-  return witnesses > 0 ? value : undefined;
+  return agreeing > 0 ? value : undefined;
 }
 
 const MOVE_EVENTS = [
@@ -213,7 +216,7 @@ const MOVE_EVENTS = [
   { kind: "instanceType", word: EVENT_WORDS.instanceTypeChanged, what: "instance type" },
 ] as const;
 
-/** If another writer has set the labels of a move already, there is no Event. */
+/** Lists the Events of moves. If another program has written the labels already, there is no Event. */
 function listEvents(set: Labels, findMove: (key: string) => Move | undefined): EventOptions[] {
   const events: EventOptions[] = [];
   for (const { kind, word, what } of MOVE_EVENTS) {

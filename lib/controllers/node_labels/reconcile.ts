@@ -1,5 +1,5 @@
 /**
- * Keeps the labels of one Node true: reads memory, plans, writes, and remembers what the cloud told.
+ * Reconciles the labels of one Node: reads memory, plans, writes, and remembers the values that the cloud reported.
  * @module
  */
 import type { ReconcileResult } from "../../engine/workers.ts";
@@ -14,14 +14,14 @@ import { NO_TAG_CHANGES, toMetadataPatch } from "../tag_labels.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { EVENT_WORDS } from "./words.ts";
 
-/** The labels that the cloud last gave for one Node. */
+/** The labels that the cloud last reported for one Node. */
 interface Memory {
-  /** A Node that comes again under its name is another one, as its machine may be. */
+  /** A new Node with the same name may have another machine. */
   readonly uid: string | undefined;
-  readonly told: Labels;
+  readonly reported: Labels;
 }
 
-/** Reconciles one Node at a time. */
+/** Reconciles the labels of Nodes. */
 export class LabelReconciler {
   readonly #context: NodeContext;
   readonly #writer: NodeWriter;
@@ -38,12 +38,12 @@ export class LabelReconciler {
     this.#throttle = new WarningThrottle(context.clock);
   }
 
-  /** Names of the Nodes that no inventory was asked for yet: nothing is decided about them before. */
+  /** Names of the Nodes for which there is no inventory yet. Landfall decides nothing about them. */
   get early(): ReadonlySet<string> {
     return this.#early;
   }
 
-  /** Drops what is remembered of a Node. */
+  /** Forgets a Node. */
   forget(name: string): void {
     this.#early.delete(name);
     this.#memories.delete(name);
@@ -52,9 +52,9 @@ export class LabelReconciler {
   }
 
   /**
-   * Brings the labels of a Node to what its instance says.
+   * Reconciles the labels of a Node with its instance.
    *
-   * @throws {KubeError} when Kubernetes refuses
+   * @throws {KubeError} if Kubernetes refuses
    */
   async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
     const { presences, provider, events } = this.#context;
@@ -64,7 +64,7 @@ export class LabelReconciler {
     else this.#early.delete(name);
     const memory = this.#memories.get(name);
     const plan = planNodeLabels(node, presence, {
-      told: memory?.uid === uid ? (memory?.told ?? {}) : {},
+      reported: memory?.uid === uid ? (memory?.reported ?? {}) : {},
       origins: provider.originLabels ?? {},
       ...(provider.leftAlone && { leftAlone: provider.leftAlone }),
     });
@@ -73,7 +73,7 @@ export class LabelReconciler {
       if (held) return held;
       await this.#write(node, plan, signal);
     }
-    this.#memories.set(name, { uid, told: plan.told });
+    this.#memories.set(name, { uid, reported: plan.reported });
     for (const event of plan.events) events.record(node, event);
     for (const warning of [plan.caution ?? [], plan.tagWarnings ?? []].flat()) {
       if (this.#throttle.passes(name, warning)) events.record(node, warning);

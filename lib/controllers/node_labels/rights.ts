@@ -1,10 +1,10 @@
 /**
- * Rights that the label controller needs beside those of every controller.
+ * Rights that the label controller needs in addition to those of every controller.
  * @module
  */
 import type { Right } from "../../kube/access/rights.ts";
 
-/** To keep labels true. */
+/** Rights to keep labels up to date. */
 export const RIGHTS: readonly Right[] = [
   {
     access: { group: "", resource: "nodes", verb: "patch" },

@@ -1,5 +1,5 @@
 /**
- * Words that the label controller writes into a cluster. Frozen: they must not change.
+ * Words that the label controller writes to a cluster. Frozen: they must not change.
  * @module
  */
 import type { EventWord } from "../../kube/events/words.ts";
@@ -56,8 +56,8 @@ export const EVENT_WORDS: Readonly<
     reason: "NodeTagLabelConflict",
     type: "Warning",
     meaning:
-      "A tag of the machine asks for a label that the Node already has with another value, and Landfall did not set " +
-      "that label. Landfall leaves it.",
+      "A tag of the machine names a label that the Node already has with another value. Landfall did not set that " +
+      "label, so Landfall does not change it.",
   },
   tagRefused: {
     reason: "NodeTagRefused",

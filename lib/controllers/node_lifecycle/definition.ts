@@ -11,7 +11,7 @@ import { createLifecycleMetrics } from "./metrics.ts";
 import { DELETION_RIGHTS, RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME, SHUTDOWN_TAINT } from "./words.ts";
 
-/** Taints Nodes whose machines are off, deletes those whose machines are proven gone. */
+/** Taints Nodes whose machines are off, and deletes Nodes whose machines are proven gone. */
 export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
   name: NAME,
   aliases: ["cloud-node-lifecycle-controller"],
@@ -24,7 +24,8 @@ export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
       word: `${SHUTDOWN_TAINT.key}:${SHUTDOWN_TAINT.effect}`,
       where: "taint",
       meaning:
-        "On a Node that is not Ready while its machine does not run; removed when it is Ready again.",
+        "Landfall sets it on a Node that is not Ready while its machine is off, and removes it when the Node is " +
+        "Ready again.",
     },
   ],
   flags: [MONITOR_FLAG],

@@ -1,5 +1,5 @@
 /**
- * Deletes a Node whose machine is gone: asks the cloud and Kubernetes once more, directly, right before.
+ * Deletes a Node whose machine is gone, after one more direct request to the cloud and to Kubernetes.
  * @module
  */
 import type { Presence, ReadOptions } from "../../cloud/provider.ts";
@@ -18,17 +18,17 @@ const PART_LOST_ADVICE =
 const PROLONGED =
   "deletion.whileOtherPoolsAreLost is true: Landfall asks again when the machine is missing for 10m";
 
-/** How a deletion ended; everything but `deleted` leaves the Node as it is. */
+/** The result of a deletion. Only `deleted` changes the Node. */
 export type DeletionResult =
   | { readonly kind: "deleted" }
-  /** The cloud, asked directly, does not say that the machine is gone. */
+  /** A direct request to the cloud did not confirm that the machine is gone. */
   | { readonly kind: "unconfirmed"; readonly message: string }
-  /** Likewise, because another part of the cloud is lost: it is asked again after a longer hold-off. */
+  /** The same, because another part of the cloud is lost. Landfall asks again after a longer hold-off. */
   | { readonly kind: "prolonged"; readonly message: string }
-  /** The Node, or what is known of the fleet, is not any more as it was when the deletion was decided. */
+  /** The Node or the fleet changed after the decision. */
   | { readonly kind: "overtaken" };
 
-/** What a {@linkcode Deleter} works with. */
+/** The dependencies of a {@linkcode Deleter}. */
 export interface DeleterOptions extends NodeContext {
   readonly fleet: FleetWatch;
   readonly metrics: LifecycleMetrics;
@@ -43,10 +43,10 @@ export class Deleter {
   }
 
   /**
-   * Deletes a Node that the guard let pass, if the cloud and the API server still confirm it.
+   * Deletes a Node after the verdict `confirm`, if the cloud and the API server confirm it.
    *
-   * @param signal Aborts when the reconcile or leadership ends: nothing is deleted after that
-   * @throws {KubeError} when Kubernetes refuses, after an Event on the Node
+   * @param signal Aborts when the reconcile or leadership ends; it deletes nothing after that
+   * @throws {KubeError} if Kubernetes refuses; the Node then has an Event
    */
   async delete(node: Node, signal: AbortSignal): Promise<DeletionResult> {
     const { provider, source, fleet, client } = this.#options;
@@ -55,10 +55,10 @@ export class Deleter {
     const options = { mayPartsBeLost: fleet.mayPartsBeLost(node) };
     const answer = await provider.readInstance(current, toIdentity(node), signal, options);
     if (answer.kind !== "absent") return this.#keep(node, answer, options);
-    const fresh = await this.#tellingOfFailure(node, signal, () =>
+    const fresh = await this.#reportingFailure(node, signal, () =>
       client.read(NODES, { name: node.metadata.name }, signal),
     );
-    // The answer took a while, in which others may have vanished, or the Node may have come back.
+    // During the request, other machines may have vanished, or the Node may be Ready again.
     if (!isSameNode(node, fresh) || isReady(fresh) || fleet.judge(node).kind !== "confirm") {
       return { kind: "overtaken" };
     }
@@ -77,9 +77,9 @@ export class Deleter {
     if (isPartLost && !mayPartsBeLost && fleet.prolong(node)) {
       return { kind: "prolonged", message: `${answer.message}; ${PROLONGED}` };
     }
-    fleet.startAnew(node);
+    fleet.restartCount(node);
     if (answer.kind !== "unknown") {
-      return { kind: "unconfirmed", message: "it answers when asked directly" };
+      return { kind: "unconfirmed", message: "a direct request shows the machine" };
     }
     const message = isPartLost ? `${answer.message}; ${PART_LOST_ADVICE}` : answer.message;
     return { kind: "unconfirmed", message };
@@ -87,19 +87,19 @@ export class Deleter {
 
   async #send(node: Node, evidence: string, signal: AbortSignal): Promise<void> {
     const { client, events, fleet, metrics, log } = this.#options;
-    // Neither is ever absent. If one were, the server would refuse the empty precondition: nothing is deleted blindly.
+    // Both are always present. If one were missing, the server would refuse the empty precondition and delete nothing.
     const { name, uid = "", resourceVersion = "" } = node.metadata;
     fleet.noteDeletion(node);
     const message = `Deleting node ${name} because its machine is gone: ${evidence}`;
     events.record(node, toEvent(EVENT_WORDS.deleting, message));
-    await this.#tellingOfFailure(node, signal, () =>
+    await this.#reportingFailure(node, signal, () =>
       client.delete(NODES, { name }, { uid, resourceVersion }, signal),
     );
     metrics.countDeletion("deleted");
     log.warn("Node deleted", { node: name, providerId: node.spec?.providerID, evidence });
   }
 
-  async #tellingOfFailure<T>(
+  async #reportingFailure<T>(
     node: Node,
     signal: AbortSignal,
     request: () => Promise<T>,
@@ -107,14 +107,14 @@ export class Deleter {
     try {
       return await request();
     } catch (error) {
-      this.#tellOfFailure(node, error, signal);
+      this.#reportFailure(node, error, signal);
       throw error;
     }
   }
 
-  #tellOfFailure(node: Node, error: unknown, signal: AbortSignal): void {
+  #reportFailure(node: Node, error: unknown, signal: AbortSignal): void {
     const { events, metrics } = this.#options;
-    // Another writer was faster: there is nothing to report, or the Node is judged again.
+    // Another writer was faster. There is nothing to report, or Landfall judges the Node again.
     if (isKubeError(error, "notFound") || isKubeError(error, "conflict") || signal.aborted) return;
     metrics.countDeletion("failed");
     const message = `Failed deleting node ${node.metadata.name}: ${describeError(error)}`;

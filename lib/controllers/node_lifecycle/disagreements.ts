@@ -1,5 +1,5 @@
 /**
- * Remembers what the cloud said of Nodes instead of confirming that their machines are gone.
+ * Remembers the answers of the cloud that did not confirm that a machine is gone.
  * @module
  */
 import type { Node } from "../../kube/kinds/node.ts";
@@ -7,12 +7,12 @@ import { isReady } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 
 interface Disagreement {
-  /** A Node that comes again under its name is another one. */
+  /** A new Node with the same name has another UID. */
   readonly uid: string | undefined;
   readonly message: string;
 }
 
-/** One for each Node at most. Each stands until the machine or the kubelet is back. */
+/** Holds at most one answer for each Node, until the machine or the kubelet is back. */
 export class Disagreements {
   readonly #context: Pick<NodeContext, "nodes" | "presences">;
   readonly #byName = new Map<string, Disagreement>();
@@ -21,32 +21,32 @@ export class Disagreements {
     this.#context = context;
   }
 
-  /** What the cloud said of a Node; absent when nothing stands. */
+  /** Returns the answer for a Node, if there is one. */
   find(name: string): string | undefined {
     return this.#byName.get(name)?.message;
   }
 
-  /** The cloud, asked directly, did not agree. @param message What it said */
+  /** Records that the cloud did not confirm it. @param message The answer in words */
   note({ metadata: { name, uid } }: Node, message: string): void {
     this.#byName.set(name, { uid, message });
   }
 
-  /** Drops what was said of a Node. */
+  /** Forgets the answer for a Node. */
   drop(name: string): void {
     this.#byName.delete(name);
   }
 
-  /** Drops what is over. */
-  dropSettled(): void {
+  /** Forgets answers that no longer matter. */
+  dropResolved(): void {
     const { nodes, presences } = this.#context;
     for (const [name, { uid }] of this.#byName) {
       const node = nodes.get(name);
-      const isStanding =
+      const isCurrent =
         node !== undefined &&
         node.metadata.uid === uid &&
         !isReady(node) &&
         presences.find(node).kind !== "present";
-      if (!isStanding) this.#byName.delete(name);
+      if (!isCurrent) this.#byName.delete(name);
     }
   }
 }

@@ -4,12 +4,12 @@
  */
 import type { ControllerFlag } from "../flags.ts";
 
-/** How often the lifecycle of every Node is looked at. */
+/** How often Landfall checks the lifecycle of every Node. */
 export const MONITOR_FLAG: ControllerFlag = {
   name: "node-monitor-period",
   type: "duration",
   default: "5s",
-  help: "How often Nodes that are not Ready are looked at: is the machine stopped or gone?",
-  // A pass reads memory only; still, without a pause there would be nothing else.
+  help: "How often Landfall checks whether the machines of Nodes that are not Ready are off or gone",
+  // A pass reads only memory, but without a pause the process would do nothing else.
   range: [100, 3_600_000],
 };

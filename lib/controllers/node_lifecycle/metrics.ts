@@ -5,13 +5,13 @@
 import type { FleetReading } from "../../cloud/deletion/guard.ts";
 import type { MetricsRegistry } from "../../core/metrics.ts";
 
-/** What the lifecycle controller counts. */
+/** The metrics of the lifecycle controller. */
 export interface LifecycleMetrics {
   countDeletion(result: "deleted" | "failed"): void;
-  /** Asked whenever the metrics are read. */
+  /** Sets the source of the gauges. Each collection reads it. */
   readFrom(source: {
     readFleet(): FleetReading;
-    /** Reasons why Nodes are kept though their machines are not shown, one for each Node. */
+    /** Lists one reason for each Node that Landfall keeps although the cloud does not show its machine. */
     listBlocked(): Iterable<string>;
   }): void;
 }
@@ -20,7 +20,7 @@ export interface LifecycleMetrics {
 export function createLifecycleMetrics(registry: MetricsRegistry): LifecycleMetrics {
   const deletions = registry.counter({
     name: "landfall_node_deletions_total",
-    help: "Nodes that were deleted because their machines are gone, by result.",
+    help: "Deletions of Nodes whose machines are gone, by result.",
   });
   const blocked = registry.gauge({
     name: "landfall_node_deletions_blocked",

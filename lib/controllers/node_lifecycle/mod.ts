@@ -1,5 +1,5 @@
 /**
- * The lifecycle controller: taints Nodes whose machines are off, deletes those whose machines are proven gone.
+ * The lifecycle controller: taints Nodes whose machines are off, and deletes Nodes whose machines are proven gone.
  * @module
  */
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
@@ -12,19 +12,19 @@ import { ObjectLoop } from "../../engine/object_loop.ts";
 import { Disagreements } from "./disagreements.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { MONITOR_FLAG } from "./flags.ts";
-import { Lookout } from "./lookout.ts";
+import { NodeScanner } from "./node_scanner.ts";
 import { createLifecycleMetrics, type LifecycleMetrics } from "./metrics.ts";
 import { LifecycleReconciler } from "./reconcile.ts";
 import { RefreshPacer } from "./refresh_pacer.ts";
 import { type LifecycleReport, LifecycleView } from "./view.ts";
 import { NAME } from "./words.ts";
 
-/** What the lifecycle controller works with. */
+/** The dependencies of the lifecycle controller. */
 export interface NodeLifecycleControllerOptions {
   readonly context: NodeContext;
   readonly deletion: DeletionSettings;
   readonly metrics: LifecycleMetrics;
-  /** How often every Node is looked at, in memory, in milliseconds. */
+  /** Time between two checks of every Node in memory, in milliseconds. */
   readonly monitorPeriodMs: number;
 }
 
@@ -38,11 +38,11 @@ export function create(context: ControllerContext<DeletionSettings>): NodeLifecy
   });
 }
 
-/** The lifecycle controller. It works while {@linkcode run} runs. */
+/** The lifecycle controller. */
 export class NodeLifecycleController {
   readonly #loop: ObjectLoop<Node>;
   readonly #fleet: FleetWatch;
-  readonly #lookout: Lookout;
+  readonly #scanner: NodeScanner;
   readonly #view: LifecycleView;
   #endStandBy: (() => void) | undefined;
 
@@ -53,9 +53,9 @@ export class NodeLifecycleController {
     const pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
     const shared = { ...context, fleet, disagreements };
     const reconciler = new LifecycleReconciler({ ...shared, pacer, metrics });
-    const lookout = new Lookout({ ...shared, reconciler });
+    const scanner = new NodeScanner({ ...shared, reconciler });
     this.#fleet = fleet;
-    this.#lookout = lookout;
+    this.#scanner = scanner;
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -66,18 +66,18 @@ export class NodeLifecycleController {
       workers,
       inputs: (node) => [isReady(node), node.spec?.providerID, node.spec?.taints],
       reconcile: (node, signal) => {
-        lookout.noteChange();
+        scanner.noteChange();
         return reconciler.reconcile(node, signal);
       },
       forget: (name) => {
-        lookout.noteChange();
+        scanner.noteChange();
         reconciler.forget(name);
       },
       sources: [
         {
           subscribe: (listener) =>
             source.subscribe((changed) => {
-              if (lookout.isAtRest) lookout.noteSeen(changed);
+              if (scanner.isAtRest) scanner.noteSeen(changed);
               else this.#look();
               listener([]);
             }),
@@ -86,7 +86,7 @@ export class NodeLifecycleController {
       onTick: () => pacer.tick(this.#look()),
       tickIntervalMs: monitorPeriodMs,
       forgetsSuccesses: true,
-      isAtRest: () => lookout.isAtRest,
+      isAtRest: () => scanner.isAtRest,
     });
     const { outcomes } = this.#loop;
     this.#view = new LifecycleView({ ...shared, findOutcome: (name) => outcomes.get(name) });
@@ -96,12 +96,12 @@ export class NodeLifecycleController {
     });
   }
 
-  /** Remembers what it must know of the fleet once it runs; writes nothing. See {@linkcode FleetWatch.standBy}. */
+  /** Collects what it must know about the fleet before it runs; writes nothing. See {@linkcode FleetWatch.standBy}. */
   standBy(): void {
     this.#endStandBy ??= this.#fleet.standBy();
   }
 
-  /** Runs until the signal aborts and what was under way has ended. */
+  /** Runs until the signal aborts and all reconciles have ended. */
   run(signal: AbortSignal): Promise<void> {
     this.#endStandBy?.();
     return this.#loop.run(signal);
@@ -110,20 +110,20 @@ export class NodeLifecycleController {
   /**
    * Uses other settings from now on. Counts of missing machines start again.
    *
-   * @param options.isOtherCloud Whether inventories are another cloud's from now on: this one's were never seen
+   * @param options.isOtherCloud Whether the next inventories come from another cloud, where no machine was seen yet
    */
   reconfigure(deletion: DeletionSettings, options: { readonly isOtherCloud: boolean }): void {
     this.#fleet.reconfigure(deletion, options);
-    this.#lookout.noteChange();
+    this.#scanner.noteChange();
   }
 
-  /** Describes a Node for people. */
+  /** Describes a Node for the debug pages. */
   describe(node: Node): LifecycleReport {
     return this.#view.describe(node);
   }
 
-  /** Nodes that need something are worked on, unless they failed and wait for their next try. */
+  /** Checks every Node. Queues those that need a reconcile, unless they failed and wait for the next attempt. */
   #look(): boolean {
-    return this.#lookout.look((name) => this.#loop.enqueueUnlessWaiting(name));
+    return this.#scanner.look((name) => this.#loop.enqueueUnlessWaiting(name));
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Tells people what becomes of a Node: Events on it, and records in the log.
+ * Reports to operators what happens to a Node: Events on it, and records in the log.
  * @module
  */
 import type { Node } from "../../kube/kinds/node.ts";
@@ -22,8 +22,8 @@ export class LifecycleNarrator {
     this.#throttle = new WarningThrottle(context.clock);
   }
 
-  /** The shutdown taint was written. @param isOff Whether it is there now */
-  tellTaint(node: Node, isOff: boolean): void {
+  /** Reports that Landfall set or removed the shutdown taint. @param isOff Whether the Node has it now */
+  reportTaint(node: Node, isOff: boolean): void {
     const { events, log } = this.#context;
     const { taintSet, taintRemoved } = EVENT_WORDS;
     events.record(
@@ -35,11 +35,11 @@ export class LifecycleNarrator {
   }
 
   /**
-   * A deletion is blocked; the same of a Node is told once in five minutes.
+   * Reports that Landfall does not delete a Node; the same reason at most once in five minutes for each Node.
    *
-   * @param why Why it is blocked, as one word: while it stays the same, a message with other counts is no news
+   * @param why The reason as one word. A message with the same reason and other counts is not reported again
    */
-  tellBlocked(node: Node, why: string, message: string): void {
+  reportBlocked(node: Node, why: string, message: string): void {
     const { name } = node.metadata;
     const { deletionBlocked } = EVENT_WORDS;
     if (!this.#throttle.passes(name, toEvent(deletionBlocked, why))) return;
@@ -52,7 +52,7 @@ export class LifecycleNarrator {
     });
   }
 
-  /** Drops what is remembered of a Node. */
+  /** Forgets a Node. */
   forget(name: string): void {
     this.#throttle.forget(name);
   }

@@ -1,5 +1,6 @@
 /**
- * Decides what the state of a machine means for its Node: pure and total, and nothing once it was applied.
+ * Plans what to do with a Node by the state of its machine. Pure and total. After a plan is applied, the next one is
+ * empty.
  * @module
  */
 import type { Verdict } from "../../cloud/deletion/guard.ts";
@@ -10,23 +11,23 @@ import { isReady, isUninitialized } from "../identity.ts";
 import type { Taints } from "../node_writer.ts";
 import { SHUTDOWN_TAINT } from "./words.ts";
 
-/** Why a Node that is not Ready is kept, although the cloud does not show its machine. */
+/** Why Landfall keeps a Node that is not Ready, although the cloud does not show its machine. */
 export type BlockReason = "disabled" | "neverSeen" | "fleetLimit" | UnknownReason;
 
 /** What to do with one Node now. */
 export type LifecyclePlan =
   | { readonly kind: "nothing" }
-  /** Write these taints, all of them; `isOff`: the shutdown taint is now among them. */
+  /** Replace all taints by these. `isOff`: they include the shutdown taint. */
   | { readonly kind: "taint"; readonly taints: Taints; readonly isOff: boolean }
-  /** Ask the cloud directly; delete the Node if it agrees. */
+  /** Ask the cloud directly; delete the Node if it confirms that the machine is gone. */
   | { readonly kind: "confirm" }
   /** Keep the Node, and say why. */
   | { readonly kind: "blocked"; readonly reason: BlockReason; readonly message: string };
 
 const NOTHING: LifecyclePlan = { kind: "nothing" };
 
-/** Why nothing is known about a machine, where a person needs to know the reason. */
-const WORTH_TELLING: ReadonlySet<UnknownReason> = new Set([
+/** Reasons for an unknown machine that an operator must learn. */
+const REPORTED_REASONS: ReadonlySet<UnknownReason> = new Set([
   "notCovered",
   "undecodable",
   "ambiguous",
@@ -34,12 +35,12 @@ const WORTH_TELLING: ReadonlySet<UnknownReason> = new Set([
 ]);
 
 /**
- * Plans one Node. A Ready one needs no answer of the cloud.
+ * Plans one Node. A Ready Node needs no answer from the cloud.
  *
- * @param verdict What the deletion guard says of the Node
+ * @param verdict The verdict of the deletion guard
  */
 export function planLifecycle(node: Node, presence: Presence, verdict: Verdict): LifecyclePlan {
-  // Both are another controller's: the cloud's it belongs to, or the one that initialises it.
+  // Another cloud's controller, or the controller that initialises Nodes, works on these.
   if (presence.kind === "foreign" || isUninitialized(node)) return NOTHING;
   const taints = node.spec?.taints ?? [];
   const others = taints.filter((taint) => !isShutdown(taint));
@@ -50,13 +51,13 @@ export function planLifecycle(node: Node, presence: Presence, verdict: Verdict):
     if (!isStopped || isTainted) return NOTHING;
     return { kind: "taint", taints: [...taints, SHUTDOWN_TAINT], isOff: true };
   }
-  // Without a provider ID nothing is proven; a Node on its way out needs no second deletion.
+  // Without a provider ID there is no proof. A Node that is being deleted needs no second deletion.
   if (!node.spec?.providerID || node.metadata.deletionTimestamp) return NOTHING;
-  // The guard may not have seen yet what memory shows.
+  // The verdict may be older than the inventory.
   const isMissing = toSighting(presence) === "missing";
   if (isMissing && verdict.kind === "confirm") return { kind: "confirm" };
   if (isMissing && verdict.kind === "blocked") return verdict;
-  if (presence.kind === "unknown" && WORTH_TELLING.has(presence.reason)) {
+  if (presence.kind === "unknown" && REPORTED_REASONS.has(presence.reason)) {
     return { kind: "blocked", reason: presence.reason, message: presence.message };
   }
   return NOTHING;

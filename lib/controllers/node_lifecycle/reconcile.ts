@@ -1,5 +1,5 @@
 /**
- * Brings one Node to what the state of its machine means: reads memory, plans, writes the taint or deletes the Node.
+ * Reconciles one Node with the state of its machine: reads memory, plans, writes the taint or deletes the Node.
  * @module
  */
 import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
@@ -18,7 +18,7 @@ import { type LifecyclePlan, planLifecycle } from "./plan.ts";
 import type { RefreshPacer } from "./refresh_pacer.ts";
 import { EVENT_WORDS } from "./words.ts";
 
-/** What a reconcile works with. */
+/** The dependencies of the reconciler. */
 export interface LifecycleReconcilerOptions extends NodeContext {
   readonly fleet: FleetWatch;
   readonly disagreements: Disagreements;
@@ -26,14 +26,14 @@ export interface LifecycleReconcilerOptions extends NodeContext {
   readonly metrics: LifecycleMetrics;
 }
 
-/** Reconciles one Node at a time. */
+/** Reconciles the lifecycle of Nodes. */
 export class LifecycleReconciler {
   readonly #options: LifecycleReconcilerOptions;
   readonly #writer: NodeWriter;
   readonly #deleter: Deleter;
   readonly #narrator: LifecycleNarrator;
   readonly #contest: Contest;
-  /** Nodes that are known to be not Ready. */
+  /** Names of the Nodes that were not Ready at their last reconcile. */
   readonly #notReady = new Set<string>();
 
   constructor(options: LifecycleReconcilerOptions) {
@@ -44,12 +44,12 @@ export class LifecycleReconciler {
     this.#contest = new Contest(options.clock);
   }
 
-  /** Whether every Node of ours is Ready, as far as they were reconciled. */
+  /** Whether each of our Nodes was Ready at its last reconcile. */
   get areAllReady(): boolean {
     return this.#notReady.size === 0;
   }
 
-  /** Drops what is remembered of a Node. */
+  /** Forgets a Node. */
   forget(name: string): void {
     this.#notReady.delete(name);
     this.#narrator.forget(name);
@@ -57,9 +57,9 @@ export class LifecycleReconciler {
   }
 
   /**
-   * Taints a Node, deletes it, or says why it is kept.
+   * Taints a Node, deletes it, or reports why Landfall keeps it.
    *
-   * @throws {KubeError} when Kubernetes refuses
+   * @throws {KubeError} if Kubernetes refuses
    */
   async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
     const { presences, fleet } = this.#options;
@@ -73,7 +73,7 @@ export class LifecycleReconciler {
       case "taint":
         return await this.#writeTaints(node, plan, signal);
       case "blocked":
-        this.#narrator.tellBlocked(node, plan.reason, plan.message);
+        this.#narrator.reportBlocked(node, plan.reason, plan.message);
         break;
       case "confirm":
         await this.#delete(node, signal);
@@ -85,10 +85,10 @@ export class LifecycleReconciler {
     const { name } = node.metadata;
     if (isReady(node)) {
       this.#notReady.delete(name);
-      this.#options.fleet.startAnew(node);
+      this.#options.fleet.restartCount(node);
     } else if (!this.#notReady.has(name) && this.#isOurs(node)) {
       this.#notReady.add(name);
-      this.#options.pacer.noteFall();
+      this.#options.pacer.noteNotReady();
     }
   }
 
@@ -108,7 +108,7 @@ export class LifecycleReconciler {
     const spec = { taints: taints.length === 0 ? null : taints };
     await this.#writer.patch(node, { spec }, signal);
     this.#contest.noteRound(node.metadata.name);
-    this.#narrator.tellTaint(node, isOff);
+    this.#narrator.reportTaint(node, isOff);
     return {};
   }
 
@@ -117,10 +117,10 @@ export class LifecycleReconciler {
     const result = await this.#deleter.delete(node, signal);
     if (result.kind !== "unconfirmed" && result.kind !== "prolonged") return;
     const { kind, message } = result;
-    // What is waited for, the guard tells.
+    // The verdict of the guard already says what Landfall waits for.
     if (kind === "prolonged") disagreements.drop(node.metadata.name);
     else disagreements.note(node, message);
     const text = `The cloud did not confirm that its machine is gone: ${message}`;
-    this.#narrator.tellBlocked(node, kind, text);
+    this.#narrator.reportBlocked(node, kind, text);
   }
 }

@@ -1,66 +1,69 @@
 /**
- * Asks for a newer inventory when the fate of a Node hangs on it, and no oftener than that.
+ * Requests a newer inventory when a decision about a Node needs one, at a limited rate.
  * @module
  */
 import type { NodeContext } from "../context.ts";
 
-/** How often the cloud is looked at while a Node that is not Ready misses its machine. */
+/** Time between two inventories while the machine of a Node that is not Ready is missing. */
 const OBSERVE_INTERVAL_MS = 10_000;
-/** An inventory that is younger is good enough for a Node that just ceased to be Ready. */
+/** For a Node that has just become not Ready, an inventory younger than this is good enough. */
 const FRESH_MS = 5_000;
 
-/** What a {@linkcode RefreshPacer} works with. */
+/** The dependencies of a {@linkcode RefreshPacer}. */
 export interface RefreshPacerOptions extends Pick<NodeContext, "source" | "clock"> {
-  /** How often {@linkcode RefreshPacer.tick} is called, in milliseconds. */
+  /** Time between two calls of {@linkcode RefreshPacer.tick}, in milliseconds. */
   readonly tickIntervalMs: number;
 }
 
-/** Asks the inventory source in between its own refreshes. */
+/** Requests refreshes in addition to those at the normal interval. */
 export class RefreshPacer {
   readonly #options: RefreshPacerOptions;
-  /** When a Node last ceased to be Ready, in monotonic milliseconds. */
-  #lastFallMs = -Infinity;
-  /** When a refresh was last asked for. The one that follows began later than that, however long it takes. */
-  #lastAskedMs = -Infinity;
+  /** When a Node last became not Ready, in monotonic milliseconds. */
+  #lastNotReadyMs = -Infinity;
+  /** When this class last requested a refresh. That refresh begins later than this time. */
+  #lastRequestMs = -Infinity;
 
   constructor(options: RefreshPacerOptions) {
     this.#options = options;
   }
 
-  /** A Node ceased to be Ready: its machine may be off, or gone. */
-  noteFall(): void {
-    this.#lastFallMs = this.#options.clock.monotonic();
-    if (this.#isOutdated()) this.#ask();
+  /** Records that a Node became not Ready: its machine may be off or gone. */
+  noteNotReady(): void {
+    this.#lastNotReadyMs = this.#options.clock.monotonic();
+    if (this.#isOutdated()) this.#request();
   }
 
   /**
-   * Called at a steady pace, not after refreshes: a cloud that takes long to answer would be asked without a pause.
+   * Call it at a steady rate, and not after refreshes: a slow cloud would then get requests without a pause.
    *
-   * @param hasMissing Whether a Node that is not Ready misses its machine
+   * @param hasMissing Whether the machine of a Node that is not Ready is missing
    */
   tick(hasMissing: boolean): void {
-    if ((hasMissing && this.#isDue()) || this.#isOutdated()) this.#ask();
+    if ((hasMissing && this.#isDue()) || this.#isOutdated()) this.#request();
   }
 
   #isDue(): boolean {
     const { source, clock, tickIntervalMs } = this.#options;
     const { ageMs = Infinity } = source;
-    const sinceAskedMs = clock.monotonic() - this.#lastAskedMs;
-    // Half a tick early is nearer to the pace than half a tick late.
+    const sinceRequestMs = clock.monotonic() - this.#lastRequestMs;
+    // Half a tick too early keeps the interval better than half a tick too late.
     const earlyMs = Math.min(tickIntervalMs, OBSERVE_INTERVAL_MS) / 2;
-    return Math.min(ageMs, sinceAskedMs) + earlyMs >= OBSERVE_INTERVAL_MS;
+    return Math.min(ageMs, sinceRequestMs) + earlyMs >= OBSERVE_INTERVAL_MS;
   }
 
-  /** Whether the inventory is of before the last fall and no longer fresh, and none was asked for since. */
+  /**
+   * Whether the inventory is older than the last Node that became not Ready, is not fresh, and no refresh was requested
+   * since.
+   */
   #isOutdated(): boolean {
     const { current, ageMs = Infinity } = this.#options.source;
-    const seenMs = Math.max(current?.observedAtMs ?? -Infinity, this.#lastAskedMs);
-    return ageMs >= FRESH_MS && this.#lastFallMs > seenMs;
+    const seenMs = Math.max(current?.observedAtMs ?? -Infinity, this.#lastRequestMs);
+    return ageMs >= FRESH_MS && this.#lastNotReadyMs > seenMs;
   }
 
-  #ask(): void {
+  #request(): void {
     const { source, clock } = this.#options;
-    this.#lastAskedMs = clock.monotonic();
+    this.#lastRequestMs = clock.monotonic();
     source.requestRefresh();
   }
 }

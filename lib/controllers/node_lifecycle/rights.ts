@@ -1,5 +1,5 @@
 /**
- * Rights that the lifecycle controller needs beside those of every controller.
+ * Rights that the lifecycle controller needs in addition to those of every controller.
  * @module
  */
 import type { Right } from "../../kube/access/rights.ts";
@@ -17,7 +17,7 @@ const TO_DELETE: readonly Right[] = [
   },
 ];
 
-/** To follow machines that stop, and those that go. */
+/** Rights to taint and delete Nodes. */
 export const RIGHTS: readonly Right[] = [
   {
     access: { group: "", resource: "nodes", verb: "patch" },
@@ -27,5 +27,5 @@ export const RIGHTS: readonly Right[] = [
   ...TO_DELETE,
 ];
 
-/** Those that only the deletion of Nodes needs. */
+/** Rights that only the deletion of Nodes needs. */
 export const DELETION_RIGHTS: ReadonlySet<Right> = new Set(TO_DELETE);

@@ -1,5 +1,5 @@
 /**
- * What people are shown of the lifecycle of Nodes: on the debug pages, and counted in metrics.
+ * Describes the lifecycle of Nodes for the debug pages and the metrics.
  * @module
  */
 import type { Verdict } from "../../cloud/deletion/guard.ts";
@@ -11,11 +11,11 @@ import type { Disagreements } from "./disagreements.ts";
 import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import { planLifecycle } from "./plan.ts";
 
-/** What the debug pages show of one Node. */
+/** What the debug pages show about one Node. */
 export interface LifecycleReport {
   /** Status of the condition Ready. */
   readonly ready: string;
-  /** Whether a deletion is on its way, and what stands before it. Absent when the machine is there. */
+  /** How far a deletion is, and what it waits for. Absent while the machine is present. */
   readonly deletion?: {
     readonly state: Exclude<Verdict["kind"], "keep"> | "unconfirmed";
     readonly reason?: string;
@@ -23,15 +23,15 @@ export interface LifecycleReport {
   };
 }
 
-/** What a {@linkcode LifecycleView} shows. */
+/** The sources of a {@linkcode LifecycleView}. */
 export interface LifecycleViewOptions extends Pick<NodeContext, "nodes" | "presences"> {
   readonly fleet: FleetWatch;
   readonly disagreements: Disagreements;
-  /** How a Node was last dealt with. */
+  /** Finds the last reconcile of a Node. */
   readonly findOutcome: (name: string) => ReconcileOutcome | undefined;
 }
 
-/** Describes Nodes, from memory. */
+/** Describes Nodes from memory. */
 export class LifecycleView {
   readonly #options: LifecycleViewOptions;
 
@@ -39,14 +39,14 @@ export class LifecycleView {
     this.#options = options;
   }
 
-  /** Describes a Node for people. */
+  /** Describes a Node for the debug pages. */
   describe(node: Node): LifecycleReport {
     const ready = readyStatus(node);
     const deletion = this.#describeDeletion(node);
     return deletion ? { ready, deletion } : { ready };
   }
 
-  /** Why Nodes are kept though their machines are not shown: one reason for each such Node. */
+  /** Lists one reason for each Node that Landfall keeps although the cloud does not show its machine. */
   *listBlocked(): Iterable<string> {
     for (const node of this.#options.nodes.values()) {
       const { state, reason = state } = this.#describeDeletion(node) ?? {};
@@ -69,7 +69,7 @@ export class LifecycleView {
     if (verdict.kind === "keep") return undefined;
     if (verdict.kind === "confirm") {
       const failure = findOutcome(name)?.error;
-      return { state: "confirm", message: failure ?? "The cloud is asked to confirm it" };
+      return { state: "confirm", message: failure ?? "Landfall asks the cloud to confirm it" };
     }
     return { state: verdict.kind, reason: verdict.reason, message: verdict.message };
   }

@@ -1,10 +1,10 @@
 /**
- * Words that the lifecycle controller writes into a cluster. Frozen: they must not change.
+ * Words that the lifecycle controller writes to a cluster. Frozen: they must not change.
  * @module
  */
 import type { EventWord } from "../../kube/events/words.ts";
 
-/** Taint of a Node whose machine does not run; key and effect count. Contract of `k8s.io/cloud-provider`. */
+/** Taint of a Node whose machine is off; only key and effect count. Contract of `k8s.io/cloud-provider`. */
 export const SHUTDOWN_TAINT = {
   key: "node.cloudprovider.kubernetes.io/shutdown",
   effect: "NoSchedule",
@@ -24,12 +24,12 @@ type EventName =
   | "taintRemoved"
   | "taintContested";
 
-/** The Events. The first two are upstream's, which writes none about the taint. */
+/** The Events. The first two have the names of `k8s.io/cloud-provider`, which has no Events for the taint. */
 export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
   deleting: {
     reason: "DeletingNode",
     type: "Normal",
-    meaning: "It is proven that the machine is gone. Landfall deletes the Node.",
+    meaning: "The machine is proven gone. Landfall deletes the Node.",
   },
   deletingFailed: {
     reason: "DeletingNodeFailed",

@@ -1,5 +1,5 @@
 /**
- * Which volumes are attached to a Node, as far as this process may know.
+ * Finds the volumes that are attached to a Node, if this process may read VolumeAttachments.
  * @module
  */
 import type { StoreReader } from "../../kube/cache/store.ts";
@@ -13,7 +13,9 @@ export class Attachments {
     this.#store = store;
   }
 
-  /** UIDs of the VolumeAttachments of a Node, those being detached included; `undefined` if they cannot be read. */
+  /**
+   * Returns the UIDs of a Node's VolumeAttachments, including those being detached; `undefined` if they cannot be read.
+   */
   list(nodeName: string): ReadonlySet<string> | undefined {
     if (!this.#store.synced) return undefined;
     const uids = new Set<string>();

@@ -33,18 +33,20 @@ export const nodeOutOfServiceController: ControllerDefinition<OutOfServiceSettin
       word: `${key}=${value}:${effect}`,
       where: "taint",
       meaning:
-        "On a Node with a silent kubelet while its machine is proven off or gone; removed when it runs again.",
+        "Landfall sets it on a Node whose kubelet is silent and whose machine is proven off or gone. Landfall " +
+        "removes it when the machine runs again.",
     },
     {
       word: OUT_OF_SERVICE_RECORD,
       where: "annotation",
       meaning:
-        "When Landfall set that taint, and the boot ID of the Node then: only such a taint is removed again.",
+        "Landfall's record of that taint: the time and the boot ID of the Node at that time. Landfall removes " +
+        "only a taint with this record.",
     },
     {
       word: EXCLUSION_LABEL,
       where: "label",
-      meaning: "People set it on Nodes that must never get that taint; its value does not matter.",
+      meaning: "You set it on Nodes that must never get that taint. Its value does not matter.",
     },
   ],
   flags: [SYNC_FLAG, GRACE_FLAG],

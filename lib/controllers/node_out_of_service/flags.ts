@@ -1,15 +1,15 @@
 /**
- * Flags of the out-of-service controller: those of the Go controller.
+ * Flags of the out-of-service controller; the Go controller has the same.
  * @module
  */
 import type { ControllerFlag } from "../flags.ts";
 
-/** How often Nodes are looked at. */
+/** How often the controller checks Nodes. */
 export const SYNC_FLAG: ControllerFlag = {
   name: "node-out-of-service-sync-period",
   type: "duration",
   default: "10s",
-  help: "How often cloud-node-out-of-service looks at Nodes that are not Ready",
+  help: "How often cloud-node-out-of-service checks Nodes that are not Ready",
   range: [1_000, 3_600_000],
 };
 

@@ -1,7 +1,7 @@
 /**
- * Lets the Node of a machine that is gone stay until its volumes are detached.
+ * Delays the deletion of a Node whose machine is gone until its volumes are detached.
  *
- * Kubernetes forgets that a Node is out of service when the Node is deleted, and then waits before it detaches.
+ * If the Node is deleted first, Kubernetes no longer sees the taint, and waits before it detaches the volumes.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -10,25 +10,25 @@ import type { Node } from "../../kube/kinds/node.ts";
 import { DETACH_WAIT_MS, findRecord, isExcluded } from "../fleet/out_of_service.ts";
 import type { Attachments } from "./attachments.ts";
 
-/** What a {@linkcode VolumeHold} works with. */
+/** The dependencies of a {@linkcode VolumeHold}. */
 export interface VolumeHoldOptions {
   readonly clock: Clock;
   readonly attachments: Attachments;
-  /** Whether taints are set at all. */
+  /** Whether this process may set the taint. */
   readonly isActive: () => boolean;
 }
 
-/** Says whether the deletion of a Node must wait. */
+/** Decides whether the deletion of a Node must wait. */
 export class VolumeHold {
   readonly #options: VolumeHoldOptions;
-  /** Since when Nodes wait, by name, in monotonic milliseconds. */
+  /** Start of each Node's wait in monotonic milliseconds, by name. */
   readonly #since = new Map<string, { readonly uid: string | undefined; readonly ms: number }>();
 
   constructor(options: VolumeHoldOptions) {
     this.#options = options;
   }
 
-  /** Why the deletion of a Node must wait; nothing when it need not. */
+  /** Says why the deletion of a Node must wait; `undefined` if it need not. */
   find(node: Node): string | undefined {
     const { attachments, clock, isActive } = this.#options;
     const { name, uid } = node.metadata;
@@ -51,12 +51,12 @@ export class VolumeHold {
     return `${count} of its volumes are still attached; Landfall waits up to ${most} for Kubernetes to detach them`;
   }
 
-  /** Names of the Nodes that were found waiting. */
+  /** Names of the Nodes that wait. */
   get names(): Iterable<string> {
     return this.#since.keys();
   }
 
-  /** The Node is gone, or its machine is there: the next wait is another one. */
+  /** Call it when the Node is gone or its machine is back. A later wait begins from zero. */
   forget(name: string): void {
     this.#since.delete(name);
   }

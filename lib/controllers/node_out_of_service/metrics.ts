@@ -4,13 +4,13 @@
  */
 import type { MetricsRegistry } from "../../core/metrics.ts";
 
-/** What became of the taint. `withdrawn`: it was removed because the machine had never been off. */
+/** A change of the taint. `withdrawn`: Landfall removed it because the machine was never off. */
 export type TaintAction = "set" | "removed" | "withdrawn";
 
-/** What the out-of-service controller counts. */
+/** The metrics of the out-of-service controller. */
 export interface OutOfServiceMetrics {
   countTaint(action: TaintAction): void;
-  /** Asked whenever the metrics are read. @param count How many Nodes have the taint by Landfall */
+  /** Sets the source of the gauge. @param count Returns how many Nodes have the taint from Landfall */
   readFrom(count: () => number): void;
 }
 
@@ -18,7 +18,7 @@ export interface OutOfServiceMetrics {
 export function createOutOfServiceMetrics(registry: MetricsRegistry): OutOfServiceMetrics {
   const actions = registry.counter({
     name: "landfall_out_of_service_taints_total",
-    help: "Out-of-service taints that were set, removed, or withdrawn as the machine had never been off, by action.",
+    help: "Out-of-service taints that Landfall set, removed, or withdrew because the machine was never off, by action.",
   });
   const nodes = registry.gauge({
     name: "landfall_nodes_out_of_service",

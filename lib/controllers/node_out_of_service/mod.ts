@@ -31,17 +31,17 @@ import { VersionGate } from "./version_gate.ts";
 import { OutOfServiceWatch } from "./watch.ts";
 import { NAME } from "./words.ts";
 
-/** What the out-of-service controller works with. */
+/** The dependencies of the out-of-service controller. */
 export interface NodeOutOfServiceControllerOptions {
   readonly context: NodeContext;
   readonly attachments: StoreReader<VolumeAttachment>;
   readonly settings: OutOfServiceSettings;
-  /** The settings of deletions as they are now: the limit of the fleet is one for both. */
+  /** Returns the current deletion settings: both controllers share one fleet limit. */
   readonly findDeletion: () => DeletionSettings;
   readonly metrics: OutOfServiceMetrics;
-  /** How often every Node is looked at, in memory, in milliseconds. */
+  /** Time between two checks of every Node in memory, in milliseconds. */
   readonly syncPeriodMs: number;
-  /** Least time that a machine must be off, even if the settings say less, in milliseconds. */
+  /** Minimum time that a machine must be off, even if the settings say less, in milliseconds. */
   readonly leastGraceMs: number;
 }
 
@@ -60,16 +60,16 @@ export function create(
   });
 }
 
-/** How often the cloud is looked at, at most, while a machine that is off is watched. */
+/** Minimum time between two inventories while a Node waits for the taint. */
 const OBSERVE_INTERVAL_MS = 10_000;
 
-/** What the debug pages show of one Node. */
+/** What the debug pages show about one Node. */
 export interface OutOfServiceReport {
-  /** Absent when there is nothing to tell. */
+  /** Absent if there is nothing to report. */
   readonly outOfService?: { readonly state: string; readonly message?: string };
 }
 
-/** The out-of-service controller. It works while {@linkcode run} runs. */
+/** The out-of-service controller. */
 export class NodeOutOfServiceController {
   readonly #options: NodeOutOfServiceControllerOptions;
   readonly #loop: ObjectLoop<Node>;
@@ -77,7 +77,7 @@ export class NodeOutOfServiceController {
   readonly #gate: VersionGate;
   readonly #hold: VolumeHold;
   #endStandBy: (() => void) | undefined;
-  /** Whether a look may find something that the last one did not. */
+  /** Whether the next look may have another result than the last one. */
   #isStale = true;
   #isIdle = false;
   /** The revision of the inventory that the last look saw. */
@@ -86,7 +86,7 @@ export class NodeOutOfServiceController {
   constructor(options: NodeOutOfServiceControllerOptions) {
     const { context, metrics, syncPeriodMs, findDeletion } = options;
     const { provenOff } = context.provider;
-    assert(provenOff !== undefined, "a cloud that cannot prove that a machine is off is refused");
+    assert(provenOff !== undefined, "this controller runs only with a cloud that has provenOff");
     this.#options = options;
     const attachments = new Attachments(options.attachments);
     const settings = this.#toSettings(options.settings);
@@ -155,14 +155,14 @@ export class NodeOutOfServiceController {
     metrics.readFrom(() => [...context.nodes.values()].filter(isOutOfServiceByUs).length);
   }
 
-  /** Remembers whose machines were seen, and which Nodes went. */
+  /** Records which machines were seen, and which Nodes were deleted. */
   standBy(): void {
     this.#endStandBy ??= this.#watch.follow();
   }
 
-  /** Runs until the signal aborts and what was under way has ended. */
+  /** Runs until the signal aborts and all reconciles have ended. */
   async run(signal: AbortSignal): Promise<void> {
-    // Deletions by another controller count here, too, so this goes on.
+    // Deletions by another controller count against the same limit, so this continues.
     this.standBy();
     try {
       await Promise.all([this.#gate.run(signal), this.#loop.run(signal)]);
@@ -171,13 +171,13 @@ export class NodeOutOfServiceController {
     }
   }
 
-  /** Uses other settings from now on; every count starts from nothing. */
+  /** Uses other settings from now on. Every count starts from zero. */
   reconfigure(settings: OutOfServiceSettings, options: { readonly isOtherCloud: boolean }): void {
     this.#watch.reconfigure(this.#toSettings(settings), options);
     this.#isStale = true;
   }
 
-  /** Describes a Node for people. */
+  /** Describes a Node for the debug pages. */
   describe(node: Node): OutOfServiceReport {
     if (isOutOfServiceByUs(node)) return { outOfService: { state: "tainted" } };
     if (listOutOfServiceTaints(node).length > 0)
@@ -188,7 +188,7 @@ export class NodeOutOfServiceController {
     return { outOfService: "message" in verdict ? { state, message: verdict.message } : { state } };
   }
 
-  /** Whether a look would see what the last one saw: all Nodes Ready and without the taint, and nothing changed. */
+  /** Whether the next look would give the same result: all Nodes are Ready and have no taint, and nothing changed. */
   get #isAtRest(): boolean {
     const { revision, lastError } = this.#options.context.source;
     return this.#isIdle && !this.#isStale && revision === this.#seen && lastError === undefined;
@@ -202,12 +202,12 @@ export class NodeOutOfServiceController {
     const isWaiting = this.#look();
     const { source } = this.#options.context;
     const pauseMs = Math.max(OBSERVE_INTERVAL_MS, this.#options.syncPeriodMs);
-    // Half a tick early is nearer to the pace than half a tick late.
+    // Half a tick too early keeps the interval better than half a tick too late.
     const isDue = (source.ageMs ?? 0) + this.#options.syncPeriodMs / 2 >= pauseMs;
     if (isWaiting && isDue) source.requestRefresh();
   }
 
-  /** Looks at every Node in memory. @returns Whether a Node waits for another look at its machine */
+  /** Checks every Node in memory. @returns Whether a Node waits for a newer inventory */
   #look(): boolean {
     const { nodes, presences, source } = this.#options.context;
     this.#isStale = false;
@@ -216,7 +216,7 @@ export class NodeOutOfServiceController {
     let isIdle = true;
     let isWaiting = false;
     for (const node of nodes.values()) {
-      // Of most Nodes there is nothing to plan, and this happens often.
+      // Most Nodes need no plan, and this loop runs often.
       if (isReady(node) && !node.spec?.taints?.length) continue;
       const verdict = this.#watch.judge(node);
       isIdle = false;

@@ -1,5 +1,5 @@
 /**
- * Says what becomes of the out-of-service taint: Events on Nodes, and lines in the log.
+ * Reports changes of the out-of-service taint to operators: Events on Nodes, and records in the log.
  * @module
  */
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
@@ -12,7 +12,7 @@ import { EVENT_WORDS } from "./words.ts";
 const { key, value, effect } = OUT_OF_SERVICE_TAINT;
 const TAINT = `${key}=${value}:${effect}`;
 
-/** Tells what was done, and what was not. */
+/** Reports what the controller did, and what it did not do. */
 export class OutOfServiceNarrator {
   readonly #context: Pick<NodeContext, "events" | "log">;
   readonly #throttle: WarningThrottle;
@@ -22,22 +22,22 @@ export class OutOfServiceNarrator {
     this.#throttle = new WarningThrottle(context.clock);
   }
 
-  /** The taint was set. @param evidence What proves it */
-  tellSet(node: Node, evidence: string): void {
+  /** Reports that Landfall set the taint. @param evidence The proof, in words */
+  reportSet(node: Node, evidence: string): void {
     const message = `Set the taint ${TAINT}, so that Kubernetes detaches the volumes: ${evidence}`;
     this.#context.events.record(node, toEvent(EVENT_WORDS.taintSet, message));
     this.#context.log.warn("Out-of-service taint set", { node: node.metadata.name, evidence });
   }
 
-  /** The taint was removed. @param isMistake Whether the machine had never been off */
-  tellRemoved(node: Node, isMistake: boolean): void {
+  /** Reports that Landfall removed the taint. @param isMistake Whether the machine was never off */
+  reportRemoved(node: Node, isMistake: boolean): void {
     const { events, log } = this.#context;
     const fields = { node: node.metadata.name };
     if (isMistake) {
-      const why = "the kubelet reports and was not restarted, so the machine ran all the time";
+      const why = "the kubelet reports the same boot ID as before, so the machine was never off";
       const message = `Removed the taint ${TAINT} at once: ${why}; check its volumes`;
       events.record(node, toEvent(EVENT_WORDS.taintWithdrawn, message));
-      log.error("Out-of-service taint withdrawn: the machine had never been off", fields);
+      log.error("Out-of-service taint withdrawn: the machine was never off", fields);
       return;
     }
     const message = `Removed the taint ${TAINT}: the machine runs again`;
@@ -45,28 +45,31 @@ export class OutOfServiceNarrator {
     log.info("Out-of-service taint removed", fields);
   }
 
-  /** The taint is not set; the same of a Node is told once in five minutes. @param why As one word */
-  tellBlocked(node: Node, why: string, explanation: string): void {
-    const message = `The out-of-service taint is not set: ${explanation}`;
-    if (!this.#tell(node, { word: EVENT_WORDS.blocked, why, message })) return;
+  /**
+   * Reports why Landfall does not set the taint; the same reason at most once in five minutes for each Node. @param why
+   * The reason as one word
+   */
+  reportBlocked(node: Node, why: string, explanation: string): void {
+    const message = `Landfall does not set the out-of-service taint: ${explanation}`;
+    if (!this.#recordOnce(node, { word: EVENT_WORDS.blocked, why, message })) return;
     const fields = { node: node.metadata.name, reason: why, explanation };
-    this.#context.log.warn("Out-of-service taint is not set", fields);
+    this.#context.log.warn("Out-of-service taint not set", fields);
   }
 
-  /** The Node is Ready and has a taint that Landfall did not set; reported once in five minutes. */
-  tellForeign(node: Node): void {
+  /** Reports a Ready Node with a taint that Landfall did not set; at most once in five minutes for each Node. */
+  reportForeign(node: Node): void {
     const why = "Landfall did not set it and does not remove it";
-    const advice = `if the machine is well: kubectl taint node ${node.metadata.name} ${key}-`;
+    const advice = `if the machine works, remove it: kubectl taint node ${node.metadata.name} ${key}-`;
     const message = `The Node is Ready and has the taint ${key}: ${why}; ${advice}`;
-    this.#tell(node, { word: EVENT_WORDS.foreign, why: "foreign", message });
+    this.#recordOnce(node, { word: EVENT_WORDS.foreign, why: "foreign", message });
   }
 
-  /** Drops what is remembered of a Node. */
+  /** Forgets a Node. */
   forget(name: string): void {
     this.#throttle.forget(name);
   }
 
-  #tell(
+  #recordOnce(
     node: Node,
     { word, why, message }: { readonly word: EventWord; why: string; message: string },
   ): boolean {

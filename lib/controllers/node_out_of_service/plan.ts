@@ -1,10 +1,10 @@
 /**
- * Decides about the out-of-service taint of one Node: pure and total, and nothing once it was applied.
+ * Plans the out-of-service taint of one Node. Pure and total. After a plan is applied, the next one is empty.
  * @module
  */
 import type { Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { isHeard, isReady, isUninitialized } from "../identity.ts";
+import { isKubeletReporting, isReady, isUninitialized } from "../identity.ts";
 import {
   DETACH_WAIT_MS,
   findRecord,
@@ -14,27 +14,27 @@ import {
   type OutOfServiceRecord,
 } from "../fleet/out_of_service.ts";
 
-/** What was observed of a machine that does not run. A `message` is for people, without full stop. */
+/** The result of the observations of a machine. A `message` is for operators, without full stop. */
 export type OutOfServiceVerdict =
-  /** Its machine is neither shown as off nor missing, or its kubelet is heard. */
+  /** The cloud shows its machine neither as off nor as missing, or its kubelet reports. */
   | { readonly kind: "keep" }
   | { readonly kind: "waiting"; readonly message: string }
   | { readonly kind: "blocked"; readonly reason: string; readonly message: string }
-  /** Ask the cloud directly. Nothing less than this allows the taint. */
+  /** Ask the cloud directly. No other verdict allows the taint. */
   | { readonly kind: "confirm"; readonly why: "off" | "gone" };
 
 /** What to do with one Node now. */
 export type OutOfServicePlan =
   | { readonly kind: "nothing" }
-  /** Ask the cloud directly; set the taint if it agrees. */
+  /** Ask the cloud directly; set the taint if it confirms the verdict. */
   | { readonly kind: "confirm"; readonly why: "off" | "gone" }
-  /** Leave the Node without the taint, and say why. */
+  /** Do not set the taint, and report why. */
   | { readonly kind: "blocked"; readonly reason: string; readonly message: string }
   /** The machine runs again: see {@linkcode planReturn}. */
   | { readonly kind: "return"; readonly record: OutOfServiceRecord }
-  /** A user or another program removed the taint, and the machine runs again: the record has no use any more. */
+  /** A user or another program removed the taint, and the machine runs again: remove the record. */
   | { readonly kind: "forget" }
-  /** The Node is Ready and has a taint that Landfall did not set: say so. */
+  /** The Node is Ready and has a taint that Landfall did not set: report it. */
   | { readonly kind: "foreign" };
 
 const NOTHING: OutOfServicePlan = { kind: "nothing" };
@@ -42,19 +42,19 @@ const NOTHING: OutOfServicePlan = { kind: "nothing" };
 /**
  * Plans one Node.
  *
- * A taint that a user removed while the machine is off is not set again before the machine has run: a person who
- * knows better has the last word.
+ * If a user removes the taint while the machine is off, Landfall does not set it again before the machine has run. The
+ * user decides.
  */
 export function planOutOfService(
   node: Node,
   presence: Presence,
   verdict: OutOfServiceVerdict,
 ): OutOfServicePlan {
-  // Both are another controller's: the cloud's it belongs to, or the one that initialises it.
+  // Another cloud's controller, or the controller that initialises Nodes, works on these.
   if (presence.kind === "foreign" || isUninitialized(node)) return NOTHING;
   const record = findRecord(node);
   if (record !== undefined) {
-    if (!isBack(node, presence)) return NOTHING;
+    if (!isRunningAgain(node, presence)) return NOTHING;
     return isOutOfServiceByUs(node) ? { kind: "return", record } : { kind: "forget" };
   }
   const isForeign = listOutOfServiceTaints(node).length > 0;
@@ -63,47 +63,50 @@ export function planOutOfService(
   return verdict.kind === "confirm" || verdict.kind === "blocked" ? verdict : NOTHING;
 }
 
-/** Whether nothing on a Node speaks against the taint. Its machine is not looked at. */
+/** Whether the Node itself allows the taint. Does not look at its machine. */
 export function mayBeTainted(node: Node): boolean {
-  return isCandidate(node) && !isHeard(node);
+  return isCandidate(node) && !isKubeletReporting(node);
 }
 
-/** Whether a Node may have the taint some time, once its kubelet is silent. */
+/** Whether a Node may get the taint if its kubelet becomes silent. */
 export function isCandidate(node: Node): boolean {
   const isOurs = !isUninitialized(node) && Boolean(node.spec?.providerID);
-  const isGoing = node.metadata.deletionTimestamp !== undefined;
-  return isOurs && !isGoing && !isExcluded(node);
+  const isBeingDeleted = node.metadata.deletionTimestamp !== undefined;
+  return isOurs && !isBeingDeleted && !isExcluded(node);
 }
 
-/** Whether the machine of a Node runs: the cloud says so, or its kubelet is heard of. */
-export function isBack(node: Node, presence: Presence): boolean {
-  return isHeard(node) || (presence.kind === "present" && presence.instance.state === "running");
+/** Whether the machine of a Node runs: the cloud says so, or its kubelet reports. */
+export function isRunningAgain(node: Node, presence: Presence): boolean {
+  return (
+    isKubeletReporting(node) ||
+    (presence.kind === "present" && presence.instance.state === "running")
+  );
 }
 
-/** What is known of a Node whose machine runs again. */
+/** Facts about a Node whose machine runs again. */
 export interface ReturnFacts {
-  /** Whether its kubelet reports. It was silent when the taint was set. */
-  readonly isHeard: boolean;
-  /** `status.nodeInfo.bootID` as the API server has it now; empty if it is not known. */
+  /** Whether its kubelet reports. It was silent when Landfall set the taint. */
+  readonly isKubeletReporting: boolean;
+  /** Current `status.nodeInfo.bootID` from the API server; empty if it is not known. */
   readonly bootId: string;
-  /** How many volumes of before the start are still attached, or being detached; `undefined` if that is not known. */
+  /** Number of volumes from before the start that are still attached or being detached; `undefined` if not known. */
   readonly attached: number | undefined;
-  /** For how long the machine is known to run, in milliseconds. */
+  /** How long Landfall has seen the machine running, in milliseconds. */
   readonly runningMs: number;
 }
 
-/** What becomes of the taint when the machine runs. */
+/** What to do with the taint when the machine runs. */
 export type ReturnPlan =
   | { readonly kind: "wait" }
-  /** `isMistake`: the machine had never been off. */
+  /** `isMistake`: the machine was never off. */
   | { readonly kind: "remove"; readonly isMistake: boolean };
 
-/** Plans the way back of a Node that Landfall took out of service. */
+/** Plans when to remove the taint from a Node that Landfall took out of service. */
 export function planReturn(record: OutOfServiceRecord, facts: ReturnFacts): ReturnPlan {
   const isSameBoot = record.bootId !== "" && facts.bootId === record.bootId;
-  // Its volumes may be detached under it at this moment.
-  if (facts.isHeard && isSameBoot) return { kind: "remove", isMistake: true };
-  const hasReported = facts.isHeard || facts.bootId !== record.bootId;
+  // Remove it at once: Kubernetes may be detaching the volumes of a running machine.
+  if (facts.isKubeletReporting && isSameBoot) return { kind: "remove", isMistake: true };
+  const hasReported = facts.isKubeletReporting || facts.bootId !== record.bootId;
   const isDetached = facts.attached === 0 || facts.runningMs >= DETACH_WAIT_MS;
   return hasReported && isDetached ? { kind: "remove", isMistake: false } : { kind: "wait" };
 }

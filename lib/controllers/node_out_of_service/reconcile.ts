@@ -5,7 +5,7 @@
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../context.ts";
-import { isHeard } from "../identity.ts";
+import { isKubeletReporting } from "../identity.ts";
 import { NodeWriter } from "../node_writer.ts";
 import {
   findRecord,
@@ -21,7 +21,7 @@ import type { TaintSetter } from "./setter.ts";
 import type { VersionGate } from "./version_gate.ts";
 import type { OutOfServiceWatch } from "./watch.ts";
 
-/** What a reconcile works with. */
+/** The dependencies of the reconciler. */
 export interface OutOfServiceReconcilerOptions extends NodeContext {
   readonly watch: OutOfServiceWatch;
   readonly setter: TaintSetter;
@@ -30,7 +30,7 @@ export interface OutOfServiceReconcilerOptions extends NodeContext {
   readonly metrics: OutOfServiceMetrics;
 }
 
-/** Reconciles one Node at a time. */
+/** Reconciles the taint of Nodes. */
 export class OutOfServiceReconciler {
   readonly #options: OutOfServiceReconcilerOptions;
   readonly #writer: NodeWriter;
@@ -42,20 +42,20 @@ export class OutOfServiceReconciler {
     this.#narrator = new OutOfServiceNarrator(options);
   }
 
-  /** Drops what is remembered of a Node. */
+  /** Forgets a Node. */
   forget(name: string): void {
     this.#options.returns.forget(name);
     this.#narrator.forget(name);
   }
 
   /**
-   * Sets the taint, removes it, or says why neither is done.
+   * Sets the taint, removes it, or reports why not.
    *
-   * @throws {KubeError} when Kubernetes refuses
+   * @throws {KubeError} if Kubernetes refuses
    */
   async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
     const { presences, watch, returns, gate } = this.#options;
-    if (isHeard(node)) watch.startAnew(node);
+    if (isKubeletReporting(node)) watch.restartCount(node);
     const plan = planOutOfService(node, presences.find(node), watch.judge(node));
     if (plan.kind !== "return") returns.forget(node.metadata.name);
     switch (plan.kind) {
@@ -65,7 +65,7 @@ export class OutOfServiceReconciler {
         await this.#set(node, plan.why, signal);
         break;
       case "blocked":
-        if (gate.isOpen) this.#narrator.tellBlocked(node, plan.reason, plan.message);
+        if (gate.isOpen) this.#narrator.reportBlocked(node, plan.reason, plan.message);
         break;
       case "return":
         await this.#bringBack(node, plan.record, signal);
@@ -74,7 +74,7 @@ export class OutOfServiceReconciler {
         await this.#clear(node, signal);
         break;
       case "foreign":
-        this.#narrator.tellForeign(node);
+        this.#narrator.reportForeign(node);
     }
     return {};
   }
@@ -84,28 +84,32 @@ export class OutOfServiceReconciler {
     const result = await setter.set(node, why, signal);
     if (result.kind === "set") {
       metrics.countTaint("set");
-      this.#narrator.tellSet(result.node, result.evidence);
+      this.#narrator.reportSet(result.node, result.evidence);
     }
     if (result.kind !== "unproven") return;
     const text = `The cloud did not confirm that the machine is ${why}: ${result.message}`;
-    this.#narrator.tellBlocked(node, "unproven", text);
+    this.#narrator.reportBlocked(node, "unproven", text);
   }
 
-  /** The store does not have the boot ID, which few Nodes are asked for. */
+  /** Reads the Node from the API server, because the store does not keep the boot ID. */
   async #bringBack(node: Node, record: OutOfServiceRecord, signal: AbortSignal): Promise<void> {
     const { client, returns, metrics } = this.#options;
     const known = returns.note(node);
     const fresh = await client.read(NODES, { name: node.metadata.name }, signal);
     if (fresh.metadata.uid !== node.metadata.uid || findRecord(fresh) === undefined) return;
     const bootId = fresh.status?.nodeInfo?.bootID ?? "";
-    const plan = planReturn(record, { ...known, isHeard: isHeard(fresh), bootId });
+    const plan = planReturn(record, {
+      ...known,
+      isKubeletReporting: isKubeletReporting(fresh),
+      bootId,
+    });
     if (plan.kind === "wait") return;
     await this.#clear(fresh, signal);
     metrics.countTaint(plan.isMistake ? "withdrawn" : "removed");
-    this.#narrator.tellRemoved(node, plan.isMistake);
+    this.#narrator.reportRemoved(node, plan.isMistake);
   }
 
-  /** Removes the record, and the taint that belongs to it. */
+  /** Removes the record and Landfall's taint. */
   async #clear(node: Node, signal: AbortSignal): Promise<void> {
     const taints = (node.spec?.taints ?? []).filter((taint) => !isOurTaint(taint));
     const metadata = { annotations: { [OUT_OF_SERVICE_RECORD]: null } };

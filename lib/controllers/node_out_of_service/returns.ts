@@ -1,5 +1,6 @@
 /**
- * Remembers since when the machines of Nodes that are out of service run again, and which volumes were attached then.
+ * Remembers when the machines of out-of-service Nodes started to run again, and which volumes were attached at that
+ * time.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -7,17 +8,17 @@ import type { Node } from "../../kube/kinds/node.ts";
 import type { Attachments } from "./attachments.ts";
 
 interface Return {
-  /** A Node that comes again under its name is another one. */
+  /** A new Node with the same name has another UID. */
   readonly uid: string | undefined;
   /** Monotonic milliseconds. */
   readonly sinceMs: number;
-  /** UIDs of the VolumeAttachments of then; `undefined` until they are known. */
+  /** UIDs of the VolumeAttachments at that time; `undefined` until they are known. */
   readonly attached: ReadonlySet<string> | undefined;
 }
 
 /**
- * One for each Node at most. A process that starts later takes what it sees first for the start of the machine, so it
- * waits for longer rather than for less.
+ * Holds at most one entry for each Node. A new process takes its first look for the start of the machine, so it may
+ * wait longer than necessary, never shorter.
  */
 export class Returns {
   readonly #clock: Clock;
@@ -29,7 +30,10 @@ export class Returns {
     this.#attachments = attachments;
   }
 
-  /** The machine of a Node runs. @returns For how long, and how many volumes of before are still attached */
+  /**
+   * Records that the machine of a Node runs. @returns How long it has run, and how many volumes from before are still
+   * attached
+   */
   note({ metadata: { name, uid } }: Node): { runningMs: number; attached: number | undefined } {
     const nowMs = this.#clock.monotonic();
     const now = this.#attachments.list(name);
@@ -42,7 +46,7 @@ export class Returns {
     return { runningMs: nowMs - sinceMs, attached: left?.length };
   }
 
-  /** The machine of a Node does not run, or the Node is gone. */
+  /** Call it when the machine of a Node does not run, or the Node is gone. */
   forget(name: string): void {
     this.#byName.delete(name);
   }

@@ -1,12 +1,12 @@
 /**
- * Rights that the out-of-service controller needs beside those of every controller.
+ * Rights that the out-of-service controller needs in addition to those of every controller.
  * @module
  */
 import type { Right } from "../../kube/access/rights.ts";
 
 const ATTACHMENTS = { group: "storage.k8s.io", resource: "volumeattachments" };
 
-/** To set and remove the taint, and to know when volumes are detached. */
+/** Rights to set and remove the taint, and to see when volumes are detached. */
 export const RIGHTS: readonly Right[] = [
   {
     access: { group: "", resource: "nodes", verb: "get" },

@@ -1,5 +1,5 @@
 /**
- * Sets the out-of-service taint: asks Kubernetes and the cloud once more, directly, right before.
+ * Sets the out-of-service taint, after one more direct request to Kubernetes and to the cloud.
  * @module
  */
 import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
@@ -18,15 +18,15 @@ import { mayBeTainted } from "./plan.ts";
 import type { VersionGate } from "./version_gate.ts";
 import type { OutOfServiceWatch } from "./watch.ts";
 
-/** How it ended; everything but `set` leaves the Node as it is. */
+/** The result. Only `set` changes the Node. */
 export type SetResult =
   | { readonly kind: "set"; readonly node: Node; readonly evidence: string }
-  /** The cloud, asked directly, does not prove it. */
+  /** A direct request to the cloud did not prove it. */
   | { readonly kind: "unproven"; readonly message: string }
-  /** Kubernetes is too old, or the Node is not any more as it was when this was decided. */
+  /** Kubernetes is too old, or the Node changed after the decision. */
   | { readonly kind: "overtaken" };
 
-/** What a {@linkcode TaintSetter} works with. */
+/** The dependencies of a {@linkcode TaintSetter}. */
 export interface TaintSetterOptions extends NodeContext {
   readonly watch: OutOfServiceWatch;
   readonly provenOff: ProvenOff;
@@ -44,12 +44,12 @@ export class TaintSetter {
   }
 
   /**
-   * Sets the taint on a Node that the guards let pass.
+   * Sets the taint on a Node after the verdict `confirm`.
    *
-   * The Node is read before the cloud is asked, and written as it was read. So nothing but one request lies between the
-   * proof and the write, and any report of a kubelet while the cloud is asked makes the write a conflict.
+   * Reads the Node before it asks the cloud, and writes with the resourceVersion of that read. So the write follows the
+   * proof at once. If the kubelet reports during the request to the cloud, the write is a conflict.
    *
-   * @throws {KubeError} when Kubernetes refuses
+   * @throws {KubeError} if Kubernetes refuses
    */
   async set(node: Node, why: "off" | "gone", signal: AbortSignal): Promise<SetResult> {
     const { client, gate, watch } = this.#options;
@@ -60,14 +60,14 @@ export class TaintSetter {
       ? this.#proveOff(fresh, signal)
       : this.#proveGone(fresh, signal));
     if (proof.kind === "unproven") {
-      watch.startAnew(node);
+      watch.restartCount(node);
       return proof;
     }
-    // The answer took a while, in which the inventory may have changed, or others may have gone.
+    // During the request, the inventory may have changed, or other machines may have vanished.
     const verdict = watch.judge(node);
     if (verdict.kind !== "confirm" || verdict.why !== why) return { kind: "overtaken" };
     signal.throwIfAborted();
-    watch.noteTaken(fresh);
+    watch.noteOutOfService(fresh);
     return { kind: "set", node: await this.#write(fresh, signal), evidence: proof.evidence };
   }
 
@@ -82,7 +82,7 @@ export class TaintSetter {
     const isOn = reading.kind === "on";
     return {
       kind: "unproven",
-      message: isOn ? "it is not off when asked directly" : reading.message,
+      message: isOn ? "a direct request shows that it is not off" : reading.message,
     };
   }
 
@@ -92,7 +92,8 @@ export class TaintSetter {
     if (current === undefined) return { kind: "unproven", message: "no inventory was taken yet" };
     const answer = await provider.readInstance(current, toIdentity(node), signal);
     if (answer.kind === "absent") return { kind: "proven", evidence: answer.evidence };
-    const message = answer.kind === "unknown" ? answer.message : "it answers when asked directly";
+    const message =
+      answer.kind === "unknown" ? answer.message : "a direct request shows the machine";
     return { kind: "unproven", message };
   }
 
@@ -110,7 +111,7 @@ type Proof =
   | { readonly kind: "proven"; readonly evidence: string }
   | { readonly kind: "unproven"; readonly message: string };
 
-/** Whether a Node is still the one that was judged, and still without such a taint. */
+/** Whether a Node is still the one that was judged, and has no such taint. */
 function isSameNode(before: Node, after: Node): boolean {
   return (
     after.metadata.uid === before.metadata.uid &&

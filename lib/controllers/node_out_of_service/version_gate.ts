@@ -1,5 +1,5 @@
 /**
- * Asks whether Kubernetes is new enough to know the out-of-service taint.
+ * Checks whether Kubernetes is new enough to support the out-of-service taint.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -8,12 +8,12 @@ import type { KubeClient } from "../../kube/api/client.ts";
 import { isAtLeast, parseServerVersion } from "../../kube/api/version.ts";
 import { LEAST_KUBERNETES } from "./words.ts";
 
-/** For so long an answer counts: a control plane may be upgraded, or rolled back. */
+/** How long an answer is valid: a control plane may be upgraded or rolled back. */
 const ANSWER_MS = 600_000;
-/** How soon it is asked again when there was no answer. */
+/** Time until the next attempt after no answer. */
 const RETRY_MS = 10_000;
 
-/** Knows the version of the API server. */
+/** Checks the version of the API server. */
 export class VersionGate {
   readonly #options: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger };
   #answer: { readonly isNewEnough: boolean; readonly atMs: number } | undefined;
@@ -26,16 +26,16 @@ export class VersionGate {
     this.#options = options;
   }
 
-  /** Whether the API server is known to be new enough. */
+  /** Whether the last answer was that the API server is new enough. */
   get isOpen(): boolean {
     return this.#answer?.isNewEnough ?? false;
   }
 
   /**
-   * Asks, unless it was asked lately.
+   * Asks the API server, or returns the last answer while it is valid.
    *
    * @returns Whether the API server is new enough
-   * @throws {KubeError} when it does not answer
+   * @throws {KubeError} if it does not answer
    */
   async check(signal: AbortSignal): Promise<boolean> {
     const { client, clock } = this.#options;
@@ -44,11 +44,11 @@ export class VersionGate {
     const version = parseServerVersion(await client.get("/version", signal));
     const isNewEnough = version !== undefined && isAtLeast(version, LEAST_KUBERNETES);
     this.#answer = { isNewEnough, atMs: clock.monotonic() };
-    if (known?.isNewEnough !== isNewEnough) this.#tell(isNewEnough, version?.text);
+    if (known?.isNewEnough !== isNewEnough) this.#logAnswer(isNewEnough, version?.text);
     return isNewEnough;
   }
 
-  /** Asks until there is an answer, and now and again while the API server is too old. Ends by the signal. */
+  /** Checks until the signal aborts: soon again without an answer, otherwise when the answer is no longer valid. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
@@ -60,10 +60,14 @@ export class VersionGate {
     }
   }
 
-  #tell(isNewEnough: boolean, version: string | undefined): void {
+  #logAnswer(isNewEnough: boolean, version: string | undefined): void {
     const { log } = this.#options;
     const fields = { version: version ?? "unknown", least: LEAST_KUBERNETES };
-    if (isNewEnough) log.info("Kubernetes knows the out-of-service taint", fields);
-    else log.error("Kubernetes is too old for the out-of-service taint: none is set", fields);
+    if (isNewEnough) log.info("Kubernetes supports the out-of-service taint", fields);
+    else
+      log.error(
+        "Kubernetes is too old for the out-of-service taint; Landfall does not set it",
+        fields,
+      );
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps the guards informed that stand before the out-of-service taint: the only holder of their state.
+ * Holds the state of the guards for the out-of-service taint, and reports the Nodes to them.
  * @module
  */
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
@@ -22,34 +22,36 @@ import { findRecord } from "../fleet/out_of_service.ts";
 import type { Attachments } from "./attachments.ts";
 import { isCandidate, mayBeTainted, type OutOfServiceVerdict } from "./plan.ts";
 
-/** What an {@linkcode OutOfServiceWatch} works with. */
+/** The dependencies of an {@linkcode OutOfServiceWatch}. */
 export interface OutOfServiceWatchOptions {
   readonly context: NodeContext;
   readonly provenOff: ProvenOff;
   readonly settings: OutOfServiceSettings;
-  /** The settings of deletions as they are now: the absence of a machine is judged by them, and the limit is one. */
+  /**
+   * Returns the current deletion settings. They decide when a machine is gone; both controllers share the fleet limit.
+   */
   readonly findDeletion: () => DeletionSettings;
   readonly attachments: Attachments;
 }
 
-/** An inventory that is older says nothing of what is true now. */
+/** An older inventory says nothing about the current state. */
 const INVENTORY_AGE_MS_MAX = 120_000;
 
 const KEEP: OutOfServiceVerdict = { kind: "keep" };
 const WORDS = {
   tooMany:
-    "Too many machines are off or gone at once: no Node is taken out of service until fewer are",
-  fewEnough: "Few enough machines are off or gone: Nodes may be taken out of service again",
+    "Too many machines are off or gone at once; Landfall takes no Node out of service until fewer are",
+  fewEnough: "Few enough machines are off or gone; Landfall may take Nodes out of service again",
 };
 
-/** Looks at the whole fleet, and judges single Nodes by what was seen. */
+/** Looks at the whole fleet, and judges single Nodes by these looks. */
 export class OutOfServiceWatch {
   readonly #context: NodeContext;
   readonly #provenOff: ProvenOff;
   readonly #fleet: FleetWatch;
   #settings: OutOfServiceSettings;
   #state = NO_OFF_STREAKS;
-  /** Inventories up to then are another cloud's, or of other settings. Monotonic milliseconds. */
+  /** Inventories up to this time belong to another cloud or to other settings. Monotonic milliseconds. */
   #fromMs = -Infinity;
 
   readonly #findDeletion: () => DeletionSettings;
@@ -60,7 +62,7 @@ export class OutOfServiceWatch {
   constructor(options: OutOfServiceWatchOptions) {
     const { context, provenOff, settings, findDeletion, attachments } = options;
     this.#attachments = attachments;
-    // A deletion waits for the taint, not the taint for itself.
+    // Deletions wait for the taint. The taint must not wait for itself.
     const { holds: _, ...own } = context;
     this.#context = own;
     this.#provenOff = provenOff;
@@ -68,13 +70,14 @@ export class OutOfServiceWatch {
     this.#findDeletion = findDeletion;
     this.#deletion = findDeletion();
     this.#fleet = new FleetWatch(own, toAbsenceSettings(this.#deletion), {
-      // Those whose kubelets are heard count, too: soon they are silent, or the cloud is wrong about them.
+      // Nodes whose kubelets report count, too: the kubelets may soon be silent, or the cloud may be wrong about these
+      // Nodes.
       isPending: (node, presence) => isCandidate(node) && this.#isShownOff(node, presence),
       words: WORDS,
     });
   }
 
-  /** Judges by other settings from now on; every count starts from nothing. */
+  /** Uses other settings from now on. Every count starts from zero. */
   reconfigure(settings: OutOfServiceSettings, options: { readonly isOtherCloud: boolean }): void {
     this.#settings = settings;
     this.#state = breakOffStreaks(this.#state);
@@ -83,12 +86,12 @@ export class OutOfServiceWatch {
     if (options.isOtherCloud) this.#fromMs = this.#context.clock.monotonic();
   }
 
-  /** Remembers whose machines were seen, and which Nodes went, from now on. */
+  /** Records from now on which machines were seen, and which Nodes were deleted. Returns a function that ends this. */
   follow(): () => void {
     return this.#fleet.standBy();
   }
 
-  /** Takes a look at every Node, in memory. */
+  /** Looks at every Node, in memory. */
   look(): void {
     const { nodes, presences, source, clock } = this.#context;
     if (!nodes.synced) return;
@@ -107,7 +110,7 @@ export class OutOfServiceWatch {
     this.#state = observeOff(this.#state, { ...look, nowMs: clock.monotonic() });
   }
 
-  /** Judges a Node by what the looks so far, and the inventory of now, show. */
+  /** Judges a Node by the looks so far and the current inventory. */
   judge(node: Node): OutOfServiceVerdict {
     const { presences, source } = this.#context;
     const { uid } = node.metadata;
@@ -115,7 +118,7 @@ export class OutOfServiceWatch {
     if (uid === undefined || presence.kind === "foreign") return KEEP;
     if ((source.ageMs ?? Infinity) > INVENTORY_AGE_MS_MAX || source.lastError) return KEEP;
     if (!this.#isOff(node, presence)) {
-      // The guard may not have seen yet what memory shows.
+      // The looks so far may be older than the inventory.
       return toSighting(presence) === "missing" ? this.#judgeAbsence(node) : KEEP;
     }
     const waiting = describeOffWait(this.#state, uid, this.#settings);
@@ -124,19 +127,19 @@ export class OutOfServiceWatch {
     return isExceeded ? this.#toExcess() : { kind: "confirm", why: "off" };
   }
 
-  /** A Node is about to get the taint. */
-  noteTaken(node: Node): void {
-    this.#fleet.noteTaken(node);
+  /** Records that a Node is about to get the taint. */
+  noteOutOfService(node: Node): void {
+    this.#fleet.noteOutOfService(node);
   }
 
-  /** Starts a Node's count from nothing: the cloud, asked directly, did not agree. */
-  startAnew(node: Node): void {
-    this.#fleet.startAnew(node);
+  /** Starts the count of a Node from zero, because the cloud did not confirm it, or the kubelet reports. */
+  restartCount(node: Node): void {
+    this.#fleet.restartCount(node);
     this.#state = breakOffStreak(this.#state, node.metadata.uid ?? "");
   }
 
   #judgeAbsence(node: Node): OutOfServiceVerdict {
-    // The deletion of the Node does all that is left to do.
+    // Without attached volumes, the deletion of the Node is enough.
     const isFree = this.#attachments.list(node.metadata.name)?.size === 0;
     if (isFree && this.#deletion.enabled) return KEEP;
     const verdict = this.#fleet.judge(node);
@@ -148,19 +151,21 @@ export class OutOfServiceWatch {
   #toExcess(): OutOfServiceVerdict {
     const { affected, limit, sizeAtStart } = this.#fleet.read();
     const message =
-      `${affected} Nodes have machines that are off or gone, or were deleted lately; the limit is ${limit} of the ` +
-      `${sizeAtStart} before: no Node is taken out of service until fewer are, or deletion.fleetShare is raised`;
+      `${affected} Nodes have machines that are off or gone, or were deleted recently, but the limit is ${limit} ` +
+      "of the " +
+      `${sizeAtStart} before: Landfall takes no Node out of service until fewer are affected, or you raise ` +
+      "deletion.fleetShare";
     return { kind: "blocked", reason: "fleetLimit", message };
   }
 
-  /** Whether a Node without the taint has a silent kubelet, and its machine is shown as off. */
+  /** Whether a Node without the taint has a silent kubelet, and the cloud shows its machine as off. */
   #isOff(node: Node, presence: Presence): boolean {
     return mayBeTainted(node) && this.#isShownOff(node, presence);
   }
 
   #isShownOff(node: Node, presence: Presence): boolean {
     const { current: inventory } = this.#context.source;
-    // Of most Nodes the first look tells.
+    // For most Nodes the first condition decides.
     if (presence.kind !== "present" || presence.instance.state !== "stopped") return false;
     if (inventory === undefined || findRecord(node)) return false;
     const labels = node.metadata.labels ?? {};
@@ -168,7 +173,7 @@ export class OutOfServiceWatch {
   }
 }
 
-/** Whether Nodes may be deleted is another question. No part of the cloud may be lost. */
+/** The taint does not depend on `enabled`. No part of the cloud may be lost. */
 function toAbsenceSettings(deletion: DeletionSettings): DeletionSettings {
   return { ...deletion, enabled: true, whileOtherPartsAreLost: false };
 }

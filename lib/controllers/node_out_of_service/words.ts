@@ -1,5 +1,5 @@
 /**
- * Words that the out-of-service controller writes into a cluster. Frozen: they must not change.
+ * Words that the out-of-service controller writes to a cluster. Frozen: they must not change.
  * @module
  */
 import type { EventWord } from "../../kube/events/words.ts";
@@ -10,7 +10,7 @@ export const NAME = "cloud-node-out-of-service";
 /** `source.component` of the Events. */
 export const COMPONENT = "cloud-node-out-of-service-controller";
 
-/** The first Kubernetes that detaches volumes by the taint without a feature gate. */
+/** The oldest Kubernetes version that detaches volumes because of the taint without a feature gate. */
 export const LEAST_KUBERNETES = "1.26";
 
 type EventName = "taintSet" | "taintRemoved" | "taintWithdrawn" | "blocked" | "foreign";
@@ -21,23 +21,25 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "OutOfServiceTaintSet",
     type: "Normal",
     meaning:
-      "The machine is proven off or gone, so the Node has the out-of-service taint: Kubernetes detaches its volumes.",
+      "The machine is proven off or gone. Landfall set the out-of-service taint, so Kubernetes detaches the volumes.",
   },
   taintRemoved: {
     reason: "OutOfServiceTaintRemoved",
     type: "Normal",
-    meaning: "The machine runs again and its volumes were detached, so the taint was removed.",
+    meaning: "The machine runs again and its volumes are detached. Landfall removed the taint.",
   },
   taintWithdrawn: {
     reason: "OutOfServiceTaintWithdrawn",
     type: "Warning",
     meaning:
-      "The kubelet reports and was never restarted, so the machine ran all the time; the taint was removed at once.",
+      "The kubelet reports the same boot ID as before, so the machine was never off. Landfall removed the taint " +
+      "at once.",
   },
   blocked: {
     reason: "OutOfServiceTaintBlocked",
     type: "Warning",
-    meaning: "The machine is shown as off or gone, but the taint is not set; the message says why.",
+    meaning:
+      "The cloud shows the machine as off or gone, but Landfall does not set the taint. The message says why.",
   },
   foreign: {
     reason: "OutOfServiceTaintForeign",

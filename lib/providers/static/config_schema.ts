@@ -1,5 +1,5 @@
 /**
- * Form of the inventory file, and what the reference page says about it.
+ * Schema of the inventory file, with the text of the reference page.
  * @module
  */
 import * as v from "valibot";
@@ -33,7 +33,7 @@ export interface StaticEntry {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** An inventory file that can be used. */
+/** A valid inventory file. */
 export interface StaticFile {
   readonly scheme: string;
   readonly region?: string | undefined;
@@ -110,7 +110,7 @@ const INSTANCE = v.object(
     name: required(text, { type: "text", description: "Name of the Node. Required." }),
     systemUUID: setting(v.pipe(text, v.trim(), v.toLowerCase()), {
       type: "text",
-      description: "System UUID as the kubelet reports it, any case. Unique.",
+      description: "System UUID as the kubelet reports it, in upper or lower case. Unique.",
     }),
     type: setting(labelled, { type: "label value", description: "Instance type." }),
     zone: setting(labelled, { type: "label value", description: "Zone." }),
@@ -164,7 +164,7 @@ const SCHEMA = v.object(
     refreshInterval: v.optional(
       required(duration(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s"), {
         type: "duration",
-        description: "How often Landfall looks at the file.",
+        description: "How often Landfall checks the file for changes.",
         default: "10s",
       }),
       "10s",
@@ -178,9 +178,9 @@ const SCHEMA = v.object(
 );
 
 /**
- * Checks everything that a file says, repeated IDs and UUIDs included.
+ * Checks everything in a file, including repeated IDs and UUIDs.
  *
- * @returns The file if there are no issues, and only then
+ * @returns The issues; the file exactly when there are none
  */
 export function parseFile(raw: unknown): { file?: StaticFile; issues: ConfigIssue[] } {
   const result = v.safeParse(SCHEMA, raw);
@@ -199,7 +199,7 @@ export const SETTINGS: readonly SettingDescription[] = [
   ...describeBlock(ADDRESS.entries, "instances.addresses."),
 ];
 
-/** Reads the raw file, so that repetitions are reported together with all other problems. */
+/** Reads the raw file, so that repetitions are reported even if there are other problems. */
 function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {
   const seen = new Map<string, number>();
   const issues: ConfigIssue[] = [];

@@ -1,5 +1,5 @@
 /**
- * What the documents say of the inventory file as a cloud.
+ * The documents' text about the inventory file as a cloud.
  * @module
  */
 import type { ProviderDocs } from "../../cloud/provider_definition.ts";

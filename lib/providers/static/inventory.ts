@@ -7,7 +7,7 @@ import { parseIp } from "../../core/net/ip.ts";
 import type { StaticEntry, StaticFile } from "./config_schema.ts";
 import { formatProviderId } from "./provider_id.ts";
 
-/** The instances of a file that exist, frozen, by ID; those whose state is `deleted` do not. */
+/** Returns the instances of a file by ID, frozen. An instance with the state `deleted` does not exist. */
 export function toInstances(file: StaticFile): ReadonlyMap<string, Instance> {
   const existing = file.instances.filter(({ state }) => state !== "deleted");
   return new Map(existing.map((entry) => [entry.id, toInstance(entry, file)]));
@@ -31,7 +31,7 @@ function toInstance(entry: StaticEntry, file: StaticFile): Instance {
   });
 }
 
-/** In the order of the file, each once, IP addresses in canonical form. */
+/** Lists the addresses in the order of the file, each once, IP addresses in canonical form. */
 function toAddresses({ addresses }: StaticEntry): InstanceAddress[] {
   const byText = new Map<string, InstanceAddress>();
   for (const { type, address } of addresses) {

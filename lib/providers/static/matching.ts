@@ -1,5 +1,5 @@
 /**
- * Finds the instance of a Node: by provider ID, else by system UUID, else by name.
+ * Finds the instance of a Node: by provider ID, then by system UUID, then by name.
  * @module
  */
 import { toUnknown } from "../../cloud/presence.ts";
@@ -8,12 +8,12 @@ import { quote } from "../../core/text/printable.ts";
 import { parseProviderId } from "./provider_id.ts";
 
 /**
- * Finds a Node's instance among those that exist; never `absent`.
+ * Finds a Node's instance among those that exist. Never returns `absent`.
  *
- * A Node with a provider ID is looked up by that ID only: the ID never changes, and a machine with the same name is
- * another machine.
+ * If a Node has a provider ID, only that ID counts: it never changes, and a machine with the same name is another
+ * machine.
  *
- * @param scheme What stands before `://` in provider IDs
+ * @param scheme The text before `://` in provider IDs
  */
 export function findInstance(
   scheme: string,
@@ -64,7 +64,7 @@ function findByMachine(instances: ReadonlyMap<string, Instance>, node: NodeIdent
       `Cannot choose between ${ids}: all are called "${name}"; ${hint}`,
     );
   }
-  // A name alone proves little; a different UUID proves that this is another machine.
+  // A name alone proves little. A different UUID proves that this is another machine.
   if (systemUuid && instance.systemUuid !== undefined) {
     const uuids = `the inventory file has ${instance.systemUuid}, the Node has ${quote(systemUuid)}`;
     return toUnknown(

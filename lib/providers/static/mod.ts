@@ -1,5 +1,5 @@
 /**
- * The static provider: machines from an inventory file. Also the example to copy when writing a provider.
+ * The static provider: machines from an inventory file. Copy it to write another provider.
  * @module
  */
 import type { ParsedConfig, ProviderDefinition } from "../../cloud/provider_definition.ts";

@@ -1,5 +1,5 @@
 /**
- * A cloud that is an inventory file, read again when it changes.
+ * An inventory file as a cloud. Landfall reads the file again when it changes.
  * @module
  */
 import { Buffer } from "node:buffer";
@@ -17,18 +17,18 @@ import { toInstances } from "./inventory.ts";
 import { findInstance } from "./matching.ts";
 import { parseProviderId } from "./provider_id.ts";
 
-/** What {@linkcode StaticProvider} is made of. */
+/** The dependencies of {@linkcode StaticProvider}. */
 export interface StaticProviderOptions {
-  /** The file as it was read at the start. */
+  /** The file as read at the start. */
   readonly file: StaticFile;
   readonly deps: Pick<ProviderDeps, "clock" | "log" | "configFile">;
-  /** Checks the file when it is read again. */
+  /** Checks the file after every change. */
   readonly parser: ConfigParser<StaticFile>;
 }
 
 /** The only part of this cloud: the file. */
 const PART = "file";
-/** For the operator who writes the file. */
+/** Words for the operator who writes the file. */
 const WORDS = {
   instances: "instances",
   part: PART,
@@ -39,21 +39,21 @@ const WORDS = {
 /**
  * An inventory file as a cloud.
  *
- * Guarantees: an instance is absent only if the file was just read in full and is valid. An invalid or missing file is
- * a cloud that cannot answer; the last good inventory stays in use.
+ * Guarantees: an instance is absent only if Landfall just read the whole file and the file is valid. If the file is
+ * invalid or missing, the cloud cannot answer, and the last good inventory stays in use.
  */
 export class StaticProvider implements Provider {
   readonly name = "static";
-  // The inventory file must list all addresses: a missing one is a mistake to report.
+  // The inventory file must list all addresses. A missing one is an error to report.
   readonly providedNodeIps = "verified";
   readonly #options: StaticProviderOptions;
-  /** Fixed by the first file: provider IDs in the cluster contain it. */
+  /** From the first file. It must not change, because provider IDs in the cluster contain it. */
   readonly #scheme: string;
   #file: StaticFile;
-  /** Of the file, as it was read last. */
+  /** The content of the file at the last read. */
   #content: Uint8Array | undefined;
   #inventory: Inventory["instances"];
-  /** Taken from an inventory when asked for. */
+  /** Computed from an inventory on demand. */
   #labelKeys: { of: Inventory["instances"]; keys: ReadonlySet<string> } | undefined;
 
   constructor(options: StaticProviderOptions) {
@@ -63,7 +63,7 @@ export class StaticProvider implements Provider {
     this.#inventory = toInstances(options.file);
   }
 
-  /** Of all instances of the file, which may set any label. */
+  /** The keys of all labels in the file. */
   get labelKeys(): ReadonlySet<string> {
     if (this.#labelKeys?.of !== this.#inventory) {
       const all = [...this.#inventory.values()].flatMap(({ labels }) => Object.keys(labels));
@@ -77,9 +77,9 @@ export class StaticProvider implements Provider {
   }
 
   /**
-   * Checks a changed file. The next inventory uses it, like every change.
+   * Checks a changed file. The next inventory uses the new content.
    *
-   * @throws {ConfigError} when its scheme is another one
+   * @throws {ConfigError} if its scheme changed
    */
   reconfigure({ scheme }: Pick<StaticFile, "scheme">): void {
     if (scheme === this.#scheme) return;
@@ -140,12 +140,12 @@ export class StaticProvider implements Provider {
       : `${where} was read in full and does not list "${id}"`;
   }
 
-  /** Reads the file again if it differs from what was read last. */
+  /** Reads the file, and uses it if its content changed. */
   async #refresh(): Promise<void> {
     const { deps, parser } = this.#options;
     const { configFile, log } = deps;
     if (configFile === undefined) return;
-    // Only the content proves a change: a copy may keep time and size.
+    // Only the content shows a change: a copy may keep time and size.
     const content = await read(configFile);
     if (this.#content && Buffer.compare(content, this.#content) === 0) return;
     const file = await parse(configFile, { content, parser });

@@ -1,13 +1,13 @@
 /**
- * The provider ID of the static provider. MUST NOT CHANGE: it is written into clusters for good.
+ * The provider ID of the static provider. MUST NOT CHANGE: clusters keep it for ever.
  * @module
  */
 import { quote } from "../../core/text/printable.ts";
 
-/** What a provider ID says. */
+/** The content of a provider ID. */
 export type ParsedProviderId =
   | { readonly kind: "ours"; readonly id: string }
-  /** Ours by its scheme, but not readable. `message` says why. */
+  /** Has our scheme but is malformed. `message` says why. */
   | { readonly kind: "malformed"; readonly message: string }
   | { readonly kind: "foreign" };
 
@@ -20,7 +20,7 @@ export function isInstanceId(text: string): boolean {
   return text.length <= ID_LENGTH_MAX && ID.test(text);
 }
 
-/** Whether a text can stand before `://`: lower-case letters, digits, `+`, `.` and `-`, a letter first. */
+/** Whether a text is valid before `://`: lower-case letters, digits, `+`, `.` and `-`, a letter first. */
 export function isScheme(text: string): boolean {
   return SCHEME.test(text);
 }
@@ -31,8 +31,8 @@ export function formatProviderId(scheme: string, id: string): string {
 }
 
 /**
- * Reads a provider ID. The doubled form `<scheme>://<scheme>://<id>`, which old cloud providers wrote, is read but
- * never written.
+ * Reads a provider ID. Also reads the doubled form `<scheme>://<scheme>://<id>` of old cloud providers, but Landfall
+ * never writes it.
  */
 export function parseProviderId(scheme: string, text: string): ParsedProviderId {
   if (text !== scheme && !text.startsWith(`${scheme}:`)) return { kind: "foreign" };

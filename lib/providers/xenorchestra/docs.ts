@@ -1,5 +1,5 @@
 /**
- * What the documents say of Xen Orchestra.
+ * The documents' text about Xen Orchestra.
  * @module
  */
 import type { ProviderDocs, ProviderInstall } from "../../cloud/provider_definition.ts";
@@ -9,8 +9,8 @@ import { LABEL_DESCRIPTIONS } from "./model/labels.ts";
 export const XEN_ORCHESTRA_DOCS: ProviderDocs = {
   title: "Xen Orchestra",
   topology: {
-    instanceType: "`4vCPU-8GB`, or what a tag of the VM says",
-    zone: "UUID of the host, or as `zoneLabelFrom` says",
+    instanceType: "`4vCPU-8GB`, or the value of a tag of the VM",
+    zone: "UUID of the host, or another value by `zoneLabelFrom`",
     region: "UUID of the pool",
   },
   labels: LABEL_DESCRIPTIONS,

@@ -1,5 +1,5 @@
 /**
- * Reads Xen Orchestra with one set of settings: one inventory for all Nodes, and single VMs that it lacks.
+ * Reads Xen Orchestra with one set of settings: an inventory for all Nodes, and single VMs that the inventory lacks.
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
@@ -35,19 +35,19 @@ import { toLeftAlone, type XenOrchestraSettings } from "./settings/config.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
 import { Lister, type Listing } from "./wire/lister.ts";
 
-/** What a {@linkcode Generation} needs. */
+/** The dependencies of a {@linkcode Generation}. */
 export interface GenerationOptions {
   readonly api: XenOrchestraApi;
   readonly settings: XenOrchestraSettings;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is known about the same Xen Orchestra, also from other settings. */
+  /** What Landfall knows about the same Xen Orchestra, including what it learned under other settings. */
   readonly memory: Memory;
-  /** Aborts when requests go to another server or use another user, and at the end. */
+  /** Aborts when requests use another server or user, and at the end of the process. */
   readonly signal: AbortSignal;
 }
 
-/** When an inventory was requested, and for which VMs. */
+/** Time of the request for an inventory, and its VMs. */
 type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
 
 /**
@@ -58,7 +58,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   readonly memory: Memory;
   /** The pools whose Nodes are ours. */
   readonly scope: PoolScope;
-  /** Gets each inventory. */
+  /** Watches the connections to pools. */
   readonly connections: ConnectionWatch;
   /** See `Provider.leftAlone`. */
   readonly leftAlone: ReadonlySet<"addresses" | "zone">;
@@ -67,7 +67,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   readonly #namedPools: NamedPools;
   #last: Inventory | undefined;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
-  /** Pools that the last inventory showed; before the first inventory, those that were seen under other settings. */
+  /** Pools in the last inventory; before the first inventory, those seen under other settings. */
   #shownPools: ReadonlySet<string>;
   readonly #reads: DirectReads;
   readonly #unfitEntries: UnfitEntries;
@@ -93,10 +93,10 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     const identities = interest.map(parseIdentity);
     const lookedFor = toVmIds(identities);
     const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
-    // Always in the same order, so that the same question gets the same answer.
+    // Always in the same order, so that equal requests have equal URLs.
     const listing = await this.#list(isFew ? [...lookedFor].sort() : undefined, signal);
     const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
-    this.#last = listing ? this.#take(listing, asked) : this.#takeAgain(asked);
+    this.#last = listing ? this.#take(listing, asked) : this.#repeatLast(asked);
     const { instances } = this.#last;
     const suspects = listSuspects(identities, instances, this.memory);
     const toAsk = { inventory: this.#last, poolIds: new Set(suspects.values()) };
@@ -107,7 +107,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     for (const vmId of listHalted(identities, instances)) copies.add(vmId);
     this.memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
     const whole = this.#namedPools.addTo(inventory, identities);
-    // A pool that was removed for good is not part of the cloud any more, even if a Node names it.
+    // A pool that was removed for good is no longer part of the cloud, even if a Node names it.
     return { ...whole, coverage: withoutPools(whole.coverage, this.memory.removedPools) };
   }
 
@@ -131,7 +131,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       const isMoving = this.memory.migrations.isMoving(vm.id, atMs);
       if (isMoving) this.memory.runs.noteMigrating([vm.id], atMs);
       this.memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
-      // Its pool or host was missing at the last refresh: the next one brings it.
+      // Its pool or host was missing at the last refresh. The next refresh shows them.
       if (!isPlaceKnown(vm, surroundings)) continue;
       const instance = toInstance(vm, surroundings, settings);
       const listed = this.#last?.instances.get(vm.id)?.region;
@@ -139,7 +139,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       // Its old pool may have been lost since the last refresh: the next one shows it.
       if (mayBeCopy(instance, before)) continue;
       this.memory.runs.noteRead(instance);
-      // The next list may lack it, although its old pool is well.
+      // The next list may lack it, although its old pool answers.
       if (before !== undefined && before !== vm.$pool) {
         this.memory.lastSeen.note(vm.id, vm.$pool);
       }
@@ -190,9 +190,9 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     return inventory;
   }
 
-  /** Nothing changed but the time, and the Nodes that it was requested for. */
-  #takeAgain(asked: Asked): Inventory {
-    assert(this.#last !== undefined, "nothing can be unchanged before the first list");
+  /** Returns the last inventory with a new time and other requested Nodes. */
+  #repeatLast(asked: Asked): Inventory {
+    assert(this.#last !== undefined, "the first list cannot be unchanged");
     const { instances, coverage, undecodable } = this.#last;
     this.memory.migrations.noteUnchanged(asked.observedAtMs, instances);
     return { instances, coverage, undecodable, ...asked };
@@ -215,9 +215,9 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     }
     for (const { id, name_label } of surroundings.pools.values()) {
       this.memory.rememberPool(id, name_label ?? id);
-      this.memory.connections.noteThere(id);
+      this.memory.connections.noteExists(id);
     }
-    this.#unfitEntries.tell(surroundings);
+    this.#unfitEntries.log(surroundings);
     this.#surroundings = surroundings;
     this.#shownPools = new Set(surroundings.pools.keys());
   }

@@ -1,5 +1,5 @@
 /**
- * What Landfall remembers of one Xen Orchestra between inventories, besides the last inventory itself.
+ * What Landfall remembers about one Xen Orchestra, besides the last inventory.
  * @module
  */
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
@@ -17,13 +17,13 @@ const VMS_MAX = 10_000;
 export interface RemovedPool {
   readonly poolId: string;
   readonly name: string;
-  /** When it was first known that its connection is gone, in monotonic milliseconds. */
+  /** When Landfall first knew that its connection is gone, in monotonic milliseconds. */
   readonly goneMs: number;
 }
 
 /**
- * The memory of a provider. It keeps Nodes safe, because it knows what the server should show, so it survives a change
- * of settings. It says nothing about another Xen Orchestra.
+ * The memory of a provider. It protects Nodes, because it knows what the server should show. So it survives a change of
+ * settings, unless they name another Xen Orchestra.
  */
 export class Memory {
   readonly #knownPools = new Map<string, string>();
@@ -34,7 +34,10 @@ export class Memory {
   readonly stays: Stays = new Stays(VMS_MAX);
   readonly connections: ConnectionHistory = new ConnectionHistory();
 
-  /** Last known names of all pools ever seen, by ID; the longest unseen goes first. */
+  /**
+   * Last known names of all pools that were ever shown, by ID. Beyond the limit it forgets the pool not shown for the
+   * longest time.
+   */
   get knownPools(): ReadonlyMap<string, string> {
     return this.#knownPools;
   }
@@ -43,7 +46,7 @@ export class Memory {
     remember(this.#knownPools, id, name, KNOWN_POOLS_MAX);
   }
 
-  /** Pools that were removed from Xen Orchestra for good, by all that is known now. */
+  /** Pools that were removed from Xen Orchestra for good, as far as Landfall knows now. */
   get removedPools(): readonly RemovedPool[] {
     return this.connections.removedPools.map((poolId) => {
       const name = this.#knownPools.get(poolId) ?? poolId;
@@ -54,8 +57,8 @@ export class Memory {
   /**
    * Records an inventory.
    *
-   * @param options.copies VMs that may be copies of the Nodes' own VMs: they do not count as seen
-   * @param options.answeredMs When the last answer to it came, in monotonic milliseconds
+   * @param options.copies VMs that may be copies of the Nodes' own VMs. They do not count as seen
+   * @param options.answeredMs Time of the last answer to it, in monotonic milliseconds
    */
   noteInventory(
     inventory: Inventory,
@@ -69,13 +72,13 @@ export class Memory {
     this.stays.note({ ...inventory, migrating, answeredMs });
   }
 
-  /** Records where a single read found a VM. */
+  /** Records the pool where a single read found a VM. */
   noteRead(vmId: string, poolId: string): void {
     this.lastSeen.note(vmId, poolId);
     this.stays.forget(vmId);
   }
 
-  /** Whether Xen Orchestra had no VM of this system UUID, so that the swapped form may count. */
+  /** Whether Xen Orchestra had no VM with this system UUID. Then the byte-swapped form may count. */
   isNoVm(systemUuid: string): boolean {
     return this.#noSuchVm.has(systemUuid);
   }

@@ -1,5 +1,5 @@
 /**
- * Xen Orchestra, which manages pools of XCP-ng and XenServer hosts.
+ * The provider for Xen Orchestra, which manages pools of XCP-ng and XenServer hosts.
  * @module
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";

@@ -1,5 +1,5 @@
 /**
- * Xen Orchestra as a provider: finds the VMs of Nodes, and asks by settings that may change while it works.
+ * Xen Orchestra as a provider: finds the VMs of Nodes, with settings that may change while it runs.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
@@ -35,7 +35,7 @@ import { judgeShown, toQuestion } from "./proof/whereabouts.ts";
 import type { Session } from "./session/session.ts";
 import type { TokenWatch } from "./session/token_watch.ts";
 
-/** What a {@linkcode XenOrchestraProvider} needs. */
+/** The dependencies of a {@linkcode XenOrchestraProvider}. */
 export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
   readonly events: Pick<ChangeFeed, "run">;
   readonly session: Pick<
@@ -43,20 +43,20 @@ export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
     "reconfigure" | "setRefreshInterval" | "get" | "post" | "readToken"
   >;
   readonly tokenWatch: Pick<TokenWatch, "look">;
-  /** Stops the background work of an inventory. */
+  /** Stops background work. */
   readonly signal: AbortSignal;
 }
 
 /**
- * See {@linkcode Provider}. A {@linkcode Generation} sends its requests; another one replaces it when the settings
- * change.
+ * Implements {@linkcode Provider}. A {@linkcode Generation} sends the requests. When the settings change, another one
+ * replaces it.
  *
- * Guarantees: those of {@linkcode Generations}, so there is no direct answer before the first inventory under new
- * settings. The memory that keeps Nodes safe is kept for the same `url`, and starts empty with another one.
+ * Guarantees: those of {@linkcode Generations}, so there is no direct answer before the first inventory with new
+ * settings. The memory that protects Nodes stays for the same `url`, and starts empty for another one.
  */
 export class XenOrchestraProvider implements Provider, Changes {
   readonly name = "xenorchestra";
-  /** Guest tools often report nothing, or not everything. */
+  /** Guest tools often report no addresses, or not all. */
   readonly providedNodeIps = "trusted";
   readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
   readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
@@ -67,8 +67,8 @@ export class XenOrchestraProvider implements Provider, Changes {
 
   constructor(options: XenOrchestraOptions) {
     this.#options = options;
-    this.#generations = new Generations((left) =>
-      this.#createGeneration(options.settings, new Memory(), left),
+    this.#generations = new Generations((abandoned) =>
+      this.#createGeneration(options.settings, new Memory(), abandoned),
     );
     this.provenOff = new PowerProof({
       ...options,
@@ -89,8 +89,8 @@ export class XenOrchestraProvider implements Provider, Changes {
   /**
    * Uses new settings from now on.
    *
-   * @throws {ConfigError} when a file that they name cannot be used; the old settings stay in use
-   * @returns Whether `url` is what it was
+   * @throws {ConfigError} if a file that they name cannot be used; the old settings stay in use
+   * @returns Whether `url` is the same as before
    */
   reconfigure(settings: XenOrchestraSettings): "sameCloud" | "otherCloud" {
     const { settings: old, memory } = this.#now;
@@ -101,11 +101,11 @@ export class XenOrchestraProvider implements Provider, Changes {
     const isSameCloud = settings.url === old.url;
     const nextMemory = isSameCloud ? memory : new Memory();
     this.#generations.replace(
-      (left) => this.#createGeneration(settings, nextMemory, left),
+      (abandoned) => this.#createGeneration(settings, nextMemory, abandoned),
       !isSame,
     );
-    // Another user may see less: what a list lacks counts from the start.
-    if (!isSame) memory.connections.noteOtherReader();
+    // Another user may see less, so counts of what a list lacks start again.
+    if (!isSame) memory.connections.noteOtherUser();
     return isSameCloud ? "sameCloud" : "otherCloud";
   }
 
@@ -150,7 +150,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     signal: AbortSignal,
     options?: ReadOptions,
   ): Promise<Presence> {
-    // It rejects only when the caller's own signal aborts.
+    // Must reject only if the caller's own signal aborts.
     const presence = await this.#generations.askOnce(
       (asked) => asked.readInstance(inventory, node, signal, options),
       signal,
@@ -182,7 +182,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     return toPlaces(instance, labels);
   }
 
-  /** Finds the VM, even if the Node is not ours. */
+  /** Finds the VM, whether or not the Node is ours. */
   #find(inventory: Inventory, identity: Identity): Presence {
     const { memory } = this.#now;
     if (identity.kind === "other") return identity.presence;
@@ -214,13 +214,17 @@ export class XenOrchestraProvider implements Provider, Changes {
     return this.#generations.now;
   }
 
-  #createGeneration(settings: XenOrchestraSettings, memory: Memory, left: AbortSignal): Generation {
-    const signal = AbortSignal.any([this.#options.signal, left]);
+  #createGeneration(
+    settings: XenOrchestraSettings,
+    memory: Memory,
+    abandoned: AbortSignal,
+  ): Generation {
+    const signal = AbortSignal.any([this.#options.signal, abandoned]);
     return new Generation({ ...this.#options, settings, memory, signal });
   }
 }
 
-/** Everything that requests depend on. */
+/** Returns the settings on which requests depend. */
 function toConnection(settings: XenOrchestraSettings): Partial<XenOrchestraSettings> {
   const {
     addresses: _1,

@@ -1,9 +1,9 @@
 /**
- * Which rights a user of Xen Orchestra needs, in words for people.
+ * Advice for operators about the rights of a user of Xen Orchestra.
  * @module
  */
 
-/** What to do for a user who lacks a right that Landfall needs. No full stop. */
+/** What to do if the user lacks a right that Landfall needs. No full stop. */
 export const RIGHTS_ADVICE: string =
   "make the user an administrator, or (from Xen Orchestra 6.4 on) give it a role that may read " +
   "vm, host, pool, network, vif and server: the older ACLs do not count for the REST API";

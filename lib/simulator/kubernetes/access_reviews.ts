@@ -12,8 +12,8 @@ export const ACCESS_REVIEW_PATH = "/apis/authorization.k8s.io/v1/selfsubjectacce
 /**
  * Answers a SelfSubjectAccessReview: yes, unless {@linkcode Faults.deny} says no.
  *
- * @param body What was posted
- * @throws ApiError 400 when it names no verb or resource
+ * @param body The posted body
+ * @throws ApiError 400 if it names no verb or resource
  */
 export function reviewAccess(faults: Faults, body: Json): JsonObject {
   const spec = isObject(body) ? objectAt(body, "spec") : {};

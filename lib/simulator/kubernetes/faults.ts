@@ -48,7 +48,7 @@ export class Faults {
   readonly #denials = new Set<Denial>();
   #rules: { readonly rule: FaultRule; left: number }[] = [];
 
-  /** Refuses matching requests from now on. Returns the function that ends this. */
+  /** Refuses matching requests from now on. Returns a function that ends this. */
   refuse(rule: FaultRule): () => void {
     const entry = { rule, left: rule.times ?? Infinity };
     this.#rules.push(entry);
@@ -58,8 +58,8 @@ export class Faults {
   }
 
   /**
-   * Removes a right from now on: access reviews say no, and such requests get 403. Returns the function that restores
-   * it.
+   * Removes a right from now on: access reviews say no, and such requests get 403. Returns a function that restores the
+   * right.
    */
   deny(denial: Denial): () => void {
     this.#denials.add(denial);

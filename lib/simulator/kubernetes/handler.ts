@@ -35,7 +35,7 @@ const PATCH_TYPES = [
 ];
 const APPLY_TYPE = "application/apply-patch+yaml";
 
-/** What the handler needs. */
+/** The dependencies of the handler. */
 export interface HandlerContext {
   readonly clock: Clock;
   readonly registry: Registry;
@@ -51,7 +51,7 @@ interface Call {
   readonly form: Form;
 }
 
-/** Answers one request. Refusals become Status bodies; it throws only because of its own bugs. */
+/** Answers one request. Refusals become Status bodies. It throws only on a bug of its own. */
 export async function handle(context: HandlerContext, request: Request): Promise<Response> {
   const url = new URL(request.url);
   const path = parseApiPath(url.pathname, context.registry.kinds);
@@ -91,7 +91,7 @@ export async function handle(context: HandlerContext, request: Request): Promise
   }
 }
 
-/** A path below a group that is not built in goes to a server that knows no Status. */
+/** Answers a path outside the built-in groups like a server that does not use Status. */
 function discoverOrPass({ registry }: HandlerContext, path: string, request: Request): Response {
   try {
     return discover(path, request, registry.kinds);
@@ -184,7 +184,7 @@ async function update(context: HandlerContext, call: Call): Promise<Response> {
     throw invalid(subjectOf(path), [{ field, reason: "FieldValueInvalid", message }]);
   }
   const replace = (before: ApiObject): JsonObject => {
-    // A UID in a PUT is a precondition; in a patch it is a change that is not possible.
+    // A UID in a PUT is a precondition. A patch must not change the UID.
     checkPrecondition(path, "UID", [stringAt(metadata, "uid") || undefined, before.metadata.uid]);
     return body;
   };
@@ -206,7 +206,7 @@ function requireTyped({ kind }: ApiPath, body: JsonObject): JsonObject {
 
 async function patch(context: HandlerContext, call: Call): Promise<Response> {
   const { path } = call;
-  // Without a schema it is unknown how lists merge.
+  // Without a schema, the server does not know how to merge lists.
   const types = path.kind.isCustom ? PATCH_TYPES.slice(0, 2) : PATCH_TYPES;
   const type = mediaTypeOf(call.request);
   if (type === APPLY_TYPE) return apply(context, call);

@@ -1,5 +1,5 @@
 /**
- * Lists: at a version, in pages, with selectors.
+ * Lists objects at a version, in pages and with selectors.
  * @module
  */
 import { ApiError, badRequest, expired } from "./api_error.ts";
@@ -37,8 +37,8 @@ export function toSelector(scope: Scope, query: URLSearchParams): Selector {
 }
 
 /**
- * Lists objects like the API server with its watch cache: version `0` or none gives the newest state, a version gives
- * one that is not older; a continued list stays at the version of its first page.
+ * Lists objects like the API server with its watch cache. Version `0` or no version returns the newest state. Any other
+ * version returns a state that is not older. A continued list stays at the version of its first page.
  *
  * @throws ApiError 400 for a query that cannot be read, 410 when the version is gone, 504 when it is in the future
  */

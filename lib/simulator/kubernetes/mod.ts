@@ -23,7 +23,7 @@ export interface KubernetesSimulatorOptions {
   readonly clock: Clock;
   /** Loopback port; 0 takes a free one. @default 0 */
   readonly port?: number;
-  /** How many changes of each kind are kept for watches and pages. @default 10000 */
+  /** Number of changes of each kind to keep for watches and pages. @default 10000 */
   readonly historyMax?: number;
 }
 
@@ -49,9 +49,9 @@ export interface KubernetesSimulator {
   expireWatches(): void;
   /** Sends a bookmark into all open watches that asked for bookmarks. */
   sendBookmarks(): void;
-  /** Forgets all changes so far: older versions are answered with 410. */
+  /** Forgets all changes so far. Requests for older versions get 410. */
   compact(): void;
-  /** Closes all connections. A kubeconfig or client of it is useless afterwards. */
+  /** Closes all connections. Its kubeconfigs and clients do not work after that. */
   stop(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Writes, by the rules of the API server: versions, preconditions, the status split, finalizers.
+ * Writes objects by the rules of the API server: versions, preconditions, the status subresource, finalizers.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -35,7 +35,7 @@ import {
 } from "./writes.ts";
 import { validate } from "./schema/validation.ts";
 
-/** The manager that applies. */
+/** Options of a server-side apply. */
 export interface ApplyOptions {
   readonly manager: string;
   /** Takes fields over from other managers. */
@@ -65,7 +65,7 @@ export class Registry {
     }
   }
 
-  /** The kinds that are served now: the built-in ones, then the installed ones. */
+  /** The kinds that the server has now: the built-in ones, then the installed ones. */
   get kinds(): readonly Kind[] {
     return [...this.#collections.keys()];
   }
@@ -160,7 +160,7 @@ export class Registry {
   }
 
   /**
-   * Applies what one manager wants, and creates the object when it does not exist.
+   * Applies the fields of one manager. Creates the object if it does not exist.
    *
    * @throws ApiError as {@linkcode create} and {@linkcode update} do; 409 where others changed a field, without `force`
    */

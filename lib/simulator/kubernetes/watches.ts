@@ -18,7 +18,7 @@ const BOOKMARK_INTERVAL_MS = 60_000;
 // The real server sends a last bookmark this long before a watch ends.
 const BOOKMARK_LEAD_MS = 2000;
 
-/** What a watch needs. */
+/** The dependencies of a watch. */
 export interface WatchContext {
   readonly clock: Clock;
   readonly registry: Registry;
@@ -41,7 +41,7 @@ export class Watches {
   }
 
   /**
-   * Opens a watch. The stream ends by its time-out, by a drop, or when the reader closes it.
+   * Opens a watch. The stream ends after its timeout, with {@linkcode drop}, or when the reader closes it.
    *
    * @throws ApiError 400 for a query that cannot be read; 410 when the version is gone and `goneForm` is `http`
    */
@@ -70,8 +70,8 @@ export class Watches {
             controller.close();
           };
           watch = new Watch(scope, { form, selects, send, end, faults, clock });
-          // Bun holds the headers back until there is a body: a blank before the first line, which JSON ignores, shows
-          // the client at once that its watch is open.
+          // Bun sends the headers only with a body. JSON ignores the space before the first line, and the client sees
+          // at once that its watch is open.
           send(" ");
           if (gone !== undefined) {
             watch.fail(gone);
@@ -94,7 +94,7 @@ export class Watches {
     );
   }
 
-  /** Ends all open watches cleanly, like a server that restarts in good order. */
+  /** Ends all open watches cleanly, like a server that restarts. */
   drop(): void {
     for (const watch of this.#open) watch.end();
   }
@@ -145,7 +145,7 @@ class Watch {
     return this.#scope.kind;
   }
 
-  /** Sends a change as this watch's selector sees it: an object may start or stop matching. */
+  /** Sends a change by this watch's selector: an object may start or stop matching. */
   readonly pass = (change: Change): void => {
     const { selects } = this.#parts;
     const was = change.previous !== undefined && selects(change.previous.object);

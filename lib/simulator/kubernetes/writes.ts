@@ -28,7 +28,7 @@ export interface Preconditions {
 export interface WriteOptions {
   /** Called with the fields that the server does not know, before anything is stored. May throw. */
   readonly onUnknown?: (paths: readonly string[]) => void;
-  /** Everything is checked and nothing is stored. @default false */
+  /** Whether to check everything and store nothing. @default false */
   readonly dryRun?: boolean;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Authentication: users, cookie tokens, Basic with its delay after a failure, and tokens that are minted and renewed.
+ * Authenticates requests: users, cookie tokens, HTTP Basic with its delay after a failure, and tokens that clients
+ * create and renew.
  * @module
  */
 import { randomBytes } from "node:crypto";
@@ -59,8 +60,8 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Users and tokens. A failed Basic try refuses the next ones of that user for two seconds, even with the right
- * password.
+ * Users and tokens. After a failed HTTP Basic attempt, the server refuses that user for two seconds, even with the
+ * right password.
  */
 export class Auth {
   readonly #clock: Clock;
@@ -78,7 +79,7 @@ export class Auth {
     return this.#tokens;
   }
 
-  /** The user of the credentials; `undefined` without any. @throws {AuthError} when they are not accepted */
+  /** Returns the user of the credentials; `undefined` without any. @throws {AuthError} if they are not valid */
   identify({ cookie, authorization }: AuthHeaders): XoUser | undefined {
     const token = readCookie(cookie ?? "");
     if (token !== undefined && authorization !== undefined) {

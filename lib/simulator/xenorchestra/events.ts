@@ -1,9 +1,8 @@
 /**
- * Server-sent events as Xen Orchestra sends them: streams, their subscriptions, and what they get when something
- * changes.
+ * Sends server-sent events like Xen Orchestra: streams, their subscriptions, and the events after a change.
  *
- * Like xo-server 5.207: no events about older objects, an update only when a subscribed field differs, and a lost pool
- * removes each of its objects. Rights are checked when a stream is opened, and never again.
+ * Like xo-server 5.207: it sends no events about older objects, sends an update only if a subscribed field differs, and
+ * removes each object of a lost pool. It checks rights only when a stream opens.
  * @module
  */
 import { randomUUID } from "node:crypto";
@@ -19,13 +18,13 @@ import type { XenOrchestraState } from "./state.ts";
  */
 export type EventMode = "right" | "silent" | "doubled" | "lossy";
 
-/** What an {@linkcode EventHub} needs. */
+/** The dependencies of an {@linkcode EventHub}. */
 export interface EventHubOptions {
   readonly state: XenOrchestraState;
   readonly clock: Clock;
   /** Ends everything. */
   readonly signal: AbortSignal;
-  /** How often objects are compared, in milliseconds. */
+  /** Time between two comparisons of the objects, in milliseconds. */
   readonly periodMs: number;
 }
 
@@ -38,7 +37,7 @@ interface Subscription {
 
 interface Stream {
   readonly subscriptions: Map<string, Subscription>;
-  /** Whether the user may see nothing. */
+  /** Whether the user has no right to see any object. */
   readonly isBlind: boolean;
   readonly pingAtMs: { next: number };
   write(text: string): void;
@@ -47,7 +46,7 @@ interface Stream {
 
 const REST_FACTOR = 20;
 const PING_PERIOD_MS = 30_000;
-/** The connection of a reader with a longer queue is closed. */
+/** If the queue of a reader is longer, its connection is closed. */
 const QUEUE_BYTES_MAX = 20 * 1024 * 1024;
 /** Types that can be subscribed to but never have events here. */
 const QUIET_TYPES: ReadonlySet<string> = new Set(["alarm", "task", "message", "SR", "VDI", "VBD"]);
@@ -59,7 +58,7 @@ export class EventHub {
   #isLooking = false;
   /** How all streams fail from now on. */
   mode: EventMode = "right";
-  /** False: an old server, which has no events. */
+  /** Whether the server has events. Old servers have none. */
   isOffered = true;
 
   constructor(options: EventHubOptions) {
@@ -158,7 +157,7 @@ export class EventHub {
     };
   }
 
-  /** Compares everything again and again while there is a stream. */
+  /** Compares all objects periodically while there is a stream. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -168,7 +167,7 @@ export class EventHub {
         // A large world is compared less often, so that this never costs much.
         await clock.sleep(Math.max(periodMs, tookMs * REST_FACTOR), signal);
         const startedMs = clock.monotonic();
-        for (const stream of this.#streams.values()) this.#tell(stream);
+        for (const stream of this.#streams.values()) this.#sendChanges(stream);
         tookMs = clock.monotonic() - startedMs;
       }
     } catch {
@@ -178,7 +177,7 @@ export class EventHub {
     }
   }
 
-  #tell(stream: Stream): void {
+  #sendChanges(stream: Stream): void {
     for (const [type, subscription] of stream.subscriptions) {
       const before = subscription.shown;
       const after = this.#take(stream, subscription);
@@ -220,7 +219,7 @@ export class EventHub {
   }
 }
 
-/** Text, and so a copy: records change in place. */
+/** Returns a text as a copy, because records change in place. */
 function toText(record: XoRecord, fields: Subscription["fields"]): string {
   return JSON.stringify(fields === "*" ? record : pickFields(record, fields));
 }
@@ -229,7 +228,9 @@ function isType(type: string): boolean {
   return QUIET_TYPES.has(type) || toCollection(type) !== undefined;
 }
 
-/** The connections to pools are not objects of a pool: no client can subscribe to them. */
+/**
+ * Returns the collection of a type. Connections to pools are no objects of a pool, so no client can subscribe to them.
+ */
 function toCollection(type: string): Collection | undefined {
   const found = Object.entries(COLLECTIONS).find(([, one]) => one.type === type)?.[0] ?? "";
   return isCollection(found) && found !== "servers" ? found : undefined;

@@ -21,7 +21,7 @@ export type Fault =
   | { readonly kind: "json"; readonly status?: number; readonly body: unknown }
   /** A redirect, 302. */
   | { readonly kind: "redirect"; readonly location: string }
-  /** The token's user may see nothing: lists are empty, single reads give 403. */
+  /** The token's user has no rights: lists are empty, single reads give 403. */
   | { readonly kind: "nonAdmin" };
 
 /** The requests that a fault is for; all of them by default. */

@@ -10,7 +10,7 @@
 /** Whether a value (an object, or a part of one) matches. */
 export type Matcher = (value: unknown) => boolean;
 
-/** A filter that cannot be read; the server answers 400 with this message. */
+/** The error for an invalid filter; the server answers 400 with this message. */
 export class FilterError extends Error {
   override readonly name = "FilterError";
 }
@@ -190,7 +190,7 @@ function matchText(word: string): Matcher {
   return (value) => (typeof value === "number" ? value === number : inStrings(value));
 }
 
-/** Strings anywhere below a value. */
+/** Matches strings anywhere below a value. */
 function matchLeaves(test: (leaf: string) => boolean): Matcher {
   const match: Matcher = (value) => {
     if (typeof value === "string") return test(value);

@@ -1,6 +1,6 @@
 /**
- * Stands before the routes of the simulated Xen Orchestra: counts requests, applies faults, passes the rest on. It
- * knows no sockets: it decides what happens to a connection, the server does it.
+ * Handles each request of the simulated Xen Orchestra before the routes: counts it, applies faults, or passes it on. It
+ * has no access to sockets: it decides what happens to a connection, and the server does it.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -10,9 +10,9 @@ import { toHtml, toJson, toStatus, toUnknownRoute } from "./replies.ts";
 import { type RequestCounter, toRoute } from "./requests.ts";
 import { NON_ADMIN_HEADER } from "./routes.ts";
 
-/** What a {@linkcode Front} needs. */
+/** The dependencies of a {@linkcode Front}. */
 export interface FrontOptions {
-  /** Answers without faults. */
+  /** Answers a request without faults. */
   readonly answer: (request: Request) => Promise<Response>;
   readonly faults: Faults;
   readonly requests: RequestCounter;
@@ -30,10 +30,10 @@ export class Front {
   }
 
   /**
-   * Decides what happens to a request, and answers it if it gets an answer.
+   * Decides what happens to a request, and creates its answer if it gets one.
    *
-   * @param onWait Called when the answer is delayed on purpose, and when the delay ends
-   * @throws the signal's reason, when it ends a delay
+   * @param onWait Called when an intended delay begins and ends
+   * @throws the signal's reason, if it ends a delay
    */
   async answer(request: Request, onWait?: (isWaiting: boolean) => void): Promise<Outcome> {
     const { faults, requests, clock, signal } = this.#options;

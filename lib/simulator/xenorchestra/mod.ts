@@ -1,5 +1,5 @@
 /**
- * A Xen Orchestra without a server: its REST API over HTTP on loopback, with all failures.
+ * A simulated Xen Orchestra: its REST API over HTTP on loopback, with its failures.
  * @module
  */
 export type { DemoMachine } from "../demo_machine.ts";

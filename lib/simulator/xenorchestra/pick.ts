@@ -1,10 +1,13 @@
 /**
- * Parts of records, as `fields` names them.
+ * Picks fields of records, as the parameter `fields` names them.
  * @module
  */
 import type { XoRecord } from "./records.ts";
 
-/** The named fields of a record; a dotted name (`CPUs.number`) reads inside a field, unknown names add nothing. */
+/**
+ * Returns the named fields of a record. A name with a dot (`CPUs.number`) reads inside a field. Unknown names add
+ * nothing.
+ */
 export function pickFields(record: XoRecord, fields: Iterable<string>): Record<string, unknown> {
   const item: Record<string, unknown> = {};
   for (const path of fields) {

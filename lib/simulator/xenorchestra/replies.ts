@@ -1,5 +1,5 @@
 /**
- * Answers in the form Xen Orchestra gives them: pretty JSON with an ETag, JSON errors, HTML for unknown routes.
+ * Builds answers in the form of Xen Orchestra: indented JSON with an ETag, JSON errors, HTML for unknown routes.
  * @module
  */
 import { hash } from "node:crypto";
@@ -7,7 +7,9 @@ import { hash } from "node:crypto";
 const JSON_TYPE = "application/json; charset=utf-8";
 const HTML_TYPE = "text/html; charset=utf-8";
 
-/** JSON with two spaces of indent and a weak ETag; 304 when the client has it already, and does not send `no-cache`. */
+/**
+ * JSON with an indent of two spaces and a weak ETag; 304 if the client has this version and does not send `no-cache`.
+ */
 export function toJson(body: unknown, status: number = 200, request?: Request): Response {
   const text = JSON.stringify(body, undefined, 2) ?? "";
   const etag = toEtag(text);
@@ -26,7 +28,7 @@ export function toNotFound(id: string, type: string): Response {
   return toJson({ error: `no such ${type} ${id}`, data: { id, type } }, 404);
 }
 
-/** The 403 of an object that the user may not see. */
+/** The 403 of an object that the user has no right to see. */
 export function toForbidden(objectId: string, resource: string): Response {
   const missingPrivileges = [{ objectId, action: "read", resource }];
   return toJson({ error: "not enough privileges", data: { missingPrivileges } }, 403);
@@ -37,7 +39,7 @@ export function toUnknownRoute(method: string, path: string): Response {
   return toHtml(404, "Error", `Cannot ${method} ${path}`);
 }
 
-/** A page. */
+/** An HTML page. */
 export function toHtml(status: number, title: string, text: string): Response {
   const page = [
     "<!DOCTYPE html>",
@@ -71,7 +73,7 @@ export function toStatus(status: number, retryAfterSeconds?: number): Response {
   return response;
 }
 
-/** As Express sees it. */
+/** Whether the client has this version, by the rules of Express. */
 function isFresh(headers: Headers, etag: string): boolean {
   if (/(?:^|,)\s*no-cache\s*(?:,|$)/.test(headers.get("cache-control") ?? "")) return false;
   const wanted = (headers.get("if-none-match") ?? "").split(",").map((one) => one.trim());

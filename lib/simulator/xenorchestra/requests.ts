@@ -15,17 +15,17 @@ export class RequestCounter {
     return total;
   }
 
-  /** How often each route was asked: `GET /vms/{id}` → 3. */
+  /** Number of requests by route: `GET /vms/{id}` → 3. */
   get byRoute(): ReadonlyMap<string, number> {
     return this.#byRoute;
   }
 
-  /** How often one route was asked. */
+  /** Returns the number of requests for one route. */
   count(route: string): number {
     return this.#byRoute.get(route) ?? 0;
   }
 
-  /** Counts one more. */
+  /** Counts one more request. */
   add(route: string): void {
     this.#byRoute.set(route, this.count(route) + 1);
   }
@@ -36,7 +36,7 @@ export class RequestCounter {
   }
 }
 
-/** The route of a request, without the base path and with the IDs left out: `GET /vms/{id}`. */
+/** Returns the route of a request, without the base path and the IDs: `GET /vms/{id}`. */
 export function toRoute(method: string, path: string): string {
   const [first = "", second, ...rest] = path
     .replace(/^\/rest\/v0\//, "")

@@ -1,5 +1,5 @@
 /**
- * The routes of the simulated Xen Orchestra, as an application that answers requests without faults.
+ * The routes of the simulated Xen Orchestra. They answer requests without faults.
  * @module
  */
 import { Hono, type Context } from "hono";
@@ -12,7 +12,7 @@ import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { EventHub } from "./events.ts";
 import type { XenOrchestraState } from "./state.ts";
 
-/** What the routes need. */
+/** The dependencies of the routes. */
 export interface RoutesOptions {
   readonly state: XenOrchestraState;
   readonly auth: Auth;
@@ -20,7 +20,7 @@ export interface RoutesOptions {
   readonly clock: Clock;
 }
 
-/** Marks a request of a user who may see nothing; set by the server, never by a client. */
+/** Marks a request of a user without rights. Only the server sets it, never a client. */
 export const NON_ADMIN_HEADER = "x-simulator-non-admin";
 
 const BASE = "/rest/v0";
@@ -156,7 +156,7 @@ function toRedirect(status: number, word: string, location: string): Response {
   });
 }
 
-/** How many records: negative and fractional limits are ignored, words are refused. */
+/** Parses a limit. Ignores negative and fractional limits, and refuses text. */
 function toLimit(text: string | undefined): number | Response {
   if (text === undefined) return Infinity;
   const limit = text.trim() === "" ? Number.NaN : Number(text);
@@ -167,7 +167,7 @@ function toLimit(text: string | undefined): number | Response {
   return Number.isInteger(limit) && limit >= 0 ? limit : Infinity;
 }
 
-/** The entry of each record in a list: only its address, all of it, or some fields. */
+/** Creates the function that builds the list entry of a record: only its address, all of it, or some fields. */
 function createToItem(
   collection: Collection,
   wanted: string | undefined,

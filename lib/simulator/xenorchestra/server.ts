@@ -15,7 +15,7 @@ import { RequestCounter } from "./requests.ts";
 import { createRoutes } from "./routes.ts";
 import { XenOrchestraState, type RestartOptions } from "./state.ts";
 
-/** What {@linkcode startXenOrchestraSimulator} takes. */
+/** Options of {@linkcode startXenOrchestraSimulator}. */
 export interface XenOrchestraSimulatorOptions {
   readonly clock: Clock;
   /** @default {0, a free one} */
@@ -42,7 +42,7 @@ export interface XenOrchestraSimulator {
   readonly events: EventHub;
   /** Bytes written so far to each stream that is open. */
   readonly streamed: ReadonlyMap<IncomingMessage, number>;
-  /** Requests that wait for an answer that is late or never comes. */
+  /** Requests whose answer is late or never comes. */
   readonly hanging: ReadonlySet<IncomingMessage>;
   /** Tokens and users, to read and to revoke. */
   readonly auth: Auth;
@@ -51,8 +51,8 @@ export interface XenOrchestraSimulator {
   /** Listens again on the same port. */
   accept(): Promise<void>;
   /**
-   * Restarts like the real one: connections are closed, one request is never answered, the next gets 401 although its
-   * token is right; then the pools load.
+   * Restarts like the real server: it closes connections, never answers one request, and answers 401 to the next
+   * although its token is right. Then the pools load.
    */
   restart(options: RestartOptions): Promise<void>;
   /** Stops for good. */

@@ -1,5 +1,5 @@
 /**
- * The world of the simulated Xen Orchestra: its objects, which of them it shows now, and the events in their life.
+ * The state of the simulated Xen Orchestra: its objects, which of them it shows now, and how they change.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -23,21 +23,21 @@ import { toUuid } from "../uuid.ts";
 export interface RestartOptions {
   /** Milliseconds until the pools say `connected`. @default {0} */
   readonly connectedAfterMs?: number;
-  /** Milliseconds until the objects of the pools are there, all at once. */
+  /** Milliseconds until it shows the objects of the pools, all at once. */
   readonly loadedAfterMs: number;
 }
 
 interface PoolOutage {
-  /** Monotonic milliseconds when the objects show again. */
+  /** Time when it shows the objects again, in monotonic milliseconds. */
   readonly untilMs: number;
-  /** Monotonic milliseconds from when `/servers` says `connected`. */
+  /** Time from which `/servers` says `connected`, in monotonic milliseconds. */
   readonly connectedMs: number;
-  /** Whether the connection broke, instead of not being there yet. */
+  /** Whether the connection was lost. Otherwise it is not open yet. */
   readonly lost: boolean;
 }
 
 /**
- * The objects of one Xen Orchestra and the model of their life.
+ * The objects of one Xen Orchestra, and how they change.
  *
  * Objects are raw records, and a test may change them in place. A lost pool takes its hosts, networks and virtual
  * machines with it: they disappear from the lists and answer 404, as if they had been deleted.
@@ -131,7 +131,7 @@ export class XenOrchestraState {
   /**
    * Changes the power state and everything that follows: a VM that stops loses host, addresses and guest fields.
    *
-   * @param hostId Where it runs from now on; if omitted, it stays, or starts on the master of its pool
+   * @param hostId The host on which it runs from now on; if omitted, it stays, or starts on the master of its pool
    */
   setPower(vmId: string, power: PowerState, hostId?: string): void {
     const vm = this.#vm(vmId);
@@ -151,7 +151,7 @@ export class XenOrchestraState {
     }
   }
 
-  /** Shows a virtual machine as being migrated, until `migrateLive()` or `migratePool()` completes the move. */
+  /** Shows a virtual machine as migrating, until `migrateLive()` or `migratePool()` completes the move. */
   beginMigration(vmId: string, operation: "migrate_send" | "pool_migrate" = "migrate_send"): void {
     this.setVm(vmId, { current_operations: { [toUuid(`task/${operation}/${vmId}`)]: operation } });
   }
@@ -162,7 +162,8 @@ export class XenOrchestraState {
   }
 
   /**
-   * Moves a virtual machine to another pool, at once; it keeps its UUID. `beginMigration()` sets what it shows before.
+   * Moves a virtual machine to another pool at once; it keeps its UUID. Call `beginMigration()` to show the migration
+   * before.
    *
    * @param options.hostId The host there. @default {the master}
    * @param options.gapMs How long neither pool shows it. @default {0}
@@ -238,7 +239,7 @@ export class XenOrchestraState {
     else this.#forbidden.delete(id);
   }
 
-  /** Whether the token's user may not see an object. */
+  /** Whether the token's user has no right to see an object. */
   isForbidden(id: string): boolean {
     return this.#forbidden.has(id);
   }
@@ -288,7 +289,7 @@ export class XenOrchestraState {
     const outage = this.#outages.get(String(server["poolId"]));
     if (outage === undefined || nowMs >= outage.connectedMs) return server;
     const { poolId: _poolId, master: _master, ...rest } = server;
-    // After a restart nothing has failed yet; a connection that was lost keeps trying and says why.
+    // After a restart nothing has failed yet. A lost connection tries again and reports its error.
     const error = outage.lost ? { error: { code: "ECONNREFUSED", name: "Error" } } : {};
     return { ...rest, id: server.id, ...error, status: "connecting" };
   }

@@ -58,15 +58,15 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "a hint at an instance that is no Node's costs nothing",
     edits: edit(
       SOURCE,
-      "if (!this.#hints.add(hint, isCaredFor)) return;",
-      "this.#hints.add(hint, isCaredFor);",
+      "if (!this.#hints.add(hint, isOfNode)) return;",
+      "this.#hints.add(hint, isOfNode);",
     ),
     tests: ["test/cloud/inventory/hints_test.ts"],
   },
   {
     id: "keep-old-judgements",
     invariant: "what was found under old settings is written on no Node under new ones",
-    edits: edit(SOURCE, "if (isAnew) this.#revision += 1;", ""),
+    edits: edit(SOURCE, "if (isForNewSettings) this.#revision += 1;", ""),
     tests: ["test/controllers/node_presences_test.ts"],
   },
   {
@@ -85,8 +85,8 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "a cloud in trouble is asked at the pace of the back-off, even if a caller is in a hurry",
     edits: edit(
       SOURCE,
-      "if (this.#lastError && !this.#isAnew) return Infinity;",
-      "if (this.#lastError && this.#isAnew) return Infinity;",
+      "if (this.#lastError && !this.#isForNewSettings) return Infinity;",
+      "if (this.#lastError && this.#isForNewSettings) return Infinity;",
     ),
     tests: ["test/cloud/inventory/source_test.ts"],
   },

@@ -553,7 +553,7 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a pool that the user may not see any more is not removed",
     edits: edit(
       "lib/providers/xenorchestra/proof/connection_watch.ts",
-      'if (pool.kind !== "missing") connections.noteThere(poolId);',
+      'if (pool.kind !== "missing") connections.noteExists(poolId);',
       "void pool;",
     ),
     tests: ["test/providers/xenorchestra/proof/connection_watch_test.ts"],

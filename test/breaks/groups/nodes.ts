@@ -177,10 +177,10 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "edit-counts-as-move",
-    invariant: "whether a machine moved is told by what the cloud said, not by a label",
+    invariant: "whether a machine moved depends on what the cloud said, not by a label",
     edits: edit(
       LABELS_PLAN,
-      "const from = told[key] ?? findTrusted(key, actual, wanted, origins);",
+      "const from = reported[key] ?? findTrusted(key, actual, wanted, origins);",
       "const from = actual[key] ?? findTrusted(key, actual, wanted, origins);",
     ),
     tests: ["test/controllers/node_labels/plan_test.ts"],

@@ -110,8 +110,8 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     invariant: "a Node with the label is left alone",
     edits: edit(
       PLAN,
-      "return isOurs && !isGoing && !isExcluded(node);",
-      "return isOurs && !isGoing;",
+      "return isOurs && !isBeingDeleted && !isExcluded(node);",
+      "return isOurs && !isBeingDeleted;",
     ),
     tests: [PLAN_TEST, MOD_TEST],
   },
@@ -156,7 +156,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     invariant: "the taint of a machine that was never off goes at once",
     edits: edit(
       PLAN,
-      'if (facts.isHeard && isSameBoot) return { kind: "remove", isMistake: true };',
+      'if (facts.isKubeletReporting && isSameBoot) return { kind: "remove", isMistake: true };',
       "",
     ),
     tests: [PLAN_TEST],
@@ -181,7 +181,11 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   {
     id: "taint-while-kubelet-reports",
     invariant: "a machine whose kubelet is heard, even as not ready, is not off",
-    edits: edit(PLAN, "return isCandidate(node) && !isHeard(node);", "return isCandidate(node);"),
+    edits: edit(
+      PLAN,
+      "return isCandidate(node) && !isKubeletReporting(node);",
+      "return isCandidate(node);",
+    ),
     tests: [PLAN_TEST],
   },
   {
@@ -268,8 +272,8 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     invariant: "a kubelet that reports and was never restarted ends the taint, ready or not",
     edits: edit(
       `${CONTROLLER}/reconcile.ts`,
-      "{ ...known, isHeard: isHeard(fresh), bootId }",
-      "{ ...known, isHeard: false, bootId }",
+      "{ ...known, isKubeletReporting: isKubeletReporting(fresh), bootId }",
+      "{ ...known, isKubeletReporting: false, bootId }",
     ),
     tests: [MOD_TEST],
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
-  doubtNeverSeen,
+  explainNeverSeen,
   NEVER_SEEN_WAIT_MS,
   NO_SIGHTINGS,
   noteShown,
@@ -55,7 +55,7 @@ describe("noteShown()", () => {
   });
 });
 
-describe("doubtNeverSeen()", () => {
+describe("explainNeverSeen()", () => {
   const shown = new Set(["n0"]);
   test.each<[string, number | undefined, string, number, boolean]>([
     ["was seen", 0, "n0", 1, false],
@@ -66,7 +66,7 @@ describe("doubtNeverSeen()", () => {
     ["was not seen, before anything was", undefined, "n1", 1, true],
     ["was not seen, at no time", Number.NaN, "n1", 1, true],
   ])("of one that %s", (_what, sinceMs, uid, observedAtMs, isDoubted) => {
-    const doubt = doubtNeverSeen({ sinceMs, shown }, uid, observedAtMs);
+    const doubt = explainNeverSeen({ sinceMs, shown }, uid, observedAtMs);
     expect(doubt !== undefined).toBe(isDoubted);
   });
 });

@@ -27,8 +27,12 @@ function wait(state: OffStreaks, settings = DEFAULT_OUT_OF_SERVICE): string | un
 
 describe("describeOffWait()", () => {
   test.each<[string, OffStreaks, string | undefined]>([
-    ["nothing", NO_OFF_STREAKS, "Its instance was shown as off in 0 of 2 inventories in a row"],
-    ["one", observe([0]), "Its instance was shown as off in 1 of 2 inventories in a row"],
+    [
+      "nothing",
+      NO_OFF_STREAKS,
+      "The cloud showed its instance as off in 0 of 2 inventories in a row",
+    ],
+    ["one", observe([0]), "The cloud showed its instance as off in 1 of 2 inventories in a row"],
     ["two too soon", observe([0, 29_999]), "Its instance has been off for 29s of 30s"],
     ["two over the grace period", observe([0, 30_000]), undefined],
     ["many over the grace period", observe([0, 10_000, 20_000, 30_000]), undefined],

@@ -37,11 +37,11 @@ describe("ChangeHints", () => {
 
   test("passes over instances that nobody cares about, however many", () => {
     const hints = new ChangeHints();
-    const isCaredFor = (id: string): boolean => id === "vm7";
-    expect(hints.add(toIds(5), isCaredFor)).toBe(false);
+    const isOfNode = (id: string): boolean => id === "vm7";
+    expect(hints.add(toIds(5), isOfNode)).toBe(false);
     expect(hints.isEmpty).toBe(true);
-    expect(hints.add(toIds(500), isCaredFor)).toBe(true);
+    expect(hints.add(toIds(500), isOfNode)).toBe(true);
     expect(hints.due).toEqual(new Set(["vm7"]));
-    expect(hints.add("everything", isCaredFor)).toBe(true);
+    expect(hints.add("everything", isOfNode)).toBe(true);
   });
 });

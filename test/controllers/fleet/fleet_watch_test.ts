@@ -311,13 +311,13 @@ describe("FleetWatch", () => {
     expect(world.fleet.judge(toNode("other"))).toEqual({ kind: "keep" });
   });
 
-  test("startAnew() takes a Node's observations away, and no other's", async () => {
+  test("restartCount() takes a Node's observations away, and no other's", async () => {
     await using world = await setUp();
     world.add("gone-too", { ready: "False" });
     world.loseMachines("gone-too");
     world.fleet.look();
     await world.observe();
-    world.fleet.startAnew(find(world, "gone"));
+    world.fleet.restartCount(find(world, "gone"));
     expect(world.fleet.judge(find(world, "gone"))).toMatchObject({ observations: 0 });
     expect(world.fleet.judge(find(world, "gone-too"))).toMatchObject({ observations: 2 });
     await world.observe();

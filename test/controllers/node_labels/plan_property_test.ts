@@ -54,7 +54,7 @@ type Step =
 /** A machine of Xen Orchestra, its Node, and a controller that plans and writes after each step. */
 class Model {
   labels: Record<string, string>;
-  told: Labels = {};
+  reported: Labels = {};
   power = "Running";
   pool = "p1";
   host = "h1";
@@ -78,9 +78,12 @@ class Model {
       uninitialized: false,
       labels: this.labels,
     });
-    const plan = planNodeLabels(node, presence, { told: this.told, origins: ORIGIN_LABELS });
+    const plan = planNodeLabels(node, presence, {
+      reported: this.reported,
+      origins: ORIGIN_LABELS,
+    });
     Object.assign(this.labels, plan.set);
-    this.told = plan.told;
+    this.reported = plan.reported;
     this.stays.add(this.pool).add(this.host);
   }
 
@@ -128,7 +131,7 @@ class Model {
         this.poolShown = true;
         break;
       case "restart":
-        this.told = {};
+        this.reported = {};
         break;
       case "move":
         this.pool = step.pool;
@@ -192,30 +195,30 @@ describe("planNodeLabels()", () => {
   const labels = fc.dictionary(fc.constantFrom(...OURS, "a.b/c", "role", FIRST_HOST), text);
   const isListed = fc.boolean();
 
-  function plan(before: Labels, told: Labels, over: object, listed: boolean) {
+  function plan(before: Labels, reported: Labels, over: object, listed: boolean) {
     const shown = toInstance("i", over as Partial<Instance>);
     const presence: Presence = listed
       ? { kind: "present", instance: shown, matchedBy: "name" }
       : NOT_LISTED;
     const options = { providerId: "test://i", uninitialized: false, labels: before };
-    return planNodeLabels(toNode("n", options), presence, { told, origins: ORIGIN_LABELS });
+    return planNodeLabels(toNode("n", options), presence, { reported, origins: ORIGIN_LABELS });
   }
 
   test("plans nothing more once its plan was applied", () => {
     fc.assert(
-      fc.property(labels, labels, instance, isListed, (before, told, over, listed) => {
-        const first = plan(before, told, over, listed);
-        const again = plan({ ...before, ...first.set }, first.told, over, listed);
+      fc.property(labels, labels, instance, isListed, (before, reported, over, listed) => {
+        const first = plan(before, reported, over, listed);
+        const again = plan({ ...before, ...first.set }, first.reported, over, listed);
         expect([again.set, again.events]).toEqual([{}, []]);
-        expect(again.told).toEqual(first.told);
+        expect(again.reported).toEqual(first.reported);
       }),
     );
   });
 
   test("never sets a label that is not ours, nor one that Kubernetes would refuse", () => {
     fc.assert(
-      fc.property(labels, labels, instance, isListed, (before, told, over, listed) => {
-        const { set } = plan(before, told, over, listed);
+      fc.property(labels, labels, instance, isListed, (before, reported, over, listed) => {
+        const { set } = plan(before, reported, over, listed);
         const cloud = listed ? Object.keys(over.labels) : [];
         const ours = new Set([...TOPOLOGY, ...cloud, FIRST_HOST, FIRST_POOL]);
         ours.delete("k8s.io/x");
@@ -231,8 +234,8 @@ describe("planNodeLabels()", () => {
 
   test("writes an Event only beside the labels that it tells of", () => {
     fc.assert(
-      fc.property(labels, labels, instance, isListed, (before, told, over, listed) => {
-        const { set, events } = plan(before, told, over, listed);
+      fc.property(labels, labels, instance, isListed, (before, reported, over, listed) => {
+        const { set, events } = plan(before, reported, over, listed);
         const topology = TOPOLOGY.filter((one) => set[one] !== undefined);
         expect(events.length).toBeLessThanOrEqual(topology.length);
       }),

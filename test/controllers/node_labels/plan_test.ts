@@ -48,10 +48,10 @@ const NOT_LISTED: Presence = { kind: "unknown", reason: "notListed", message: "n
 function plan(
   labels: Labels,
   presence: Presence,
-  { told = {}, ...options }: NodeOptions & { told?: Labels } = {},
+  { reported = {}, ...options }: NodeOptions & { reported?: Labels } = {},
 ): LabelPlan {
   const node = toNode("n", { providerId: "test://i", uninitialized: false, labels, ...options });
-  return planNodeLabels(node, presence, { told, origins: ORIGINS });
+  return planNodeLabels(node, presence, { reported, origins: ORIGINS });
 }
 
 function listReasons({ events }: LabelPlan): string[] {
@@ -67,21 +67,21 @@ describe("planNodeLabels() leaves alone", () => {
     ["a Node of another cloud", { kind: "foreign", providerId: "aws:///i-1" }, {}],
     ["every Node before the first inventory", noInventory, {}],
   ])("%s", (_title, presence, options) => {
-    const told = { [ZONE]: "z" };
-    expect(plan(missing, presence, { ...options, told })).toEqual({
+    const reported = { [ZONE]: "z" };
+    expect(plan(missing, presence, { ...options, reported })).toEqual({
       set: {},
       isRepair: false,
       events: [],
-      told,
+      reported,
     });
   });
 });
 
 describe("planNodeLabels() of a machine that is there", () => {
-  test("sets nothing when nothing differs, and remembers what was told", () => {
-    const { set, events, told } = plan(toLabels("h1"), toPresence("h1"));
+  test("sets nothing when nothing differs, and remembers what was reported", () => {
+    const { set, events, reported } = plan(toLabels("h1"), toPresence("h1"));
     expect([set, events]).toEqual([{}, []]);
-    expect(told).toEqual(toLabels("h1"));
+    expect(reported).toEqual(toLabels("h1"));
   });
 
   test("adds what is missing, changes what differs, and never touches labels of others", () => {
@@ -101,12 +101,12 @@ describe("planNodeLabels() of a machine that is there", () => {
     (key) => {
       const right = toLabels("h1");
       const { [key]: value, ...deleted } = right;
-      for (const told of [{}, right]) {
+      for (const reported of [{}, right]) {
         for (const labels of [deleted, { ...right, [key]: "mine" }]) {
-          const { set, events, isRepair } = plan(labels, toPresence("h1"), { told });
+          const { set, events, isRepair } = plan(labels, toPresence("h1"), { reported });
           expect([set, events]).toEqual([{ [key]: value ?? "" }, []]);
           // On the first look nobody knows whose the difference is.
-          expect(isRepair).toBe(told === right);
+          expect(isRepair).toBe(reported === right);
         }
       }
     },
@@ -125,11 +125,11 @@ describe("planNodeLabels() of a machine that is there", () => {
 
 // Both ways to see a move: by memory, and on the first look by labels of one kind that agree.
 describe.each<[string, Labels]>([
-  ["by what the cloud told before", toLabels("h1")],
+  ["by what the cloud reported before", toLabels("h1")],
   ["on the first look", {}],
-])("planNodeLabels() sees a move %s", (_how, told) => {
+])("planNodeLabels() sees a move %s", (_how, reported) => {
   test("to another host: both zone labels, the host, the first host, a Warning", () => {
-    const moved = plan(toLabels("h1"), toPresence("h2"), { told });
+    const moved = plan(toLabels("h1"), toPresence("h2"), { reported });
     const zone = { [ZONE]: "h2", [BETA_ZONE]: "h2", [HOST]: "h2" };
     expect(moved.set).toEqual({ ...zone, [FIRST_HOST]: "h1" });
     expect(listReasons(moved)).toEqual([
@@ -139,7 +139,7 @@ describe.each<[string, Labels]>([
   });
 
   test("to another pool: everything in one write, Warnings for region and zone", () => {
-    const moved = plan(toLabels("h1"), toPresence("h9", "p2"), { told });
+    const moved = plan(toLabels("h1"), toPresence("h9", "p2"), { reported });
     const { [TYPE]: _1, [BETA_TYPE]: _2, [NAME]: _3, ...place } = toLabels("h9", "p2");
     expect(moved.set).toEqual({ ...place, [FIRST_HOST]: "h1", [FIRST_POOL]: "p1" });
     expect(listReasons(moved)).toEqual([
@@ -150,15 +150,17 @@ describe.each<[string, Labels]>([
 
   test("and never changes where the machine was first", () => {
     const first = { [FIRST_HOST]: "h0", [FIRST_POOL]: "p0" };
-    const { set } = plan({ ...toLabels("h1"), ...first }, toPresence("h9", "p2"), { told });
+    const { set } = plan({ ...toLabels("h1"), ...first }, toPresence("h9", "p2"), { reported });
     expect(set).not.toContainKey(FIRST_HOST);
     expect(set).not.toContainKey(FIRST_POOL);
     const empty = { ...toLabels("h1"), [FIRST_HOST]: "" };
-    expect(plan(empty, toPresence("h2"), { told }).set).not.toContainKey(FIRST_HOST);
+    expect(plan(empty, toPresence("h2"), { reported }).set).not.toContainKey(FIRST_HOST);
   });
 
   test("a change of type is Normal, and no move", () => {
-    const changed = plan(toLabels("h1"), toPresence("h1", "p1", { instanceType: "t2" }), { told });
+    const changed = plan(toLabels("h1"), toPresence("h1", "p1", { instanceType: "t2" }), {
+      reported,
+    });
     expect(changed.set).toEqual({ [TYPE]: "t2", [BETA_TYPE]: "t2" });
     expect(listReasons(changed)).toEqual([
       "Normal NodeInstanceTypeHasChanged: The instance type of the machine changed: old=t1, new=t2",
@@ -168,24 +170,24 @@ describe.each<[string, Labels]>([
 
 describe("planNodeLabels() of a machine that does not run", () => {
   test("keeps zone and host, and sees no move when it starts where it was", () => {
-    const stopped = plan(toLabels("h1"), toPresence(undefined), { told: toLabels("h1") });
+    const stopped = plan(toLabels("h1"), toPresence(undefined), { reported: toLabels("h1") });
     expect([stopped.set, stopped.events]).toEqual([{}, []]);
-    const started = plan(toLabels("h1"), toPresence("h1"), { told: stopped.told });
+    const started = plan(toLabels("h1"), toPresence("h1"), { reported: stopped.reported });
     expect([started.set, started.events]).toEqual([{}, []]);
   });
 
   test("sees the move when it starts elsewhere", () => {
-    const { told } = plan(toLabels("h1"), toPresence(undefined), { told: toLabels("h1") });
-    const { set, events } = plan(toLabels("h1"), toPresence("h2"), { told });
+    const { reported } = plan(toLabels("h1"), toPresence(undefined), { reported: toLabels("h1") });
+    const { set, events } = plan(toLabels("h1"), toPresence("h2"), { reported });
     expect(set[FIRST_HOST]).toBe("h1");
     expect(events).toHaveLength(1);
   });
 
   test("forgets nothing while the cloud shows nothing at all", () => {
-    const told = toLabels("h1");
+    const reported = toLabels("h1");
     for (const presence of [NOT_LISTED, { kind: "absent", evidence: "404" } as const]) {
-      const lost = plan(toLabels("h1"), presence, { told });
-      expect(lost).toMatchObject({ set: {}, events: [], told });
+      const lost = plan(toLabels("h1"), presence, { reported });
+      expect(lost).toMatchObject({ set: {}, events: [], reported });
     }
   });
 });
@@ -234,7 +236,7 @@ describe("planNodeLabels() is not misled on the first look by", () => {
 
 test("planNodeLabels() says nothing of a move whose labels stand already, but keeps the first host", () => {
   const { set, events, isRepair } = plan(toLabels("h2"), toPresence("h2"), {
-    told: toLabels("h1"),
+    reported: toLabels("h1"),
   });
   expect(set).toEqual({ [FIRST_HOST]: "h1" });
   expect([events, isRepair]).toEqual([[], false]);
@@ -255,33 +257,33 @@ describe("N-15 planNodeLabels() where the cloud tells nothing", () => {
 
   test("does so for what a halted machine's cloud does not tell, and for nothing that it tells", () => {
     const labels = { ...toLabels("h1"), [BETA_ZONE]: "z", [BETA_REGION]: "mine" };
-    const told = toLabels("h1");
-    const { set, isRepair } = plan(labels, toPresence(undefined), { told });
+    const reported = toLabels("h1");
+    const { set, isRepair } = plan(labels, toPresence(undefined), { reported });
     expect(set).toEqual({ [ZONE]: "z", [BETA_REGION]: "p1" });
     expect(isRepair).toBe(true);
   });
 });
 
-describe("planNodeLabels() keeps what was told of a machine that does not run", () => {
+describe("planNodeLabels() keeps what was reported of a machine that does not run", () => {
   const STOPPED: Presence = toPresence(undefined, "p1", { state: "stopped" });
-  const told = toLabels("h1");
+  const reported = toLabels("h1");
 
   test("puts its zone and host back after a hand edit or a deletion", () => {
     const { [ZONE]: _zone, ...rest } = toLabels("h1");
-    const edited = plan({ ...rest, [HOST]: "mine" }, STOPPED, { told });
+    const edited = plan({ ...rest, [HOST]: "mine" }, STOPPED, { reported });
     expect(edited.set).toEqual({ [ZONE]: "h1", [HOST]: "h1" });
     expect([edited.isRepair, edited.events]).toEqual([true, []]);
   });
 
   test("takes its start on another host for a move", () => {
-    const { told: after } = plan(toLabels("h1"), STOPPED, { told });
-    const started = plan(toLabels("h1"), toPresence("h2"), { told: after });
+    const { reported: after } = plan(toLabels("h1"), STOPPED, { reported });
+    const started = plan(toLabels("h1"), toPresence("h2"), { reported: after });
     expect(started.set).toMatchObject({ [ZONE]: "h2", [HOST]: "h2", [FIRST_HOST]: "h1" });
   });
 
   test("forgets nothing that a running machine's cloud still tells, and keeps nothing that it does not", () => {
     const running = toPresence(undefined, "p1", { state: "running" });
-    expect(plan({ ...toLabels("h1"), [HOST]: "mine" }, running, { told }).set).toEqual({});
+    expect(plan({ ...toLabels("h1"), [HOST]: "mine" }, running, { reported }).set).toEqual({});
   });
 });
 
@@ -295,12 +297,12 @@ test("planNodeLabels() trusts no old label that is no UUID where the cloud names
 
 describe("planNodeLabels() of zones that are left alone", () => {
   const leftAlone = new Set(["zone"] as const);
-  const planLeft = (labels: Labels, presence: Presence, told: Labels = {}): LabelPlan =>
+  const planLeft = (labels: Labels, presence: Presence, reported: Labels = {}): LabelPlan =>
     planNodeLabels(
       toNode("n", { providerId: "test://i", uninitialized: false, labels }),
       presence,
       {
-        told,
+        reported,
         origins: ORIGINS,
         leftAlone,
       },
@@ -319,14 +321,14 @@ describe("planNodeLabels() of zones that are left alone", () => {
     }
   });
 
-  test("forgets what the cloud told under other settings, also of a machine that does not run", () => {
-    const told = toLabels("h1");
+  test("forgets what the cloud reported under other settings, also of a machine that does not run", () => {
+    const reported = toLabels("h1");
     const labels = { ...toLabels("h1"), [ZONE]: "mine", [BETA_ZONE]: "mine" };
     const halted = toPresence(undefined, "p1", { state: "stopped" });
-    const plan = planLeft(labels, halted, told);
+    const plan = planLeft(labels, halted, reported);
     expect(plan.set).toEqual({});
-    expect(plan.told).not.toHaveProperty([ZONE]);
-    expect(plan.told[HOST]).toBe("h1");
+    expect(plan.reported).not.toHaveProperty([ZONE]);
+    expect(plan.reported[HOST]).toBe("h1");
   });
 
   test("goes on with region and type", () => {
@@ -356,10 +358,13 @@ describe("planNodeLabels() of a machine with tags", () => {
 
   test("counts a label that somebody removed as one to put back, like those of the cloud", () => {
     const annotations = { [RECORD]: `{"x.y/rack":"7"}` };
-    const told = toLabels("h1");
-    const { tags, isRepair } = plan(told, toTagged({ "x.y/rack": "7" }), { annotations, told });
+    const reported = toLabels("h1");
+    const { tags, isRepair } = plan(reported, toTagged({ "x.y/rack": "7" }), {
+      annotations,
+      reported,
+    });
     expect([tags?.set, isRepair]).toEqual([{ "x.y/rack": "7" }, true]);
-    const first = plan(told, toTagged({ "x.y/rack": "8" }), { annotations, told });
+    const first = plan(reported, toTagged({ "x.y/rack": "8" }), { annotations, reported });
     expect(first.isRepair).toBe(false);
   });
 

@@ -75,7 +75,11 @@ describe("Deleter.delete()", () => {
   const answers: readonly (readonly [what: string, Presence, message: string])[] = [
     ["cannot tell", { kind: "unknown", reason: "denied", message: "no right" }, "no right"],
     ["does not list it", { kind: "unknown", reason: "notListed", message: "m" }, "m"],
-    ["calls it foreign", { kind: "foreign", providerId: "x" }, "it answers when asked directly"],
+    [
+      "calls it foreign",
+      { kind: "foreign", providerId: "x" },
+      "a direct request shows the machine",
+    ],
   ];
   test.each(answers)("keeps the Node when the cloud %s", async (_what, answer, message) => {
     await using world = await setUp();
@@ -192,7 +196,10 @@ describe("Deleter.delete()", () => {
         fleet.look();
       },
     ],
-    ["starts anew", ({ fleet, server }) => fleet.startAnew(server.find("gone") ?? toNode("gone"))],
+    [
+      "starts anew",
+      ({ fleet, server }) => fleet.restartCount(server.find("gone") ?? toNode("gone")),
+    ],
   ];
   test.each(overtakings)("keeps the Node when meanwhile it %s", async (_what, overtake) => {
     await using world = await setUp();

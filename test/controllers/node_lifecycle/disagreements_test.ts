@@ -4,7 +4,7 @@ import { toInstance } from "../../support/cloud/instances.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
 
-const SAID = "it answers when asked directly";
+const SAID = "a direct request shows the machine";
 
 interface Stage extends LifecycleWorld, AsyncDisposable {
   readonly said: Disagreements;
@@ -34,7 +34,7 @@ async function setStage(): Promise<Stage> {
 
 test("Disagreements keep what was said of a Node that is not Ready and misses its machine", async () => {
   await using stage = await setStage();
-  stage.said.dropSettled();
+  stage.said.dropResolved();
   expect(stage.said.find("a")).toBe(SAID);
   expect(stage.said.find("b")).toBeUndefined();
 });
@@ -61,6 +61,6 @@ test.each<[string, (stage: Stage) => unknown]>([
 ])("Disagreements drop what was said of a Node when %s", async (_when, change) => {
   await using stage = await setStage();
   await change(stage);
-  stage.said.dropSettled();
+  stage.said.dropResolved();
   expect(stage.said.find("a")).toBeUndefined();
 });

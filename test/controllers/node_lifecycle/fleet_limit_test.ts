@@ -60,7 +60,7 @@ describe("the fleet limit", () => {
     rig.server.remove("n1");
     await rig.clock.advance(20_000);
     expect(rig.server.deletions.toSorted()).toEqual(["n2", "n3", "n4"]);
-    expect(rig.lines.filter((line) => line.includes("may be deleted again"))).toHaveLength(1);
+    expect(rig.lines.filter((line) => line.includes("may delete Nodes again"))).toHaveLength(1);
   });
 
   test("L-15 a limit that a person raised lets them go", async () => {

@@ -14,7 +14,7 @@ test("LifecycleNarrator tells of a blocked deletion once in five minutes, until 
   ];
   for (const [afterMs, why, message] of told) {
     await clock.advance(afterMs);
-    narrator.tellBlocked(node, why, message);
+    narrator.reportBlocked(node, why, message);
   }
   const messages = ["3 are gone", "pool p is lost", "pool p is lost"];
   expect(events.map(({ message }) => message)).toEqual(messages);
@@ -23,6 +23,6 @@ test("LifecycleNarrator tells of a blocked deletion once in five minutes, until 
     messages.map((message) => ["n0", message]),
   );
   narrator.forget("n0");
-  narrator.tellBlocked(node, "notCovered", "pool p is lost");
+  narrator.reportBlocked(node, "notCovered", "pool p is lost");
   expect([events.length, lines.length]).toEqual([4, 4]);
 });

@@ -91,18 +91,18 @@ test("RefreshPacer leaves a cloud time that takes 6 s to answer", async () => {
   expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(10_000);
 });
 
-test("noteFall() asks at once when the inventory is 5 s old", async () => {
+test("noteNotReady() asks at once when the inventory is 5 s old", async () => {
   await using rig = await setUp();
   await rig.clock.advance(5_000);
-  rig.pacer.noteFall();
+  rig.pacer.noteNotReady();
   await rig.clock.advance(0);
   expect(rig.listedMs).toEqual([0, 5_000]);
 });
 
-test("noteFall() takes a younger inventory for good enough, until it is 5 s old", async () => {
+test("noteNotReady() takes a younger inventory for good enough, until it is 5 s old", async () => {
   await using rig = await setUp();
   await rig.clock.advance(4_000);
-  rig.pacer.noteFall();
+  rig.pacer.noteNotReady();
   await rig.clock.advance(0);
   expect(rig.listedMs).toEqual([0]);
   await rig.clock.advance(1_000);
@@ -111,28 +111,28 @@ test("noteFall() takes a younger inventory for good enough, until it is 5 s old"
   expect(rig.listedMs[1]).toBeLessThanOrEqual(10_000);
 });
 
-test("noteFall() asks for nothing when somebody else did since", async () => {
+test("noteNotReady() asks for nothing when somebody else did since", async () => {
   await using rig = await setUp();
   await rig.clock.advance(4_000);
-  rig.pacer.noteFall();
+  rig.pacer.noteNotReady();
   await rig.clock.advance(500);
   rig.source.requestRefresh();
   await rig.tickUntil(600_000, false);
   expect(rig.listedMs).toEqual([0, 4_500]);
 });
 
-test("noteFall() asks once, though the cloud takes long to answer", async () => {
+test("noteNotReady() asks once, though the cloud takes long to answer", async () => {
   await using rig = await setUp(5_000, 12_000);
-  rig.pacer.noteFall();
+  rig.pacer.noteNotReady();
   await rig.tickUntil(600_000, false);
   expect(rig.listedMs).toEqual([0, 12_000]);
 });
 
-test("noteFall() asks twice at most when falls trickle in while the cloud answers", async () => {
+test("noteNotReady() asks twice at most when falls trickle in while the cloud answers", async () => {
   await using rig = await setUp(5_000, 2_000);
   await rig.clock.advance(28_000);
   for (let fall = 0; fall < 100; fall += 1) {
-    rig.pacer.noteFall();
+    rig.pacer.noteNotReady();
     await rig.clock.advance(10);
   }
   await rig.tickUntil(600_000, false);

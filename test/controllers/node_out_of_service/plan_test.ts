@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { InstanceState, Presence } from "../../../lib/cloud/provider.ts";
 import {
-  isBack,
+  isRunningAgain,
   mayBeTainted,
   type OutOfServicePlan,
   type OutOfServiceVerdict,
@@ -84,20 +84,25 @@ test.each(["True", "False"])(
   "a kubelet that reports Ready=%s: no taint, and its machine is back",
   (ready) => {
     expect(mayBeTainted(toOurs({ ready }))).toBe(false);
-    expect(isBack(toOurs({ ready }), UNKNOWN)).toBe(true);
+    expect(isRunningAgain(toOurs({ ready }), UNKNOWN)).toBe(true);
   },
 );
 
-test("isBack() does not take a machine of unknown state for one that runs", () => {
-  expect(isBack(toOurs(), toPresent("unknown"))).toBe(false);
+test("isRunningAgain() does not take a machine of unknown state for one that runs", () => {
+  expect(isRunningAgain(toOurs(), toPresent("unknown"))).toBe(false);
 });
 
 describe("planReturn()", () => {
-  const facts: ReturnFacts = { isHeard: false, bootId: "boot-2", attached: 0, runningMs: 0 };
+  const facts: ReturnFacts = {
+    isKubeletReporting: false,
+    bootId: "boot-2",
+    attached: 0,
+    runningMs: 0,
+  };
 
   test.each<[string, Partial<ReturnFacts>, "mistake" | "remove" | "wait"]>([
     ["restarted, and nothing is attached", {}, "remove"],
-    ["reporting after a restart, and nothing is attached", { isHeard: true }, "remove"],
+    ["reporting after a restart, and nothing is attached", { isKubeletReporting: true }, "remove"],
     ["not heard of since", { bootId: "boot-1" }, "wait"],
     ["not heard of for six minutes", { bootId: "boot-1", runningMs: 360_000 }, "wait"],
     ["restarted, and volumes are attached", { attached: 1 }, "wait"],
@@ -106,7 +111,7 @@ describe("planReturn()", () => {
     ["restarted six minutes ago", { attached: 1, runningMs: 360_000 }, "remove"],
     [
       "reporting and was never restarted",
-      { isHeard: true, bootId: "boot-1", attached: 9 },
+      { isKubeletReporting: true, bootId: "boot-1", attached: 9 },
       "mistake",
     ],
   ])("of a machine that is %s", (_what, over, expected) => {
@@ -121,9 +126,14 @@ describe("planReturn()", () => {
         fc.boolean(),
         fc.constantFrom("boot-1", "boot-2"),
         fc.nat(),
-        (isHeard, bootId, attached) => {
-          const plan = planReturn(RECORD, { isHeard, bootId, attached, runningMs: 360_000 });
-          expect(plan.kind).toBe(isHeard || bootId === "boot-2" ? "remove" : "wait");
+        (isKubeletReporting, bootId, attached) => {
+          const plan = planReturn(RECORD, {
+            isKubeletReporting,
+            bootId,
+            attached,
+            runningMs: 360_000,
+          });
+          expect(plan.kind).toBe(isKubeletReporting || bootId === "boot-2" ? "remove" : "wait");
         },
       ),
     );

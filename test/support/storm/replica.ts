@@ -21,7 +21,7 @@ const STOP_MS_MAX = 8_000;
 const EXPECTED_ERRORS: ReadonlySet<string> = new Set([
   "leaderelection lost",
   // All of these machines are gone indeed.
-  "Too many machines are gone at once: no Node is deleted until fewer are or a person decides",
+  "Too many machines are gone at once; Landfall deletes no Node until fewer are gone or you decide",
 ]);
 
 /** What is no record: nothing, and what a person reads last. */

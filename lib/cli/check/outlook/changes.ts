@@ -85,7 +85,7 @@ export function toOutlook(node: Node, resolved: Presence, sources: OutlookSource
   }
   const origins = provider.originLabels ?? {};
   const { leftAlone = new Set() } = provider;
-  const labelPlan = planNodeLabels(node, presence, { told: {}, origins, leftAlone });
+  const labelPlan = planNodeLabels(node, presence, { reported: {}, origins, leftAlone });
   const { tags = NO_TAG_CHANGES, tagWarnings = [] } = labelPlan;
   const set = { ...labelPlan.set, ...tags.set };
   const { removed } = tags;

@@ -1,5 +1,5 @@
 /**
- * Says why Landfall cannot use Xen Orchestra, and what an operator can do about it.
+ * Diagnoses problems with Xen Orchestra: says why Landfall cannot use it, and what an operator can do.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -14,10 +14,10 @@ import { SERVER_NAMES } from "../session/session.ts";
 type Settings = Pick<XenOrchestraSettings, "url" | "credentials" | "certificateFingerprint">;
 
 /**
- * Finds out why a request failed: by its error, or by a second look at the server if the error does not say.
+ * Finds out why a request failed: from its error, or, if the error does not say, by a second look at the server.
  *
- * @param error What the request was rejected with; a time-out of the caller's counts as no answer
- * @throws any error that is not a failure of the cloud, and the signal's reason
+ * @param error The error of the request; a timeout of the caller counts as no answer
+ * @throws any error that is no failure of the cloud, and the signal's reason
  */
 export async function diagnose(
   error: unknown,
@@ -70,19 +70,20 @@ function diagnoseReply(error: CloudError, status: number, { url, credentials }: 
     );
   }
   if (status >= 500) {
-    const advice = "it may be starting or have a problem: read the log of xo-server, and try again";
+    const advice =
+      "Xen Orchestra may be starting or have a problem: read the log of xo-server, and try again";
     return toFailure("serverError", `${where} answers with an error (${status})`, advice);
   }
   return toWrongService(error.message);
 }
 
-/** The server that answers is not Xen Orchestra. */
+/** Creates the finding that the server that answers is not Xen Orchestra. */
 export function toWrongService(message: string): Finding {
   return toFailure(
     "wrongService",
     message,
     "url must be that of Xen Orchestra itself (https://host, without /rest/v0) in version 5.112 or newer; " +
-      "check that no proxy or sign-in page stands in front of it",
+      "check that no proxy or sign-in page is in front of it",
   );
 }
 

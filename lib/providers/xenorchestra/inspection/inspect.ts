@@ -1,5 +1,5 @@
 /**
- * One look at Xen Orchestra, for an operator who sets it up.
+ * Looks at Xen Orchestra once, for an operator who sets it up.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -22,27 +22,27 @@ import { NO_POOL_ADVICE } from "../rights.ts";
 import { listUnfitFindings } from "../scope/unfit_entries.ts";
 import type { Host, Server } from "../wire/schema.ts";
 
-/** What {@linkcode inspectXenOrchestra} looks with. */
+/** The dependencies of {@linkcode inspectXenOrchestra}. */
 export interface InspectOptions {
   readonly api: XenOrchestraApi;
   readonly settings: XenOrchestraSettings;
-  /** Lists all VMs with what surrounds them. */
+  /** Lists all VMs. */
   readonly listInventory: (signal: AbortSignal) => Promise<Inventory>;
 }
 
-/** Longest wait for the first answer, in milliseconds; a person is waiting, too. */
+/** Maximum wait for the first answer, in milliseconds, because an operator is waiting. */
 const FIRST_MS = 10_000;
 
 const WORDS = {
   instances: "vms",
   instance: "VM",
   part: "pool",
-  noneAdvice: `${NO_POOL_ADVICE}; Xen Orchestra silently leaves out what the user may not see`,
+  noneAdvice: `${NO_POOL_ADVICE}; Xen Orchestra silently hides what the user has no right to see`,
   incompleteAdvice: "check the connection to the pool, and the user's right to read its hosts",
 } as const;
 
 /**
- * Asks for hosts first, alone, so that a wrong password is tried once; then for everything else at once.
+ * Lists hosts first, so that a wrong password is tried only once. Then lists everything else at the same time.
  *
  * @throws the signal's reason
  */
@@ -97,7 +97,7 @@ function toHostParts({ objects }: ListReply<Host>): Inspection["parts"] {
   }));
 }
 
-/** `undefined` without an answer: then the other lists say what is wrong. */
+/** Lists the connections to pools; `undefined` without an answer. The other lists then show the problem. */
 async function listServers(
   api: XenOrchestraApi,
   signal: AbortSignal,
@@ -116,7 +116,7 @@ function listServerFindings(servers: ServersReply | undefined, inventory: Invent
   const down = objects.filter(({ enabled, status }) => enabled !== false && status !== "connected");
   if (down.length > 0) return down.map(toServerFinding);
   const connections = judgeConnections(servers, inventory.coverage);
-  // Without any pool, this is not the main problem.
+  // If no pool is visible, that is the main problem.
   if (connections.kind !== "unreadable" || inventory.coverage.size === 0) return [];
   const what = "Landfall deletes no Node whose VM it has not seen since its start";
   const message = `${connections.why}; ${what}`;
@@ -141,7 +141,7 @@ async function listNetworkFindings(
   const { objects } = await api.list("networks", signal);
   if (findNetworks(objects, network).length > 0) return [];
   const message = `no network has the name or UUID "${network}"`;
-  const advice = "correct addresses.network: without it no VM has usable addresses";
+  const advice = "correct addresses.network: without such a network no VM has usable addresses";
   return [{ level: "warning", code: "noNetwork", message, advice }];
 }
 

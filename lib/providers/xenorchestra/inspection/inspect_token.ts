@@ -1,5 +1,5 @@
 /**
- * When the token expires, for an operator who sets it up.
+ * Reports when the token expires, for an operator who sets it up.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -10,7 +10,7 @@ import { readTokenLife } from "../session/token_life.ts";
 import { describeTokenEnd } from "../session/token_watch.ts";
 
 /**
- * Looks up the token in use. Finds nothing if Xen Orchestra does not say, or with a password.
+ * Looks up the expiry of the token in use. Returns no finding with a password, or if Xen Orchestra does not report it.
  *
  * @param nowMs Wall-clock milliseconds
  * @throws the signal's reason
@@ -33,7 +33,7 @@ export async function inspectToken(
       : [{ level: "ok", code, message }];
   } catch (error) {
     signal.throwIfAborted();
-    // Everything else works, so this failure is not worth a finding.
+    // Everything else works, so this failure needs no finding.
     if (error instanceof CloudError) return [];
     throw error;
   }

@@ -1,5 +1,5 @@
 /**
- * Addresses of a VM, from what the guest tools report.
+ * Chooses the addresses of a VM from those that the guest tools report.
  * @module
  */
 import {
@@ -17,22 +17,22 @@ import {
   type IpAddress,
 } from "../../../core/net/ip.ts";
 
-/** How addresses are chosen. */
+/** Settings for the choice of addresses. */
 export interface AddressSettings {
-  /** Addresses that never go on a Node, such as virtual IPs. */
+  /** Addresses that no Node gets, such as virtual IPs. */
   readonly exclude: readonly Cidr[];
-  /** Addresses that are external although no packet on the Internet may carry them. */
+  /** Addresses that are external although they are not routable on the Internet. */
   readonly externalCidrs: readonly Cidr[];
-  /** Publishes the VM's main address of any kind, and no other, as ExternalIP, as the Go controller does. */
+  /** Publishes only the VM's main address as ExternalIP, even a private one, as the Go controller does. */
   readonly mainIpAsExternal: boolean;
 }
 
-/** What Xen Orchestra says of a VM's addresses. */
+/** What Xen Orchestra reports about a VM's addresses. */
 export interface AddressSource {
   /** By `<VIF device>/ipv4/<n>` or `<VIF device>/ipv6/<n>`. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly mainIpAddress?: string | undefined;
-  /** VIF devices to look at; all when absent. */
+  /** VIF devices whose addresses count; absent: all. */
   readonly devices?: ReadonlySet<number> | undefined;
 }
 
@@ -42,15 +42,14 @@ interface Found extends IpAddress {
 }
 
 /**
- * Chooses a VM's addresses. docs/explanation/addresses.md has a table of what comes out.
+ * Chooses a VM's addresses. docs/explanation/addresses.md has a table of the results.
  *
- * ExternalIP: addresses that are globally routable or in `externalCidrs`. InternalIP: in each family the first that is
- * not external. A family without one gets its first routable address as InternalIP instead of ExternalIP. If the
- * kubelet names its node IPs, that address stays ExternalIP ({@linkcode Instance.besideNodeIps}). Link-local, loopback,
- * multicast and excluded addresses are never used.
+ * ExternalIP: addresses that are globally routable or in `externalCidrs`. InternalIP: the first address of each family
+ * that is not external. If a family has none, its first routable address becomes InternalIP instead of ExternalIP. With
+ * `--node-ip`, that address stays ExternalIP ({@linkcode Instance.besideNodeIps}). Link-local, loopback, multicast and
+ * excluded addresses never count.
  *
- * @returns Internal ones first (IPv4, then IPv6), then external ones by device, family and number; no type and address
- * twice
+ * @returns InternalIPs first (IPv4, then IPv6), then ExternalIPs by device, family and number; without duplicates
  */
 export function toAddresses(
   source: AddressSource,
@@ -74,18 +73,18 @@ function listFound(
 ): Found[] {
   const found: Found[] = [];
   for (const [key, value] of Object.entries(addresses)) {
-    // `<device>/ip` is what guest tools wrote before there was IPv6.
+    // Old guest tools without IPv6 wrote `<device>/ip`.
     const [, device, index] = /^(\d+)\/ip(?:v[46]\/(\d+))?$/.exec(key) ?? [];
     if (device === undefined || (devices && !devices.has(Number(device)))) continue;
     for (const ip of listUsable(value, { exclude })) {
       found.push({ device: Number(device), index: Number(index ?? 0), ...ip });
     }
   }
-  // Equal ranks keep their order in the text: sorting is stable.
+  // Equal addresses keep their order in the text, because sorting is stable.
   return found.sort((a, b) => a.device - b.device || a.family - b.family || a.index - b.index);
 }
 
-/** Old guest tools put several addresses into one text. */
+/** Splits the text, because old guest tools put several addresses into one. */
 function listUsable(text: string, { exclude }: Pick<AddressSettings, "exclude">): IpAddress[] {
   return text
     .split(/[\s,]+/)

@@ -1,5 +1,5 @@
 /**
- * What a Node may be known by in Xen Orchestra.
+ * The IDs by which Landfall finds a Node's VM in Xen Orchestra.
  * @module
  */
 import { toUnknown } from "../../../cloud/presence.ts";
@@ -9,34 +9,35 @@ import { parseUuid, swapUuid } from "../../../core/text/uuid.ts";
 import { POOL_ID_LABEL } from "./labels.ts";
 import { parseProviderId } from "./provider_id.ts";
 
-/** The IDs that a Node may be known by. */
+/** The IDs by which Landfall finds a Node's VM. */
 export type Identity =
   | IdentityByProviderId
-  /** The system UUID as the kubelet reports it, and with its first groups reversed. */
+  /** The system UUID as the kubelet reports it, and with its first three groups byte-swapped. */
   | { readonly kind: "systemUuid"; readonly direct: string; readonly swapped: string }
-  /** Nothing to look up by, and the presence that says so. */
+  /** The Node has no usable ID; the presence says why. */
   | { readonly kind: "other"; readonly presence: Presence };
 
-/** A VM by the provider ID of its Node. */
+/** The VM that the provider ID of a Node names. */
 export interface IdentityByProviderId {
   readonly kind: "providerId";
   readonly vmId: string;
-  /** The pool that held the VM when the ID was written; absent when the ID names none. */
+  /** The pool that held the VM when the ID was written; absent if the ID names none. */
   readonly poolId?: string;
-  /** The pool that the Node's labels say it was last seen in. */
+  /** The pool where the VM was last seen, by the Node's labels. */
   readonly labelledPoolId?: string;
-  /** What its region label says, when that is another pool: one more place to look at. */
+  /** The pool in the region label, if it is another one. Landfall looks there, too. */
   readonly regionPoolId?: string;
   /**
-   * The system UUID that the kubelet reports, in both forms, if neither is that VM. If a VM has it, the Node runs on
-   * that VM (restored from a backup, or moved by a copy), even if its provider ID names another one.
+   * The system UUID that the kubelet reports, in both forms, if neither is the UUID of that VM. If another VM has this
+   * UUID, the Node runs on that VM (restored from a backup, or moved by a copy), although its provider ID names the
+   * first one.
    */
   readonly reported?: readonly string[];
 }
 
 /**
- * Reads what a Node says. The label of the pool always follows its VM; the region label may have another value by the
- * setting `regions`. A text that is not a UUID names no pool.
+ * Reads the IDs of a Node. The pool label always has the pool of the VM. The region label may have another value, by
+ * the setting `regions`. A text that is not a UUID names no pool.
  */
 export function parseIdentity(node: NodeIdentity): Identity {
   const { name, providerId, systemUuid, region, labels } = node;
@@ -68,7 +69,7 @@ export function parseIdentity(node: NodeIdentity): Identity {
   return toOther(toUnknown("noIdentity", message));
 }
 
-/** The IDs of every VM that may be one of these Nodes' own, each once. */
+/** Returns the IDs of every VM that may belong to one of these Nodes, each once. */
 export function toVmIds(identities: readonly Identity[]): Set<string> {
   const ids = new Set<string>();
   for (const identity of identities) {

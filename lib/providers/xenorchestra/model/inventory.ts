@@ -1,5 +1,5 @@
 /**
- * From replies of Xen Orchestra to an inventory. Pure.
+ * Turns replies of Xen Orchestra into an inventory. Pure.
  * @module
  */
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -15,17 +15,17 @@ import { toLabels } from "./labels.ts";
 import { formatProviderId } from "./provider_id.ts";
 import type { Host, Network, Pool, Vif, Vm } from "../wire/schema.ts";
 
-/** Everything that one refresh asks for. */
+/** The replies of one refresh. */
 export interface Replies {
   readonly vms: ListReply<Vm>;
   readonly hosts: ListReply<Host>;
   readonly pools: ListReply<Pool>;
-  /** Only asked for when addresses are chosen by network. */
+  /** Present only with `addresses.network`. */
   readonly networks?: ListReply<Network>;
   readonly vifs?: ListReply<Vif>;
 }
 
-/** The settings that shape an instance. */
+/** The settings that change an instance. */
 export type InstanceSettings = Pick<
   XenOrchestraSettings,
   | "addresses"
@@ -37,15 +37,15 @@ export type InstanceSettings = Pick<
   | "tagPrefixes"
 >;
 
-/** What surrounds VMs. */
+/** The objects around VMs that an instance needs. */
 export interface Surroundings {
   readonly pools: ReadonlyMap<string, Pool>;
-  /** Pools that are there but cannot be read, and why, as in {@linkcode ListReply}. */
+  /** Pools that exist but that Landfall cannot read, and why, as in {@linkcode ListReply}. */
   readonly damagedPools?: ReadonlyMap<string, string>;
   readonly hosts: ReadonlyMap<string, Host>;
-  /** IDs of the networks whose addresses count; all when absent. */
+  /** IDs of the networks whose addresses count; absent: all. */
   readonly networkIds?: ReadonlySet<string>;
-  /** Devices in those networks, by VM; absent as `networkIds` is. */
+  /** Devices in those networks, by VM; absent without `networkIds`. */
   readonly devices?: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
@@ -59,7 +59,7 @@ const STATES: Readonly<Record<string, InstanceState>> = {
   Halted: "stopped",
 };
 
-/** Sorts out what surrounds VMs. */
+/** Builds the surroundings from replies. */
 export function toSurroundings(
   { hosts, pools, networks, vifs }: Omit<Replies, "vms">,
   network: string | undefined,
@@ -74,15 +74,18 @@ export function toSurroundings(
   return { ...base, networkIds, devices: toDevices(vifs.objects, networkIds) };
 }
 
-/** The networks that `addresses.network` means: by UUID in any case, or by name, which several networks may have. */
+/**
+ * Finds the networks of `addresses.network`: by UUID in upper or lower case, or by name, which several networks may
+ * have.
+ */
 export function findNetworks(networks: readonly Network[], wanted: string): Network[] {
   const id = wanted.toLowerCase();
   return networks.filter((one) => one.id === id || one.name_label === wanted);
 }
 
 /**
- * Numbers of the devices in certain networks, by VM. None for a VM with an interface that does not say its number or
- * its network: then no address is known to be the right one, and the Node keeps what it has.
+ * Returns the numbers of the devices in these networks, by VM. If an interface of a VM does not report its number or
+ * its network, the VM has no entry: Landfall then cannot know which addresses count, and the Node keeps what it has.
  */
 export function toDevices(
   vifs: readonly Vif[],
@@ -104,7 +107,7 @@ export function toDevices(
   return devices;
 }
 
-/** The same for VMs whose network interfaces were listed again; absent: as they were. */
+/** Returns the surroundings with new devices for VMs whose network interfaces were listed again. */
 export function withDevices(
   surroundings: Surroundings,
   vifs: ListReply<Vif> | undefined,
@@ -117,9 +120,9 @@ export function withDevices(
 /**
  * Builds an inventory.
  *
- * @param options.known Pools that were seen before, by ID: name, if known. Those that are gone now are not covered
- * @param options.lookedFor IDs that the Nodes cared about may be known by; absent when all VMs were asked for
- * @param options.observedAtMs When the first request was sent, monotonic
+ * @param options.known Names of the pools that were shown before, by ID. Those that are not shown now are not covered
+ * @param options.lookedFor IDs of the VMs that were requested; absent: all
+ * @param options.observedAtMs Time of the first request, in monotonic milliseconds
  */
 export function toInventory(
   vms: ListReply<Vm>,
@@ -141,7 +144,7 @@ export function toInventory(
   };
 }
 
-/** Turns a VM into an instance, frozen. What is not known now stays absent. */
+/** Turns a VM into a frozen instance. A value that is not known now is absent. */
 export function toInstance(
   vm: Vm,
   surroundings: Surroundings,
@@ -190,7 +193,7 @@ function freezeAddresses({
   return { addresses, besideNodeIps: Object.freeze(besideNodeIps) };
 }
 
-/** Whether the lists hold everything that says where a VM is: its pool, and the host that it names. */
+/** Whether the lists contain the pool of a VM and the host that it names. */
 export function isPlaceKnown(vm: Vm, { pools, hosts }: Surroundings): boolean {
   const { $container: container, $pool: poolId } = vm;
   if (!pools.has(poolId)) return false;
@@ -198,8 +201,8 @@ export function isPlaceKnown(vm: Vm, { pools, hosts }: Surroundings): boolean {
 }
 
 /**
- * The host that a VM runs on. A halted or suspended VM names its pool, or the host of one of its disks, in the same
- * place: neither is where it runs.
+ * Finds the host on which a VM runs. In the same field, a halted or suspended VM names its pool, or the host of one of
+ * its disks. Neither is a host on which it runs.
  */
 function findHostId(vm: Vm, { hosts }: Surroundings): string | undefined {
   const container = vm.$container ?? undefined;
@@ -221,12 +224,12 @@ function findInstanceType(vm: Vm, { instanceTypeTag }: InstanceSettings): string
   return isCount(cpus) && isCount(memoryBytes) ? formatInstanceType(cpus, memoryBytes) : undefined;
 }
 
-/** Whether a number can be a count: 1e308 and -4 are numbers, too. */
+/** Whether a number is a valid count. 1e308 and -4 are not. */
 function isCount(value: number | undefined): value is number {
   return value !== undefined && Number.isSafeInteger(value) && value > 0;
 }
 
-/** Coverage without some pools; the very same when it has none of them. */
+/** Returns the coverage without some pools, or `coverage` itself if it has none of them. */
 export function withoutPools(
   coverage: Inventory["coverage"],
   pools: readonly { readonly poolId: string }[],
@@ -258,7 +261,7 @@ function toCoverage(
   return coverage;
 }
 
-/** What is known of a pool that is not shown. */
+/** Returns the coverage of a pool that Xen Orchestra does not show. */
 export function toLost({ name }: Pick<Coverage, "name">): Coverage {
   const reason = "the pool is disconnected or not visible to this user";
   return { complete: false, ...optional("name", name), reason };

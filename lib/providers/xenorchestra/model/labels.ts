@@ -1,5 +1,5 @@
 /**
- * Labels of a VM's Node. The keys MUST NOT CHANGE: they are those of the Go controller, and workloads select by them.
+ * Labels of a VM's Node. The keys MUST NOT CHANGE: the Go controller has the same, and workloads select Nodes by them.
  * @module
  */
 import { toLabelValue } from "../../../core/text/label.ts";
@@ -15,7 +15,7 @@ export const HOST_ID_LABEL = "topology.k8s.xenorchestra/host_id";
 /** Name of the host that the VM runs on. */
 export const HOST_NAME_LABEL = "topology.k8s.xenorchestra/host_name_label";
 
-/** Those that follow the VM. */
+/** Labels whose values change with the VM. */
 export const LABEL_KEYS: ReadonlySet<string> = new Set([
   VM_NAME_LABEL,
   POOL_ID_LABEL,
@@ -29,13 +29,13 @@ const ORIGINAL_HOST_ID_LABEL = "topology.k8s.xenorchestra/original_host_id";
 /** UUID of the pool before the VM's first move to another one. */
 const ORIGINAL_POOL_ID_LABEL = "topology.k8s.xenorchestra/original_pool_id";
 
-/** Labels of which the value before the first move is kept, and where. See `Provider.originLabels`. */
+/** Labels whose value before the first move is kept, and the label that keeps it. See `Provider.originLabels`. */
 export const ORIGIN_LABELS: Readonly<Record<string, string>> = {
   [HOST_ID_LABEL]: ORIGINAL_HOST_ID_LABEL,
   [POOL_ID_LABEL]: ORIGINAL_POOL_ID_LABEL,
 };
 
-/** Label keys with what they hold, for the reference page. */
+/** Meaning of each label key, for the reference page. */
 export const LABEL_DESCRIPTIONS: Readonly<Record<string, string>> = {
   [VM_NAME_LABEL]: "Name of the VM, as a label value.",
   [POOL_ID_LABEL]: "UUID of the pool that holds the VM.",
@@ -50,7 +50,7 @@ export const LABEL_DESCRIPTIONS: Readonly<Record<string, string>> = {
     "UUID of the pool before the VM's first move to another pool. Set after that move, and never changed.",
 };
 
-/** What labels are made of. What is absent is not known now, and gets no label. */
+/** The values of labels. An absent value is not known now, and gives no label. */
 export interface LabelSource {
   readonly vmName?: string | undefined;
   readonly poolId?: string | undefined;
@@ -60,8 +60,8 @@ export interface LabelSource {
 }
 
 /**
- * Labels with values that the API server accepts. A name without any legal character gives the empty value; an unknown
- * value gives no label.
+ * Builds labels with values that the API server accepts. A name without any valid character gives an empty value. An
+ * unknown value gives no label.
  */
 export function toLabels(source: LabelSource): Record<string, string> {
   const pairs: [string, string | undefined][] = [

@@ -1,5 +1,5 @@
 /**
- * Names of one's own for regions and zones: the settings `regions` and `zones`. Pure.
+ * Finds the region and zone labels of the settings `regions` and `zones`. Pure.
  * @module
  */
 import { parseUuid } from "../../../core/text/uuid.ts";
@@ -8,7 +8,7 @@ import type { Host, Pool } from "../wire/schema.ts";
 /** Labels by ID (lower case) or name of a pool or host. */
 export type OwnNames = ReadonlyMap<string, string>;
 
-/** Pools and hosts, which entries name. */
+/** The pools and hosts that entries may name. */
 export interface Places {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly hosts: ReadonlyMap<string, Host>;
@@ -17,19 +17,21 @@ export interface Places {
 /** Hosts, or pools, by ID. */
 type Named = ReadonlyMap<string, { readonly name_label?: string | null | undefined }>;
 
-/** The label of a place; `none` without an entry for it, `unknown` if Landfall cannot check now whether it has one. */
+/**
+ * The label of a place. `none`: there is no entry for it. `unknown`: Landfall cannot check now whether there is one.
+ */
 export type OwnName =
   { readonly kind: "named"; readonly label: string } | { readonly kind: "none" | "unknown" };
 
 const NONE: OwnName = { kind: "none" };
 const UNKNOWN: OwnName = { kind: "unknown" };
 
-/** The region that the settings give a pool. */
+/** Finds the region of a pool in the settings. */
 export function findOwnRegion(poolId: string, { pools }: Places, regions: OwnNames): OwnName {
   return findOwnName(poolId, pools, regions);
 }
 
-/** The zone that the settings give a host: its own, else that of its pool. */
+/** Finds the zone of a host in the settings: its own entry, then that of its pool. */
 export function findOwnZone(
   hostId: string,
   poolId: string,
@@ -40,12 +42,15 @@ export function findOwnZone(
   return ofHost.kind === "none" ? findOwnName(poolId, pools, zones) : ofHost;
 }
 
-/** An entry by ID wins. One by a name that several places have names none of them. */
+/**
+ * Finds the entry of a place. An entry by ID wins. If several places have a name, an entry with that name counts for
+ * none.
+ */
 function findOwnName(id: string, places: Named, names: OwnNames): OwnName {
   const byId = names.get(id);
   if (byId !== undefined) return { kind: "named", label: byId };
   const name = places.get(id)?.name_label ?? undefined;
-  // Its name may be that of an entry.
+  // The name of the place is not known, so an entry may name it.
   if (name === undefined) return [...names.keys()].every(isId) ? NONE : UNKNOWN;
   const label = names.get(name);
   if (label === undefined) return NONE;
@@ -56,7 +61,7 @@ function isId(entry: string): boolean {
   return parseUuid(entry) === entry;
 }
 
-/** How many places an entry names: by ID one at most. */
+/** Counts the places that an entry names; by ID at most one. */
 function countMatches(entry: string, places: Named): number {
   if (places.has(entry)) return 1;
   let count = 0;
@@ -64,14 +69,14 @@ function countMatches(entry: string, places: Named): number {
   return count;
 }
 
-/** An entry that names no place, or several. */
+/** An entry that names no place or several. */
 export interface UnfitEntry {
   readonly setting: "regions" | "zones";
   readonly entry: string;
   readonly isAmbiguous: boolean;
 }
 
-/** Lists the entries that name no place, or several of one kind. */
+/** Lists entries that name no place, or several of one kind. */
 export function listUnfitEntries(
   { pools, hosts }: Places,
   { regions, zones }: { readonly regions?: OwnNames; readonly zones?: OwnNames },

@@ -1,11 +1,11 @@
 /**
- * Where a VM is, for display: its pool and its host.
+ * Lists the places of a VM for display: its pool and its host.
  * @module
  */
 import type { Instance, Place } from "../../../cloud/provider.ts";
 import { HOST_ID_LABEL, HOST_NAME_LABEL, POOL_ID_LABEL, POOL_NAME_LABEL } from "./labels.ts";
 
-/** See `Provider.toPlaces`. A VM that does not run has no host. */
+/** Implements `Provider.toPlaces`. A VM that is off has no host. */
 export function toPlaces(
   instance: Instance | undefined,
   labels: Readonly<Record<string, string>>,

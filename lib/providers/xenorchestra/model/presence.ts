@@ -1,5 +1,5 @@
 /**
- * What to say of a Node's VM, in words for people. Pure.
+ * Creates presences of a Node's VM, with messages for operators. Pure.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -13,7 +13,7 @@ const SWAPPED = "the same UUID in the byte order that some firmware reports";
 /** The answer to a direct read before the first inventory with the settings in use. */
 export const TOO_EARLY = "Waiting for the first inventory since the settings changed";
 
-/** It is there. */
+/** The VM exists. */
 export function toPresent(
   instance: Instance,
   matchedBy: MatchedBy,
@@ -29,7 +29,7 @@ export function toContradiction(vmId: string, other: string): Presence {
   return toUnknown("ambiguous", message);
 }
 
-/** It is there, in a form that cannot be read. */
+/** The VM exists, but Landfall cannot read its record. */
 export function toUndecodable(id: string, problem: string): Presence {
   return toUnknown(
     "undecodable",
@@ -37,7 +37,10 @@ export function toUndecodable(id: string, problem: string): Presence {
   );
 }
 
-/** The first pool that was shown before and is not shown in full now, and why: it may hold VMs that are hidden. */
+/**
+ * Finds the first pool that was shown before and is not shown in full now, and why. It may hold VMs that are hidden
+ * now.
+ */
 export function findGap(coverage: Inventory["coverage"]): string | undefined {
   for (const [id, { complete, isOnlyNamed, name = id, reason = "" }] of coverage) {
     if (!complete && !isOnlyNamed) return `pool ${name}: ${reason}`;
@@ -45,7 +48,7 @@ export function findGap(coverage: Inventory["coverage"]): string | undefined {
   return undefined;
 }
 
-/** It is shown and does not run, while a kubelet registers as the Node of it. */
+/** The VM is shown as off, although a kubelet registers a Node for it. */
 export function toHalted(
   { id, region = "unknown", details }: Instance,
   coverage: Inventory["coverage"],
@@ -59,7 +62,7 @@ export function toHalted(
   return toUnknown("notCovered", `${shown}, but ${why}; ${advice}`);
 }
 
-/** It has the bytes of the system UUID in the other order, and the VM that was reported may be in a lost pool. */
+/** The VM has the byte-swapped system UUID, but the VM with the reported UUID may be in a lost pool. */
 export function toUnproven({ id }: Instance, direct: string, gap: string): Presence {
   const message =
     `Cannot choose a VM: VM ${id} has the Node's system UUID in the byte order that some firmware reports, ` +
@@ -67,7 +70,7 @@ export function toUnproven({ id }: Instance, direct: string, gap: string): Prese
   return toUnknown("notCovered", message);
 }
 
-/** No VM has the system UUID, in either order of its bytes. */
+/** No VM has the system UUID, in either byte order. */
 export function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
   const other = swapped === direct ? "" : `, nor with ${swapped}, ${SWAPPED}`;
   const message = `Xen Orchestra has no VM with the system UUID ${direct}${other}`;

@@ -1,5 +1,5 @@
 /**
- * The provider ID. MUST NOT CHANGE: it is written into clusters for good, and the CSI driver of Xen Orchestra reads it.
+ * The provider ID. MUST NOT CHANGE: clusters keep it for ever, and the CSI driver of Xen Orchestra reads it.
  * @module
  */
 import { quote } from "../../../core/text/printable.ts";
@@ -8,11 +8,13 @@ import { parseUuid } from "../../../core/text/uuid.ts";
 const SCHEME = "xenorchestra";
 const FORMAT = `${SCHEME}://<pool UUID>/<VM UUID>`;
 
-/** What a provider ID says. */
+/** The content of a provider ID. */
 export type ParsedProviderId =
-  /** `poolId` is where the VM was when the ID was written; it may have moved since. Absent: the ID names no pool. */
+  /**
+   * `poolId` is the pool of the VM when the ID was written; the VM may have moved since. Absent: the ID names no pool.
+   */
   | { readonly kind: "ours"; readonly vmId: string; readonly poolId?: string }
-  /** Ours by its scheme, but not readable. `message` says why. */
+  /** Has our scheme but is malformed. `message` says why. */
   | { readonly kind: "malformed"; readonly message: string }
   | { readonly kind: "foreign" };
 
@@ -22,7 +24,7 @@ export function formatProviderId(poolId: string, vmId: string): string {
 }
 
 /**
- * Reads a provider ID. Every form that the Go controller accepts is accepted: an empty pool, and UUIDs in any form of
+ * Reads a provider ID. Accepts every form that the Go controller accepts: an empty pool, and UUIDs in any form of
  * {@linkcode parseUuid}.
  */
 export function parseProviderId(text: string): ParsedProviderId {

@@ -1,19 +1,19 @@
 /**
- * Node labels from the tags of a VM.
+ * Turns the tags of a VM into Node labels.
  * @module
  */
 import { NO_TAG_LABELS, type TagLabels, toTagLabels } from "../../../cloud/tag_labels.ts";
 import { isWithin } from "../../../core/text/label_namespace.ts";
 
-/** Every label that follows a VM stands in this namespace: see labels.ts. */
+/** Every label of the provider is in this namespace: see labels.ts. */
 const OWN_NAMESPACES = ["k8s.xenorchestra"];
 
 /**
- * The labels that tags of the form `key=value` ask for, frozen.
+ * Turns tags of the form `key=value` into labels, frozen.
  *
- * @param tags Absent when Xen Orchestra does not tell them
+ * @param tags Absent if Xen Orchestra does not report them
  * @param prefixes The setting `nodeLabelsFromTags.prefixes`
- * @returns `undefined` when it is not known
+ * @returns `undefined` if they are not known
  */
 export function toVmTagLabels(
   tags: readonly string[] | undefined,

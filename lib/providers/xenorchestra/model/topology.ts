@@ -1,5 +1,5 @@
 /**
- * Values of the region and zone labels of a VM's Node. Pure.
+ * Finds the values of the region and zone labels of a VM's Node. Pure.
  * @module
  */
 import { toLabelValue } from "../../../core/text/label.ts";
@@ -10,9 +10,9 @@ import { findOwnRegion, findOwnZone, type Places } from "./own_places.ts";
 type ZoneSettings = Pick<XenOrchestraSettings, "zoneLabelFrom" | "zones">;
 
 /**
- * See `Instance.regionLabel`.
+ * Finds the value of `Instance.regionLabel`.
  *
- * @returns `undefined` when it is the ID of the pool
+ * @returns `undefined` if the region is the ID of the pool
  */
 export function findRegionLabel(
   poolId: string,
@@ -26,11 +26,11 @@ export function findRegionLabel(
 }
 
 /**
- * The zone of a VM.
+ * Finds the zone of a VM.
  *
- * @param place Without a host for a VM that does not run: it may start on any host of its pool, so its zone is known
- * only where all of them have the same
- * @returns `undefined` when it is not known, or no zone is wanted
+ * @param place Without a host for a VM that is off. It may start on any host of its pool, so its zone is known only if
+ * all hosts have the same zone
+ * @returns `undefined` if it is not known, or `zoneLabelFrom` is `none`
  */
 export function findZone(
   { hostId, poolId }: { readonly hostId: string | undefined; readonly poolId: string },
@@ -52,7 +52,7 @@ export function findZone(
   return others.length === 0 ? zone : undefined;
 }
 
-/** The zone where the setting `zones` says nothing. */
+/** Finds the zone without an entry in `zones`. */
 function findUsualZone(
   hostId: string | undefined,
   poolId: string,

@@ -1,9 +1,9 @@
 /**
- * Proof that a VM is gone.
+ * Proves that a VM is gone.
  *
- * Xen Orchestra forgets every VM of a pool as soon as its connection to the pool fails, and answers
- * 404 for each, or 200 with an empty list, exactly as for deleted ones. So a 404 proves nothing until
- * the pool is proven to be loaded.
+ * Xen Orchestra forgets every VM of a pool as soon as its connection to the pool fails. It then answers 404 for each
+ * VM, or 200 with an empty list, exactly as for deleted VMs. So a 404 proves nothing without proof that the pool is
+ * loaded.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -17,33 +17,41 @@ import type { RemovedPool } from "../memory.ts";
 import type { Host } from "../wire/schema.ts";
 import { doubtStay, type Stay } from "./stays.ts";
 
-/** The VM whose absence to prove. */
+/** The VM whose absence to prove, and what Landfall knows about it. */
 export interface AbsenceQuestion {
   readonly vmId: string;
-  /** Pools that may hold the VM: the one in its provider ID, and where it was seen last if it moved. */
+  /** Pools that may hold the VM: the pool in its provider ID, and the pool where it was last seen if it moved. */
   readonly poolIds: readonly string[];
   /** The newest inventory. */
   readonly inventory: Inventory;
-  /** Whether the VM was being migrated when it was shown last, not long before the inventory. */
+  /** Whether the VM was migrating when Xen Orchestra last showed it, shortly before the inventory. */
   readonly isMoving: boolean;
-  /** Whether this process ever saw the VM. If not, it may have moved before the start, to a pool lost since. */
+  /**
+   * Whether this process ever saw the VM. If not, the VM may have moved before the start, to a pool that is lost now.
+   */
   readonly isSeen: boolean;
-  /** Pools that were removed for good, by all that is known now. */
+  /** Pools that were removed for good, as far as Landfall knows now. */
   readonly removed: readonly RemovedPool[];
   /** The last stay of the VM in its pool, if this process saw it end. */
   readonly stay: Stay | undefined;
-  /** When this process took its first inventory, in monotonic milliseconds. */
+  /** Time of the first inventory of this process, in monotonic milliseconds. */
   readonly sinceMs: number;
-  /** When a pool was last shown in full, in monotonic milliseconds; absent if this process never saw it so. */
+  /**
+   * Finds the time when a pool was last shown in full, in monotonic milliseconds; `undefined` if this process never saw
+   * that.
+   */
   readonly findShownMs: (poolId: string) => number | undefined;
-  /** Whether other pools may be lost, if the VM stayed in its own for long enough after that. */
+  /**
+   * Whether the proof may succeed while other pools are lost, if the VM stayed in its own pool long enough after the
+   * loss.
+   */
   readonly mayPartsBeLost: boolean;
 }
 
-/** Why a VM that was migrating does not count as missing. */
+/** Reason why a VM that was migrating does not count as missing. */
 export const MOVING = "it was migrating when it was last listed and may be between two pools";
 
-/** A pool whose connection this process never saw may have been removed without a trace. */
+/** Landfall cannot notice the removal of a pool if this process never saw its connection. */
 const REMOVED_ADVICE =
   "if the pool was removed for good and this message still names it after 15 minutes, restart Landfall";
 
@@ -52,27 +60,27 @@ const NEVER_SEEN = "Landfall has not seen it since it started";
 type Unknown = Presence & { kind: "unknown" };
 
 /**
- * Proves that a VM is gone, or says why it cannot. Call it right after a 404 in JSON for the VM.
+ * Proves that a VM is gone, or says why the proof fails. Call it right after a 404 in JSON for the VM.
  *
- * In this order, all in one round:
+ * It checks in this order:
  *
  * 1. each pool answers, and so does its master host
- * 2. its VM records are loaded: the master's dom0, or another VM of the pool, is visible
+ * 2. the pool's VM records are loaded: the master's dom0, or another VM of the pool, is visible
  * 3. the VM cannot be in another pool: the last list does not show it, no known pool is missing, every connection is
- *    up, and the VM records of every other pool are loaded, because a VM may have moved to any of them unseen. If not
- *    all connections can be read, or another pool hides its VMs, this process must have seen the VM. If a pool was
- *    removed, the VM must have stayed in its own pool for long enough after that
- * 4. it was not turned into a template, if the server has templates: a template never runs
- * 5. the VM is still 404 now that all this is known: the first 404 may be older than the pool's loading
- * 6. every pool still answers: the second 404 may be younger than the loss of a pool
+ *    up, and the VM records of every other pool are loaded, because the VM may have moved to any of them between two
+ *    lists. If Landfall cannot read all connections, or another pool hides its VMs, this process must have seen the VM.
+ *    If a pool was removed, the VM must have stayed in its own pool long enough after that
+ * 4. the VM did not become a template, if the server has templates: a template never runs
+ * 5. a second read of the VM is a 404, too: the first 404 may be from before the pool was loaded
+ * 6. every pool still answers: the second 404 may be from after the loss of a pool
  *
- * The settings may allow that other pools are lost. Then the VM must have stayed in its own pool for long enough after
- * the loss, and these pools must still be lost at the end.
+ * The settings may allow lost pools. Then the VM must have stayed in its own pool long enough after the loss, and the
+ * lost pools must still be lost at the end.
  *
- * It asks nothing for a VM that was migrating when it was last listed: for a while neither pool may show it, which
- * looks as if it were gone. Nothing but waiting helps against a migration that no list showed.
+ * If the VM was migrating when it was last listed, the proof fails at once: for a while neither pool may show it, which
+ * looks as if it were gone. Only waiting helps against a migration that no list showed.
  *
- * @throws {CloudError} when there is no answer to one of the questions
+ * @throws {CloudError} if there is no answer to one of the requests
  */
 export async function proveAbsence(
   api: XenOrchestraApi,
@@ -127,18 +135,18 @@ export async function proveAbsence(
   return { kind: "absent", evidence: `no VM ${vmId} (404 twice), while ${loaded}${stayed}` };
 }
 
-/** Pools that were shown, and that may hold the VM only after a move that this process did not see. */
+/** Lists the other pools that are shown in full, or those that are not. They hold the VM only if it moved unseen. */
 function listOthers({ poolIds, inventory }: AbsenceQuestion, isComplete: boolean): string[] {
   const all = [...inventory.coverage].filter(([id]) => !poolIds.includes(id));
   const wanted = all.filter(([, pool]) => pool.complete === isComplete && !pool.isOnlyNamed);
   return wanted.map(([id]) => id);
 }
 
-/** A pool that must be proven loaded. */
+/** A pool that must be loaded. */
 interface PoolQuestion {
   readonly poolId: string;
   readonly vmId: string;
-  /** Whether the pool may hide its VMs from this user: only a move that this process did not see leads there. */
+  /** Whether the pool may hide its VMs from this user, because the VM can be there only if it moved unseen. */
   readonly mayHideVms?: boolean;
 }
 
@@ -157,7 +165,7 @@ async function doubtPool(
   return await doubtVms(api, { poolId, vmId, mayHideVms, host: host.value }, signal);
 }
 
-/** A pool can be shown without its VMs, when only reading these failed. */
+/** Checks that the VM records of a pool are loaded: Xen Orchestra may show a pool without its VMs. */
 async function doubtVms(
   api: XenOrchestraApi,
   { poolId, vmId, mayHideVms, host }: PoolQuestion & { readonly host: Host },
@@ -170,7 +178,7 @@ async function doubtVms(
     const why = `Xen Orchestra shows the dom0 of the master host of pool ${poolId} in another pool`;
     return toDoubt("notCovered", vmId, why);
   }
-  // A user with rights on some pools only never sees the VMs of the others.
+  // A user with rights on only some pools never sees the VMs of the others.
   if (dom0?.kind === "hidden" && mayHideVms) return undefined;
   const { objects } = await api.listSomeVmsOfPool(poolId, signal);
   if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;
@@ -202,14 +210,14 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
   return undefined;
 }
 
-/** The VM may have moved to a pool that is lost now. */
+/** Checks whether the VM may have moved to a pool that is lost now. */
 function doubtLost(question: AbsenceQuestion): Unknown | undefined {
   const { vmId, inventory, stay, findShownMs, mayPartsBeLost } = question;
   for (const id of listOthers(question, false)) {
     const { name = id, reason = "" } = inventory.coverage.get(id) ?? {};
     const where = `it may be in pool ${name}, which Landfall cannot check: ${reason}`;
     const shownMs = findShownMs(id);
-    // Known, but never shown in full: it exists, and a part of it cannot be read.
+    // The pool is known, but was never shown in full: it exists, and Landfall cannot read a part of it.
     if (shownMs === undefined) return toDoubt("notCovered", vmId, `${where}; ${REMOVED_ADVICE}`);
     const doubt = doubtStay(stay, shownMs);
     if (mayPartsBeLost && doubt === undefined) continue;
@@ -219,7 +227,7 @@ function doubtLost(question: AbsenceQuestion): Unknown | undefined {
   return undefined;
 }
 
-/** The VM may have gone to a pool before that was removed, or while Xen Orchestra did not see the pool. */
+/** Checks whether the VM may have moved to a pool that was removed later, or that Xen Orchestra did not see. */
 function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undefined {
   for (const { name, goneMs } of removed) {
     const doubt = doubtStay(stay, goneMs);
@@ -231,8 +239,8 @@ function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undef
 }
 
 /**
- * After a start, only the connections tell which pools exist besides those that are shown. They also reveal a pool
- * that Xen Orchestra still shows as it was before it lost the connection.
+ * Checks the list of connections. After a start, only this list names pools that are not shown. It also reveals a pool
+ * that Xen Orchestra still shows although it lost the connection.
  */
 async function doubtConnections(
   api: XenOrchestraApi,
@@ -257,7 +265,7 @@ async function doubtConnections(
   const { why, advice } = connections;
   if (connections.kind === "doubtful") {
     const isLost = judgeConnections(withoutLost(servers), inventory.coverage).kind === "clear";
-    // The connection may lead to a pool that the inventory lacks, or to one that this process never saw.
+    // The connection may belong to a pool that the inventory lacks, or to one that this process never saw.
     const doubt = doubtStay(stay, sinceMs);
     if (isLost && question.mayPartsBeLost && doubt === undefined) return undefined;
     const where = `${why}, and the VM may be in that pool; ${advice}`;

@@ -1,9 +1,9 @@
 /**
- * Which connection led to which pool, and since when it is gone. This tells a pool that was removed for good from one
- * that is only disconnected. Only memory: no clock.
+ * Remembers which connection belongs to which pool, and since when it is gone. This distinguishes a pool that was
+ * removed for good from a pool that is only disconnected. Only memory: no clock.
  *
- * The entry of a pool whose connection is cut no longer names its pool, so it may lead to any pool. Only an entry that
- * was seen while it was up, and is itself gone, proves something.
+ * If a connection is down, its entry no longer names its pool, so it may belong to any pool. The removal of a pool is
+ * proven only if its entry was seen while it was up, and is gone now.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -11,69 +11,68 @@ import { remember } from "../../../core/remember.ts";
 import { judgeConnections, type ServersReply } from "./connections.ts";
 import type { Server } from "../wire/schema.ts";
 
-/** For how long the entry of a pool must be gone before the pool counts as removed. */
+/** How long the entry of a pool must be gone before the pool counts as removed. */
 const GONE_MS = 600_000;
-/** How often the list is read while a pool is lost. */
+/** Time between two reads of the list while a pool is lost. */
 const LOST_INTERVAL_MS = 60_000;
-/** How often it is read when the last read failed or said too little, and while a pool is removed. */
+/** Time between two reads if the last one failed or was incomplete, and while a pool is removed. */
 const SLOW_INTERVAL_MS = 600_000;
 const POOLS_MAX = 256;
-/** Most entries to remember for one pool: the newest. */
+/** Maximum number of entries to remember for one pool; the newest stay. */
 const ENTRIES_MAX = 16;
 
 /** The pools of an inventory. */
 type Pools = Inventory["coverage"];
 
-/** When the list was asked for, and when the answer came; monotonic milliseconds. */
+/** Time of the request for the list, and of its answer; monotonic milliseconds. */
 export interface ReadTimes {
   readonly askedMs: number;
   readonly answeredMs: number;
 }
 
-/** Reads in a row, each of all connections, that lacked every connection to a pool. */
+/** A series of complete reads without any connection to a pool. */
 interface Gone {
-  /** When the answer to the first came. */
+  /** Time of the answer to the first read. */
   readonly sinceMs: number;
-  /** When the last was asked for. */
+  /** Time of the request for the last read. */
   readonly untilMs: number;
 }
 
 /** Remembers the connections of at most 256 pools. */
 export class ConnectionHistory {
-  /** By pool, the IDs of the entries that were up and led there. */
+  /** By pool, the IDs of its entries that were up. */
   readonly #entries = new Map<string, ReadonlySet<string>>();
   readonly #gone = new Map<string, Gone>();
-  /** Pools that were shown when the list was last read: there is nothing new to learn about them soon. */
+  /** Pools that were shown at the last read of the list. The next read soon after would say nothing new about them. */
   #tried: ReadonlySet<string> = new Set();
   #readMs = -Infinity;
-  /** Whether there was no answer to the last read. */
+  /** Whether the last read had no answer. */
   #isUnanswered = false;
 
-  /** Pools whose connections are gone, for any length of time. */
+  /** Pools whose connections are gone, for any time. */
   get gonePools(): string[] {
     return [...this.#gone.keys()];
   }
 
-  /** Pools that were removed for good, by all that is known now. */
+  /** Pools that were removed for good, as far as Landfall knows now. */
   get removedPools(): string[] {
     return this.gonePools.filter((poolId) => this.isRemoved(poolId));
   }
 
-  /** Whether every connection to a pool has been gone for ten minutes, by every read. */
+  /** Whether every connection to a pool was gone in every read for ten minutes. */
   isRemoved(poolId: string): boolean {
     const gone = this.#gone.get(poolId);
     return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;
   }
 
-  /** When the answer to the first read came that lacked every connection to a pool, in monotonic milliseconds. */
+  /** Finds the time of the first answer without any connection to a pool, in monotonic milliseconds. */
   findGoneMs(poolId: string): number | undefined {
     return this.#gone.get(poolId)?.sinceMs;
   }
 
   /**
-   * Whether it is time to read the list: at once for a pool that is shown for the first time, once a minute while a
-   * pool is lost whose connection is known, every ten minutes while the list cannot be read or says too little, and
-   * never again while all is well.
+   * Whether a read of the list is due: at once for a pool that is shown for the first time; once a minute while a pool
+   * with a known connection is lost; every ten minutes while the list cannot be read or is incomplete; otherwise never.
    */
   isDue(pools: Pools, nowMs: number): boolean {
     const shown = listShown(pools);
@@ -87,11 +86,11 @@ export class ConnectionHistory {
   }
 
   /**
-   * Records the list. What is gone counts only while the list names a connection for each pool that is shown, and
-   * every entry names its pool: any other read starts the ten minutes again. An entry that leads to another pool now is
-   * gone for its old one.
+   * Records the list. A missing entry counts only if the list has a connection for each pool that is shown, and every
+   * entry names its pool. Any other read starts the ten minutes again. If an entry now names another pool, it is gone
+   * for its old pool.
    *
-   * @param pools The pools of the newest inventory, when the answer came
+   * @param pools The pools of the newest inventory at the time of the answer
    */
   note(servers: ServersReply, pools: Pools, { askedMs, answeredMs }: ReadTimes): void {
     const shown = listShown(pools);
@@ -103,7 +102,7 @@ export class ConnectionHistory {
       if (typeof servers !== "string") this.#learn(servers.objects);
       return;
     }
-    // Entries that were replaced, or now lead to another pool, are forgotten.
+    // Forget entries that were replaced or now name another pool.
     for (const poolId of shown) this.#entries.delete(poolId);
     this.#learn(servers.objects);
     const gone = new Map(this.#gone);
@@ -116,26 +115,26 @@ export class ConnectionHistory {
     }
   }
 
-  /** Records that there was no answer: what is gone counts from the start. */
+  /** Records that there was no answer. The ten minutes start again. */
   noteUnanswered(askedMs: number): void {
     this.#readMs = askedMs;
     this.#isUnanswered = true;
     this.#gone.clear();
   }
 
-  /** Records that another user reads from now on: what is gone counts from the start. */
-  noteOtherReader(): void {
+  /** Records that another user reads from now on. The ten minutes start again. */
+  noteOtherUser(): void {
     this.#isUnanswered = false;
     this.#gone.clear();
   }
 
-  /** Records which pools an inventory shows: their connections are not gone, even if an older list says so. */
+  /** Records the pools that an inventory shows. Their connections are not gone, even if an older list lacks them. */
   noteShown(pools: Pools): void {
     for (const poolId of listShown(pools)) this.#gone.delete(poolId);
   }
 
-  /** Records that a pool is there after all. */
-  noteThere(poolId: string): void {
+  /** Records that a pool exists after all. */
+  noteExists(poolId: string): void {
     this.#gone.delete(poolId);
   }
 
@@ -148,7 +147,7 @@ export class ConnectionHistory {
   }
 }
 
-/** Whether the list seems to hold every connection, and each says where it leads. */
+/** Whether the list seems to contain every connection, and each names its pool. */
 export function isWhole(servers: ServersReply, pools: Pools): boolean {
   return (
     typeof servers !== "string" &&

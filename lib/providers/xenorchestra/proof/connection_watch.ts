@@ -1,5 +1,5 @@
 /**
- * Reads the list of connections to pools, but only when it can bring something new.
+ * Reads the list of connections to pools when it can say something new.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -8,17 +8,17 @@ import type { Logger } from "../../../core/log.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import type { Memory } from "../memory.ts";
 
-/** What a {@linkcode ConnectionWatch} needs. */
+/** The dependencies of a {@linkcode ConnectionWatch}. */
 export interface ConnectionWatchOptions {
   readonly api: Pick<XenOrchestraApi, "listServers" | "readPool">;
   readonly memory: Memory;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborts when requests go to another server or as another user, and at the end. */
+  /** Aborts when requests use another server or user, and at the end of the process. */
   readonly signal: AbortSignal;
 }
 
-/** Teaches {@linkcode Memory} which connection leads to which pool. */
+/** Records in {@linkcode Memory} which connection belongs to which pool. */
 export class ConnectionWatch {
   readonly #options: ConnectionWatchOptions;
   #isLooking = false;
@@ -30,8 +30,8 @@ export class ConnectionWatch {
   }
 
   /**
-   * Reads the list if it is time to. Call it after each inventory. Never rejects: a failure only means that less is
-   * known.
+   * Reads the list if a read is due. Call it after each inventory. Never rejects: after a failure, Landfall only knows
+   * less.
    *
    * @param coverage The pools of the inventory
    */
@@ -58,17 +58,18 @@ export class ConnectionWatch {
     const { connections } = memory;
     const before = new Set(connections.removedPools);
     const servers = await api.listServers(signal);
-    // Pools may have come back while the list was being read.
+    // Pools may have come back during the read of the list.
     connections.note(servers, this.#coverage, { askedMs, answeredMs: clock.monotonic() });
     for (const poolId of connections.gonePools) {
-      // A pool that the user may no longer see looks removed in every list, but a direct read of it is refused.
+      // If the user lost the right to see a pool, every list looks as if it were removed. But Xen Orchestra refuses a
+      // direct read of it.
       const pool = await api.readPool(poolId, signal);
-      if (pool.kind !== "missing") connections.noteThere(poolId);
+      if (pool.kind !== "missing") connections.noteExists(poolId);
     }
     for (const { poolId, name } of memory.removedPools) {
       if (before.has(poolId)) continue;
       const message =
-        "A pool was removed from Xen Orchestra; Nodes in other pools can be deleted again";
+        "A pool was removed from Xen Orchestra; Landfall can delete Nodes in other pools again";
       log.info(message, { poolId, poolName: name });
     }
   }

@@ -1,8 +1,8 @@
 /**
- * What Xen Orchestra's list of its connections to pools (`/servers`) proves about the pools that are not shown. Pure.
+ * Judges what Xen Orchestra's list of its connections (`/servers`) proves about pools that are not shown. Pure.
  *
- * Nothing else names a pool that was lost before Landfall started. So the whole list must be readable: rights filter it
- * silently, and an empty list looks as if there were no connections.
+ * Only this list names a pool that was lost before Landfall started. So Landfall must be able to read the whole list.
+ * Missing rights filter it silently, and an empty list looks as if there were no connections.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -10,16 +10,16 @@ import type { ListReply } from "../../../cloud_http/decode.ts";
 import { shorten } from "../../../core/text/printable.ts";
 import type { Server } from "../wire/schema.ts";
 
-/** The list as it was answered: `refused` for good (403), or `missing` on a server that has no such list (404). */
+/** The answer: a list, `refused` (403), or `missing` if the server has no such list (404). */
 export type ServersReply = ListReply<Server> | "refused" | "missing";
 
-/** What the list proves. Each `why` is half a sentence for people, without a full stop. */
+/** What the list proves. Each `why` is a clause for operators, without a full stop. */
 export type Connections =
-  /** Every enabled connection is up, and its pool is shown in full. Every pool that is shown is named. */
+  /** Every enabled connection is up, and its pool is shown in full. The list names every pool that is shown. */
   | { readonly kind: "clear" }
-  /** A connection is not up, or contradicts the pools that are shown. A VM may be in its pool. */
+  /** A connection is down, or contradicts the pools that are shown. A VM may be in its pool. */
   | { readonly kind: "doubtful"; readonly why: string; readonly advice: string }
-  /** The user cannot read the whole list. Any number of pools may be lost without being named. */
+  /** The user cannot read the whole list. Pools that the list does not name may be lost. */
   | { readonly kind: "unreadable"; readonly why: string; readonly advice: string };
 
 const READ_ADVICE =
@@ -65,8 +65,8 @@ export function judgeConnections(
 }
 
 /**
- * The list without connections that are down and name no pool, as those of lost pools do. What is left must hold one
- * for each pool that is shown, so that none of these is among the lost.
+ * Returns the list without connections that are down and name no pool, as those of lost pools do. If the rest has a
+ * connection for each pool that is shown, none of these pools is lost.
  */
 export function withoutLost(servers: ServersReply): ServersReply {
   if (typeof servers === "string") return servers;
@@ -75,13 +75,13 @@ export function withoutLost(servers: ServersReply): ServersReply {
   return { ...servers, objects: servers.objects.filter((server) => !isLost(server)) };
 }
 
-/** What is wrong with one connection. */
+/** Says what is wrong with one connection; `undefined` if nothing is. */
 function findTrouble(server: Server, coverage: Inventory["coverage"]): string | undefined {
   const { enabled, poolId } = server;
   const isShown = Boolean(poolId && coverage.get(poolId)?.complete);
   const name = nameServer(server);
   if (enabled === false) {
-    // One that is disabled on purpose names no pool any more.
+    // A connection that an operator disabled no longer names a pool.
     return isShown
       ? `the connection "${name}" is disabled, but Xen Orchestra shows its pool`
       : undefined;
@@ -90,17 +90,17 @@ function findTrouble(server: Server, coverage: Inventory["coverage"]): string | 
   return isShown ? undefined : `the connection "${name}" is up, but its pool is not loaded`;
 }
 
-/** A connection's name for display. */
+/** Returns a connection's name for display. */
 export function nameServer({ id, label, host }: Server): string {
   return shorten(label || host || id, WORD_CHARS_MAX);
 }
 
-/** The state of a connection for display. */
+/** Returns the state of a connection for display. */
 export function nameState({ status }: Server): string {
   return shorten(status ?? "in an unknown state", WORD_CHARS_MAX);
 }
 
-/** The server may answer anything, of any length. */
+/** Maximum length, because the server may answer with any text. */
 const WORD_CHARS_MAX = 100;
 
 function toUnreadable(why: string, advice: string = READ_ADVICE): Connections {

@@ -1,5 +1,5 @@
 /**
- * Direct reads for one Node: for the few Nodes that an inventory lacks, and before a Node is deleted.
+ * Direct reads for one Node: for Nodes that an inventory lacks, and before a deletion.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -24,21 +24,21 @@ import {
 } from "../model/presence.ts";
 import { findSuspect, judgeShown, type KnownIdentity, toQuestion } from "./whereabouts.ts";
 
-/** What {@linkcode DirectReads} needs. */
+/** The dependencies of {@linkcode DirectReads}. */
 export interface DirectReadsOptions {
   readonly api: XenOrchestraApi;
   readonly settings: InstanceSettings;
   readonly memory: Memory;
 }
 
-/** The newest inventory, and what surrounds its VMs. */
+/** The newest inventory, and the surroundings of its VMs. */
 export interface Known {
   readonly inventory: Inventory;
   readonly surroundings: Surroundings;
   readonly mayPartsBeLost: NonNullable<ReadOptions["mayPartsBeLost"]>;
 }
 
-/** Asks Xen Orchestra. Every method throws {@linkcode CloudError} when there is no usable answer. */
+/** Asks Xen Orchestra. Every method throws {@linkcode CloudError} if there is no usable answer. */
 export class DirectReads {
   readonly #options: DirectReadsOptions;
 
@@ -46,7 +46,7 @@ export class DirectReads {
     this.#options = options;
   }
 
-  /** Finds the VM of a Node, or proves that it is gone, or says why it can do neither. */
+  /** Finds the VM of a Node, proves that it is gone, or says why it can do neither. */
   read(identity: KnownIdentity, known: Known, signal: AbortSignal): Promise<Presence> {
     return identity.kind === "providerId"
       ? this.#readByProviderId(identity, known, signal)
@@ -84,7 +84,7 @@ export class DirectReads {
     const { memory } = this.#options;
     const { direct, swapped } = identity;
     const read = await this.#readVm(direct, { ...known, matchedBy: "systemUuid" }, signal);
-    // The VMs of a lost pool are hidden: a 404 does not prove anything.
+    // Xen Orchestra hides the VMs of a lost pool, so a 404 proves nothing.
     const isNoVm = read === "missing" && findGap(known.inventory.coverage) === undefined;
     memory.rememberNoVm(direct, isNoVm);
     if (read !== "missing") return await this.#judge(read, identity, { known, signal });
@@ -111,7 +111,7 @@ export class DirectReads {
     return toPresent(instance, matchedBy);
   }
 
-  /** The known pool of a VM may have been lost since the inventory. */
+  /** Judges a VM that is shown. Its known pool may have been lost since the inventory. */
   async #judge(
     presence: Presence,
     identity: KnownIdentity,
@@ -127,10 +127,10 @@ export class DirectReads {
 }
 
 /**
- * An inventory that says which of these pools were lost while it was taken, or since. Asks once for each pool that it
- * covers.
+ * Returns an inventory that marks those of these pools that were lost during the inventory or after it. Asks once for
+ * each pool that the inventory covers.
  *
- * @throws {CloudError} when there is no answer
+ * @throws {CloudError} if there is no answer
  */
 export async function withLosses(
   api: Pick<XenOrchestraApi, "readPool">,

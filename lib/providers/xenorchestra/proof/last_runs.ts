@@ -1,55 +1,55 @@
 /**
- * Where this process last saw each VM run, and when it last saw it migrating.
+ * Remembers where this process last saw each VM running, and when it last saw it migrating.
  *
- * A VM that is shown as halted is off only if it is the VM that ran: not a copy in another pool, and not a VM whose
- * host is gone, because then its stop is not proven.
+ * If Xen Orchestra shows a VM as halted, this proves that it is off only if it is the VM that ran: not a copy in
+ * another pool, and not a VM whose host is gone.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Instance } from "../../../cloud/provider.ts";
 import { remember } from "../../../core/remember.ts";
 
-/** Where a VM ran. */
+/** The place where a VM ran. */
 export interface Run {
   readonly poolId: string;
   readonly hostId: string | undefined;
 }
 
-/** For how long after a migration a VM that is shown as halted may be a remainder of the migration. */
+/** How long after a migration a halted VM may be a remainder of the migration. */
 const MIGRATION_DOUBT_MS = 600_000;
 
 /** A list of VMs. */
 interface Listed {
   readonly instances: Inventory["instances"];
-  /** The IDs that Nodes may be known by. */
+  /** IDs of the VMs that may belong to Nodes. */
   readonly lookedFor: ReadonlySet<string>;
 }
 
 const NOTHING: Listed = { instances: new Map(), lookedFor: new Set() };
 
 /**
- * Remembers the VMs of Nodes. Only memory: no clock. The last list is kept anyway, so only VMs that stopped since then
- * use memory, up to a maximum, and until two lists in a row found no Node that may be theirs.
+ * Remembers the VMs of Nodes. Only memory: no clock. The last list is in memory anyway, so only VMs that stopped since
+ * then need more memory, up to a maximum. It forgets a VM after two lists in a row that no Node of the VM asked for.
  */
 export class LastRuns {
   readonly #sizeMax: number;
   #listed: Listed = NOTHING;
-  /** For the VMs that the last list does not show running, and those that single reads showed since. */
+  /** VMs that the last list does not show running, and VMs that single reads showed since. */
   readonly #apart = new Map<string, Run>();
-  /** In monotonic milliseconds. */
+  /** Time of the last sign of a migration in monotonic milliseconds, by VM. */
   readonly #migratedMs = new Map<string, number>();
 
-  /** @param sizeMax Most VMs to remember */
+  /** @param sizeMax Maximum number of VMs to remember */
   constructor(sizeMax: number) {
     this.#sizeMax = sizeMax;
   }
 
-  /** Where a VM last ran; `undefined` if this process never saw it run. */
+  /** Finds the place where a VM last ran; `undefined` if this process never saw it running. */
   find(vmId: string): Run | undefined {
     return this.#apart.get(vmId) ?? toRun(this.#listed.instances.get(vmId));
   }
 
-  /** Whether a VM was migrating not long ago, in monotonic milliseconds. */
+  /** Whether a VM was migrating in the last ten minutes. @param nowMs Monotonic milliseconds */
   wasMigrated(vmId: string, nowMs: number): boolean {
     const atMs = this.#migratedMs.get(vmId);
     return atMs !== undefined && nowMs - atMs < MIGRATION_DOUBT_MS;
@@ -72,7 +72,7 @@ export class LastRuns {
     this.#listed = listed;
   }
 
-  /** Records a VM that was read by itself. */
+  /** Records a VM from a single read. */
   noteRead(instance: Instance): void {
     const run = toRun(instance);
     if (run) this.#note(instance.id, run);
@@ -81,7 +81,7 @@ export class LastRuns {
   /** Records VMs that were shown migrating. */
   noteMigrating(vmIds: Iterable<string>, atMs: number): void {
     for (const id of vmIds) remember(this.#migratedMs, id, atMs, this.#sizeMax);
-    // The oldest stand first.
+    // The oldest come first.
     for (const id of this.#migratedMs.keys()) {
       if (this.wasMigrated(id, atMs)) break;
       this.#migratedMs.delete(id);

@@ -1,43 +1,46 @@
 /**
- * Which VMs were migrating when they were last shown.
+ * Remembers which VMs were migrating when they were last shown.
  *
- * While a VM moves from one pool to another, neither pool may show it for a time, although both are well. This looks
- * exactly as if the VM was deleted.
+ * While a VM moves to another pool, neither pool may show it for a time, although both answer. This looks exactly as if
+ * the VM were deleted.
  * @module
  */
 import { remember } from "../../../core/remember.ts";
 import type { Vm } from "../wire/schema.ts";
 
-/** Names of XAPI: to another pool, and within one. */
+/** XAPI's names for a migration to another pool and within a pool. */
 const MIGRATIONS: ReadonlySet<unknown> = new Set(["migrate_send", "pool_migrate"]);
 
-/** For how long a VM that vanished while it was migrating does not count as missing. */
+/** How long a VM that vanished during a migration does not count as missing. */
 const DOUBT_MS = 600_000;
 
-/** Remembers VMs by what the lists show, at most so many; the longest unseen goes first. Only memory: no clock. */
+/**
+ * Remembers migrating VMs up to a maximum. Beyond it, the VM not seen for the longest time is forgotten. Only memory:
+ * no clock.
+ */
 export class Migrations {
   readonly #sizeMax: number;
-  /** When each was last shown being migrated. */
+  /** Time when each VM was last shown migrating. */
   readonly #seenMs = new Map<string, number>();
-  /** Those that the last list showed so. */
+  /** VMs that the last list showed migrating. */
   #shown: ReadonlySet<string> = new Set();
-  /** Those that single reads showed so since. */
+  /** VMs that single reads showed migrating since then. */
   readonly #since = new Set<string>();
 
-  /** @param sizeMax Most VMs to remember */
+  /** @param sizeMax Maximum number of VMs to remember */
   constructor(sizeMax: number) {
     this.#sizeMax = sizeMax;
   }
 
-  /** IDs of the VMs that the last list showed being migrated. */
+  /** IDs of the VMs that the last list showed migrating. */
   get shown(): ReadonlySet<string> {
     return this.#shown;
   }
 
   /**
-   * Records a list. A VM that is shown without being migrated is forgotten.
+   * Records a list. Forgets VMs that it shows without a migration.
    *
-   * @param atMs When the list was asked for, in monotonic milliseconds
+   * @param atMs Time of the request for the list, in monotonic milliseconds
    */
   note(vms: readonly Vm[], atMs: number): void {
     this.#since.clear();
@@ -50,7 +53,7 @@ export class Migrations {
     this.#note(shown, atMs);
   }
 
-  /** Records some VMs, of all that a list would show. */
+  /** Records single reads of some VMs. */
   noteSome(vms: readonly Vm[], atMs: number): void {
     for (const vm of vms) {
       if (isMigrating(vm)) this.#since.add(vm.id);
@@ -66,9 +69,9 @@ export class Migrations {
   }
 
   /**
-   * Records that a list shows the same as the last one, even if single reads showed something else in between.
+   * Records that a list is the same as the last one, even if single reads showed something else in between.
    *
-   * @param listed Whether that list shows a VM, by its ID
+   * @param listed The VMs of that list
    */
   noteUnchanged(atMs: number, listed: { has(id: string): boolean }): void {
     for (const id of this.#since) {
@@ -82,7 +85,7 @@ export class Migrations {
     for (const id of ids) remember(this.#seenMs, id, atMs, this.#sizeMax);
   }
 
-  /** Whether a VM that a list of this time lacks may be on its way, in monotonic milliseconds. */
+  /** Whether a VM that a list lacks may be migrating. @param atMs Time of the list, in monotonic milliseconds */
   isMoving(vmId: string, atMs: number): boolean {
     const seenMs = this.#seenMs.get(vmId);
     return seenMs !== undefined && atMs - seenMs < DOUBT_MS;

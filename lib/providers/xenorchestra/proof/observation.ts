@@ -1,5 +1,5 @@
 /**
- * What it means when a list lacks a VM: rarely that the VM may be gone.
+ * Judges what it means that a list lacks a VM. Often it does not mean that the VM is gone.
  * @module
  */
 import { toUnknown } from "../../../cloud/presence.ts";
@@ -12,8 +12,8 @@ import { NO_POOL_ADVICE } from "../rights.ts";
 const REMOVED = "the pool was removed from Xen Orchestra";
 
 /**
- * Says why the VM of a provider ID is not in an inventory. It is `notListed`, one observation of absence, only if the
- * list was asked for the VM, every pool that may hold it answered in full, and it is not on its way to another.
+ * Says why the VM of a provider ID is not in an inventory. The result is `notListed`, one observation of absence, only
+ * if the request included the VM, every pool that may hold it answered in full, and it is not migrating.
  */
 export function judgeUnlisted(question: AbsenceQuestion): Presence {
   const { vmId, poolIds, inventory, isMoving, removed } = question;
@@ -33,7 +33,7 @@ export function judgeUnlisted(question: AbsenceQuestion): Presence {
     const gone = removed.find((one) => one.poolId === poolId);
     const { name = poolId, reason = NEVER_SHOWN } =
       gone === undefined ? (pool ?? {}) : { name: gone.name, reason: REMOVED };
-    // Without any pool, the user most likely has no right to see one.
+    // If no pool is shown, the user most likely has no right to see pools.
     const isOneShown =
       gone !== undefined || [...coverage.values()].some(({ complete }) => complete);
     const keep = gone ? "if the VM is gone" : "if the pool was removed for good";

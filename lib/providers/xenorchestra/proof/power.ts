@@ -1,8 +1,9 @@
 /**
- * Proof that the VM of a Node is powered off.
+ * Proves that the VM of a Node is powered off.
  *
- * After this proof Kubernetes gives the volumes of the VM to another machine, so every doubt counts. `Halted` may also
- * be a copy in another pool, the rest of a migration, or a VM that an administrator declared dead with its host.
+ * After this proof, Kubernetes attaches the volumes of the VM to another machine, so every doubt counts. A VM that is
+ * `Halted` may also be a copy in another pool, a remainder of a migration, or a VM that an administrator declared dead
+ * with its host.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -22,29 +23,32 @@ import type { Vm } from "../wire/schema.ts";
 import { judgeConnections } from "./connections.ts";
 import type { LastRuns, Run } from "./last_runs.ts";
 
-/** What a {@linkcode PowerProof} needs. */
+/** The dependencies of a {@linkcode PowerProof}. */
 export interface PowerProofOptions {
   readonly api: XenOrchestraApi;
   readonly clock: Clock;
   readonly findRuns: () => LastRuns;
-  /** What an inventory shows of a Node. */
+  /** Finds the VM of a Node in an inventory. */
   readonly find: (inventory: Inventory, node: NodeIdentity) => Presence;
-  /** Asks with the settings in use; nothing if there is no inventory with them yet, or they changed meanwhile. */
+  /**
+   * Sends requests with the settings in use; `undefined` if there is no inventory with these settings yet, or they
+   * changed meanwhile.
+   */
   readonly askOnce: <R>(work: () => Promise<R>, signal: AbortSignal) => Promise<R | undefined>;
 }
 
-/** The only power state in which nothing of a VM is left except its disks. */
+/** The only power state in which nothing is left of a VM except its disks. */
 const OFF = "Halted";
 const BY_HAND = "if you are sure that the VM is off, set the taint by hand";
 
-/** Where a VM must be off: where it ran. */
+/** The place where a VM ran, and where it must be off. */
 interface Place extends Run {
   readonly vmId: string;
-  /** Whether this process saw it run there. Else only the Node says so. */
+  /** Whether this process saw it running there. Otherwise only the Node says so. */
   readonly isSeen: boolean;
 }
 
-/** See {@linkcode ProvenOff}. */
+/** Implements {@linkcode ProvenOff}. */
 export class PowerProof implements ProvenOff {
   readonly #options: PowerProofOptions;
 
@@ -71,7 +75,9 @@ export class PowerProof implements ProvenOff {
     }
   }
 
-  /** Where the VM of the Node is shown as off; a text says why it is not, or why this does not count. */
+  /**
+   * Finds the place where the VM of a Node is shown as off. A text says why it is not off, or why that does not count.
+   */
   #findPlace({ inventory, node, labels }: PowerQuestion): Place | string {
     const { find, findRuns, clock } = this.#options;
     const runs = findRuns();
@@ -97,7 +103,7 @@ export class PowerProof implements ProvenOff {
     return findUncovered(inventory, poolIds) ?? { ...run, vmId, isSeen: seen !== undefined };
   }
 
-  /** In this order, so that nothing happens between the last look at the VM and the write that depends on it. */
+  /** Reads the VM last, so that the write follows that read at once. */
   async #prove(
     { vmId, poolId, hostId, isSeen }: Place,
     { coverage }: Inventory,
@@ -105,7 +111,7 @@ export class PowerProof implements ProvenOff {
   ): Promise<PowerReading> {
     const { api } = this.#options;
     const connections = judgeConnections(await api.listServers(signal), coverage);
-    // The VM may have moved before the start to a pool that no list names.
+    // Before the start, the VM may have moved to a pool that no list names.
     const isEnough = connections.kind === "clear" || (connections.kind === "unreadable" && isSeen);
     if (!isEnough) {
       return { kind: "unproven", message: `${connections.why}; ${connections.advice}` };
@@ -128,7 +134,7 @@ export class PowerProof implements ProvenOff {
   }
 }
 
-/** What a direct read of the VM says. */
+/** Judges a direct read of the VM. */
 function judgeVm(
   { id, $pool, power_state, current_operations }: Vm,
   { poolId, hostId }: Pick<Place, "poolId" | "hostId">,
@@ -151,7 +157,10 @@ function toUnproven(why: string): PowerReading {
   return { kind: "unproven", message: `${why}; ${BY_HAND}` };
 }
 
-/** After a start only the Node says where its VM ran. If provider ID and labels differ, neither counts. */
+/**
+ * Returns the place where a VM ran by its Node, for use after a start. If provider ID and labels differ, neither
+ * counts.
+ */
 function toLabelledRun(
   { poolId, labelledPoolId = poolId, regionPoolId = poolId }: IdentityByProviderId,
   labels: Readonly<Record<string, string>>,
@@ -162,7 +171,7 @@ function toLabelledRun(
   return { poolId, hostId };
 }
 
-/** Why an inventory does not count: a pool that held the VM, or any other pool, did not answer in full. */
+/** Says why an inventory does not count: a pool that held the VM, or another pool, did not answer in full. */
 function findUncovered({ coverage }: Inventory, poolIds: readonly string[]): string | undefined {
   const own = poolIds.find((id) => !coverage.get(id)?.complete);
   if (own !== undefined) return `pool ${own} is not shown in full`;

@@ -1,6 +1,6 @@
 /**
- * How long each VM stayed in its pool before it was missing, and when each pool was last shown. This tells whether a VM
- * may have moved to a pool that cannot be seen. Only memory: no clock.
+ * Remembers how long each VM stayed in its pool before it was missing, and when each pool was last shown. This shows
+ * whether a VM may have moved to a pool that Landfall cannot see. Only memory: no clock.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -8,45 +8,45 @@ import { formatDuration } from "../../../core/text/duration.ts";
 import { remember } from "../../../core/remember.ts";
 
 /**
- * Xen Orchestra's cache lags by up to 66 s; this is more than twice as long. A stay counts only if it lasts for this
- * time, and goes on for this time after another pool was last shown.
+ * Minimum length of a stay, and of its part after another pool was last shown. It is more than twice the 66 s by which
+ * Xen Orchestra's cache may lag.
  */
 export const STAY_MS = 150_000;
 
 const POOLS_MAX = 256;
 
-/** An inventory, and what goes with it. */
+/** An inventory, with more about its VMs. */
 export interface Listed extends Inventory {
-  /** IDs of VMs that it shows being migrated. */
+  /** IDs of VMs that it shows migrating. */
   readonly migrating: ReadonlySet<string>;
-  /** When the answer came, in monotonic milliseconds. */
+  /** Time of the answer, in monotonic milliseconds. */
   readonly answeredMs: number;
 }
 
-/** A VM that was read by itself, and where it is. */
+/** A single read of a VM. */
 interface ReadVm {
   readonly poolId: string;
-  /** Whether it is being migrated. */
+  /** Whether it is migrating. */
   readonly isMoving: boolean;
-  /** When it was asked for, in monotonic milliseconds. */
+  /** Time of the request, in monotonic milliseconds. */
   readonly atMs: number;
 }
 
-/** The last time that a VM, now missing, was in its pool by every inventory. Monotonic milliseconds. */
+/** The last period in which every inventory showed a VM, now missing, in its pool. Monotonic milliseconds. */
 export interface Stay {
-  /** When the first inventory of the unbroken series was asked for that listed it there, not being migrated. */
+  /** Time of the request for the first inventory of the unbroken series that showed it there and not migrating. */
   readonly sinceMs: number;
-  /** When the last was. */
+  /** Time of the request for the last inventory of the series. */
   readonly untilMs: number;
-  /** Whether it was migrating, or in another pool, when it was last shown. */
+  /** Whether it was migrating or in another pool when it was last shown. */
   readonly isMoving: boolean;
 }
 
 /**
- * Says why a VM may have moved to a lost pool; nothing if it stayed in its own pool for long enough after the loss.
+ * Says why a VM may have moved to a lost pool; `undefined` if it stayed in its own pool long enough after the loss.
  *
- * @param shownMs Until when the other pool may have been visible, in monotonic milliseconds
- * @returns Half a sentence for people, without a full stop
+ * @param shownMs Time until which the other pool may have been visible, in monotonic milliseconds
+ * @returns A clause for operators, without a full stop
  */
 export function doubtStay(stay: Stay | undefined, shownMs: number): string | undefined {
   if (stay === undefined) return "Landfall did not see when it left its own pool";
@@ -58,39 +58,41 @@ export function doubtStay(stay: Stay | undefined, shownMs: number): string | und
 }
 
 /**
- * Remembers the VMs of Nodes. What stays where it is costs nothing: only VMs that the last inventory lacks are kept, at
- * most so many and until their Nodes are gone, and for 150 s those that came, moved or were being migrated.
+ * Remembers the VMs of Nodes. VMs that stay in their pool need no memory. It keeps VMs that the last inventory lacks,
+ * up to a maximum and until their Nodes are gone. It keeps VMs that appeared, moved or were migrating for 150 s.
  */
 export class Stays {
   readonly #sizeMax: number;
   #last: Listed | undefined;
-  /** When the series of inventories without a failure began. */
+  /** Start of the series of inventories without a failure. */
   #sinceMs = Infinity;
-  /** By pool, when the first of its inventories in a row was asked for that were complete. */
+  /** By pool, the time of the request for the first of its complete inventories in a row. */
   readonly #poolSinceMs = new Map<string, number>();
-  /** By VM, when its series began, if later than that of its pool. The oldest first. */
+  /** By VM, the start of its series if later than that of its pool. The oldest come first. */
   readonly #vmSinceMs = new Map<string, number>();
   readonly #ended = new Map<string, Stay>();
-  /** By pool, when the last answer came that showed all of it. */
+  /** By pool, the time of the last answer that showed it in full. */
   readonly #shownMs = new Map<string, number>();
   #firstMs: number | undefined;
 
-  /** @param sizeMax Most VMs to remember */
+  /** @param sizeMax Maximum number of VMs to remember */
   constructor(sizeMax: number) {
     this.#sizeMax = sizeMax;
   }
 
-  /** The last stay of a VM that the newest inventory lacks. */
+  /** Finds the last stay of a VM that the newest inventory lacks. */
   find(vmId: string): Stay | undefined {
     return this.#ended.get(vmId);
   }
 
-  /** When the answer to the first inventory came, in monotonic milliseconds; never before there was one. */
+  /** Time of the answer to the first inventory, in monotonic milliseconds; `Infinity` before it. */
   get firstMs(): number {
     return this.#firstMs ?? Infinity;
   }
 
-  /** When the last answer came that showed a pool in full, in monotonic milliseconds; absent if none ever did. */
+  /**
+   * Finds the time of the last answer that showed a pool in full, in monotonic milliseconds; `undefined` without one.
+   */
   findShownMs(poolId: string): number | undefined {
     return this.#shownMs.get(poolId);
   }
@@ -121,19 +123,19 @@ export class Stays {
     this.#last = listed;
   }
 
-  /** Records that there was no inventory: every series begins with the next. */
+  /** Records a failed inventory. Every series begins again with the next one. */
   noteFailure(): void {
     this.#sinceMs = Infinity;
   }
 
-  /** Records that a single read showed a VM, which may be migrating, in another pool, or missing from the list. */
+  /** Records a single read of a VM, which may be migrating, in another pool, or missing from the list. */
   noteRead(vmId: string, { poolId, isMoving, atMs }: ReadVm): void {
     this.forget(vmId);
     const isKnown = this.#last?.instances.get(vmId)?.region === poolId;
     if (!isKnown || isMoving) this.#restart(vmId, atMs);
   }
 
-  /** Records that a VM is there that the last list lacks. */
+  /** Records that a VM exists that the last list lacks. */
   forget(vmId: string): void {
     this.#ended.delete(vmId);
   }
@@ -151,10 +153,10 @@ export class Stays {
       const isGone = !after.instances.has(vmId) && after.lookedFor?.has(vmId);
       if (!isGone || poolId === undefined) continue;
       const untilMs = before.observedAtMs;
-      // A broken series, for example by the loss of its pool, does not say what happened in between.
+      // If the series is broken, for example by the loss of the pool, it does not show what happened in between.
       const isWhole = this.#sinceMs <= untilMs && this.#isShown(poolId, untilMs);
       const sinceMs = isWhole ? this.#findSince(vmId, poolId) : untilMs;
-      // Also one that a single read showed since, migrating or in another pool.
+      // Includes VMs that a single read showed since then migrating or in another pool.
       const isMoving =
         before.migrating.has(vmId) || (this.#vmSinceMs.get(vmId) ?? -Infinity) > untilMs;
       remember(this.#ended, vmId, { sinceMs, untilMs, isMoving }, this.#sizeMax);

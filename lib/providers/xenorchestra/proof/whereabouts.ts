@@ -1,8 +1,8 @@
 /**
- * Where the VM of a Node is known to be, and what it means when a VM appears in another pool. Pure.
+ * Finds the pool where the VM of a Node is known to be, and judges a VM that appears in another pool. Pure.
  *
- * A pool that was restored or replicated holds VMs with the UUIDs of the original pool. While the original is lost, Xen
- * Orchestra shows the halted copy, and the machine of the Node may still run.
+ * A pool that was restored or replicated holds VMs with the UUIDs of the original pool. While the original pool is
+ * lost, Xen Orchestra shows the halted copy, although the machine of the Node may still run.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -16,18 +16,18 @@ import type { Memory } from "../memory.ts";
 import { NEVER_SHOWN } from "../scope/named_pools.ts";
 import { findGap, toHalted, toUnproven } from "../model/presence.ts";
 
-/** What is remembered of pools. */
+/** What Landfall remembers about pools. */
 interface PoolMemory {
   readonly lastSeen: Pick<LastSeen, "findPlace">;
   readonly connections: Pick<ConnectionHistory, "isRemoved">;
 }
 
-/** An identity that a VM can be looked up by. */
+/** An identity by which Landfall can find a VM. */
 export type KnownIdentity = Exclude<Identity, { kind: "other" }>;
 
 /**
- * The pool that a Node's VM was last known in: where this process saw it; after a start where the Node's labels
- * say, else its provider ID. `undefined` for a Node that was never matched.
+ * Finds the last known pool of a Node's VM: where this process saw it, or after a start the pool in the Node's labels,
+ * then in its provider ID. `undefined` for a Node that was never matched.
  */
 export function findKnownPool(
   vmId: string,
@@ -40,9 +40,9 @@ export function findKnownPool(
 }
 
 /**
- * Pools that may hold a VM that is not shown: the one of its provider ID, and where it was last seen. None without a
- * pool in the provider ID: a label alone, which any client can write, must not say where to look. A pool that was
- * removed for good does not count if the VM was last seen in another pool.
+ * Lists the pools that may hold a VM that is not shown: the pool in its provider ID, and where it was last seen. If the
+ * provider ID names no pool, the list is empty: labels alone do not count, because any client can write them. A pool
+ * that was removed for good does not count if the VM was last seen in another pool.
  */
 export function listPools(
   { vmId, poolId, labelledPoolId, regionPoolId }: IdentityByProviderId,
@@ -56,7 +56,7 @@ export function listPools(
   return [...new Set(all)].filter((id) => !isLeft(id));
 }
 
-/** The question about a VM that is not shown. It allows no lost pool. */
+/** Builds the question about a VM that is not shown. It does not allow lost pools. */
 export function toQuestion(
   inventory: Inventory,
   identity: IdentityByProviderId,
@@ -78,7 +78,7 @@ export function toQuestion(
   };
 }
 
-/** Whether a VM is shown in another pool than the known one, and does not run there: it may be a copy. */
+/** Whether a VM may be a copy: it is shown in another pool than the known one, and does not run there. */
 export function mayBeCopy(
   { region, state }: Pick<Instance, "region" | "state">,
   knownPoolId: string | undefined,
@@ -86,7 +86,7 @@ export function mayBeCopy(
   return knownPoolId !== undefined && region !== knownPoolId && state !== "running";
 }
 
-/** The pool that a Node's VM is known in, if the one that is shown may be a copy of it. */
+/** Finds the known pool of a Node's VM, if the VM that is shown may be a copy. */
 export function findSuspect(
   instance: Instance,
   identity: KnownIdentity,
@@ -97,18 +97,18 @@ export function findSuspect(
 }
 
 /**
- * Whether a VM must not be matched to a Node that has none yet: the VM does not run, but the kubelet that registers the
- * Node does. Either Xen Orchestra is behind, or the VM is a copy. A match is written down for ever.
+ * Whether Landfall must not match a VM to a new Node: the VM is off, but the kubelet that registers the Node runs.
+ * Either Xen Orchestra is behind, or the VM is a copy. A match can never be changed.
  */
 function isHalted({ kind }: Identity, { state }: Pick<Instance, "state">): boolean {
   return kind === "systemUuid" && state === "stopped";
 }
 
 /**
- * Says what a VM that is shown means for a Node. It is the Node's VM, unless it may be a copy and the pool where the
- * Node's VM is known to be is not shown. A VM that runs has moved.
+ * Judges whether a VM that is shown is the Node's VM. It is, unless it may be a copy and the known pool of the Node's
+ * VM is not shown. A VM that runs in another pool has moved.
  *
- * A Node that was never matched gets no halted VM. It gets no VM by its byte-swapped UUID while the VM with the
+ * A Node that was never matched gets no halted VM. It also gets no VM by the byte-swapped UUID while the VM with the
  * reported UUID may be in a lost pool.
  */
 export function judgeShown(
@@ -135,7 +135,7 @@ export function judgeShown(
   return toUnknown("notCovered", `${shown}; ${why}; ${advice}`);
 }
 
-/** Calls `visit` for each VM that is shown, and does not run for sure, of every Node that may be known by it. */
+/** Calls `visit` for each VM that is shown, may belong to a Node, and is not known to run. */
 function visitIdle(
   identities: readonly Identity[],
   instances: Inventory["instances"],
@@ -147,13 +147,13 @@ function visitIdle(
     const vmIds = kind === "providerId" ? [identity.vmId] : [identity.direct, identity.swapped];
     for (const vmId of vmIds) {
       const instance = instances.get(vmId);
-      // Most run, and there may be thousands.
+      // Most VMs run, and there may be thousands.
       if (instance !== undefined && instance.state !== "running") visit(instance, identity);
     }
   }
 }
 
-/** VMs of Nodes that may be copies, each with the pool that the Node's own is known in. */
+/** Lists VMs of Nodes that may be copies, each with the known pool of the Node's VM. */
 export function listSuspects(
   identities: readonly Identity[],
   instances: Inventory["instances"],
@@ -167,7 +167,7 @@ export function listSuspects(
   return suspects;
 }
 
-/** VMs that are not taken for Nodes that were never matched, because they do not run: they may be copies. */
+/** Lists VMs that Landfall does not match to new Nodes, because they are off: they may be copies. */
 export function listHalted(
   identities: readonly Identity[],
   instances: Inventory["instances"],

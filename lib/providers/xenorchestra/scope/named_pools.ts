@@ -1,11 +1,12 @@
 /**
- * Pools that were not shown since the start, but are named by provider IDs of Nodes or by the setting `pools`.
+ * Adds pools to an inventory that Xen Orchestra has not shown since the start, but that provider IDs of Nodes or the
+ * setting `pools` name.
  *
- * Only the provider IDs of Nodes whose VMs are not shown count. The provider ID of a VM that moved names its first pool
- * for ever, and that pool may be gone. Region labels do not count: any client can write one, again and again.
+ * Only the provider IDs of Nodes whose VMs are not shown count. If a VM moves, its provider ID still names its first
+ * pool, which may be gone. Region labels do not count, because any client can write one again and again.
  *
- * Such a pool keeps its own Nodes safe and is worth an alert. It is no reason to keep the Nodes of other pools: it may
- * have been removed long ago, or belong to another Xen Orchestra, and Landfall has no way to find out.
+ * Such a pool protects its own Nodes and causes an alert. It does not protect the Nodes of other pools: it may have
+ * been removed long ago, or belong to another Xen Orchestra, and Landfall cannot find out.
  * @module
  */
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -13,10 +14,10 @@ import type { Logger } from "../../../core/log.ts";
 import type { Identity } from "../model/identity.ts";
 import type { PoolScope } from "./pool_scope.ts";
 
-/** Most such pools in one inventory: a client that registers Nodes can name any pool. */
+/** Maximum number of such pools in one inventory, because a client that registers Nodes can name any pool. */
 const NAMED_POOLS_MAX = 64;
 
-/** What to say of a pool that was not shown since the start. */
+/** Reason for a pool that was not shown since the start. */
 export const NEVER_SHOWN: string =
   "Xen Orchestra has not shown the pool since Landfall started; its connection may be down";
 
@@ -25,8 +26,7 @@ const UNKNOWN =
   "its connection may be down, or the name is wrong";
 
 /**
- * Adds the pools that Nodes of ours name, and those of the setting `pools`, to an inventory. Returns `inventory` itself
- * when there are none.
+ * Adds pools to an inventory that our Nodes or the setting `pools` name. Returns `inventory` itself if there are none.
  */
 export function withNamedPools(
   inventory: Inventory,
@@ -50,11 +50,11 @@ export function withNamedPools(
   return { ...inventory, coverage: new Map([...inventory.coverage, ...named]) };
 }
 
-/** Adds such pools to each inventory. Logs once for each that it is not shown, and once when no pool is shown. */
+/** Adds such pools to each inventory. Logs each missing pool once, and logs once if no pool is shown. */
 export class NamedPools {
   readonly #scope: PoolScope;
   readonly #log: Logger;
-  #told: ReadonlySet<string> = new Set();
+  #logged: ReadonlySet<string> = new Set();
   #hadNone = false;
 
   /** @param scope The pools whose Nodes are ours */
@@ -66,11 +66,11 @@ export class NamedPools {
   /** Adds to an inventory, as {@linkcode withNamedPools}. */
   addTo(inventory: Inventory, identities: readonly Identity[]): Inventory {
     const whole = withNamedPools(inventory, identities, this.#scope);
-    this.#tell(whole);
+    this.#logPools(whole);
     return whole;
   }
 
-  #tell({ coverage }: Inventory): void {
+  #logPools({ coverage }: Inventory): void {
     const named = [...coverage].filter(([, { isOnlyNamed }]) => isOnlyNamed);
     const hasNone = coverage.size === named.length;
     if (hasNone && !this.#hadNone) {
@@ -78,9 +78,9 @@ export class NamedPools {
       this.#log.warn("Xen Orchestra shows no pool", { advice });
     }
     this.#hadNone = hasNone;
-    if (named.length === 0 && this.#told.size === 0) return;
+    if (named.length === 0 && this.#logged.size === 0) return;
     for (const [pool, { reason }] of named) {
-      if (this.#told.has(pool)) continue;
+      if (this.#logged.has(pool)) continue;
       const advice =
         reason === UNKNOWN
           ? 'correct it in "pools", or reconnect the pool'
@@ -91,6 +91,6 @@ export class NamedPools {
         advice,
       });
     }
-    this.#told = new Set(named.map(([pool]) => pool));
+    this.#logged = new Set(named.map(([pool]) => pool));
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Which Nodes are ours if other pools hold the Nodes of another Landfall: the setting `pools`.
+ * Decides which Nodes are ours if another Landfall manages the Nodes of other pools: the setting `pools`.
  *
- * The setting divides Nodes and nothing else. Landfall asks every pool, and any may hold the VM of a Node of ours.
+ * The setting divides only Nodes. Landfall reads every pool, because any pool may hold the VM of one of our Nodes.
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
@@ -13,27 +13,30 @@ type Known = Pick<Inventory, "coverage" | "instances">;
 
 /** The pools whose Nodes are ours. */
 export class PoolScope {
-  /** IDs in lower case, and names; absent: all. */
+  /** IDs in lower case, and names; absent: all pools. */
   readonly #wanted: ReadonlySet<string> | undefined;
   readonly #lastNames: ReadonlyMap<string, string>;
 
   /**
    * @param pools IDs in any form, or names; absent: all pools
-   * @param lastNames What pools were called when they were shown last, by ID: one that was removed keeps its Nodes ours
+   * @param lastNames The last known names of pools, by ID. They keep the Nodes of a removed pool ours
    */
   constructor(pools: readonly string[] | undefined, lastNames: ReadonlyMap<string, string>) {
     this.#wanted = pools && new Set(pools.map((one) => parseUuid(one) ?? one));
     this.#lastNames = lastNames;
   }
 
-  /** Whether a pool is ours. A name counts only if the pool was shown since the start: before that it is unknown. */
+  /**
+   * Whether a pool is ours. A name counts only if the pool was shown since the start, because before that it is not
+   * known.
+   */
   owns(poolId: string, known: Pick<Known, "coverage">): boolean {
     if (this.#wanted === undefined || this.#wanted.has(poolId)) return true;
     const name = this.#findName(poolId, known);
     return name !== undefined && this.#wanted.has(name);
   }
 
-  /** IDs and names of which no pool was shown since the start. */
+  /** Lists the IDs and names for which no pool was shown since the start. */
   listUnknown({ coverage }: Pick<Known, "coverage">): string[] {
     if (this.#wanted === undefined) return [];
     const names = new Set([...coverage.values()].map(({ name }) => name));
@@ -41,8 +44,8 @@ export class PoolScope {
   }
 
   /**
-   * Says that a Node is not ours by its provider ID: it names a pool that is not ours, or it names none and the VM is
-   * in no pool of ours.
+   * Returns `foreign` if a Node is not ours by its provider ID: the ID names a pool that is not ours, or it names no
+   * pool and the VM is in none of our pools.
    */
   refuse(identity: Identity, known: Known): Presence | undefined {
     if (this.#wanted === undefined || identity.kind !== "providerId") return undefined;
@@ -54,8 +57,8 @@ export class PoolScope {
   }
 
   /**
-   * Judges where a VM was found. A Node without a provider ID whose VM is in another pool is not ours. A Node of ours
-   * stays ours when its VM is in another pool, and the result says so.
+   * Judges the pool where a VM was found. If the VM of a Node without a provider ID is in another pool, the Node is not
+   * ours. If the VM of one of our Nodes is in another pool, the Node stays ours, and the result has a caution.
    */
   place(identity: Identity, presence: Presence, known: Known): Presence {
     if (presence.kind !== "present") return presence;
@@ -64,7 +67,7 @@ export class PoolScope {
     const name = this.#findName(region, known) ?? region;
     const where = `VM ${id} is in pool ${name}, which is not in "pools"`;
     if (identity.kind !== "providerId") return toForeign(where);
-    const caution = `${where}; the Node is kept: move the VM back, or add that pool to "pools"`;
+    const caution = `${where}; Landfall keeps the Node: move the VM back, or add that pool to "pools"`;
     return { ...presence, caution };
   }
 

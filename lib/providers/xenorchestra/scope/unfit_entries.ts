@@ -1,5 +1,5 @@
 /**
- * Entries of the settings `regions` and `zones` that name no pool or host, or several.
+ * Reports entries of the settings `regions` and `zones` that name no pool or host, or several.
  * @module
  */
 import type { Finding } from "../../../cloud/inspection.ts";
@@ -11,7 +11,7 @@ import type { XenOrchestraSettings } from "../settings/config.ts";
 
 type Settings = Pick<XenOrchestraSettings, "regions" | "zones">;
 
-/** Logs such entries when they change. */
+/** Logs such entries if they changed. */
 export class UnfitEntries {
   readonly #settings: Settings;
   readonly #log: Logger;
@@ -22,8 +22,8 @@ export class UnfitEntries {
     this.#log = log;
   }
 
-  /** Looks at the pools and hosts that are shown now. */
-  tell(places: Places): void {
+  /** Checks the entries with the pools and hosts that are shown now. */
+  log(places: Places): void {
     const { regions, zones } = this.#settings;
     if (regions === undefined && zones === undefined) return;
     const unfit = listUnfitEntries(places, this.#settings);
@@ -31,13 +31,13 @@ export class UnfitEntries {
     else if (this.#news.isNew(JSON.stringify(unfit))) {
       for (const one of unfit) {
         const { message, advice } = toFinding(one);
-        this.#log.warn("An entry of regions or zones does not count", { why: message, advice });
+        this.#log.warn("An entry of regions or zones has no effect", { why: message, advice });
       }
     }
   }
 }
 
-/** Such entries as findings, for a person who sets it up. */
+/** Returns such entries as findings, for an operator who sets up the cloud. */
 export function listUnfitFindings(places: Places, settings: Settings): Finding[] {
   return listUnfitEntries(places, settings).map(toFinding);
 }

@@ -1,5 +1,5 @@
 /**
- * Gets a token with a user's password, by HTTP Basic.
+ * Creates a token with a user's password, by HTTP Basic.
  * @module
  */
 import { createHash } from "node:crypto";
@@ -15,21 +15,21 @@ import { toReplyError } from "./reply_error.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import { explainToken } from "../settings/text_forms.ts";
 
-/** How the `client.id` of every token begins that Landfall makes, and may renew. */
+/** The beginning of the `client.id` of tokens that Landfall creates and may renew. */
 export const OWN_CLIENT: string = "landfall-";
 
-/** Answers to the path of a user that is gone; a wrong password gives 401, too. */
+/** Statuses for the path of a user that no longer exists. A wrong password gives 401. */
 const GONE: ReadonlySet<number> = new Set([403, 404]);
 
-/** The last time that ECMAScript knows. */
+/** The latest time in ECMAScript. */
 const TIME_MS_MAX = 8.64e15;
 
-/** What minting works with. */
+/** The dependencies of {@linkcode createMint}. */
 export interface MintOptions {
   readonly settings: Pick<XenOrchestraSettings, "url">;
   readonly deps: Pick<ProviderDeps, "clock" | "signal">;
   readonly timeoutMs: number;
-  /** Posts JSON with these headers. Redirects are handed back; rejects with a {@linkcode CloudError}. */
+  /** Posts JSON with these headers. Returns redirects; rejects with a {@linkcode CloudError}. */
   readonly post: (
     request: Omit<CloudRequest, "method"> & { readonly body: string },
     signal: AbortSignal,
@@ -39,9 +39,9 @@ export interface MintOptions {
 type Password = SignIn & { readonly kind: "password" };
 
 /**
- * Creates the function that gets a token, in one try. The same installation gets the same token each time, with a new
- * expiry. The server answers `users/me` with a redirect (307) to the user's own path. That path is kept for as long as
- * it works: a user that was created again, as in a restored database, has another one.
+ * Creates a function that gets a token, in one attempt. The same installation always gets the same token, with a new
+ * expiry. The server answers `users/me` with a redirect (307) to the user's own path. The function remembers that path
+ * while it works. A user that was created again, for example after a database was restored, has another path.
  */
 export function createMint(options: MintOptions, credentials: Password): () => Promise<Minted> {
   const { settings, deps, timeoutMs, post } = options;
@@ -66,7 +66,7 @@ export function createMint(options: MintOptions, credentials: Password): () => P
       own = reply.redirectUrl;
       reply = await ask(own);
     }
-    // The next try finds out: the server refuses the same password for 2 s after a 401.
+    // The next attempt uses `users/me`. Not now: the server refuses the same password for 2 s after a 401.
     if (reply.status === 401 || GONE.has(reply.status)) own = undefined;
     if (reply.status === 401) {
       const advice = "the username or the password is wrong, or the user needs a one-time password";
@@ -77,9 +77,9 @@ export function createMint(options: MintOptions, credentials: Password): () => P
 }
 
 /**
- * The token in an answer to a request for one.
+ * Reads the token in the answer to a request for one.
  *
- * @throws {CloudError} when there is none
+ * @throws {CloudError} if there is none
  */
 export function toMinted(reply: Reply): Minted {
   const decoded = decode(SCHEMAS.mintedToken, reply.json?.value);
@@ -94,17 +94,20 @@ export function toMinted(reply: Reply): Minted {
   return isTime(expiration) ? { token, expiresAtMs: expiration } : { token };
 }
 
-/** Whether a number is a time in milliseconds that a calendar knows. */
+/** Whether a number is a valid time in milliseconds. */
 export function isTime(ms: unknown): ms is number {
   return typeof ms === "number" && ms > 0 && ms <= TIME_MS_MAX;
 }
 
-/** The credentials as HTTP Basic sends them. */
+/** Encodes the credentials for HTTP Basic. */
 export function toBasic({ username, password }: Password): string {
   return Buffer.from(`${username}:${password}`).toString("base64");
 }
 
-/** The same for every process of one installation, so that the server renews its token instead of adding another. */
+/**
+ * Returns an ID that is the same for every process of one installation, so that the server renews its token instead of
+ * adding another.
+ */
 function toStateId(url: string, username: string): string {
   return createHash("sha256").update(`${url}|${username}`).digest("hex").slice(0, 12);
 }

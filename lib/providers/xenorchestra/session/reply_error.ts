@@ -1,28 +1,30 @@
 /**
- * What an unexpected reply of Xen Orchestra means.
+ * Explains unexpected replies of Xen Orchestra.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import { isJsonType, type Reply } from "../../../cloud_http/http.ts";
 import { shorten } from "../../../core/text/printable.ts";
 
-/** How much to show of the text of an answer, and of a question, which may hold an ID of any length. */
+/**
+ * Maximum number of characters to show of an answer's text, and of a request, which may contain an ID of any length.
+ */
 const SAID_CHARS_MAX = 200;
-/** How much to show of a content type. */
+/** Maximum number of characters to show of a content type. */
 const TYPE_CHARS_MAX = 100;
-/** What the server's framework answers for an address without a route. */
+/** The page of the server's framework for a path without a route. */
 const UNKNOWN_ROUTE = /<pre>Cannot GET (\/rest\/v0\/[^<]*)<\/pre>/;
 
 /**
- * Whether a 404 is the server's own page for an address that it has no route for: it does not know the collection.
- * A proxy may have cut off the beginning of the path.
+ * Whether a 404 is the server's own page for a path without a route, so that it does not have the collection. A proxy
+ * may have removed the beginning of the path.
  */
 export function isUnknownRoute({ page }: Reply): boolean {
   const path = UNKNOWN_ROUTE.exec(page?.text ?? "")?.[1];
   return page !== undefined && path !== undefined && new URL(page.url).pathname.endsWith(path);
 }
 
-/** Says what an unexpected reply means, in words that an operator can act on. */
+/** Explains an unexpected reply and what an operator can do. @param what The request, in words */
 export function toReplyError(reply: Reply, what: string): CloudError {
   const { status, retryAfterMs } = reply;
   const said = findErrorText(reply);
@@ -44,11 +46,11 @@ export function toReplyError(reply: Reply, what: string): CloudError {
   }
   if (status >= 500) return new CloudError("unreachable", `${answered}: try again later`, options);
   if (status === 400 && said.includes("authentication methods")) {
-    const advice = "something on the way, such as a proxy, adds an Authorization header";
+    const advice = "a proxy or another program in between adds an Authorization header";
     return new CloudError("protocol", `${answered}: ${advice}`, options);
   }
   if (reply.json === undefined && isJsonType(reply.contentType)) {
-    const advice = "something on the way may have cut it off";
+    const advice = "a proxy or another program in between may have cut it off";
     return new CloudError("protocol", `${answered} with damaged JSON: ${advice}`, options);
   }
   if (reply.json === undefined) {
@@ -58,19 +60,19 @@ export function toReplyError(reply: Reply, what: string): CloudError {
     return new CloudError("protocol", message, options);
   }
   const advice = findAdvice(reply);
-  const message = advice ? `${answered}: ${advice}` : `${answered}, which was not expected`;
+  const message = advice ? `${answered}: ${advice}` : `${answered}, which Landfall did not expect`;
   return new CloudError("protocol", message, options);
 }
 
-/** What to do about a 404 that does not come from the API. */
+/** Says what to do about a 404 that does not come from the API. */
 function findAdvice(reply: Reply): string | undefined {
   if (isUnknownRoute(reply))
     return "it does not know this path; update Xen Orchestra to 5.112 or newer";
   if (reply.status !== 404) return undefined;
-  return "the answer names no object; check url, and that a proxy on the way forwards this path";
+  return "the answer names no object; check url, and check that a proxy in between forwards this path";
 }
 
-/** `error` is text, or an object by parameter. */
+/** Finds the text of `error`, which may also be an object by parameter. */
 function findErrorText({ json }: Reply): string {
   const body = json?.value;
   if (typeof body !== "object" || body === null || !("error" in body)) return "";

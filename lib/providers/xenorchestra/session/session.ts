@@ -1,5 +1,5 @@
 /**
- * Authenticated requests to one Xen Orchestra: token, deadline, retry, limit, metrics.
+ * Sends authenticated requests to one Xen Orchestra, with deadline, retry, limit and metrics.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -21,10 +21,10 @@ export interface GetRequest {
   readonly operation: string;
   readonly path: string;
   readonly isList: boolean;
-  /** ETag of the answer that the caller already has: the reply is 304 if nothing changed. */
+  /** ETag of the answer that the caller has already. The reply is 304 if nothing changed. */
   readonly etag?: string | undefined;
-  /** Whether this alone may be refused: then a 401 is a normal reply and says nothing about the token. */
-  readonly isAside?: boolean;
+  /** Whether a 401 is a normal reply to this request and says nothing about the token. */
+  readonly allows401?: boolean;
 }
 
 /** A request that is not a GET. `path` follows `/rest/v0`. */
@@ -32,7 +32,7 @@ type Asked = Pick<GetRequest, "operation" | "path">;
 
 type Headers = CloudRequest["headers"];
 
-/** What the server and its settings are called. */
+/** Names of the server and its settings in messages. */
 export const SERVER_NAMES: ServerNames = {
   server: "Xen Orchestra",
   process: "xo-server",
@@ -41,18 +41,18 @@ export const SERVER_NAMES: ServerNames = {
   certificateFingerprint: "certificateFingerprint",
 };
 
-/** Requests at a time: the server is one thread, and more only wait there. */
+/** Maximum number of requests at a time. The server has one thread, so more requests would only wait there. */
 const CONCURRENCY_MAX = 8;
 const TIMEOUT_MS = 10_000;
 const LIST_TIMEOUT_MS = 30_000;
 /**
- * How long a refused token is not sent again: at most half a refresh interval, which is shorter than the time between
- * refreshes during an outage.
+ * How long Landfall does not send a refused token again: at most half a refresh interval, which is shorter than the
+ * time between refreshes during an outage.
  */
 const DENIED_BACKOFF = { baseMs: 500, capMs: 30_000, jitter: 0 };
 /**
- * `max-age=0`: a cache on the way must ask the server, because no answer may be older than it claims. Not `no-cache`:
- * with that Xen Orchestra (Express) ignores `if-none-match` and sends everything.
+ * `max-age=0`: a cache in between must ask the server, because an answer must not be older than it claims. Not
+ * `no-cache`: with it, Xen Orchestra (Express) ignores `if-none-match` and sends everything.
  */
 const HEADERS = {
   accept: "application/json",
@@ -60,13 +60,13 @@ const HEADERS = {
   "user-agent": "landfall",
 } as const;
 
-/** Where requests go and as whom. A request keeps to one from its beginning to its end. */
+/** The server and the user of requests. A request uses the same route from its beginning to its end. */
 interface Route {
   readonly settings: XenOrchestraSettings;
   readonly base: string;
   readonly client: CloudClient;
   readonly tokens: TokenSource;
-  /** Whether each request signs in by HTTP Basic. */
+  /** Whether each request signs in with HTTP Basic. */
   readonly usesBasic: boolean;
 }
 
@@ -76,7 +76,7 @@ export class Session {
   #route: Route;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
   readonly #meter: Meter;
-  /** The last token that was refused, and until when it is not sent again. */
+  /** The last refused token, and the time until which Landfall does not send it again. */
   #denied: { token: string; untilMs: number; count: number } | undefined;
   #refreshIntervalMs: number;
 
@@ -89,9 +89,9 @@ export class Session {
   }
 
   /**
-   * Sends requests that begin from now on where these settings say; running requests end as they began.
+   * Uses these settings for requests from now on. Running requests continue with the old ones.
    *
-   * @throws {ConfigError} when a file that the settings name cannot be used; then nothing has changed
+   * @throws {ConfigError} if a file that the settings name cannot be used; nothing changes in that case
    */
   reconfigure(settings: XenOrchestraSettings): void {
     this.#route = this.#createRoute(settings);
@@ -99,15 +99,15 @@ export class Session {
     this.#denied = undefined;
   }
 
-  /** Sets the refresh interval, in milliseconds: a refused token is not sent for at most half of it. */
+  /** Sets the refresh interval in milliseconds. It limits how long a refused token is not sent again. */
   setRefreshInterval(intervalMs: number): void {
     this.#refreshIntervalMs = intervalMs;
   }
 
   /**
-   * Gets something. Tries once more after a dropped connection, and after a refused token if there is another one.
+   * Sends a GET. Tries once more after a dropped connection, and after a refused token if there is another token.
    *
-   * @returns Any reply but 401, unless the request is an aside
+   * @returns Any reply but 401, unless the request has `allows401`
    * @throws {CloudError} when there is none in time, or the token is refused
    */
   get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
@@ -116,7 +116,7 @@ export class Session {
   }
 
   async #get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
-    const { operation, path, isList, etag, isAside = false } = request;
+    const { operation, path, isList, etag, allows401 = false } = request;
     const route = this.#route;
     const timeoutMs = route.settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
     return await route.client.within(timeoutMs, signal, async (deadline) => {
@@ -125,15 +125,15 @@ export class Session {
         const sent = { operation, method: "GET", url: route.base + path, headers } as const;
         return route.client.request(sent, deadline);
       };
-      if (!isAside) return await this.#withToken(route, deadline, send);
+      if (!allows401) return await this.#withToken(route, deadline, send);
       return await send(toAuthHeader(await route.tokens.read(deadline), route.usesBasic));
     });
   }
 
   /**
-   * Posts JSON. Tries once more after a refused token if there is another one.
+   * Posts JSON. Tries once more after a refused token if there is another token.
    *
-   * @param signal Must carry the deadline
+   * @param signal Must include the deadline
    * @returns Any reply but 401
    * @throws {CloudError} when there is none, or the token is refused
    */
@@ -149,10 +149,10 @@ export class Session {
   }
 
   /**
-   * Opens a stream. Tries once more after a refused token if there is another one.
+   * Opens a stream. Tries once more after a refused token if there is another token.
    *
-   * @param request.type The content type that is wanted
-   * @param signal Ends the stream, too
+   * @param request.type The expected content type
+   * @param signal Also ends the stream
    * @returns Any reply but 401
    * @throws {CloudError} when there is none, or the token is refused
    */
@@ -168,7 +168,7 @@ export class Session {
   }
 
   /**
-   * The token in use now, to compare with those that Xen Orchestra lists. A secret: never show it.
+   * Returns the token in use, to compare it with those that Xen Orchestra lists. It is a secret: never show it.
    *
    * @throws {CloudError} when there is none
    */
@@ -203,7 +203,7 @@ export class Session {
     throw new CloudError(kind, message, { retryAfterMs: waitMs });
   }
 
-  /** Several requests at once that are refused count as one. */
+  /** Records a refused token. If several requests are refused at once, they count as one. */
   #deny(token: string): void {
     const now = this.#deps.clock.monotonic();
     const last = this.#denied?.token === token ? this.#denied : undefined;
@@ -222,7 +222,7 @@ export class Session {
       clock,
       log,
     });
-    // Signing in with every request is expensive, but leaves no token behind.
+    // HTTP Basic with every request is expensive, but leaves no token behind.
     const usesBasic = isTransient === true && settings.credentials.kind === "password";
     const tokens = this.#createTokens(settings, client);
     return { settings, base: `${settings.url}/rest/v0`, client, tokens, usesBasic };

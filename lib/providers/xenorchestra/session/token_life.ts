@@ -1,5 +1,5 @@
 /**
- * When the token in use expires, if Xen Orchestra says so, and how to renew it.
+ * Finds out when the token in use expires, if Xen Orchestra reports it, and renews it.
  * @module
  */
 import * as v from "valibot";
@@ -9,15 +9,15 @@ import { isTime, OWN_CLIENT, toMinted } from "./mint.ts";
 import { toReplyError } from "./reply_error.ts";
 import type { Session } from "./session.ts";
 
-/** How long a token lives. */
+/** The expiry of a token. */
 export interface TokenLife {
   /** Wall-clock milliseconds. */
   readonly endsAtMs: number;
-  /** How to renew it; absent if Landfall did not create it, so that its owner decides. */
+  /** How to renew it; absent if Landfall did not create it, because its owner decides. */
   readonly renewal?: TokenRenewal;
 }
 
-/** Whose token it is: minting again for the same client of the same user gives the same token a new expiry. */
+/** The user and client of a token. A new request for the same client and user gives the same token a new expiry. */
 export interface TokenRenewal {
   readonly userId: string;
   readonly clientId: string;
@@ -32,21 +32,21 @@ const LISTED = v.object({
   client: v.nullish(v.object({ id: v.nullish(v.string()) })),
 });
 
-/** How long tokens last by default; asked for, because an installation may have a shorter default. */
+/** The usual life of tokens. Landfall asks for it, because an installation may have a shorter default. */
 const RENEWED_LIFE = "30 days";
 
 /**
- * Looks up the token in use among those of its user.
+ * Looks up the token in use in the list of its user's tokens.
  *
- * @returns `undefined` if Xen Orchestra does not say: the user has no right to ask, or the server is too old
- * @throws {CloudError} when there is no usable answer
+ * @returns `undefined` if Xen Orchestra does not report it: the user has no right, or the server is too old
+ * @throws {CloudError} if there is no usable answer
  */
 export async function readTokenLife(
   session: Asker,
   signal: AbortSignal,
 ): Promise<TokenLife | undefined> {
   const path = "/users/me/authentication_tokens";
-  const request = { operation: "list_tokens", path, isList: false, isAside: true };
+  const request = { operation: "list_tokens", path, isList: false, allows401: true };
   const reply = await session.get(request, signal);
   if (reply.status === 403 || reply.status === 404) return undefined;
   const list = reply.json?.value;
@@ -66,10 +66,10 @@ function toLife({ expiration, user_id: userId, client }: v.InferOutput<typeof LI
 }
 
 /**
- * Renews the token in use, for 30 days, or for as long as the server gives by default if that is too long for it.
+ * Renews the token in use for 30 days, or for the server's default if it refuses 30 days.
  *
- * @returns When it expires now, in wall-clock milliseconds
- * @throws {CloudError} when the server refuses, or gave another token, which is then not used
+ * @returns The new expiry, in wall-clock milliseconds
+ * @throws {CloudError} if the server refuses, or gives another token, which Landfall does not use
  */
 export async function renewToken(
   session: Asker,
@@ -81,7 +81,7 @@ export async function renewToken(
   const post = (content: object): Promise<Reply> =>
     session.post({ operation: "renew_token", path, content }, signal);
   let reply = await post({ client, expiresIn: RENEWED_LIFE });
-  // That is how the server says that it is out of range.
+  // The server answers 500 if the value is out of range.
   if (reply.status === 500) reply = await post({ client });
   const { token, expiresAtMs } = toMinted(reply);
   if (token === (await session.readToken(signal)) && expiresAtMs !== undefined) return expiresAtMs;

@@ -1,5 +1,6 @@
 /**
- * Watches the expiry of a token that an operator gave: a metric, a warning in time, and renewal of Landfall's tokens.
+ * Watches the expiry of a token from the settings: exports a metric, warns in time, and renews tokens that Landfall
+ * created.
  * @module
  */
 import type { CloudNotice } from "../../../cloud/provider_definition.ts";
@@ -11,7 +12,7 @@ import type { SignIn } from "../settings/config.ts";
 import type { Session } from "./session.ts";
 import { readTokenLife, renewToken, type TokenLife } from "./token_life.ts";
 
-/** What a {@linkcode TokenWatch} works with. */
+/** The dependencies of a {@linkcode TokenWatch}. */
 export interface TokenWatchOptions {
   readonly session: Pick<Session, "get" | "post" | "readToken">;
   readonly clock: Clock;
@@ -23,21 +24,24 @@ export interface TokenWatchOptions {
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** A start has more urgent work. */
+/** Wait after the start, which has more urgent work. */
 const FIRST_MS = 10_000;
-/** How long before the expiry the warning comes. */
+/** Time between the warning and the expiry. */
 const WARNING_MS = 14 * DAY_MS;
-/** A token of ours is renewed before a warning or an alert could fire: looks are a day apart. */
+/**
+ * Landfall renews its tokens this long before their expiry, so that neither warning nor alert fires: it checks once a
+ * day.
+ */
 const RENEWAL_MS = 16 * DAY_MS;
 const TIMEOUT_MS = 20_000;
 
-/** How a token is replaced, by where it came from. */
+/** How to replace a token, by its source. */
 const ADVICE: Readonly<Record<"token" | "tokenFile", string>> = {
   token: "create a new one and set token or XOA_TOKEN",
   tokenFile: "create a new one and write it into tokenFile",
 };
 
-/** The notice that a token expires. `endsAtMs` and `nowMs` are wall-clock milliseconds. */
+/** Says when a token expires. `endsAtMs` and `nowMs` are wall-clock milliseconds. */
 export function describeTokenEnd(
   kind: "token" | "tokenFile",
   endsAtMs: number,
@@ -52,14 +56,13 @@ export function describeTokenEnd(
 }
 
 /**
- * Looks when asked to, but only once a day, and after the token changed. If Xen Orchestra does not say when the token
- * expires, there is no metric and no message. A token that Landfall mints with a password is not watched: it is
- * renewed.
+ * Checks the expiry once a day, and after the token changed. If Xen Orchestra does not report the expiry, there is no
+ * metric and no message. It does not watch tokens from a password, because Landfall renews them anyway.
  */
 export class TokenWatch {
   readonly #options: TokenWatchOptions;
   readonly #endsAt: Gauge;
-  /** The token that was looked at last. */
+  /** The token of the last check. */
   #token: string | undefined;
   #dueMs: number;
   #isLooking = false;
@@ -70,16 +73,16 @@ export class TokenWatch {
     this.#endsAt = options.metrics.gauge({
       name: "landfall_xenorchestra_token_expiry_timestamp_seconds",
       help:
-        "When the token for Xen Orchestra expires, in Unix seconds; absent if Xen Orchestra does not say, and with " +
-        "a password.",
+        "When the token for Xen Orchestra expires, in Unix seconds; absent with a password, or if Xen Orchestra does " +
+        "not report it.",
     });
   }
 
   /**
-   * Looks, if it is time to: soon after the start, then once a day. Never rejects: other requests find out that a token
-   * is refused.
+   * Checks the expiry if a check is due: soon after the start, then once a day. Never rejects, because other requests
+   * report a refused token.
    *
-   * @param kind Where the token comes from, now
+   * @param kind Current source of the token
    */
   async look({ kind }: Pick<SignIn, "kind">, signal: AbortSignal): Promise<void> {
     if (this.#isLooking) return;
@@ -92,9 +95,9 @@ export class TokenWatch {
       const isOther = this.#token !== undefined && this.#token !== token;
       if (!isOther && clock.monotonic() < this.#dueMs) return;
       this.#token = token;
-      // Until it succeeds: other problems of the cloud come first.
+      // The time for the next attempt if this one fails: other problems of the cloud are more urgent.
       this.#dueMs = clock.monotonic() + HOUR_MS;
-      this.#tell(kind, await this.#readLife(deadline));
+      this.#report(kind, await this.#readLife(deadline));
       this.#dueMs = clock.monotonic() + DAY_MS;
     } catch (error) {
       if (!signal.aborted) log.debug("Cannot read the expiry of the credentials", { error });
@@ -110,7 +113,7 @@ export class TokenWatch {
     try {
       const endsAtMs = await renewToken(session, life.renewal, signal);
       log.info("Renewed the credentials for Xen Orchestra", { endsAt: toTime(endsAtMs) });
-      // A server may give less time than the warning needs: a token that is renewed in time needs no warning.
+      // The server may give less time than the warning period. A token that was just renewed needs no warning.
       return { endsAtMs: Math.max(endsAtMs, life.endsAtMs), renewal: life.renewal };
     } catch (error) {
       signal.throwIfAborted();
@@ -119,7 +122,7 @@ export class TokenWatch {
     }
   }
 
-  #tell(kind: "token" | "tokenFile", life: TokenLife | undefined): void {
+  #report(kind: "token" | "tokenFile", life: TokenLife | undefined): void {
     const { clock, log, notify } = this.#options;
     this.#endsAt.clear();
     if (life === undefined) return;

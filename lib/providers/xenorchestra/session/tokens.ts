@@ -1,5 +1,5 @@
 /**
- * Tokens: as given, from a file that changes, or minted with a user's password and renewed.
+ * Sources of tokens: a fixed token, a file, or a user's password.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -15,35 +15,35 @@ import { isPathLike } from "../../../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { explainToken } from "../settings/text_forms.ts";
 
-/** Where the token of a request comes from. */
+/** A source of tokens. */
 export interface TokenSource {
   /**
-   * The token to use now.
+   * Returns the token to use now.
    *
-   * @throws {CloudError} when there is none
+   * @throws {CloudError} if there is none
    */
   read(signal: AbortSignal): Promise<string>;
   /**
    * Records that Xen Orchestra refused a token.
    *
-   * @returns Whether there may be another one, so that trying again makes sense
+   * @returns Whether there may be another token, so that a retry makes sense
    */
   refuse(token: string): Promise<boolean>;
 }
 
-/** A token that never changes. */
+/** Creates a source with a token that never changes. */
 export function createFixedToken(token: string): TokenSource {
   return { read: () => Promise.resolve(token), refuse: () => Promise.resolve(false) };
 }
 
 const FILE_PERIOD_MS = 1_000;
-/** A file that is missing for longer than this is not just being replaced. */
+/** If a file is missing for longer than this, it is not just being replaced. */
 const AWAY_MS = 60_000;
 
 /**
- * A token in a file, read again at most once a second, and each time the server refuses the token. If the file is
- * missing or holds no token, the last token stays in use and one warning is logged. A file that is missing or empty is
- * reported only after a minute, because it is so for a moment while a Secret is replaced.
+ * A token in a file. Reads the file again at most once a second, and each time the server refuses the token. If the
+ * file has no token, the last token stays in use, and the log gets one warning. If the file is missing or empty, the
+ * warning comes only after a minute, because a Secret that is replaced is missing for a moment.
  */
 export class FileToken implements TokenSource {
   readonly #path: string;
@@ -52,10 +52,10 @@ export class FileToken implements TokenSource {
   #token: string;
   #readAtMs: number;
   readonly #news = new News();
-  /** Since when the file is missing or empty, in monotonic milliseconds; infinite when it is not. */
+  /** The time since which the file is missing or empty, in monotonic milliseconds; `Infinity` if it is not. */
   #awaySinceMs = Infinity;
 
-  /** @throws {ConfigError} when the file cannot be read, or holds no token */
+  /** @throws {ConfigError} if the file cannot be read, or contains no token */
   constructor(path: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#path = path;
     this.#clock = clock;
@@ -97,7 +97,7 @@ export class FileToken implements TokenSource {
   }
 }
 
-/** What a file holds, and what is wrong with it; an empty text if it is missing or empty. */
+/** Reads the token, and says what is wrong with it. The text is empty if the file is missing or empty. */
 async function readTokenFile(path: string): Promise<{ text: string; problem: string }> {
   try {
     const text = (await readSmallText(path)).trim();
@@ -107,39 +107,43 @@ async function readTokenFile(path: string): Promise<{ text: string; problem: str
   }
 }
 
-/** A text that does not look like a path is not repeated: operators write the token itself there. */
+/** Does not repeat a text that does not look like a path, because operators write the token itself there. */
 function toFileError(path: string, problem: string, cause?: unknown): ConfigError {
   const message = isPathLike(path)
     ? `${path}: ${problem}`
     : `${problem}; give the path of a file, or write the token itself into token`;
-  // The system repeats the path.
+  // The system error repeats the path.
   return new ConfigError([{ path: "tokenFile", message }], isPathLike(path) ? { cause } : {});
 }
 
-/** A token and how long it lives, in wall-clock milliseconds. */
+/** A token and its expiry, in wall-clock milliseconds. */
 export interface Minted {
   readonly token: string;
-  /** Absent when the server does not tell. */
+  /** Absent if the server does not report it. */
   readonly expiresAtMs?: number;
 }
 
-/** What a {@linkcode MintedToken} needs. */
+/** The dependencies of a {@linkcode MintedToken}. */
 export interface MintedTokenOptions {
-  /** Gets a token with the password, in one try. The same client ID gets the same token with a new expiry. */
+  /** Gets a token with the password, in one attempt. The same client ID gets the same token with a new expiry. */
   readonly mint: () => Promise<Minted>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Xen Orchestra refuses a password within 2 s of a wrong one; every try costs it up to 0.7 s of processor time. */
+/**
+ * Xen Orchestra refuses every password for 2 s after a wrong one. Each attempt takes up to 0.7 s of its processor time.
+ */
 const MINT_BACKOFF = { baseMs: 2_500, capMs: 300_000, jitter: 0.1 };
-/** Renewal begins when a third of the life is left, and never sooner than this after the last. */
+/** Landfall renews a token when a third of its life is left, but not sooner than this after the last renewal. */
 const RENEW_MS_MIN = 60_000;
 
 /**
- * A token that is minted when first needed, renewed before it expires, and minted again when refused.
+ * A token that Landfall creates with a password when it first needs one, renews before it expires, and creates again if
+ * it is refused.
  *
- * Guarantees: one try at a time for all callers; never two within 2.5 s; after a failed renewal the token stays in use.
+ * Guarantees: one attempt at a time for all callers; at least 2.5 s between two attempts; after a failed renewal the
+ * token stays in use.
  */
 export class MintedToken implements TokenSource {
   readonly #options: MintedTokenOptions;
@@ -157,7 +161,7 @@ export class MintedToken implements TokenSource {
     const current = this.#current;
     const now = this.#options.clock.now();
     if (current && now < current.expiresAtMs) {
-      // Renewal continues in the background, which logs its failure.
+      // Renewal runs in the background and logs a failure.
       if (now >= current.renewAtMs && this.#mayTry()) this.#start().catch(() => {});
       return current.token;
     }
@@ -190,8 +194,8 @@ export class MintedToken implements TokenSource {
     try {
       const { token, expiresAtMs = Infinity } = await mint();
       const now = clock.now();
-      // A new token is good: if it seems to have expired already, one of the two clocks is wrong. Then a refusal
-      // decides.
+      // A new token is valid. If it seems to have expired already, one of the two clocks is wrong, so Landfall uses it
+      // until the server refuses it.
       const endsAtMs = expiresAtMs > now ? expiresAtMs : Infinity;
       const lifeMs = endsAtMs - now;
       const renewAtMs = now + Math.max(RENEW_MS_MIN, (lifeMs * 2) / 3);

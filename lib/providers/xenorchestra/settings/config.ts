@@ -1,5 +1,5 @@
 /**
- * Settings of Xen Orchestra, from a file and from environment variables.
+ * Reads the settings of Xen Orchestra from a file and from environment variables.
  * @module
  */
 import type { Environment, ParsedConfig } from "../../../cloud/provider_definition.ts";
@@ -15,35 +15,35 @@ import { describeSettings, parseFileSettings, type FileSettings } from "./config
 import type { ZoneSource } from "./label_settings.ts";
 import { explainOddToken } from "./text_forms.ts";
 
-/** How Landfall proves who it is. */
+/** How Landfall signs in. */
 export type SignIn =
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "tokenFile"; readonly path: string }
   | { readonly kind: "password"; readonly username: string; readonly password: string };
 
-/** Settings that can be used. Times in milliseconds. */
+/** Valid settings. Times in milliseconds. */
 export interface XenOrchestraSettings {
   /** Origin and path, without a slash at the end. */
   readonly url: string;
   readonly insecure: boolean;
   readonly credentials: SignIn;
-  /** Deadline of every request; absent: 10 s, lists 30 s. */
+  /** Timeout of every request; absent: 10 s, lists 30 s. */
   readonly clientTimeoutMs?: number;
   readonly caFile?: string;
   /** 64 hexadecimal digits, lower case. */
   readonly certificateFingerprint?: string;
   readonly refreshIntervalMs: number;
   readonly addresses: AddressSettings & { readonly network?: string };
-  /** Whether Node addresses are never written. @default {false} */
+  /** Whether Landfall must not write Node addresses. @default {false} */
   readonly leavesAddresses?: true;
   readonly zoneLabelFrom: ZoneSource;
   /** Zone labels by ID or name of a host or pool; absent: none. */
   readonly zones?: OwnNames;
   /** Region labels by ID or name of a pool; absent: none. */
   readonly regions?: OwnNames;
-  /** What the keys of VM tags begin with that become Node labels; absent: none do. */
+  /** VM tags become Node labels if their key begins with one of these; absent: none. */
   readonly tagPrefixes?: readonly string[];
-  /** Prefix of the VM tag that overrides the instance type. */
+  /** Prefix of the VM tag that sets the instance type. */
   readonly instanceTypeTag?: string;
   /** IDs or names of the pools whose Nodes are ours; absent: all. */
   readonly pools?: readonly string[];
@@ -55,10 +55,10 @@ const SECRETS_NEVER_MIXED = ["token", "tokenFile", "username", "password"] as co
 /**
  * Reads the settings. Reports every problem, and never repeats what may be a secret.
  *
- * Each key of the file wins over the environment. Credentials count as one: if the file has a complete way to
- * authenticate, the credentials of the environment are ignored.
+ * A key in the file takes precedence over the environment. Credentials count as one: if the file has complete
+ * credentials, those of the environment are ignored.
  *
- * @param raw What the file says; `undefined` or `null` without one
+ * @param raw Content of the file; `undefined` or `null` without one
  * @param env Environment variables: `XOA_URL`, `XOA_INSECURE`, `XOA_TOKEN`, `XOA_USER`, `XOA_PASSWORD`,
  * `XOA_CLIENT_TIMEOUT`
  */
@@ -85,7 +85,7 @@ export function parseXenOrchestraConfig(
   return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
 }
 
-/** See `Provider.leftAlone`. */
+/** Returns the value of `Provider.leftAlone`. */
 export function toLeftAlone({
   leavesAddresses,
   zoneLabelFrom,
@@ -103,7 +103,7 @@ const NESTED_MAX = 1;
 
 interface FromEnvironment {
   values: Record<string, unknown>;
-  /** Variable by the path that it sets. */
+  /** Environment variable by the path that it sets. */
   variables: Map<string, string>;
   issues: ConfigIssue[];
 }
@@ -145,7 +145,7 @@ function listMissing(
   return issues;
 }
 
-/** Exactly one way to sign in: a token, the file of one, or a user and password. */
+/** Requires exactly one way to sign in: a token, the file of a token, or a user and password. */
 function listCredentialIssues(has: (key: string) => boolean): ConfigIssue[] {
   const withPassword = has("username") && has("password");
   const ways = [
@@ -193,12 +193,12 @@ function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
   if ((token ?? tokenFile) !== undefined && (username === undefined) !== (password === undefined)) {
     const [path, other] =
       username === undefined ? ["password", "username"] : ["username", "password"];
-    warnings.push({ path, message: `ignored without ${other}: ${used} is used` });
+    warnings.push({ path, message: `ignored without ${other}: Landfall uses ${used}` });
   }
   return warnings;
 }
 
-/** Settings that another one makes useless. */
+/** Lists settings that have no effect because of another setting. */
 function listUseless({ addresses, zoneLabelFrom, zones }: FileSettings = {}): ShapeIssue[] {
   const useless: ShapeIssue[] = [];
   if (addresses?.mode === "leave") {

@@ -1,5 +1,5 @@
 /**
- * Every setting of Xen Orchestra: its form, and what the reference page says about it.
+ * Schema of every setting of Xen Orchestra, with the text of the reference page.
  * @module
  */
 import * as v from "valibot";
@@ -22,7 +22,7 @@ import type { Cidr } from "../../../core/net/ip.ts";
 import { type FileLabelSettings, LABEL_SETTINGS } from "./label_settings.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
-/** What a file may say, key by key; what is not set is absent. */
+/** The content of a file, by key. A key that is not set is absent. */
 export interface FileSettings extends FileLabelSettings {
   readonly url?: string | undefined;
   readonly insecure?: boolean | undefined;
@@ -38,7 +38,7 @@ export interface FileSettings extends FileLabelSettings {
   readonly pools?: readonly string[] | undefined;
 }
 
-/** The `addresses` part of a file. */
+/** The block `addresses` of a file. */
 export interface FileAddresses {
   readonly mode?: (typeof ADDRESS_MODES)[number] | undefined;
   readonly exclude?: readonly Cidr[] | undefined;
@@ -62,14 +62,15 @@ const SCHEMA = v.object(
       type: "URL",
       variable: "XOA_URL",
       description:
-        "Address of Xen Orchestra. May have a path; `/rest/v0` at its end is dropped. Required.",
+        "Address of Xen Orchestra. It may have a path; Landfall removes `/rest/v0` at the end. Required.",
     }),
     insecure: setting(flag, {
       type: "boolean",
       default: "false",
       variable: "XOA_INSECURE",
       description:
-        "Accepts any certificate from any server. `certificateFingerprint` and `caFile` are the safe ways.",
+        "Whether Landfall accepts any certificate from any server. This is not safe: use `certificateFingerprint` " +
+        "or `caFile`.",
     }),
     token: setting(parsed(parseToken, explainToken), {
       type: "text",
@@ -81,7 +82,8 @@ const SCHEMA = v.object(
     tokenFile: setting(text, {
       type: "path",
       description:
-        "File that holds a token, as for `token`. Read again when it changes, and when it is refused.",
+        "File that contains a token, as for `token`. Landfall reads it again when it changes, and when Xen " +
+        "Orchestra refuses the token.",
     }),
     username: setting(text, {
       type: "text",
@@ -99,13 +101,13 @@ const SCHEMA = v.object(
       type: "duration",
       default: "10s, lists 30s",
       variable: "XOA_CLIENT_TIMEOUT",
-      description: "How long one request may take, from `100ms` to `10m`. `0` means the default.",
+      description: "Timeout of one request, from `100ms` to `10m`. `0` means the default.",
     }),
     caFile: setting(text, {
       type: "path",
       description:
-        "PEM file of the certificate authorities to trust, instead of the system's. Read again when it changes, " +
-        "and when the server's certificate is not trusted.",
+        "PEM file of the certificate authorities to trust, instead of the system's. Landfall reads it again when it " +
+        "changes, and when it does not trust the server's certificate.",
     }),
     certificateFingerprint: setting(fingerprint(), {
       type: "SHA-256 fingerprint",
@@ -190,7 +192,10 @@ function names() {
   return v.pipe(v.array(name, need("a list")), v.minLength(1, problem));
 }
 
-/** 0 stands for the default, as in the Go controller; anything else must leave time for an answer. */
+/**
+ * Creates the schema of the timeout. `0` means the default, as in the Go controller. Other values must leave time for
+ * an answer.
+ */
 function timeout() {
   const range = describeDurationRange(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX, "30s");
   return parsed(

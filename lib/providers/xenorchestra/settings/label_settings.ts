@@ -1,5 +1,5 @@
 /**
- * Settings of Xen Orchestra that say which labels a Node gets.
+ * Schema of the settings of Xen Orchestra about labels of Nodes.
  * @module
  */
 import * as v from "valibot";
@@ -16,15 +16,15 @@ import { explainTagPrefix } from "../../../cloud/tag_labels.ts";
 import { isLabelValue, LABEL_VALUE_FORM } from "../../../core/text/label.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
 
-/** Where the zone of a Node comes from. */
+/** The source of a Node's zone. */
 export type ZoneSource =
   | { readonly kind: "host" }
   | { readonly kind: "pool" }
-  /** No zone label is written. */
+  /** Landfall writes no zone label. */
   | { readonly kind: "none" }
   | { readonly kind: "hostTag"; readonly prefix: string };
 
-/** The part of a file that is about labels; what is not set is absent. */
+/** The settings of a file about labels. A key that is not set is absent. */
 export interface FileLabelSettings {
   readonly zoneLabelFrom?: ZoneSource | undefined;
   /** Labels by ID (lower case) or name of a host or pool. */
@@ -42,13 +42,16 @@ const LABEL_VALUE = v.pipe(
   v.check((text) => text !== "" && isLabelValue(text), need(LABEL_VALUE_FORM)),
 );
 
-/** A UUID in the region label is read as that of the pool that the VM was last seen in. */
+/**
+ * Landfall reads a UUID in the region label as that of the pool where the VM was last seen, so it must not be another
+ * name.
+ */
 const REGION_VALUE = v.pipe(
   LABEL_VALUE,
   v.check((text) => parseUuid(text) === undefined, need("a name, not a UUID")),
 );
 
-/** Their entries for the schema of all settings. */
+/** The entries for the schema of all settings. */
 export const LABEL_SETTINGS: {
   readonly zoneLabelFrom: Setting<ZoneSource>;
   readonly zones: Setting<ReadonlyMap<string, string>>;
@@ -101,7 +104,7 @@ export const LABEL_SETTINGS: {
   }),
 };
 
-/** IDs become those that Xen Orchestra tells. */
+/** Creates the schema of a map by ID or name. IDs get the form that Xen Orchestra reports. */
 function ownNames(value: v.GenericSchema<unknown, string>) {
   return v.pipe(
     v.record(v.pipe(v.string(), v.trim()), value, need("entries (UUID or name: label)")),

@@ -1,5 +1,5 @@
 /**
- * The forms of `url` and `token`, and what is wrong with one. Never repeats it: either may hold a secret.
+ * Checks the form of `url` and `token`. Messages never repeat the text, because it may contain a secret.
  * @module
  */
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
@@ -7,29 +7,29 @@ import { mustBe } from "../../../core/text/must_be.ts";
 
 const API = "/rest/v0";
 
-/** Origin and path of an address, without slash or `/rest/v0` at the end; `undefined` when it has another form. */
+/** Returns origin and path of a URL, without slash or `/rest/v0` at the end; `undefined` if it is not valid. */
 export function parseUrl(text: string): string | undefined {
   const url = URL.parse(text.trim());
   if (url === null || explainUrl(text) !== undefined) return undefined;
-  // Operators copy the address of the REST API, whose path Landfall adds itself.
+  // Operators copy the address of the REST API. Landfall adds its path itself.
   const path = trimSlashes(url.pathname);
   return url.origin + (path.endsWith(API) ? trimSlashes(path.slice(0, -API.length)) : path);
 }
 
-/** What is wrong with an address; `undefined` when nothing is. */
+/** Says what is wrong with a URL; `undefined` if nothing is. */
 export function explainUrl(text: string): string | undefined {
   const trimmed = text.trim();
   const scheme = /^(?:([a-z][a-z\d+.-]*):\/\/|https?:)/i.exec(trimmed);
   if (scheme === null) return "has no scheme: begin it with https://";
   const socket = scheme[1]?.toLowerCase();
   if (socket === "ws" || socket === "wss") {
-    return `is of a WebSocket: write ${socket === "ws" ? "http" : "https"}:// instead of ${socket}://`;
+    return `is the address of a WebSocket: write ${socket === "ws" ? "http" : "https"}:// instead of ${socket}://`;
   }
   const url = URL.parse(trimmed);
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     return mustBe("an address, for example https://xoa.example.com");
   }
-  // A secret in an address would end up in messages.
+  // A secret in a URL would appear in messages.
   if (url.username !== "" || url.password !== "") {
     return "holds a user or password (before the @): write them into username and password";
   }
@@ -42,12 +42,12 @@ export function explainUrl(text: string): string | undefined {
   return undefined;
 }
 
-/** A token without blanks around it; `undefined` when it cannot be one. */
+/** Returns a token without spaces around it; `undefined` if it is not valid. */
 export function parseToken(text: string): string | undefined {
   return explainToken(text) === undefined ? text.trim() : undefined;
 }
 
-/** What is wrong with a token, which a cookie must be able to carry; `undefined` when nothing is. */
+/** Says what is wrong with a token, which must be valid in a cookie; `undefined` if nothing is. */
 export function explainToken(text: string): string | undefined {
   const token = text.trim();
   if (token === "") return "is blank";
@@ -57,7 +57,7 @@ export function explainToken(text: string): string | undefined {
   return wrong === undefined ? undefined : `holds ${NAMES[wrong]}, which a token never does`;
 }
 
-/** What the operator probably meant instead of this token; `undefined` if it looks like a token. */
+/** Says what the operator probably meant instead of this token; `undefined` if it looks like a token. */
 export function explainOddToken(token: string): string | undefined {
   if (/^\.{0,2}\/[^/]/.test(token))
     return "looks like a path: name the file of a token in tokenFile";

@@ -1,5 +1,5 @@
 /**
- * The requests that Landfall makes to Xen Orchestra's REST API (`/rest/v0`, xo-server 5.112 or newer).
+ * Landfall's requests to Xen Orchestra's REST API (`/rest/v0`, xo-server 5.112 or newer).
  * @module
  */
 import type { GenericSchema } from "valibot";
@@ -21,36 +21,36 @@ import {
 import type { Session } from "../session/session.ts";
 
 /**
- * Answer to a request for one object. Only `missing` is a clear no.
+ * Answer to a request for one object. Only `missing` means that Xen Orchestra does not have it.
  *
  * Only two kinds of 404 count as answers, because only Xen Orchestra gives them: JSON that names the object
- * (`missing`), and its page for an address without a route (`noCollection`). Any other 404, such as a proxy's, is a
+ * (`missing`), and its page for a path without a route (`noCollection`). Any other 404, such as that of a proxy, is a
  * {@linkcode CloudError}.
  */
 export type ReadReply<T> =
   | { readonly kind: "found"; readonly value: T }
-  /** 404 in JSON, for an object of this very type and ID. */
+  /** 404 in JSON, for an object with this type and ID. */
   | { readonly kind: "missing" }
   | { readonly kind: "undecodable"; readonly problem: string };
 
-/** The server has no such collection, so nothing is known of the object. Only for optional collections. */
+/** The server has no such collection, so it says nothing about the object. Only for optional collections. */
 interface NoCollection {
   readonly kind: "noCollection";
 }
 
-/** Names one answer to one question, so that the server need not repeat it. */
+/** Identifies the answer to one request, so that the server need not send it again. */
 export interface ListVersion {
   readonly path: string;
   readonly etag: string;
 }
 
-/** A list, and the ETag that avoids getting it again. */
+/** A list, and its version. */
 export interface VersionedList<T> extends ListReply<T> {
   /** Absent if the server (or a proxy) sends none. */
   readonly version?: ListVersion;
 }
 
-/** What can be listed whole. */
+/** The collections that Landfall lists. */
 interface Collections {
   readonly vms: Vm;
   readonly hosts: Host;
@@ -79,23 +79,23 @@ const COLLECTIONS: {
 const SERVER_FIELDS = "id,label,host,enabled,status,poolId";
 
 /**
- * Most IDs in one filter. The server takes 16 KiB of request head (431 beyond): 400 IDs are about 14.5 KiB, the rest
- * is for the path, the fields and the cookie.
+ * Maximum number of IDs in one filter. The server accepts request headers of 16 KiB (beyond: 431). 400 IDs need about
+ * 14.5 KiB; the rest is for the path, the fields and the cookie.
  */
 export const FILTER_IDS_MAX = 400;
 
-/** A filter for these VMs, in lower case, at most {@linkcode FILTER_IDS_MAX}. */
+/** Builds a filter for VMs. @param ids In lower case, at most {@linkcode FILTER_IDS_MAX} */
 export function byIds(ids: readonly string[]): string {
-  // Plain text matches anywhere in a value, which is harmless with whole UUIDs.
+  // Plain text matches anywhere in a value. With whole UUIDs that does no harm.
   return `id:|(${ids.join(" ")})`;
 }
 
-/** A filter for the network interfaces of these VMs, in lower case; as few as above. */
+/** Builds a filter for the network interfaces of VMs. @param vmIds In lower case, at most {@linkcode FILTER_IDS_MAX} */
 export function byVms(vmIds: readonly string[]): string {
   return vmIds.length === 1 ? `$VM:${vmIds[0]}` : `$VM:|(${vmIds.join(" ")})`;
 }
 
-/** Reads Xen Orchestra. Every method throws {@linkcode CloudError} when there is no usable answer. */
+/** Reads Xen Orchestra. Every method throws {@linkcode CloudError} if there is no usable answer. */
 export class XenOrchestraApi {
   readonly #session: Session;
   readonly #undecodable: Counter;
@@ -108,7 +108,7 @@ export class XenOrchestraApi {
     });
   }
 
-  /** Lists a collection: all of it, or what matches `filter`. */
+  /** Lists a collection: all of it, or the objects that match `filter`. */
   async list<C extends keyof Collections>(
     collection: C,
     signal: AbortSignal,
@@ -125,8 +125,8 @@ export class XenOrchestraApi {
   /**
    * Lists a collection again.
    *
-   * @param options.known What the caller already has. Without it, or if it answered another question, the answer is
-   * never `unchanged`. Another user is not another question: an ETag stands for what was sent, to any user
+   * @param options.known The version that the caller has. Without it, or if it belongs to another request, the answer
+   * is never `unchanged`. It may come from another user: an ETag identifies the content, for every user
    */
   async relist<C extends keyof Collections>(
     collection: C,
@@ -140,7 +140,7 @@ export class XenOrchestraApi {
     const reply = await this.#getList(collection, path, signal, knownEtag);
     if (reply.status === 304 && knownEtag !== undefined) {
       if (isSameEtag(reply.etag ?? knownEtag, knownEtag)) return "unchanged";
-      // A cache passed on what the server said about the cache's own copy, not about this one.
+      // A cache returned the server's answer about the cache's own copy, not about this one.
       return await this.relist(collection, { filter }, signal);
     }
     const list = this.#toList(collection, schema, reply);
@@ -148,7 +148,7 @@ export class XenOrchestraApi {
     return etag === undefined ? list : { ...list, version: { path, etag } };
   }
 
-  /** Lists the connections to pools. The server silently leaves out those that the user may not see. */
+  /** Lists the connections to pools. The server silently omits those that the user has no right to see. */
   async listServers(signal: AbortSignal): Promise<ServersReply> {
     const path = toListPath("servers", { fields: SERVER_FIELDS });
     const reply = await this.#getList("servers", path, signal);
@@ -179,7 +179,7 @@ export class XenOrchestraApi {
     return this.#read("hosts", "host", { id, schema: SCHEMAS.host }, signal);
   }
 
-  /** Reads the dom0 of a host. `hidden`: the user may not see it (403), as with the minimal rights. */
+  /** Reads the dom0 of a host. `hidden`: the user has no right to see it (403), as with the minimal rights. */
   async readVmController(
     id: string,
     signal: AbortSignal,
@@ -190,7 +190,7 @@ export class XenOrchestraApi {
     return this.#toOne(reply, { ...what, type: "VM-controller", schema: SCHEMAS.poolMember });
   }
 
-  /** Reads a template; `/vms` answers for it as if it was gone. */
+  /** Reads a template. `/vms` answers 404 for it. */
   async readVmTemplate(
     id: string,
     signal: AbortSignal,
@@ -262,7 +262,7 @@ export class XenOrchestraApi {
   }
 }
 
-/** Weak comparison (RFC 9110, 8.8.3.2): what compresses on the way makes a strong ETag weak. */
+/** Weak comparison (RFC 9110, 8.8.3.2), because a proxy that compresses makes a strong ETag weak. */
 function isSameEtag(one: string, other: string): boolean {
   return one.replace(/^W\//, "") === other.replace(/^W\//, "");
 }
@@ -272,7 +272,7 @@ function toListPath(collection: string, query: Record<string, string>): string {
 }
 
 /**
- * Whether a 404 comes from Xen Orchestra for this object. A 404 of a proxy or for a wrong path says nothing about it.
+ * Whether a 404 comes from Xen Orchestra for this object. A 404 from a proxy or for a wrong path says nothing about it.
  */
 function isMissing({ json }: Reply, type: string, id: string): boolean {
   const body = json?.value;

@@ -1,5 +1,5 @@
 /**
- * Changes that Xen Orchestra reports as they happen (server-sent events, since 5.113), as hints that something changed.
+ * Turns the changes that Xen Orchestra reports as they happen (server-sent events, since 5.113) into hints.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
@@ -19,8 +19,8 @@ import { SERVER_NAMES, type Session } from "../session/session.ts";
 type Asker = Pick<Session, "post" | "openStream">;
 
 /**
- * Subscriptions: every field that an inventory uses, so that other changes are not sent. Of CPUs and memory only the
- * configured values: what a VM uses changes all the time.
+ * Subscriptions: the fields that an inventory uses, so that the server does not send other changes. For CPUs and memory
+ * only the configured values, because the used values change all the time.
  */
 export const SUBSCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
   VM: [
@@ -42,10 +42,10 @@ export const SUBSCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
 
 const STREAM_TYPE = "text/event-stream";
 const CHANGES: ReadonlySet<string> = new Set(["add", "update", "remove"]);
-/** The server pings every 30 s: two may be missed. */
+/** The server sends a ping every 30 s; two may be missing. */
 const SILENCE_MS = 75_000;
 
-/** Creates the source of events of one Xen Orchestra. */
+/** Creates the change feed of one Xen Orchestra. */
 export function createEventFeed({
   session,
   ...options
@@ -79,7 +79,7 @@ async function subscribe(session: Asker, id: string, signal: AbortSignal): Promi
       const request = { operation: "subscribe_events", path, content };
       const reply = await session.post(request, signal);
       if (reply.status === 200 || reply.status === 201) return;
-      // The stream ended meanwhile; the next one may do.
+      // The stream ended meanwhile; the next one may work.
       const isGone = reply.status === 404 && reply.json !== undefined;
       const what = `the subscription to ${collection}`;
       throw isGone ? toReplyError(reply, what) : toRefusal(reply, what);
@@ -87,13 +87,13 @@ async function subscribe(session: Asker, id: string, signal: AbortSignal): Promi
   );
 }
 
-/** The hint in some events; nothing if none reports a change. */
+/** Turns events into a hint; `undefined` if none reports a change. */
 function toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined {
   const ids = new Set<string>();
   for (const { event, data } of events) {
     if (!CHANGES.has(event)) continue;
     const { $subscription: type, id } = parseData(data);
-    // Every VM may be on a host, or in a pool, that changed. An unreadable event counts as such a change.
+    // A host or pool that changed may affect every VM. An unreadable event counts as such a change.
     const vmId = typeof id === "string" ? parseUuid(id) : undefined;
     if (type !== "VM" || vmId === undefined) return "everything";
     ids.add(vmId);
@@ -116,7 +116,7 @@ function parseData(data: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** A server with a problem is asked again soon; a server that refuses is not. */
+/** Landfall soon tries again if the server has a problem, but not if it refuses. */
 function toRefusal(reply: Reply, what: string): Error {
   const { message } = toReplyError(reply, what);
   if (reply.status === 429 || reply.status >= 500) return toReplyError(reply, what);

@@ -1,5 +1,5 @@
 /**
- * Lists everything that an inventory is made of, in one round; unchanged lists are not sent again.
+ * Lists everything that an inventory needs, in one round. The server does not send unchanged lists again.
  * @module
  */
 import type { ListReply } from "../../../cloud_http/decode.ts";
@@ -14,7 +14,7 @@ export interface Listing {
   readonly surroundings: Surroundings;
 }
 
-/** The lists around the VMs that are needed; small, so they are kept. */
+/** The small lists around the VMs, which stay in memory. */
 interface Kept {
   readonly hosts: VersionedList<Host>;
   readonly pools: VersionedList<Pool>;
@@ -23,14 +23,14 @@ interface Kept {
 }
 
 interface Round extends Kept {
-  /** The VMs themselves are not kept: there may be thousands. */
+  /** Only the version of the VMs: there may be thousands of them. */
   readonly vms: ListVersion | undefined;
 }
 
-/** How often everything is sent again in full, in case a cache on the way keeps old answers. */
+/** How often Landfall requests everything in full, in case a cache in between keeps old answers. */
 const WHOLE_INTERVAL_MS = 600_000;
 
-/** Lists VMs and what surrounds them. One round at a time. */
+/** Lists VMs and their surroundings. One round at a time. */
 export class Lister {
   readonly #api: XenOrchestraApi;
   readonly #clock: Clock;
@@ -39,7 +39,7 @@ export class Lister {
   #last: Round | undefined;
   #wholeAtMs = -Infinity;
 
-  /** @param network Name or UUID of the network whose addresses count, if only one does: requests two more lists */
+  /** @param network Name or UUID of the only network whose addresses count; it needs two more lists */
   constructor(api: XenOrchestraApi, clock: Clock, network: string | undefined) {
     this.#api = api;
     this.#clock = clock;
@@ -47,11 +47,11 @@ export class Lister {
   }
 
   /**
-   * Asks for everything at once; the first failure ends the others.
+   * Sends all requests at the same time. The first failure aborts the others.
    *
-   * @param ids Only these VMs; all when absent
-   * @returns `undefined` when everything is as it was in the last round
-   * @throws {CloudError} when a list fails; the last lists are kept
+   * @param ids Only these VMs; absent: all
+   * @returns `undefined` if nothing changed since the last round
+   * @throws {CloudError} if a list fails; the last lists stay
    */
   async list(
     ids: readonly string[] | undefined,
@@ -79,7 +79,7 @@ export class Lister {
       this.#listAround(last, signal),
     ]);
     if (vms === "unchanged" && last && isSame(around, last)) return undefined;
-    // An instance is made of its VM and of what surrounds it.
+    // An instance depends on its VM and on its surroundings.
     const all = vms === "unchanged" ? await this.#api.list("vms", signal, filter) : vms;
     const surroundings = toSurroundings(around, this.#network);
     this.#last = { ...around, vms: all.version };
@@ -119,7 +119,7 @@ interface Around {
   readonly vifs: Vif;
 }
 
-/** Lists that were not sent again are the same objects. */
+/** Whether nothing changed: a list that was not sent again is the same object. */
 function isSame(after: Kept, before: Kept): boolean {
   return (
     after.hosts === before.hosts &&

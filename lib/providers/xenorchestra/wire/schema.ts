@@ -1,5 +1,5 @@
 /**
- * Replies of Xen Orchestra, reduced to the fields that are used. Fields as xo-server 5.207 and older ones write them.
+ * Schemas of the replies of Xen Orchestra, with only the fields that Landfall uses, as in xo-server 5.207 and older.
  * @module
  */
 import * as v from "valibot";
@@ -12,16 +12,16 @@ export interface Vm {
   readonly name_label?: string | null | undefined;
   /** `Running`, `Halted`, `Paused` or `Suspended`. */
   readonly power_state?: string | null | undefined;
-  /** The host while it runs; else the pool, or a host that holds a disk of it. */
+  /** The host while the VM runs; otherwise the pool, or a host that holds one of its disks. */
   readonly $container?: string | null | undefined;
   readonly CPUs?: { readonly max?: number | null | undefined } | null | undefined;
-  /** `static`: least and most configured memory in bytes. */
+  /** `static`: minimum and maximum configured memory in bytes. */
   readonly memory?: { readonly static?: readonly number[] | null | undefined } | null | undefined;
   /** Addresses by `<VIF device>/ipv4/<n>`. */
   readonly addresses?: Readonly<Record<string, string>> | null | undefined;
   readonly mainIpAddress?: string | null | undefined;
   readonly tags?: readonly string[] | null | undefined;
-  /** Operations on it, by task: `migrate_send`, `pool_migrate` … `null` if of another shape. */
+  /** Running operations by task: `migrate_send`, `pool_migrate` … `null` if the reply has another shape. */
   readonly current_operations?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Host {
   readonly $pool?: string | null | undefined;
   readonly name_label?: string | null | undefined;
   readonly tags?: readonly string[] | null | undefined;
-  /** `Running` while its pool hears from it, else `Halted`. Only of a host that was read by itself. */
+  /** `Running` while it answers its pool, otherwise `Halted`. Only in a direct read of one host. */
   readonly power_state?: string | null | undefined;
   /** ID of its dom0, listed under `vm-controllers`. */
   readonly controlDomain?: string | null | undefined;
@@ -54,7 +54,7 @@ export interface Network {
 /** A network interface of a VM. */
 export interface Vif {
   readonly id: string;
-  /** Its number at the VM, as text or as a number. */
+  /** Its number in the VM, as text or as a number. */
   readonly device?: unknown;
   readonly $VM?: string | null | undefined;
   /** ID of its network. */
@@ -71,7 +71,7 @@ export interface Server {
   readonly poolId?: string | null | undefined;
 }
 
-/** Something that belongs to a pool. */
+/** An object that belongs to a pool. */
 export interface PoolMember {
   readonly id: string;
   readonly $pool?: string | null | undefined;
@@ -97,7 +97,7 @@ const uuidOrNone = v.pipe(
 const text = v.nullish(v.string());
 const texts = v.nullish(v.array(v.string()));
 
-/** Readers of replies, by what they read. Other fields are dropped. */
+/** Schemas by kind of object. They remove other fields. */
 export const SCHEMAS: {
   readonly vm: v.GenericSchema<unknown, Vm>;
   readonly host: v.GenericSchema<unknown, Host>;
@@ -109,19 +109,19 @@ export const SCHEMAS: {
   readonly mintedToken: v.GenericSchema<unknown, MintedToken>;
 } = {
   vm: v.object({
-    // Both become the provider ID, which is written for good.
+    // Both become part of the provider ID, which never changes.
     id: uuid,
     $pool: uuid,
     name_label: text,
     power_state: text,
-    // It becomes the zone if the settings say so. Some servers send "" for none.
+    // It may become the zone. Some servers send "" instead of no value.
     $container: v.nullish(uuidOrNone),
     CPUs: v.nullish(v.object({ max: v.nullish(v.number()) })),
     memory: v.nullish(v.object({ static: v.nullish(v.array(v.number())) })),
     addresses: v.nullish(v.record(v.string(), v.string())),
     mainIpAddress: text,
     tags: texts,
-    // Only a hint: a VM stays readable without it.
+    // A VM stays readable without it.
     current_operations: v.nullish(v.fallback(v.nullable(v.record(v.string(), v.unknown())), null)),
   }),
   host: v.object({
@@ -136,7 +136,7 @@ export const SCHEMAS: {
   network: v.object({ id, name_label: text }),
   vif: v.object({
     id,
-    // A problem with these concerns only their VM: see toDevices().
+    // A problem with these fields affects only their VM: see toDevices().
     device: v.unknown(),
     $VM: text,
     $network: v.unknown(),

@@ -524,13 +524,13 @@ describe("proveAbsence()", () => {
 
 describe("proveAbsence() of a VM that this process never saw", () => {
   /** Landfall starts after the VM has left. */
-  async function startAnew(): Promise<void> {
+  async function restart(): Promise<void> {
     provider = createProvider(fake);
     inventory = await provider.listInventory([NODE], signal);
   }
 
   test("says absent when the list of connections names every pool that is shown", async () => {
-    await startAnew();
+    await restart();
     expect(await read()).toBe("absent");
   });
 
@@ -552,7 +552,7 @@ describe("proveAbsence() of a VM that this process never saw", () => {
     "is unsure when the list of connections %s, and says which right to give",
     async (_title, answer) => {
       fake.answer = ({ path }) => (path.startsWith("/servers") ? answer() : undefined);
-      await startAnew();
+      await restart();
       const presence = await provider.readInstance(inventory, NODE, signal);
       expect(presence).toMatchObject({ kind: "unknown", reason: "notCovered" });
       expect(presence).toMatchObject({ message: expect.stringContaining('"read" on "server"') });
@@ -572,7 +572,7 @@ describe("proveAbsence() of a VM that this process never saw", () => {
     fake.answer = ({ path }) =>
       path.endsWith(DOM0_LYON) ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
     expect(await read()).toBe("absent");
-    await startAnew();
+    await restart();
     expect(await read()).toBe("unknown notCovered");
   });
 });

@@ -139,7 +139,7 @@ describe("ConnectionHistory.isRemoved()", () => {
 
   test("forgets it when the pool is there after all", () => {
     const history = remove(GONE_MS + 1);
-    history.noteThere("p");
+    history.noteExists("p");
     expect(history.removedPools).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ test("UnfitEntries warns once of each, and again after it was well", () => {
   const log = createLogger({ format: "json", write: (line) => lines.push(line), now: () => 0 });
   const entries = new UnfitEntries(REGIONS, log);
   const count = (places: Places): number => {
-    entries.tell(places);
+    entries.log(places);
     return lines.length;
   };
   expect(count(toPlaces("lyon"))).toBe(1);
@@ -36,7 +36,7 @@ test("UnfitEntries says nothing without the settings", () => {
     write: () => expect.unreachable(),
     now: () => 0,
   });
-  new UnfitEntries({}, log).tell(toPlaces("lyon"));
+  new UnfitEntries({}, log).log(toPlaces("lyon"));
 });
 
 test("listUnfitFindings() says what to do about each", () => {

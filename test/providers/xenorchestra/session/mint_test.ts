@@ -114,7 +114,7 @@ describe("toMinted()", () => {
   test("takes a token without an end, and nothing that is no token", () => {
     expect(toMinted(json({ token: { id: "a" } }))).toEqual({ token: "a" });
     expect(() => toMinted(json({ token: { id: "a" } }, 403))).toThrow("403");
-    expect(() => toMinted(json({ id: "a" }))).toThrow("was not expected");
+    expect(() => toMinted(json({ id: "a" }))).toThrow("did not expect");
   });
 
   test.each(["", "geheim\r\nx: y", "geheim;x", "gehe im", "geheimé", '"geheim"'])(

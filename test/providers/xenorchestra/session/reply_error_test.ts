@@ -74,9 +74,9 @@ describe("toReplyError()", () => {
   test("says what to do about a 404 of something else, and of a server that is too old", async () => {
     const json = { value: { message: "no Route matched" } };
     const gateway = toReplyError({ status: 404, contentType: "application/json", json }, "x");
-    expect(gateway.message).toContain("a proxy on the way");
+    expect(gateway.message).toContain("a proxy in between");
     const page = toReplyError({ status: 404, contentType: "text/html" }, "x");
-    expect(page.message).toContain("a proxy on the way");
+    expect(page.message).toContain("a proxy in between");
     const old = await send("/nope");
     expect([old.status, isUnknownRoute(old)]).toEqual([404, true]);
     expect(toReplyError(old, "x").message).toContain("update Xen Orchestra to 5.112");

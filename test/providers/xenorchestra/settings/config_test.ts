@@ -110,8 +110,8 @@ describe("parseXenOrchestraConfig()", () => {
   });
 
   test.each([
-    ["a user without password", "username", "ignored without password: token is used"],
-    ["a password without user", "password", "ignored without username: token is used"],
+    ["a user without password", "username", "ignored without password: Landfall uses token"],
+    ["a password without user", "password", "ignored without username: Landfall uses token"],
   ])("a token beside %s wins, as in the Go controller, with a warning", (_title, key, message) => {
     const { settings, warnings } = parseXenOrchestraConfig({ ...FILE, [key]: "u" }, {});
     expect(settings?.credentials).toEqual({ kind: "token", token: "s3cret" });

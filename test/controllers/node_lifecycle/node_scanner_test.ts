@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { Disagreements } from "../../../lib/controllers/node_lifecycle/disagreements.ts";
 import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
-import { Lookout } from "../../../lib/controllers/node_lifecycle/lookout.ts";
+import { NodeScanner } from "../../../lib/controllers/node_lifecycle/node_scanner.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 
 interface Stage extends LifecycleWorld, AsyncDisposable {
-  readonly lookout: Lookout;
+  readonly scanner: NodeScanner;
   readonly reconciler: { areAllReady: boolean };
   /** The Nodes that need something, and whether one that is not Ready misses its machine. */
   look(): { readonly due: readonly string[]; readonly hasMissing: boolean };
@@ -20,17 +20,17 @@ async function setStage(): Promise<Stage> {
   const fleet = new FleetWatch(context, DEFAULT_DELETION);
   const reconciler = { areAllReady: true };
   const disagreements = new Disagreements(context);
-  const lookout = new Lookout({ ...context, fleet, disagreements, reconciler });
+  const scanner = new NodeScanner({ ...context, fleet, disagreements, reconciler });
   const stop = new AbortController();
   const refreshing = source.run(stop.signal);
   await clock.advance(0);
   return {
     ...world,
-    lookout,
+    scanner,
     reconciler,
     look: () => {
       const due: string[] = [];
-      const hasMissing = lookout.look((name) => due.push(name));
+      const hasMissing = scanner.look((name) => due.push(name));
       return { due, hasMissing };
     },
     async [Symbol.asyncDispose]() {
@@ -41,7 +41,7 @@ async function setStage(): Promise<Stage> {
   };
 }
 
-test("Lookout finds the Nodes that need something", async () => {
+test("NodeScanner finds the Nodes that need something", async () => {
   await using stage = await setStage();
   stage.add("off", { ready: "Unknown", state: "stopped" });
   await stage.clock.advance(30_000);
@@ -52,15 +52,15 @@ test("Lookout finds the Nodes that need something", async () => {
   expect(stage.look().hasMissing).toBe(true);
 });
 
-test("Lookout rests once it looked at Nodes that are all well", async () => {
+test("NodeScanner rests once it looked at Nodes that are all well", async () => {
   await using stage = await setStage();
-  expect(stage.lookout.isAtRest).toBe(false);
+  expect(stage.scanner.isAtRest).toBe(false);
   expect(stage.look()).toEqual({ due: [], hasMissing: false });
-  expect(stage.lookout.isAtRest).toBe(true);
+  expect(stage.scanner.isAtRest).toBe(true);
 });
 
 test.each<[string, (stage: Stage) => unknown]>([
-  ["a Node changed", ({ lookout }) => lookout.noteChange()],
+  ["a Node changed", ({ scanner }) => scanner.noteChange()],
   ["a Node is not Ready", ({ reconciler }) => (reconciler.areAllReady = false)],
   [
     "the instances are others",
@@ -76,9 +76,9 @@ test.each<[string, (stage: Stage) => unknown]>([
       await clock.advance(30_000);
     },
   ],
-])("Lookout looks again when %s", async (_when, change) => {
+])("NodeScanner looks again when %s", async (_when, change) => {
   await using stage = await setStage();
   stage.look();
   await change(stage);
-  expect(stage.lookout.isAtRest).toBe(false);
+  expect(stage.scanner.isAtRest).toBe(false);
 });

@@ -1,5 +1,5 @@
 /**
- * Looks at every Node in memory, and at none while nothing can have changed.
+ * Checks every Node in memory, and skips the check while nothing can have changed.
  * @module
  */
 import type { ChangeHint } from "../../cloud/provider.ts";
@@ -10,43 +10,45 @@ import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import { planLifecycle } from "./plan.ts";
 import type { LifecycleReconciler } from "./reconcile.ts";
 
-/** What a {@linkcode Lookout} works with. */
-export interface LookoutOptions extends Pick<NodeContext, "nodes" | "presences" | "source"> {
+/** The dependencies of a {@linkcode NodeScanner}. */
+export interface NodeScannerOptions extends Pick<NodeContext, "nodes" | "presences" | "source"> {
   readonly fleet: FleetWatch;
   readonly disagreements: Disagreements;
   readonly reconciler: Pick<LifecycleReconciler, "areAllReady">;
 }
 
-/** Finds the Nodes that need something. */
-export class Lookout {
-  readonly #options: LookoutOptions;
+/** Finds the Nodes that need a reconcile. */
+export class NodeScanner {
+  readonly #options: NodeScannerOptions;
   /** Whether a Node changed since the last look. */
   #isStale = true;
   /** The revision of the inventory that the last look saw. */
   #seen: number | undefined;
 
-  constructor(options: LookoutOptions) {
+  constructor(options: NodeScannerOptions) {
     this.#options = options;
   }
 
-  /** A Node changed, or what Nodes are judged by. */
+  /** Call it when a Node or the settings changed. */
   noteChange(): void {
     this.#isStale = true;
   }
 
-  /** Whether a look would see what the last one saw: all Nodes Ready, all machines there, and nothing changed. */
+  /**
+   * Whether the next look would give the same result: all Nodes are Ready, no machine is missing, and nothing changed.
+   */
   get isAtRest(): boolean {
     const { source, fleet, reconciler } = this.#options;
     const { revision, lastError } = source;
     if (this.#isStale || lastError || revision !== this.#seen) return false;
-    return reconciler.areAllReady && fleet.isWell;
+    return reconciler.areAllReady && fleet.hasNoLosses;
   }
 
-  /** Instances that were read by themselves need no look at every Node while all is well; but they were seen. */
+  /** Records that instances which were read one by one were seen. They need no look at every Node. */
   noteSeen(changed: ChangeHint): void {
     const { nodes, presences, fleet } = this.#options;
     if (changed === "everything") return;
-    for (const name of presences.listTouched(changed, nodes.values())) {
+    for (const name of presences.listAffected(changed, nodes.values())) {
       const node = nodes.get(name);
       if (node && presences.find(node).kind === "present") fleet.noteSeen(node);
     }
@@ -55,8 +57,8 @@ export class Lookout {
   /**
    * Looks at every Node.
    *
-   * @param onDue Called with the name of each that needs something
-   * @returns Whether a Node that is not Ready misses its machine
+   * @param onDue Gets the name of each Node that needs a reconcile
+   * @returns Whether the machine of a Node that is not Ready is missing
    */
   look(onDue: (name: string) => void): boolean {
     if (this.isAtRest) return false;
@@ -64,9 +66,9 @@ export class Lookout {
     this.#isStale = false;
     this.#seen = source.revision;
     const hasMissing = fleet.look();
-    disagreements.dropSettled();
+    disagreements.dropResolved();
     for (const node of nodes.values()) {
-      // Of most Nodes there is nothing to plan, and this happens often.
+      // Most Nodes need no plan, and this loop runs often.
       if (isReady(node) && !node.spec?.taints?.length) continue;
       const plan = planLifecycle(node, presences.find(node), fleet.judge(node));
       if (plan.kind !== "nothing") onDue(node.metadata.name);
