@@ -46,13 +46,13 @@ export class PowerJudge {
   listDoubts(author: string, before: Node, after: Node): string[] {
     if (isOutOfService(before) || !isOutOfService(after)) return [];
     const ready = before.status?.conditions?.find(({ type }) => type === "Ready");
-    const isHeard = ready !== undefined && ready.status !== "Unknown";
+    const isKubeletReporting = ready !== undefined && ready.status !== "Unknown";
     const vmId = PROVIDER_ID.exec(before.spec?.providerID ?? "")?.[1] ?? "";
     const nowMs = this.#world.timeline.monotonic();
     const last = this.#answers.findLast(
       (one) => one.asker === author && one.vmId === vmId && nowMs - one.atMs <= RECONCILE_MS,
     );
-    const doubts = isHeard ? ["its kubelet reports"] : [];
+    const doubts = isKubeletReporting ? ["its kubelet reports"] : [];
     if (last === undefined) doubts.push("its machine was not asked for right before");
     else if (!last.isOff && !this.#world.invariants.proofs.isExcused(author, vmId))
       doubts.push("its machine was not off");

@@ -14,7 +14,7 @@ import {
   OUT_OF_SERVICE_RECORD,
   OUT_OF_SERVICE_TAINT,
 } from "../../../controllers/fleet/out_of_service.ts";
-import { isHeard, toIdentity } from "../../../controllers/identity.ts";
+import { isKubeletReporting, toIdentity } from "../../../controllers/identity.ts";
 import { planOutOfService, planReturn } from "../../../controllers/node_out_of_service/plan.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
@@ -64,7 +64,12 @@ export function listOutOfServiceChanges(
       return [toAddition(plan.why, sources)];
     case "return": {
       const bootId = node.status?.nodeInfo?.bootID ?? "";
-      const facts = { isHeard: isHeard(node), bootId, attached: undefined, runningMs: 0 };
+      const facts = {
+        isKubeletReporting: isKubeletReporting(node),
+        bootId,
+        attached: undefined,
+        runningMs: 0,
+      };
       const atOnce = planReturn(plan.record, facts).kind === "remove";
       return [{ what: "removeOutOfServiceTaint", atOnce }];
     }
