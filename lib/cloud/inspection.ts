@@ -158,7 +158,7 @@ function toSizeFinding(
   return { level: "warning", code: "noInstances", message, advice: noneAdvice };
 }
 
-/** Says how many objects of a kind the credentials let Landfall see. @param kind In the singular; its plural ends in `s` */
+/** Says how many objects of a kind Landfall can see. @param kind In the singular; its plural ends in `s` */
 export function toSeen(count: number, kind: string): string {
   return count === 1 ? `1 ${kind} is visible` : `${count} ${kind}s are visible`;
 }
