@@ -74,7 +74,9 @@ describe("diagnoseConnection()", () => {
       const asked = { server: { url: nameless.url }, names: NAMES, signal };
       const found = await diagnoseConnection(toError("ERR_TLS_CERT_ALTNAME_INVALID"), asked);
       expect(found?.message).toEndWith("it has no host name in it");
-      expect(found?.advice).toStartWith("compare the SHA-256 with that of the server's own certificate, then set pin to it");
+      expect(found?.advice).toStartWith(
+        "compare the SHA-256 with that of the server's own certificate, then set pin to it",
+      );
     } finally {
       await nameless.stop();
     }
