@@ -1,5 +1,5 @@
 /**
- * What manifests and chart need to know about each cloud, from its definition.
+ * Reads from each cloud's definition what manifests and chart need to know about it.
  * @module
  */
 import type { ProviderDefinition, ProviderInstall } from "../lib/cloud/provider_definition.ts";
@@ -7,7 +7,7 @@ import { YAML_SYNTAX } from "../lib/config/yaml_syntax.ts";
 import { assert } from "../lib/core/assert.ts";
 import { loadProviders, PROVIDERS } from "../lib/providers/mod.ts";
 
-/** The part of a definition that this file reads. */
+/** The part of a definition that this file uses. */
 export type Installable = Pick<ProviderDefinition, "name" | "settings" | "syntax" | "install">;
 
 /** How a cloud is installed. */

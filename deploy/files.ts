@@ -222,7 +222,7 @@ Values that mean the same have the same names. These differ:
 `;
 }
 
-/** What templates look up of a cloud: file, Secret, and the variable with which a pod needs no file. */
+/** What templates need to know about a cloud: file, Secret, and the variable with which a pod needs no file. */
 function renderClouds(definitions: readonly Installable[]): string {
   const clouds = definitions.map((one) => {
     const { name, file, secret, variable } = toCloud(one);

@@ -1,5 +1,5 @@
 /**
- * The kustomization.yaml of the manifests: the one place where people set their image.
+ * The kustomization.yaml of the manifests: the one place where users set their image.
  * @module
  */
 import { IMAGE } from "./names.ts";
@@ -19,7 +19,7 @@ const HEAD = `Set your image here, then apply this folder: kubectl apply -k .
 
 Build the image and push it to your registry first: docs/guides/install.md.`;
 
-/** Renders it. */
+/** Renders the file. */
 export function renderKustomization(): string {
   const kustomization = {
     apiVersion: "kustomize.config.k8s.io/v1beta1",

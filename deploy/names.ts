@@ -21,7 +21,7 @@ export const IMAGE: { readonly repository: string; readonly tag: string } = {
   tag: VERSION,
 };
 
-/** The Lease of the Go controller for Xen Orchestra, so that it and Landfall never act at once. */
+/** The Lease of the Go controller for Xen Orchestra, so that it and Landfall never act at the same time. */
 export const LEASE = {
   namespace: "kube-system",
   name: "cloud-controller-manager-xenorchestra",
@@ -40,24 +40,24 @@ export const CLOUD_ARGS: readonly string[] = [
   `--cloud-provider=${CLOUD.name}`,
   `--cloud-config=${CONFIG_FOLDER}/${CLOUD.file}`,
 ];
-/** Of metrics and probes. The Go controllers' port. */
+/** Port of metrics and probes, the same as that of the Go controllers. */
 export const SECURE_PORT = 10258;
 /** User and group of distroless images' `nonroot`. */
 export const NONROOT = 65_532;
-/** Those that run unless values say otherwise, as `--controllers` names them. */
+/** Default of the chart for `--controllers`. */
 export const CONTROLLERS: readonly string[] = CONTROLLER_NAMES.filter(
   ({ isAvailable, isOffByDefault = false }) => isAvailable && !isOffByDefault,
 ).map(({ name }) => name);
-/** `--v`: what is done, but not why. */
+/** Default of the chart for `--v`: no debug records. */
 export const VERBOSITY = 2;
 
-/** Selects the pods. */
+/** Labels that select the pods. */
 export const SELECTOR: Readonly<Record<string, string>> = {
   "app.kubernetes.io/name": NAME,
   "app.kubernetes.io/instance": NAME,
 };
 
-/** Of every object. */
+/** Labels of every object. */
 export const LABELS: Readonly<Record<string, string>> = {
   ...SELECTOR,
   "app.kubernetes.io/version": VERSION,

@@ -15,7 +15,7 @@ import {
 } from "./names.ts";
 import { createPodSpec, type Piece, type WorkloadKind } from "./pod.ts";
 
-/** Who gets the rights. */
+/** The subject that gets the rights. */
 export type Subject = { readonly kind: "ServiceAccount" | "User"; readonly name: string };
 
 const RBAC_GROUP = "rbac.authorization.k8s.io";
@@ -74,7 +74,7 @@ export function createRbac(subject: Subject, name: string): Piece[] {
 }
 
 /**
- * How many pods an update may stop at once. All pods use the same host port, so a Node has room for one.
+ * Returns how many pods an update may stop at once. All pods use the same host port, so a Node has room for one.
  *
  * A DaemonSet replaces one pod at a time. A Deployment on a single Node has one pod that runs and one that stays
  * Pending: an update only ends if the running one may stop.
@@ -116,7 +116,7 @@ export function createService(): Piece {
   };
 }
 
-/** The settings of the cloud, for people to complete. */
+/** An example of the settings of the cloud, for users to complete. */
 export function createSecretExample(): Piece {
   return {
     apiVersion: "v1",

@@ -17,7 +17,7 @@ import {
   VERBOSITY,
 } from "./names.ts";
 
-/** A piece of an object. */
+/** A part of an object. */
 export type Piece = Readonly<Record<string, unknown>>;
 
 /** Kind of the object that starts the pods. */

@@ -1,5 +1,5 @@
 /**
- * The rights as the Helm chart grants them: those of the controllers that `*` chooses, and of others when values name
+ * The rights in the Helm chart: those of the controllers that `*` chooses, and of other controllers if values name
  * them.
  * @module
  */
@@ -42,7 +42,7 @@ ${toYaml(leaseRules)}{{- end }}
 `;
 }
 
-/** Granted only when values name the controller. */
+/** The chart grants these rights only if values name the controller. */
 function renderFurther({ name, aliases }: ControllerDefinition, rules: string): string {
   const named = [name, ...aliases].map((one) => `(has "${one}" .Values.enabledControllers)`);
   return `{{- if or ${named.join(" ")} }}

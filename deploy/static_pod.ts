@@ -1,5 +1,5 @@
 /**
- * The pod that a kubelet starts by itself, from a file in its manifest folder.
+ * The static pod, which a kubelet starts from a file in its manifest folder.
  * @module
  */
 import { CLOUD_ARGS, CONFIG_FOLDER, LABELS, NAME, NAMESPACE } from "./names.ts";
@@ -36,7 +36,7 @@ export function createStaticPod(): Piece {
 /** Comments by their paths in the pod. */
 export const STATIC_POD_COMMENTS: Comments = {
   "spec.priorityClassName":
-    "The number belongs to the class: the kubelet cannot ask the API server for it yet.",
+    "The priority of this class. The kubelet cannot ask the API server for it yet.",
   "spec.hostNetwork": "The pod network may not run yet.",
   "spec.containers.0.image":
     "Replace this name with your image: registry.invalid does not exist. Build and push the image first:\n" +

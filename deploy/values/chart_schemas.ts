@@ -1,5 +1,5 @@
 /**
- * Pieces that the values of the Helm chart are made of.
+ * Schemas and helpers for the values of the Helm chart.
  * @module
  */
 import type { ChartValue, Schema } from "./chart_value.ts";
@@ -20,7 +20,7 @@ export const DIGEST: Schema = { type: "string", pattern: "^(sha256:[0-9a-f]{64})
 export const TAG: Schema = { type: "string", pattern: "^([A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?$" };
 /** Web address without a fragment, or empty. */
 export const URL: Schema = { type: "string", pattern: "^(https?://[^#]+)?$" };
-/** Duration as Prometheus takes it, or empty. */
+/** Duration as Prometheus accepts it, or empty. */
 export const DURATION: Schema = { type: "string", pattern: "^([0-9]+(ms|s|m|h))*$" };
 /** Name of a Kubernetes object. */
 export const OBJECT_NAME: Schema = {

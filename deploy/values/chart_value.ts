@@ -1,11 +1,11 @@
 /**
- * What a value of the Helm chart is, and the files that are generated from all values.
+ * Defines a value of the Helm chart, and generates files from all values.
  * @module
  */
 import { toTable } from "../../docs/generator/markdown.ts";
 import { type Comments, toComment, toYaml } from "../yaml.ts";
 
-/** A piece of JSON Schema. */
+/** A part of a JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** One value. */
@@ -15,7 +15,7 @@ export interface ChartValue {
   readonly schema: Schema;
 }
 
-/** Values that stand together under one key. */
+/** Values under one key. */
 export interface ChartGroup {
   readonly help: string;
   readonly values: ChartValues;

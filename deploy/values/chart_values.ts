@@ -23,7 +23,7 @@ import { CONTROLLER, FLAG } from "./flag_schema.ts";
 import { CONTROLLERS, LEASE, VERBOSITY } from "../names.ts";
 import { POD_COMMENTS, POD_SECURITY, RESOURCES, SECURITY, SPREAD, TOLERATIONS } from "../pod.ts";
 
-/** All values, with those clouds to choose from. */
+/** Builds all values. @param definitions The clouds to choose from */
 export function createChartValues(definitions: readonly Installable[]): ChartValues {
   return {
     replicaCount: value(

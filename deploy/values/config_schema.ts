@@ -52,7 +52,7 @@ function toPlain({ setting, children }: SettingBranch): Schema {
   return { type: setting?.form, ...(isMap && { additionalProperties: { type: "string" } }) };
 }
 
-/** Templates often leave keys with empty values: they count as not set. */
+/** Allows keys without a value: they count as not set, because templates often produce them. */
 function toOptional(schema: Schema): Schema {
   return { if: { enum: ["", null] }, else: schema };
 }

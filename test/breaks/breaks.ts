@@ -26,10 +26,10 @@ export interface BreakGroup {
 export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "Deletion", breaks: DELETION_BREAKS },
   { title: "Out of service", breaks: OUT_OF_SERVICE_BREAKS },
-  { title: "Labels and addresses of one's own", breaks: LABEL_BREAKS },
+  { title: "Custom labels and addresses", breaks: LABEL_BREAKS },
   { title: "Settings", breaks: SETTINGS_BREAKS },
-  { title: "What is written on Nodes", breaks: NODE_BREAKS },
-  { title: "One acts, one at a time", breaks: LEADERSHIP_BREAKS },
+  { title: "Writes to Nodes", breaks: NODE_BREAKS },
+  { title: "Leadership and workers", breaks: LEADERSHIP_BREAKS },
   { title: "The API server", breaks: KUBERNETES_BREAKS },
   { title: "The cloud", breaks: CLOUD_BREAKS },
   { title: "Apache CloudStack", breaks: CLOUDSTACK_BREAKS },

@@ -25,7 +25,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "token-by-prefix",
-    invariant: "an answer is remembered for the whole token",
+    invariant: "a remembered answer belongs to the whole token",
     edits: edit(
       ACCESS,
       "this.#users.ask(toHash(token), (signal)",
@@ -35,7 +35,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "right-for-every-path",
-    invariant: "a right to one page is no right to another",
+    invariant: "the right to one page does not give the right to another page",
     edits: edit(
       ACCESS,
       "toHash(JSON.stringify([user.value, access]));",
@@ -62,7 +62,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "free-refusals",
-    invariant: "made-up tokens cost the API server two questions a second at most",
+    invariant: "invented tokens cause at most two requests a second to the API server",
     edits: edit(
       "lib/http/access/review_cache.ts",
       "if (value === undefined) { this.#budget.spend();",
@@ -82,7 +82,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "any-host-header",
-    invariant: "a web page cannot read the debug pages by a name of its own for this machine",
+    invariant: "a web page cannot read the debug pages by giving this machine another name",
     edits: edit(
       "lib/http/sockets/host_header.ts",
       "if (host !== undefined && isLoopbackHost(host)) return undefined;",
@@ -102,7 +102,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "two-tokens",
-    invariant: "a request with two tokens is refused, for which of them counts is unclear",
+    invariant: "a request with two tokens is refused, because it is not clear which one counts",
     edits: edit(
       "lib/http/sockets/exchange.ts",
       '(name === "host" || name === "authorization")',
@@ -112,7 +112,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "part-of-a-user",
-    invariant: "a user of whom only a part can be read is no user",
+    invariant: "a user counts only if the whole answer about the user can be read",
     edits: edit(
       "lib/kube/access/delegated_review.ts",
       "|| !isAbsentOr(isTexts, groups) || !isAbsentOr(isExtra, extra)",
@@ -122,7 +122,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "authenticated-somehow",
-    invariant: "a token review says true or it says nothing",
+    invariant: "a token review counts only if it says true",
     edits: edit(
       "lib/kube/access/delegated_review.ts",
       'status["authenticated"] !== true',
@@ -132,13 +132,13 @@ export const ACCESS_BREAKS: readonly Break[] = [
   },
   {
     id: "impersonate-in-silence",
-    invariant: "a kubeconfig that asks to act as another user is obeyed or refused",
+    invariant: "if a kubeconfig asks to act as another user, Landfall does so or refuses",
     edits: edit("lib/kube/credentials/kubeconfig.ts", "...readImpersonation(user)", ""),
     tests: ["test/kube/credentials/kubeconfig_test.ts"],
   },
   {
     id: "take-live-socket",
-    invariant: "the socket of a process that lives is left alone",
+    invariant: "the socket of a running process is not removed",
     edits: edit(
       "lib/http/sockets/unix_socket.ts",
       'if (await canConnect(path, signal)) return "live";',

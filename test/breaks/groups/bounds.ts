@@ -29,7 +29,7 @@ export const BOUND_BREAKS: readonly Break[] = [
   },
   {
     id: "count-one-place-twice",
-    invariant: "a peer counts as one, however its IPv4 address is written",
+    invariant: "a peer counts once, in any form of its IPv4 address",
     edits: edit(
       CONNECTIONS,
       "const place = parseIp(origin)?.text ?? origin;",
@@ -49,7 +49,7 @@ export const BOUND_BREAKS: readonly Break[] = [
   },
   {
     id: "keep-unread-body",
-    invariant: "a body that is left early is cancelled, which frees its buffers",
+    invariant: "a body that is not read to its end is cancelled, which frees its buffers",
     edits: edit(BODY, "reader.cancel().catch(() => {});", "reader.releaseLock();"),
     tests: ["test/core/net/body_test.ts"],
   },
@@ -65,7 +65,7 @@ export const BOUND_BREAKS: readonly Break[] = [
   },
   {
     id: "remember-all-events",
-    invariant: "what is remembered of Events has a bound",
+    invariant: "the memory for Events has a bound",
     edits: edit(
       "lib/kube/events/correlator.ts",
       "this.#entries.size > CACHE_SIZE_MAX",
@@ -85,7 +85,7 @@ export const BOUND_BREAKS: readonly Break[] = [
   },
   {
     id: "obey-any-retry-after",
-    invariant: "no answer silences the client for longer than five minutes",
+    invariant: "no answer can delay the client's next request for longer than five minutes",
     edits: edit(
       "lib/kube/api/status.ts",
       "Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX)",
@@ -95,7 +95,7 @@ export const BOUND_BREAKS: readonly Break[] = [
   },
   {
     id: "obey-any-retry-after-of-cloud",
-    invariant: "no answer of Xen Orchestra silences its client for longer than five minutes",
+    invariant: "no answer of Xen Orchestra can delay the next request for longer than five minutes",
     edits: edit(
       "lib/cloud_http/http.ts",
       "Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX)",
@@ -163,13 +163,14 @@ export const BOUND_BREAKS: readonly Break[] = [
   },
   {
     id: "cut-off-any-client",
-    invariant: "who holds most connections makes room, and not a probe",
+    invariant:
+      "if a listener is full, the client with the most connections loses one, and not a probe",
     edits: edit(CONNECTIONS, "crowd > most || (crowd === most &&", "(crowd >= 0 &&"),
     tests: ["test/http/sockets/connections_test.ts"],
   },
   {
     id: "time-by-asking",
-    invariant: "more requests on a connection give no more time to take the answers",
+    invariant: "a client does not get more time for its answers by sending more requests",
     edits: edit(
       CONNECTIONS,
       "if (connection.running === 1) connection.dueMs",
@@ -201,7 +202,7 @@ export const BOUND_BREAKS: readonly Break[] = [
   },
   {
     id: "answer-all-at-once",
-    invariant: "the answers that are worked on at once have a bound",
+    invariant: "the number of answers in progress has a bound",
     edits: edit(
       "lib/http/sockets/server.ts",
       "(this.#requests > REQUESTS_MAX && !this.#connections.cutSlow())",

@@ -16,7 +16,7 @@ const TOKENS = "lib/providers/xenorchestra/session/tokens.ts";
 export const CLOUD_BREAKS: readonly Break[] = [
   {
     id: "drop-inventory-on-failure",
-    invariant: "a failed refresh changes nothing but the age",
+    invariant: "a failed refresh changes only the age of the inventory",
     edits: edit(
       SOURCE,
       "this.#lastAttemptMs = startedMs; this.#failures += 1;",
@@ -27,7 +27,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "hint-is-truth",
-    invariant: "an instance goes missing by a refresh, never because a hint's read lacks it",
+    invariant: "only a refresh can show that an instance is missing, never the read after a hint",
     edits: edit(
       SOURCE,
       "const shown = (await provider.changes?.readInstances?.(due, signal)) ?? new Map<string, never>(); " +
@@ -43,7 +43,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "hint-renews-age",
-    invariant: "what a hint reads makes the inventory no younger",
+    invariant: "the read after a hint does not make the inventory younger",
     edits: edit(
       SOURCE,
       "this.#current = inventory; if (changed.size > 0)",
@@ -55,7 +55,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "heed-hints-of-no-node",
-    invariant: "a hint at an instance that is no Node's costs nothing",
+    invariant: "a hint about an instance without a Node causes no request",
     edits: edit(
       SOURCE,
       "if (!this.#hints.add(hint, isOfNode)) return;",
@@ -65,13 +65,13 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "keep-old-judgements",
-    invariant: "what was found under old settings is written on no Node under new ones",
+    invariant: "results under old settings are not written to Nodes under new settings",
     edits: edit(SOURCE, "if (isForNewSettings) this.#revision += 1;", ""),
     tests: ["test/controllers/node_presences_test.ts"],
   },
   {
     id: "look-at-changes-alone",
-    invariant: "every Node is looked at after the first inventory by new settings",
+    invariant: "the first inventory with new settings makes every Node reconcile",
     edits: edit(
       SOURCE,
       'const changed = hadNewSettings ? "everything" : diffInventories(this.#current, next);',
@@ -82,7 +82,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   {
     id: "hurry-cloud-in-trouble",
     invariant:
-      "a cloud in trouble is asked at the pace of the back-off, even if a caller is in a hurry",
+      "while the cloud fails, the back-off decides when to ask again, even if a caller requests a refresh",
     edits: edit(
       SOURCE,
       "if (this.#lastError && !this.#isForNewSettings) return Infinity;",
@@ -124,7 +124,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "keep-memory-of-other-cloud",
-    invariant: "what was known of another Xen Orchestra is forgotten with its url",
+    invariant: "if the url changes, Landfall forgets what it knew about the other Xen Orchestra",
     edits: edit(
       PROVIDER,
       "isSameCloud ? memory : new Memory();",
@@ -134,7 +134,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "etag-of-other-query",
-    invariant: "an ETag answers the question that it was given for and no other",
+    invariant: "an ETag counts only for the request that it came with",
     edits: edit(
       "lib/providers/xenorchestra/wire/api.ts",
       "const knownEtag = known?.path === path ? known.etag : undefined;",
@@ -144,7 +144,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "etag-of-cache",
-    invariant: "a 304 that names another answer than ours is none",
+    invariant: "a 304 for another ETag than ours does not count",
     edits: edit(
       "lib/providers/xenorchestra/wire/api.ts",
       'if (isSameEtag(reply.etag ?? knownEtag, knownEtag)) return "unchanged";',
@@ -170,7 +170,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "show-refused-token",
-    invariant: "a token that was refused is not shown again at once",
+    invariant: "a token that was refused is not sent again at once",
     edits: edit(SESSION, "this.#deny(token); if (attempt === 2", "if (attempt === 2"),
     tests: ["test/providers/xenorchestra/session/session_test.ts"],
   },
@@ -199,7 +199,8 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "gap-between-streams",
-    invariant: "a new stream of events begins with a look at everything, for what it missed",
+    invariant:
+      "a new event stream begins with a refresh of everything, because it may have missed changes",
     edits: edit(EVENTS, 'onHint("everything");', ""),
     tests: [
       "test/cloud_http/change_feed_test.ts",
@@ -208,7 +209,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "hurry-with-password",
-    invariant: "a password that was refused is not shown again within two and a half seconds",
+    invariant: "a password that was refused is not sent again within two and a half seconds",
     edits: edit(
       TOKENS,
       "if (!this.#mayTry()) { const",
@@ -219,7 +220,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "mint-many",
-    invariant: "many requests that need a token ask for one",
+    invariant: "many requests that need a token cause one request for a token",
     edits: edit(TOKENS, "this.#minting ??= this.#mint()", "this.#minting = this.#mint()"),
     tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },
@@ -236,7 +237,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "use-empty-token",
-    invariant: "a token file that is away or holds no token leaves the last one in use",
+    invariant: "if the token file is missing or has no token, the last token stays in use",
     edits: edit(TOKENS, 'if (problem === "") this.#token = text;', "this.#token = text;"),
     tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },
@@ -252,7 +253,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "begin-twice",
-    invariant: "a stream of events that begins again and again costs no requests",
+    invariant: "a server that repeats the beginning of a stream causes no further requests",
     edits: edit(
       EVENTS,
       "if (hasBegun || !(await source.begin(event, both))) continue;",
@@ -265,7 +266,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "any-etag",
-    invariant: "only what names one answer is shown as an ETag",
+    invariant: "only a valid ETag is sent back to the server",
     edits: edit(
       HTTP,
       "header.length <= ETAG_LENGTH_MAX && ETAG.test(header)",
@@ -275,7 +276,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
   },
   {
     id: "password-after-redirect",
-    invariant: "a password is not sent to where a redirect leads",
+    invariant: "a password is not sent to the target of a redirect",
     edits: edit(
       HTTP,
       'reply.redirectUrl === undefined || request.method !== "GET"',

@@ -31,7 +31,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-any-404",
-    invariant: "a 404 that does not name the object (of a proxy, of a wrong path) is no answer",
+    invariant: "a 404 that does not name the object (from a proxy, for a wrong path) is no answer",
     edits: edit(
       "lib/providers/xenorchestra/wire/api.ts",
       'if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };',
@@ -51,7 +51,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "skip-pools-without-dom0",
-    invariant: "where a server cannot show the dom0 of a pool, another VM of it must be shown",
+    invariant: "if a server cannot show the dom0 of a pool, it must show another VM of the pool",
     edits: edit(
       ABSENCE,
       'if (dom0?.kind === "hidden" && mayHideVms) return undefined;',
@@ -61,7 +61,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-first-404",
-    invariant: "the 404 is asked for again once the pool is known to be loaded",
+    invariant: "the VM is requested again after Landfall knows that the pool is loaded",
     edits: edit(
       ABSENCE,
       'const again = await api.readVm(vmId, signal); if (again.kind !== "missing")',
@@ -107,7 +107,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-no-connections",
-    invariant: "an empty list of connections is one that cannot be read",
+    invariant: "an empty list of connections counts as unreadable",
     edits: edit(
       CONNECTIONS,
       'return toUnreadable("it is empty");',
@@ -118,7 +118,8 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-some-connections",
-    invariant: "a list of connections that lacks one to a pool that is shown lacks others, too",
+    invariant:
+      "if a list of connections lacks one to a pool that is shown, it may lack others, too",
     edits: edit(
       CONNECTIONS,
       "if (!complete || connected.has(id)) continue;",
@@ -128,13 +129,14 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-who-never-saw",
-    invariant: "who cannot read the connections proves nothing of a VM that it never saw",
+    invariant:
+      "if Landfall cannot read the connections, it proves nothing about a VM that it never saw",
     edits: edit(ABSENCE, "if (isSeen) return undefined;", "return undefined;"),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts", "test/outages/restart_test.ts"],
   },
   {
     id: "ignore-coverage",
-    invariant: "a machine is not missed while its pool is not shown in full",
+    invariant: "a machine does not count as missing while its pool is not shown in full",
     edits: edit(
       "lib/providers/xenorchestra/proof/observation.ts",
       "const pool = coverage.get(poolId); if (pool?.complete) continue;",
@@ -174,7 +176,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "forget-migration",
-    invariant: "a VM that vanished while it was being migrated is not missed",
+    invariant: "a VM that vanished during a migration does not count as missing",
     edits: edit(
       "lib/providers/xenorchestra/proof/migrations.ts",
       "return seenMs !== undefined && atMs - seenMs < DOUBT_MS;",
@@ -184,7 +186,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "miss-unasked",
-    invariant: "a VM that a list was not asked for is not missed",
+    invariant: "a VM that was not part of the request does not count as missing",
     edits: edit(
       "lib/providers/xenorchestra/proof/observation.ts",
       "if (lookedFor?.has(vmId) === false) {",
@@ -232,7 +234,8 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "ignore-never-seen",
-    invariant: "after a start, a machine that was never seen is not missed for ten minutes",
+    invariant:
+      "for ten minutes after a start, a machine that was never seen does not count as missing",
     edits: edit(
       "lib/cloud/deletion/first_sightings.ts",
       "if (passedMs >= NEVER_SEEN_WAIT_MS || shown.has(uid)) return undefined;",
@@ -242,7 +245,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "limit-by-deletions-alone",
-    invariant: "the missing count against the fleet limit before any is deleted",
+    invariant: "missing Nodes count against the fleet limit before any Node is deleted",
     edits: edit(
       "lib/cloud/deletion/fleet_limit.ts",
       "let affected = missing;",
@@ -286,13 +289,13 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "skip-last-read",
-    invariant: "a Node that is another one, on its way out, or Ready by now is not deleted",
+    invariant: "a Node that is a new one, is being deleted, or is Ready again is not deleted",
     edits: edit(DELETER, "!isSameNode(node, fresh) || isReady(fresh) ||", ""),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
   },
   {
     id: "skip-last-judgement",
-    invariant: "what was seen while the cloud was asked counts",
+    invariant: "changes during the request to the cloud count",
     edits: edit(DELETER, '|| fleet.judge(node).kind !== "confirm") {', ") {"),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
   },
@@ -315,13 +318,13 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-damaged-id",
-    invariant: "a VM whose ID is damaged may be any",
+    invariant: "a VM with a damaged ID may be any VM",
     edits: edit(DECODE, 'return parseUuid(id ?? "");', "return id;"),
     tests: ["test/cloud_http/decode_test.ts"],
   },
   {
     id: "trust-double-vm",
-    invariant: "a VM that a list shows twice, and not the same, is neither of the two",
+    invariant: "if a list shows a VM twice with different content, neither counts",
     edits: edit(
       DECODE,
       "else if (!isDeepStrictEqual(other, value)) undecodable",
@@ -341,7 +344,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "skip-last-pool",
-    invariant: "every pool still answers after the second 404, which may come of its loss",
+    invariant: "every pool must still answer after the second 404, which its loss may have caused",
     edits: edit(
       ABSENCE,
       'if (pool.kind !== "found") return toUnknown("notCovered", vmId, describeLoss(poolId)); ' +
@@ -372,7 +375,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "count-from-question",
-    invariant: "a first list that came late proves no time of absence",
+    invariant: "a late answer to the first list proves no time of absence",
     edits: edit(
       STREAK,
       "observedAtMs: number): Streak { const before = last ?? { ...NO_STREAK, firstMs: nowMs };",
@@ -383,7 +386,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "count-other-cloud",
-    invariant: "what was seen in another cloud says nothing of this one",
+    invariant: "machines that were seen in another cloud do not count in this one",
     edits: edit(
       FLEET,
       "this.#state = { ...this.#state, sightings: NO_SIGHTINGS }; this.#seen.clear();",
@@ -407,7 +410,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "forget-deletions-of-leader",
-    invariant: "what a leader deleted counts for the next one, which stood by",
+    invariant: "the deletions of a leader count for the next leader, which was a standby",
     edits: edit(
       FLEET,
       "if (member === undefined || member.isReady) return;",
@@ -417,7 +420,8 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "see-other-cloud",
-    invariant: "right after a change of settings an old inventory shows nothing of the new cloud",
+    invariant:
+      "right after a change of settings, an old inventory says nothing about the new cloud",
     edits: edit(
       FLEET,
       "if (uid !== undefined && spec?.providerID && isOfThisCloud)",
@@ -427,7 +431,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "see-the-unnamed",
-    invariant: "a machine that its Node does not name yet does not count as seen",
+    invariant: "a machine does not count as seen before the provider ID of its Node names it",
     edits: edit(
       FLEET,
       "if (uid !== undefined && spec?.providerID && isOfThisCloud)",
@@ -437,7 +441,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "see-all-while-standing-by",
-    invariant: "what a standby did not see it does not miss at once",
+    invariant: "a machine that a standby did not see does not count as missing at once",
     edits: edit(
       FLEET,
       "const noted = noteSightings(sightings, this.#listFleet(), observedAtMs);",
@@ -449,7 +453,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "name-pools-by-moved-nodes",
-    invariant: "the first pool of a VM that moved is no part of the cloud any more",
+    invariant: "the first pool of a VM that moved no longer counts after its removal",
     edits: edit(
       "lib/providers/xenorchestra/scope/named_pools.ts",
       "if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) continue;",
@@ -465,7 +469,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "own-all-pools",
-    invariant: "a Node whose pool belongs to another Landfall is left alone",
+    invariant: "a Node whose pool belongs to another Landfall is not changed",
     edits: edit(
       "lib/providers/xenorchestra/scope/pool_scope.ts",
       "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
@@ -495,7 +499,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "leave-strays",
-    invariant: "a Node of ours stays ours, wherever its VM is",
+    invariant: "a Node of ours stays ours if its VM moves to any pool",
     edits: edit(
       "lib/providers/xenorchestra/scope/pool_scope.ts",
       'if (identity.kind !== "providerId") return toForeign(where);',
@@ -505,20 +509,20 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "count-part-of-fleet",
-    invariant: "the fleet is looked at when all its Nodes are known, and not before",
+    invariant: "the fleet is judged only after all Nodes are known",
     edits: edit(FLEET, "if (!nodes.synced) return false;", ""),
     tests: ["test/controllers/fleet/fleet_watch_test.ts"],
   },
   {
     id: "forget-read-move",
-    invariant: "a VM that was read by itself in another pool is looked for there",
+    invariant: "if a single read shows a VM in another pool, Landfall looks for it there",
     edits: edit(DIRECT_READS, "if (region !== undefined) memory.noteRead(vmId, region);", ""),
     tests: ["test/providers/xenorchestra/provider_test.ts"],
   },
   {
     id: "prove-without-reported",
     invariant:
-      "a VM that the kubelet reports and that is there speaks against the absence of another",
+      "if the VM that the kubelet reports exists, the VM of the provider ID is not proven gone",
     edits: edit(
       DIRECT_READS,
       "for (const other of identity.reported ?? []) {",
@@ -538,19 +542,19 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-nameless-connection",
-    invariant: "a connection that names no pool may lead to the one that looks removed",
+    invariant: "a connection that names no pool may belong to the pool that looks removed",
     edits: edit(CONNECTION_HISTORY, "servers.objects.every(({ poolId }) => poolId)", "true"),
     tests: ["test/providers/xenorchestra/proof/connection_history_test.ts"],
   },
   {
     id: "trust-part-of-connections",
-    invariant: "a pool is removed only by lists that hold every connection",
+    invariant: "only complete lists of connections show that a pool was removed",
     edits: edit(CONNECTION_HISTORY, 'judgeConnections(servers, pools).kind === "clear" &&', ""),
     tests: ["test/providers/xenorchestra/proof/connection_history_test.ts"],
   },
   {
     id: "take-hidden-for-removed",
-    invariant: "a pool that the user may not see any more is not removed",
+    invariant: "a pool does not count as removed if the user only lost the right to see it",
     edits: edit(
       "lib/providers/xenorchestra/proof/connection_watch.ts",
       'if (pool.kind !== "missing") connections.noteExists(poolId);',
@@ -570,7 +574,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-removed-for-good",
-    invariant: "a pool that looked removed is asked for once more",
+    invariant: "a pool that looks removed is requested once more",
     edits: edit(
       ABSENCE,
       'if (pool.kind !== "missing") return toUnknown("notCovered", vmId, why);',
@@ -597,7 +601,7 @@ export const DELETION_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-broken-stay",
-    invariant: "a stay that an inventory broke, or a migration, proves nothing",
+    invariant: "a stay that was interrupted by a failed inventory or a migration proves nothing",
     edits: edit(
       STAYS,
       "const isLong = stay.untilMs - stay.sinceMs >= STAY_MS;",

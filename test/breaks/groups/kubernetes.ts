@@ -11,7 +11,7 @@ const WIRE = "lib/kube/api/wire.ts";
 export const KUBERNETES_BREAKS: readonly Break[] = [
   {
     id: "resume-from-start",
-    invariant: "a watch goes on from the last version that it saw",
+    invariant: "a watch continues from the last version that it saw",
     edits: edit(
       WATCHER,
       "if (version !== undefined && !replaying) resourceVersion = version;",
@@ -22,7 +22,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "ignore-bookmarks",
-    invariant: "a bookmark moves a watch on",
+    invariant: "a bookmark advances the version of a watch",
     edits: edit(
       WATCHER,
       'object["kind"] === resource.kind ? toVersion(object) : undefined;',
@@ -42,7 +42,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-replay",
-    invariant: "what a server replays in no order says nothing about how far a watch is",
+    invariant: "events that a server replays in no order do not advance the version of a watch",
     edits: edit(
       WATCHER,
       'let replaying = from === "" || from === "0";',
@@ -82,7 +82,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "same-name-same-node",
-    invariant: "a Node that comes again under its name is another one",
+    invariant: "a Node that is created again with the same name is another Node",
     edits: edit(
       "lib/kube/cache/store.ts",
       "if (before !== undefined && before.metadata.uid !== after.metadata.uid) {",
@@ -104,7 +104,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "trust-404-of-proxy",
-    invariant: "a 404 without a Status object is no word of the API server",
+    invariant: "a 404 without a Status object does not come from the API server",
     edits: edit(
       "lib/kube/api/status.ts",
       'if (status === undefined && code === 404) return "unavailable";',
@@ -114,7 +114,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "repeat-any-write",
-    invariant: "after a reset connection only what does no harm twice is sent again",
+    invariant: "after a reset connection only requests that are safe to repeat are sent again",
     edits: edit(
       REQUEST,
       "if (broken || !request.repeatable || !isConnectionReset(error))",
@@ -149,7 +149,8 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "list-without-damaged",
-    invariant: "a list with a damaged object is refused whole: what it lacks would count as gone",
+    invariant:
+      "a list with a damaged object is refused as a whole, because the missing object would count as deleted",
     edits: edit(WIRE, "if (damage === undefined) continue;", 'if (damage !== "") continue;'),
     tests: ["test/kube/api/wire_test.ts"],
   },
@@ -175,7 +176,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "deleted-by-any-answer",
-    invariant: "a deletion is done when Kubernetes says so, and not anything in between",
+    invariant: "a deletion is complete only after Kubernetes confirms it",
     edits: edit(
       WIRE,
       'if (isDone || answer["kind"] === kind) return;',
@@ -215,7 +216,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "border-in-text",
-    invariant: "a text that looks like the border of two objects of a list is none",
+    invariant: "text inside an object of a list is never taken for the border of two objects",
     edits: edit(
       "lib/kube/api/list_body.ts",
       "const object = parseObject(text.slice(startAt, at + 1)); if (object !== undefined) {",
@@ -236,7 +237,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "interrupt-speaker",
-    invariant: "a watch that says something is not given up as silent",
+    invariant: "a watch that receives bytes does not count as silent",
     edits: edit(
       "lib/kube/cache/watch_silence.ts",
       "this.#heardMs = this.#clock.monotonic(); }",
@@ -246,7 +247,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "keep-silent-connections",
-    invariant: "once a request got no byte in time, no other goes over an old connection",
+    invariant: "after a request without an answer, no request uses an old connection",
     edits: edit(
       REQUEST,
       "if (isTimeout(error)) transport.giveUp(generation);",
@@ -266,7 +267,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "close-new-connections",
-    invariant: "requests that got no byte on old connections do not close the new ones",
+    invariant: "requests without an answer on old connections do not close new connections",
     edits: edit(
       "lib/kube/api/transport.ts",
       "if (silent !== generation) return;",
@@ -286,8 +287,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "quiet-watch-for-long",
-    invariant:
-      "a watch that says little is asked for in pieces that end before they would be silent",
+    invariant: "a quiet watch is requested in pieces that end before it would count as silent",
     edits: edit(
       "lib/kube/cache/watcher_state.ts",
       "isQuiet ? QUIET_SECONDS : LONG_SECONDS",
@@ -297,7 +297,8 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "wait-though-back",
-    invariant: "a watch that waits goes on when another part of the process finds the server back",
+    invariant:
+      "a watch that waits continues when another part of the process reaches the server again",
     edits: edit(
       "lib/kube/api/recovery.ts",
       "for (const listener of this.#listeners) listener(news);",
@@ -307,14 +308,14 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   },
   {
     id: "hurry-though-asked",
-    invariant: "a pause that the server asked for is kept, even when it is back",
+    invariant: "a pause that the server asked for is kept, even when the server is back",
     edits: edit(WATCHER, "pauseMs > WATCH_GAP_MS && !isAsked ?", "pauseMs > WATCH_GAP_MS ?"),
     tests: ["test/kube/cache/watcher_test.ts"],
   },
   {
     id: "distrust-without-end",
     invariant:
-      "a certificate that is refused is tried once more with new credentials, then no more",
+      "after a refused certificate Landfall tries once more with new credentials, and then no more",
     edits: edit(
       REQUEST,
       "if (distrusted?.version === credential.version) throw named(request, distrusted.error);",
@@ -341,7 +342,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
   {
     id: "gone-at-once",
     invariant:
-      "what was in view of a kind goes once the API server said twice that there is no such kind",
+      "the objects of a kind are removed after the API server said twice that the kind does not exist",
     edits: edit(
       "lib/kube/cache/caches.ts",
       'const isGone = serving === "missing" && this.#serving === "missing";',

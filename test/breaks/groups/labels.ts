@@ -12,7 +12,7 @@ const TOPOLOGY = "lib/providers/xenorchestra/model/topology.ts";
 export const LABEL_BREAKS: readonly Break[] = [
   {
     id: "keep-tag-labels",
-    invariant: "a label goes when its tag goes",
+    invariant: "a label is removed when its tag is removed",
     edits: edit(
       TAG_LABELS,
       "if (now === undefined || !isOurs) continue;",
@@ -53,8 +53,7 @@ export const LABEL_BREAKS: readonly Break[] = [
   },
   {
     id: "believe-region-name",
-    invariant:
-      "where the region has a name of its own, the label of the pool says where a VM may be",
+    invariant: "if the region label has a custom name, the pool label says where a VM may be",
     edits: edit(
       IDENTITY,
       'const labelledPoolId = parseUuid(labels?.[POOL_ID_LABEL] ?? "") ?? ofRegion;',
@@ -64,7 +63,7 @@ export const LABEL_BREAKS: readonly Break[] = [
   },
   {
     id: "forget-region-label",
-    invariant: "both labels of a pool are looked at when they contradict each other",
+    invariant: "if the two labels of a pool differ, both pools count",
     edits: edit(
       IDENTITY,
       "const regionPoolId = ofRegion === labelledPoolId ? undefined : ofRegion;",

@@ -13,7 +13,7 @@ const QUEUE = "lib/engine/work_queue.ts";
 export const LEADERSHIP_BREAKS: readonly Break[] = [
   {
     id: "write-without-lease",
-    invariant: "nothing is written by a process that does not hold the Lease",
+    invariant: "a process that does not hold the Lease writes nothing",
     edits: edit(
       FENCE,
       "const { signal } = this.#leadership; if (this.#leadership.isHeld()) return;",
@@ -24,7 +24,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "write-after-pause",
-    invariant: "whether the Lease is held is asked again after each pause of a request",
+    invariant: "after each pause of a request the process checks again whether it holds the Lease",
     edits: edit(
       "lib/kube/api/http_client.ts",
       "{ ...call, beforeSend: () => fence.check() }",
@@ -34,7 +34,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "grace-after-loss",
-    invariant: "what is under way ends at once when the Lease is lost",
+    invariant: "all work ends at once when the Lease is lost",
     edits: edit(
       "lib/engine/workers.ts",
       "if (stop.reason instanceof LeadershipLostError) return end();",
@@ -86,7 +86,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "age-by-wall-clock",
-    invariant: "a clock that is set back makes no renewal younger",
+    invariant: "setting the clock back does not make a renewal younger",
     edits: edit(
       LOCK,
       "Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);",
@@ -96,7 +96,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "age-by-monotonic-clock",
-    invariant: "a machine that was suspended makes no renewal younger",
+    invariant: "the time of a suspended machine does not make a renewal younger",
     edits: edit(
       LOCK,
       "Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);",
@@ -118,14 +118,14 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "lead-too-long",
-    invariant: "a leader gives up before others may take the Lease",
+    invariant: "a leader stops before another process may take the Lease",
     edits: edit(LEADER, "this.#heldMs = Math.min(", "this.#heldMs = 2 * Math.min("),
     tests: ["test/kube/election/leader_test.ts", "test/kube/election/leader_property_test.ts"],
     simulated: true,
   },
   {
     id: "release-before-end",
-    invariant: "the Lease is given back when everything that was done in its name has ended",
+    invariant: "a leader releases the Lease only after all its work has ended",
     edits: edit(
       LEADER,
       "await lead(AbortSignal.any([signal, this.signal]));",
@@ -136,7 +136,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "two-workers-one-key",
-    invariant: "two workers are never at work on one Node",
+    invariant: "two workers never work on the same Node",
     edits: [
       ...edit(QUEUE, "if (!this.#processing.has(key)) this.#push(key);", "this.#push(key);"),
       ...edit(QUEUE, "assert(!this.#processing.has(key),", "assert(key !== undefined,"),
@@ -151,7 +151,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "never-take-turns",
-    invariant: "thousands of Nodes that need nothing hold up no renewal of the Lease",
+    invariant: "thousands of Nodes without changes do not delay the renewal of the Lease",
     edits: edit(
       "lib/engine/object_loop.ts",
       "if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();",
@@ -167,7 +167,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "later-delay-wins",
-    invariant: "of two delays of a Node the earlier counts",
+    invariant: "if a Node has two delays, the earlier one counts",
     edits: edit(
       QUEUE,
       "if (pendingMs !== undefined && pendingMs <= dueMs) return;",
@@ -197,7 +197,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "back-off-without-jitter",
-    invariant: "those that fail together do not try again together",
+    invariant: "two Nodes that fail at the same time do not retry at the same time",
     edits: edit("lib/core/backoff.ts", "(1 + jitter * random());", "(1 + jitter * 0 * random());"),
     tests: ["test/core/backoff_test.ts"],
   },
@@ -214,7 +214,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "lead-by-late-answer",
-    invariant: "a process that stood still does not lead by a success that is old by then",
+    invariant: "after a pause of the process, an old renewal does not make it the leader",
     edits: edit(
       LEADER,
       'if (attempt?.kind === "held" && this.#remainingMs() > 0) {',
@@ -224,7 +224,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "round-lease-down",
-    invariant: "others never wait less than the holder of a Lease counts on",
+    invariant: "other processes never wait less than the holder of a Lease assumes",
     edits: edit(LEASE, "leaseDurationSeconds: Math.ceil(", "leaseDurationSeconds: Math.floor("),
     tests: ["test/kube/election/lease_test.ts"],
   },
@@ -241,7 +241,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "odd-holder-is-none",
-    invariant: "a holder that is no name is another process, too",
+    invariant: "a Lease whose holder is not a valid name belongs to another process",
     edits: edit(
       LEASE,
       'typeof holder === "string" ? holder : JSON.stringify(holder)',
@@ -251,19 +251,19 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "odd-duration-is-over",
-    invariant: "a Lease whose duration cannot be counted is not free for that",
+    invariant: "a Lease with an invalid duration is not free",
     edits: edit(LEASE, "seconds > 0 && seconds <= INT32_MAX;", "seconds <= INT32_MAX;"),
     tests: ["test/kube/election/lease_test.ts"],
   },
   {
     id: "forget-uncertain-write",
-    invariant: "a Lease that may have become ours without an answer is given back, too",
+    invariant: "if a request for the Lease had no answer, the process releases the Lease, too",
     edits: edit(LOCK, "return this.#isUncertain || (", "return ("),
     tests: ["test/kube/election/leader_test.ts"],
   },
   {
     id: "ask-for-lease-once",
-    invariant: "whether the Lease is held is asked before each try of a request",
+    invariant: "before each attempt of a request the process checks whether it holds the Lease",
     edits: edit(
       "lib/kube/api/request.ts",
       "request.beforeSend?.();",
@@ -284,7 +284,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
   },
   {
     id: "stop-and-go",
-    invariant: "the hook waits for the pods: only with their rights can they give the Lease back",
+    invariant: "the hook waits for the pods, because they need their rights to release the Lease",
     edits: edit(
       "lib/cli/stop_workload.ts",
       'const options = { uid, propagationPolicy: "Foreground" } as const;',

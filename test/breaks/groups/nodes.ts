@@ -15,7 +15,7 @@ const LIFECYCLE_PLAN = "lib/controllers/node_lifecycle/plan.ts";
 export const NODE_BREAKS: readonly Break[] = [
   {
     id: "forget-beta-twin",
-    invariant: "every topology label is written with its beta twin",
+    invariant: "every topology label is written together with its beta label",
     edits: edit(
       "lib/controllers/instance_labels.ts",
       "for (const key of keys) topology[key] = value;",
@@ -26,7 +26,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "stable-ignores-beta",
-    invariant: "where the cloud tells nothing, a stable label follows its beta twin",
+    invariant: "if the cloud reports no value, the stable label gets the value of the beta label",
     edits: edit(
       LABELS_PLAN,
       "if (actual[stable] !== value) set[stable] = value;",
@@ -115,7 +115,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "shutdown-when-unknown",
-    invariant: "only a machine that is known to be off brings the shutdown taint",
+    invariant: "only a machine that is known to be off causes the shutdown taint",
     edits: edit(
       LIFECYCLE_PLAN,
       'presence.instance.state === "stopped";',
@@ -138,7 +138,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "patch-without-version",
-    invariant: "the patch that takes the taint away carries the resourceVersion",
+    invariant: "the patch that removes the taint has the resourceVersion",
     edits: edit(
       WRITER,
       "{ metadata: { ...metadata, resourceVersion }, ...patch };",
@@ -149,7 +149,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "taint-without-version",
-    invariant: "the patch that replaces the taints carries the resourceVersion",
+    invariant: "the patch that replaces the taints has the resourceVersion",
     edits: edit(
       WRITER,
       "{ metadata: { ...metadata, resourceVersion }, ...patch };",
@@ -167,7 +167,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "overwrite-labels-of-others",
-    invariant: "additional labels never replace what is there when a Node is initialised",
+    invariant: "additional labels never replace existing ones when a Node is initialised",
     edits: edit(
       "lib/controllers/node/plan.ts",
       "if (!Object.hasOwn(actual, key)) set[key] = value;",
@@ -177,7 +177,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "edit-counts-as-move",
-    invariant: "whether a machine moved depends on what the cloud said, not by a label",
+    invariant: "whether a machine moved depends on what the cloud reported, not on a label",
     edits: edit(
       LABELS_PLAN,
       "const from = reported[key] ?? findTrusted(key, actual, wanted, origins);",
@@ -236,7 +236,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "two-nodes-one-machine",
-    invariant: "a machine that two Nodes claim initialises neither",
+    invariant: "if two Nodes claim a machine, neither is initialised",
     edits: edit(
       "lib/controllers/node/reconcile.ts",
       "const presence = this.#claims.refuseRival(node, resolved);",
@@ -260,7 +260,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "mismatch-unlooked-at",
     invariant:
-      "a machine that shows up and is what a Node of another one reports is noticed at once",
+      "a machine that appears, and whose system UUID another Node reports, is noticed at once",
     edits: edit(
       "lib/controllers/node_presences.ts",
       "return isMismatched && !isUninitialized(node);",
@@ -270,7 +270,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "hide-labels-out-of-sight",
-    invariant: "the labels of a Node are shown also while its machine is out of sight",
+    invariant: "the page shows the labels of a Node while the cloud does not show its machine",
     edits: edit(
       "lib/controllers/node_view.ts",
       'presence.kind !== "foreign" && (TOP',
@@ -290,7 +290,8 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "fight-without-end",
-    invariant: "a conflict over labels or taints with another program goes on at a slow pace",
+    invariant:
+      "in a conflict with another program over labels or taints, Landfall writes at a slow rate",
     edits: edit(
       "lib/engine/contest.ts",
       "recent.length < ROUNDS_MAX) return 0;",
@@ -314,7 +315,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "guess-at-rivals",
     invariant:
-      "a machine waits for a Node that may be its own and of which the machine is not known yet",
+      "a machine is not given to a Node while another Node without a known machine may own it",
     edits: edit(
       "lib/controllers/node/rivals.ts",
       'if (presence?.kind !== "present") return { name: other, isCertain: false };',
@@ -340,7 +341,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "write-any-id",
-    invariant: "what is no UUID never becomes a part of a provider ID",
+    invariant: "only a UUID becomes part of a provider ID",
     edits: edit(
       "lib/providers/xenorchestra/wire/schema.ts",
       "id: uuid, $pool: uuid, name_label: text, power_state: text",
@@ -450,7 +451,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "keep-swapped-uuid",
-    invariant: "a byte-swapped UUID counts no more once there is a VM as it was reported",
+    invariant: "a byte-swapped UUID no longer counts if a VM with the reported UUID exists",
     edits: edit(
       XO_DIRECT_READS,
       'memory.rememberNoVm(direct, isNoVm); if (read !== "missing")',
@@ -471,7 +472,7 @@ export const NODE_BREAKS: readonly Break[] = [
   },
   {
     id: "take-any-node-ip",
-    invariant: "an address that no host can be reached by is not written because it was asked for",
+    invariant: "an address that no host can have is not written, even if the kubelet names it",
     edits: edit(
       "lib/controllers/addresses.ts",
       "if (useless !== undefined)",

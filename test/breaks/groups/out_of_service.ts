@@ -17,13 +17,13 @@ const MOD_TEST = "test/controllers/node_out_of_service/mod_test.ts";
 export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   {
     id: "trust-listed-power",
-    invariant: "a VM is off only if it says so when asked for by itself, right before",
+    invariant: "a VM counts as off only after a direct read right before the write",
     edits: edit(POWER, 'if (power_state !== OFF) return { kind: "on" };', ""),
     tests: [POWER_TEST],
   },
   {
     id: "off-is-not-running",
-    invariant: "what does not run is not off yet, in lists and when asked for",
+    invariant: "a VM that does not run is not necessarily off, in lists and in direct reads",
     edits: [
       ...edit(
         POWER,
@@ -77,7 +77,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "off-after-migration",
-    invariant: "a VM that was migrated lately is not proven off",
+    invariant: "a VM that was migrated recently is not proven off",
     edits: edit(
       POWER,
       "if (runs.wasMigrated(vmId, clock.monotonic())) {",
@@ -97,7 +97,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "off-during-operation",
-    invariant: "a VM that something is being done to is not proven off",
+    invariant: "a VM with an operation in progress is not proven off",
     edits: edit(
       POWER,
       "const [operation] = Object.values(current_operations);",
@@ -107,7 +107,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "ignore-exclusion",
-    invariant: "a Node with the label is left alone",
+    invariant: "a Node with the exclusion label never gets the taint",
     edits: edit(
       PLAN,
       "return isOurs && !isBeingDeleted && !isExcluded(node);",
@@ -153,7 +153,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "keep-taint-of-live-machine",
-    invariant: "the taint of a machine that was never off goes at once",
+    invariant: "the taint of a machine that was never off is removed at once",
     edits: edit(
       PLAN,
       'if (facts.isKubeletReporting && isSameBoot) return { kind: "remove", isMistake: true };',
@@ -163,7 +163,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "remove-taint-before-detach",
-    invariant: "the taint stays until the volumes of before are detached",
+    invariant: "the taint stays until the old volumes are detached",
     edits: edit(PLAN, "return hasReported && isDetached ?", "return hasReported ?"),
     tests: [PLAN_TEST, MOD_TEST],
   },
@@ -180,7 +180,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "taint-while-kubelet-reports",
-    invariant: "a machine whose kubelet is heard, even as not ready, is not off",
+    invariant: "a machine whose kubelet reports, even as not ready, is not off",
     edits: edit(
       PLAN,
       "return isCandidate(node) && !isKubeletReporting(node);",
@@ -190,7 +190,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "not-ready-is-silent",
-    invariant: "a kubelet that says that it is not ready is heard",
+    invariant: "a kubelet that reports that it is not ready is not silent",
     edits: edit(
       "lib/controllers/identity.ts",
       'return readyStatus(node) !== "Unknown";',
@@ -228,7 +228,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "taint-by-old-inventory",
-    invariant: "an inventory that is too old, or was not followed by a good one, says nothing",
+    invariant: "an inventory that is too old, or was followed by a failure, does not count",
     edits: edit(
       WATCH,
       "if ((source.ageMs ?? Infinity) > INVENTORY_AGE_MS_MAX || source.lastError) return KEEP;",
@@ -248,7 +248,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   },
   {
     id: "assume-no-operations",
-    invariant: "a VM of which it is not known what is being done to it is not off for sure",
+    invariant: "a VM is not proven off if its operations are not known",
     edits: edit(
       "lib/providers/xenorchestra/wire/schema.ts",
       "v.nullish(v.fallback(v.nullable(v.record(v.string(), v.unknown())), null))",
@@ -259,7 +259,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
   {
     id: "believe-who-never-saw-it-run",
     invariant:
-      "who cannot read the connections knows nothing of the power of a VM that it never saw run",
+      "if Landfall cannot read the connections, it cannot prove a VM off that it never saw running",
     edits: edit(
       POWER,
       'const isEnough = connections.kind === "clear" || (connections.kind === "unreadable" && isSeen);',

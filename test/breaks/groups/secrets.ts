@@ -47,7 +47,7 @@ export const SECRET_BREAKS: readonly Break[] = [
   },
   {
     id: "redact-once",
-    invariant: "a secret is hidden wherever it stands",
+    invariant: "a secret is hidden at every place in a text",
     edits: edit(
       REDACT,
       'shown.replaceAll(secret, "(secret)")',
@@ -67,7 +67,7 @@ export const SECRET_BREAKS: readonly Break[] = [
   },
   {
     id: "repeat-missing-blank",
-    invariant: "a value that lacks the blank before it is not shown as a key",
+    invariant: "a value without a space before it is not shown as a key",
     edits: edit("lib/config/provider_config.ts", '.replace(/:.*$/s, ":…")', ""),
     tests: ["test/config/provider_config_test.ts"],
   },
@@ -104,19 +104,19 @@ export const SECRET_BREAKS: readonly Break[] = [
   },
   {
     id: "move-the-cursor",
-    invariant: "a name in a terminal moves no cursor",
+    invariant: "a name on a terminal cannot move the cursor",
     edits: edit(PRINTABLE, '/[\\p{Cc}\\p{Cf}]/gu, "?"', '/[\\p{Cf}]/gu, "?"'),
     tests: ["test/core/text/printable_test.ts"],
   },
   {
     id: "turn-the-writing",
-    invariant: "a name in a terminal does not turn the direction of writing",
+    invariant: "a name on a terminal cannot change the direction of writing",
     edits: edit(PRINTABLE, '/[\\p{Cc}\\p{Cf}]/gu, "?"', '/[\\p{Cc}]/gu, "?"'),
     tests: ["test/core/text/printable_test.ts"],
   },
   {
     id: "log-the-unseen",
-    invariant: "a log line holds nothing that cannot be seen",
+    invariant: "a log line contains no invisible characters",
     edits: edit(
       PRINTABLE,
       "/[\\x7f-\\x9f\\p{Cf}\\p{Cs}\\u2028\\u2029]/gu",
@@ -126,7 +126,7 @@ export const SECRET_BREAKS: readonly Break[] = [
   },
   {
     id: "show-command",
-    invariant: "the command of a plugin is not shown when it may be a secret",
+    invariant: "the command of a plugin is not shown if it may be a secret",
     edits: edit(
       "lib/kube/credentials/exec_spec.ts",
       'if (isOdd) return "what is given"; return quote(more.length === 0 ? name',

@@ -10,7 +10,7 @@ const KEYS = "lib/config/unknown_keys.ts";
 export const SETTINGS_BREAKS: readonly Break[] = [
   {
     id: "ignore-unknown-keys",
-    invariant: "a misspelt switch is an error, not a switch that is not set",
+    invariant: "a misspelt switch is an error, and not an unset switch",
     edits: edit(
       CONFIG,
       "const issues = [...parsed.issues, ...common.issues, ...unknown];",
@@ -20,7 +20,7 @@ export const SETTINGS_BREAKS: readonly Break[] = [
   },
   {
     id: "ignore-nested-unknown-keys",
-    invariant: "a key is looked for in its own block, at every level",
+    invariant: "a key counts only in its own block, at every level",
     edits: edit(
       KEYS,
       "if (branch) walk(one, branch.children, `${above}${key}.`);",
