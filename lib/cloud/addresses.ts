@@ -1,5 +1,5 @@
 /**
- * Which of a machine's IP addresses are internal, and which are external. Pure.
+ * Decides which of a machine's IP addresses are internal, and which are external. Pure.
  * @module
  */
 import { isGloballyRoutable, type IpAddress } from "../core/net/ip.ts";
@@ -9,18 +9,18 @@ import type { Instance, InstanceAddress } from "./instance.ts";
 export interface ChosenAddresses {
   /** At most one of each family. */
   readonly internal: readonly string[];
-  /** Every external address, also one that is internal because its family has no other. */
+  /** Every external address, including one that is internal because its family has no other. */
   readonly external: readonly string[];
 }
 
 /**
  * Chooses the types of addresses.
  *
- * ExternalIP: addresses that are routable on the Internet, or declared external. InternalIP: in each family the first
- * that is not external. A family without one gets its first routable address as InternalIP, too.
+ * ExternalIP: addresses that are routable on the Internet, or declared external. InternalIP: the first address of each
+ * family that is not external. If a family has none, its first routable address is InternalIP, too.
  *
  * @param found Usable addresses, the preferred one first
- * @param isDeclared Whether an address is external although no packet on the Internet may carry it: never internal
+ * @param isDeclared Whether an address is external although it is not routable on the Internet; it is never internal
  */
 export function chooseAddresses(
   found: readonly IpAddress[],
@@ -36,10 +36,10 @@ export function chooseAddresses(
 }
 
 /**
- * The addresses of an instance: internal ones first (IPv4, then IPv6), no address as both.
+ * Builds the addresses of an instance: internal ones first (IPv4, then IPv6), no address as both.
  *
- * If the kubelet names its node IPs, an address that is internal only because its family has no other stays ExternalIP
- * ({@linkcode Instance.besideNodeIps}).
+ * With `--node-ip`, an address that is internal only because its family has no other stays ExternalIP ({@linkcode
+ * Instance.besideNodeIps}).
  */
 export function toInstanceAddresses({
   internal,
@@ -54,7 +54,7 @@ export function toInstanceAddresses({
   };
 }
 
-/** Internal addresses, then external ones. */
+/** Lists internal addresses, then external ones. */
 export function listAddresses(
   internal: readonly string[],
   external: readonly string[],
@@ -65,7 +65,7 @@ export function listAddresses(
   ];
 }
 
-/** The texts of addresses, each once. */
+/** Lists the texts of addresses, each once. */
 export function unique(list: readonly IpAddress[]): string[] {
   return [...new Set(list.map(({ text }) => text))];
 }

@@ -1,5 +1,5 @@
 /**
- * Where this process last saw each instance. An instance that it never saw may have been anywhere before.
+ * Remembers where this process last saw each instance. An instance that it never saw may have been anywhere.
  * @module
  */
 import { remember } from "../../core/remember.ts";
@@ -9,9 +9,9 @@ import type { Inventory } from "./inventory.ts";
 /** A list of instances. */
 export interface Listed {
   readonly instances: Inventory["instances"];
-  /** The IDs that Nodes may be known by. */
+  /** IDs of the instances that may belong to Nodes. */
   readonly lookedFor: ReadonlySet<string>;
-  /** Those of the instances that may be copies of the Nodes' own: they do not count as seen. */
+  /** Instances that may be copies of the Nodes' own instances. They do not count as seen. */
   readonly copies: ReadonlySet<string>;
 }
 
@@ -20,27 +20,27 @@ const NOTHING: Listed = { instances: new Map(), lookedFor: new Set(), copies: ne
 /**
  * Remembers the instances of Nodes. Only memory: no clock.
  *
- * What the last list shows is read from that list, which is kept anyway. Only instances that it lacks cost memory. They
- * are limited in number, and are dropped after two lists in a row that no Node of theirs asked for; the longest unseen
- * goes first. Nothing is known of an instance that was listed before any Node asked for it.
+ * The last list is in memory anyway, so only instances that it lacks need more memory, up to a maximum. Beyond it, the
+ * instance not seen for the longest time is forgotten. It also forgets an instance after two lists in a row that no
+ * Node of the instance asked for. An instance that was listed before a Node asked for it does not count.
  */
 export class LastSeen {
   readonly #sizeMax: number;
   readonly #toPlace: (instance: Instance) => string | undefined;
   #listed: Listed = NOTHING;
-  /** Places of the instances that the last list lacks, or that were read by themselves since. */
+  /** Places of instances that the last list lacks, and of instances from single reads since. */
   readonly #apart = new Map<string, string>();
 
   /**
-   * @param sizeMax Most instances to remember, not counting those that the last list shows
-   * @param toPlace Where an instance is: its pool, its account
+   * @param sizeMax Maximum number of instances to remember besides those in the last list
+   * @param toPlace Returns the place of an instance: its pool, its account
    */
   constructor(sizeMax: number, toPlace: (instance: Instance) => string | undefined) {
     this.#sizeMax = sizeMax;
     this.#toPlace = toPlace;
   }
 
-  /** The place where an instance was last seen; `undefined` if this process never saw it. */
+  /** Finds the place where an instance was last seen; `undefined` if this process never saw it. */
   findPlace(id: string): string | undefined {
     const { instances, lookedFor } = this.#listed;
     const apart = this.#apart.get(id);
@@ -49,7 +49,7 @@ export class LastSeen {
     return instance && this.#toPlace(instance);
   }
 
-  /** Records an instance that was read by itself. */
+  /** Records an instance from a single read. */
   note(id: string, place: string): void {
     remember(this.#apart, id, place, this.#sizeMax);
   }
@@ -65,7 +65,7 @@ export class LastSeen {
       if (place !== undefined) this.note(id, place);
     };
     for (const id of lookedFor) keep(id);
-    // A kubelet that was restarted may register its Node again soon.
+    // A kubelet that restarts may soon register its Node again.
     for (const id of before) if (!lookedFor.has(id)) keep(id);
     for (const id of this.#apart.keys()) {
       const isAskedFor = lookedFor.has(id) || before.has(id);

@@ -32,25 +32,25 @@ export function setting<T>(
   return v.optional(required(schema, notes));
 }
 
-/** What a setting with keys of its own must be. */
+/** Describes the value of a setting that has keys of its own. */
 export const BLOCK = "a block of settings (key: value)";
 
 /** A message for valibot. */
 export type SettingMessage = (issue: { readonly input: unknown }) => string;
 
-/** The message of a schema that refuses a value. @param what What is accepted: `true or false` */
+/** Creates the message for a value that a schema refuses. @param what The accepted values: `true or false` */
 export function need(what: string): SettingMessage {
   return ({ input }) => mustBeSetting(what, input);
 }
 
-/** The message of a schema that refuses all but text. */
+/** The message for a value that is not text. */
 export const needText: SettingMessage = ({ input }) => mustBeQuoted(input);
 
 /**
- * Text that a function turns into a value. If the function returns `undefined`, that is an issue.
+ * Creates the schema of a text that `parse` turns into a value. If `parse` returns `undefined`, that is an issue.
  *
- * @param what What is accepted, or a function that says what is wrong with a text and does not repeat it: the text may
- * be a secret on the wrong line
+ * @param what The accepted values, or a function that says what is wrong with a text. That function must not repeat the
+ * text, which may be a secret on the wrong line
  */
 export function parsed<T>(
   parse: (text: string) => T | undefined,
@@ -70,7 +70,7 @@ export function parsed<T>(
   );
 }
 
-/** A duration with its unit, in milliseconds; both ends are allowed. @param example One as an operator writes it */
+/** Schema of a duration with unit, in milliseconds; both limits are allowed. @param example As an operator writes it */
 export function duration(minMs: number, maxMs: number, example: string): SettingSchema<number> {
   return parsed(
     (text) => parseDurationWithin(text, minMs, maxMs),
@@ -94,13 +94,13 @@ export function wholeNumber(min: number, max: number): SettingSchema<number> {
   );
 }
 
-/** A number; both ends are allowed. @param example One as an operator writes it, and what it means */
+/** Schema of a number; both limits are allowed. @param example As an operator writes it, and what it means */
 export function numberWithin(min: number, max: number, example: string): SettingSchema<number> {
   const problem = need(`a number from ${min} to ${max}, without quotes, for example ${example}`);
   return v.pipe(v.number(problem), v.minValue(min, problem), v.maxValue(max, problem));
 }
 
-/** A list of addresses and networks. */
+/** Schema of a list of addresses and networks. */
 export function cidrs(): SettingSchema<Cidr[]> {
   return v.array(
     parsed(parseCidr, "an IP address or a CIDR, for example 10.0.0.0/8"),
@@ -108,7 +108,9 @@ export function cidrs(): SettingSchema<Cidr[]> {
   );
 }
 
-/** The SHA-256 fingerprint of a certificate as tools show it: 64 hexadecimal digits in lower case. */
+/**
+ * Schema of a certificate's SHA-256 fingerprint as tools show it; the result is 64 hexadecimal digits in lower case.
+ */
 export function fingerprint(): SettingSchema<string> {
   return parsed(
     parseFingerprint,
@@ -125,7 +127,7 @@ function parseFingerprint(text: string): string | undefined {
   return /^[0-9a-f]{64}$/.test(hex) ? hex : undefined;
 }
 
-/** A schema in a block; that of an optional setting is wrapped. */
+/** A schema in a block. An optional setting wraps its schema. */
 type Entry = SettingSchema<unknown> & { readonly wrapped?: SettingSchema<unknown> };
 
 /**

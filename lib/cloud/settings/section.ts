@@ -22,7 +22,7 @@ export interface SettingsSection<S = unknown> {
   readonly docs: SectionDocs;
   /** The settings if the file does not have this section. */
   readonly standard: S;
-  /** Reads the value of the key; `undefined` without it. Never throws, and never repeats what may be a secret. */
+  /** Reads the value of the key; `undefined` if the file does not have it. Never throws, and never repeats a secret. */
   parse(written: unknown): ParsedSection<S>;
 }
 

@@ -59,7 +59,7 @@ const STATES = ["running", "stopped", "deleted"] as const;
 
 const text = v.pipe(v.string(needText), v.nonEmpty(mustBe("text", "empty")));
 
-/** Becomes a label, so it must be one. */
+/** This text becomes a label value, so it must be valid as one. */
 const labelled = v.pipe(text, v.check(isLabelValue, need(LABEL_VALUE_FORM)));
 
 const ADDRESS = v.pipe(

@@ -136,7 +136,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       const instance = toInstance(vm, surroundings, settings);
       const listed = this.#last?.instances.get(vm.id)?.region;
       const before = this.memory.lastSeen.findPlace(vm.id) ?? listed;
-      // Its old pool may have been lost since the last refresh: the next one shows it.
+      // Its old pool may have been lost since the last refresh. The next refresh shows that.
       if (mayBeCopy(instance, before)) continue;
       this.memory.runs.noteRead(instance);
       // The next list may lack it, although its old pool answers.

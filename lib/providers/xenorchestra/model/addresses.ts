@@ -66,7 +66,7 @@ export function toAddresses(
   };
 }
 
-/** Usable addresses in numeric order of device, family and number. */
+/** Lists usable addresses in numeric order of device, family and number. */
 function listFound(
   { addresses, devices }: AddressSource,
   { exclude }: Pick<AddressSettings, "exclude">,

@@ -30,7 +30,7 @@ export function formatProviderId(poolId: string, vmId: string): string {
 export function parseProviderId(text: string): ParsedProviderId {
   const [, scheme, rest] = /^([^:/]*):\/\/(.*)$/s.exec(text) ?? [];
   if (scheme === undefined || rest === undefined) {
-    // The Go controller takes everything that starts with the scheme for its own.
+    // The Go controller treats every ID that starts with the scheme as its own.
     return text.startsWith(SCHEME)
       ? toMalformed(text, `it must have the form ${FORMAT}`)
       : { kind: "foreign" };
