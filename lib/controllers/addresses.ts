@@ -139,12 +139,12 @@ function parseNodeIps(annotation: string): string[] | string {
  * Lists the Node's addresses that only a cloud can have written. For an instance without addresses now; it may be off.
  */
 function listCloudAddresses(node: Node): readonly InstanceAddress[] {
-  const told: InstanceAddress[] = [];
+  const kept: InstanceAddress[] = [];
   for (const { type, address } of node.status?.addresses ?? []) {
     const known = CLOUD_TYPES.find((one) => one === type);
-    if (known) told.push({ type: known, address });
+    if (known) kept.push({ type: known, address });
   }
-  return told;
+  return kept;
 }
 
 /**

@@ -93,10 +93,10 @@ export class NodeReconciler {
   }
 
   /** @param isLogged False for a blocked Node: the log has the error already */
-  #recordEvents(node: Node, said: readonly EventOptions[], isLogged: boolean): void {
+  #recordEvents(node: Node, options: readonly EventOptions[], isLogged: boolean): void {
     const { throttle, events, log } = this.#options;
     const { name } = node.metadata;
-    for (const one of said) {
+    for (const one of options) {
       if (!throttle.passes(name, one)) continue;
       events.record(node, one);
       if (!isLogged) continue;

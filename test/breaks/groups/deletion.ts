@@ -567,8 +567,8 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a VM that was not seen after a pool was removed may be there",
     edits: edit(
       ABSENCE,
-      "const doubt = doubtStay(stay, goneMs); if (doubt === undefined) continue;",
-      "const doubt = doubtStay(stay, goneMs) && undefined; if (doubt === undefined) continue;",
+      "const doubt = explainPossibleMove(stay, goneMs); if (doubt === undefined) continue;",
+      "const doubt = explainPossibleMove(stay, goneMs) && undefined; if (doubt === undefined) continue;",
     ),
     tests: ["test/providers/xenorchestra/proof/absence_test.ts"],
   },

@@ -15,7 +15,7 @@ import { isWhole } from "./connection_history.ts";
 import { judgeConnections, withoutLost } from "./connections.ts";
 import type { RemovedPool } from "../memory.ts";
 import type { Host } from "../wire/schema.ts";
-import { doubtStay, type Stay } from "./stays.ts";
+import { explainPossibleMove, type Stay } from "./stays.ts";
 
 /** The VM whose absence to prove, and what Landfall knows about it. */
 export interface AbsenceQuestion {
@@ -89,42 +89,42 @@ export async function proveAbsence(
 ): Promise<Presence> {
   const { vmId, poolIds, inventory, isMoving, isSeen, removed } = question;
   if (poolIds.length === 0) {
-    return toDoubt("notCovered", vmId, "its provider ID names no pool to check");
+    return toUnproven("notCovered", vmId, "its provider ID names no pool to check");
   }
-  if (isMoving) return toDoubt("notCovered", vmId, MOVING);
+  if (isMoving) return toUnproven("notCovered", vmId, MOVING);
   for (const poolId of poolIds) {
-    const doubt = await doubtPool(api, { poolId, vmId }, signal);
-    if (doubt) return doubt;
+    const obstacle = await checkPool(api, { poolId, vmId }, signal);
+    if (obstacle) return obstacle;
   }
   const elsewhere =
-    doubtInventory(vmId, inventory) ??
-    doubtLost(question) ??
-    doubtRemoved(question) ??
-    (await doubtConnections(api, question, signal));
+    checkInventory(vmId, inventory) ??
+    checkLost(question) ??
+    checkRemoved(question) ??
+    (await checkConnections(api, question, signal));
   if (elsewhere) return elsewhere;
   const others = listOthers(question, true);
   const lost = listOthers(question, false);
   for (const poolId of others) {
-    const doubt = await doubtPool(api, { poolId, vmId, mayHideVms: isSeen }, signal);
-    if (doubt) return doubt;
+    const obstacle = await checkPool(api, { poolId, vmId, mayHideVms: isSeen }, signal);
+    if (obstacle) return obstacle;
   }
   const template = await api.readVmTemplate(vmId, signal);
   if (template.kind === "found" || template.kind === "undecodable") {
-    return toDoubt("notListed", vmId, "a template has its ID");
+    return toUnproven("notListed", vmId, "a template has its ID");
   }
   const again = await api.readVm(vmId, signal);
   if (again.kind !== "missing")
-    return toDoubt("notListed", vmId, "it appeared again a moment later");
+    return toUnproven("notListed", vmId, "it appeared again a moment later");
   for (const poolId of [...poolIds, ...others]) {
     const pool = await api.readPool(poolId, signal);
-    if (pool.kind !== "found") return toDoubt("notCovered", vmId, describeLoss(poolId));
+    if (pool.kind !== "found") return toUnproven("notCovered", vmId, describeLoss(poolId));
   }
   const names = new Map(removed.map(({ poolId, name }) => [poolId, name]));
   for (const poolId of [...names.keys(), ...lost]) {
     const pool = await api.readPool(poolId, signal);
     const name = names.get(poolId) ?? inventory.coverage.get(poolId)?.name ?? poolId;
     const why = `pool ${name}, which was missing, is back or still loading`;
-    if (pool.kind !== "missing") return toDoubt("notCovered", vmId, why);
+    if (pool.kind !== "missing") return toUnproven("notCovered", vmId, why);
   }
   const pools = poolIds.join(" and ");
   const loaded = `pool ${pools}, its master host and its VM records answer`;
@@ -150,23 +150,23 @@ interface PoolQuestion {
   readonly mayHideVms?: boolean;
 }
 
-async function doubtPool(
+async function checkPool(
   api: XenOrchestraApi,
   { poolId, vmId, mayHideVms = false }: PoolQuestion,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
   const pool = await api.readPool(poolId, signal);
-  if (pool.kind !== "found") return toDoubt("notCovered", vmId, describeLoss(poolId));
+  if (pool.kind !== "found") return toUnproven("notCovered", vmId, describeLoss(poolId));
   const { master } = pool.value;
   const host = master ? await api.readHost(master, signal) : undefined;
   if (host?.kind !== "found" || host.value.$pool !== poolId) {
-    return toDoubt("notCovered", vmId, `the master host of pool ${poolId} is not shown`);
+    return toUnproven("notCovered", vmId, `the master host of pool ${poolId} is not shown`);
   }
-  return await doubtVms(api, { poolId, vmId, mayHideVms, host: host.value }, signal);
+  return await checkVms(api, { poolId, vmId, mayHideVms, host: host.value }, signal);
 }
 
 /** Checks that the VM records of a pool are loaded: Xen Orchestra may show a pool without its VMs. */
-async function doubtVms(
+async function checkVms(
   api: XenOrchestraApi,
   { poolId, vmId, mayHideVms, host }: PoolQuestion & { readonly host: Host },
   signal: AbortSignal,
@@ -176,7 +176,7 @@ async function doubtVms(
   if (dom0?.kind === "found") {
     if (dom0.value.$pool === poolId) return undefined;
     const why = `Xen Orchestra shows the dom0 of the master host of pool ${poolId} in another pool`;
-    return toDoubt("notCovered", vmId, why);
+    return toUnproven("notCovered", vmId, why);
   }
   // A user with rights on only some pools never sees the VMs of the others.
   if (dom0?.kind === "hidden" && mayHideVms) return undefined;
@@ -184,7 +184,7 @@ async function doubtVms(
   if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;
   const why = `pool ${poolId} lists no VM at all, so its VMs may not be loaded yet`;
   const advice = dom0 === undefined ? undefined : DOM0_ADVICE[dom0.kind];
-  return toDoubt("notCovered", vmId, advice === undefined ? why : `${why}; ${advice}`);
+  return toUnproven("notCovered", vmId, advice === undefined ? why : `${why}; ${advice}`);
 }
 
 /** What to do if Xen Orchestra shows neither the dom0 nor another VM of a pool. */
@@ -195,13 +195,13 @@ const DOM0_ADVICE: Readonly<Record<string, string>> = {
     "if the VM is gone, delete the Node",
 };
 
-function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined {
+function checkInventory(vmId: string, inventory: Inventory): Unknown | undefined {
   if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) {
-    return toDoubt("notListed", vmId, "the last list still shows it");
+    return toUnproven("notListed", vmId, "the last list still shows it");
   }
   const nameless = findNameless(inventory.undecodable);
   if (nameless !== undefined) {
-    return toDoubt(
+    return toUnproven(
       "undecodable",
       vmId,
       `the last list holds a VM that Landfall cannot read: ${nameless}`,
@@ -211,29 +211,29 @@ function doubtInventory(vmId: string, inventory: Inventory): Unknown | undefined
 }
 
 /** Checks whether the VM may have moved to a pool that is lost now. */
-function doubtLost(question: AbsenceQuestion): Unknown | undefined {
+function checkLost(question: AbsenceQuestion): Unknown | undefined {
   const { vmId, inventory, stay, findShownMs, mayPartsBeLost } = question;
   for (const id of listOthers(question, false)) {
     const { name = id, reason = "" } = inventory.coverage.get(id) ?? {};
     const where = `it may be in pool ${name}, which Landfall cannot check: ${reason}`;
     const shownMs = findShownMs(id);
     // The pool is known, but was never shown in full: it exists, and Landfall cannot read a part of it.
-    if (shownMs === undefined) return toDoubt("notCovered", vmId, `${where}; ${REMOVED_ADVICE}`);
-    const doubt = doubtStay(stay, shownMs);
-    if (mayPartsBeLost && doubt === undefined) continue;
-    const why = mayPartsBeLost ? `${doubt}, so ${where}` : `${where}; ${REMOVED_ADVICE}`;
-    return toDoubt("partLost", vmId, why);
+    if (shownMs === undefined) return toUnproven("notCovered", vmId, `${where}; ${REMOVED_ADVICE}`);
+    const obstacle = explainPossibleMove(stay, shownMs);
+    if (mayPartsBeLost && obstacle === undefined) continue;
+    const why = mayPartsBeLost ? `${obstacle}, so ${where}` : `${where}; ${REMOVED_ADVICE}`;
+    return toUnproven("partLost", vmId, why);
   }
   return undefined;
 }
 
 /** Checks whether the VM may have moved to a pool that was removed later, or that Xen Orchestra did not see. */
-function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undefined {
+function checkRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undefined {
   for (const { name, goneMs } of removed) {
-    const doubt = doubtStay(stay, goneMs);
-    if (doubt === undefined) continue;
-    const why = `${doubt}: it may be in pool ${name}, which was removed from Xen Orchestra`;
-    return toDoubt("notCovered", vmId, `${why}; if the VM is gone, delete the Node`);
+    const obstacle = explainPossibleMove(stay, goneMs);
+    if (obstacle === undefined) continue;
+    const why = `${obstacle}: it may be in pool ${name}, which was removed from Xen Orchestra`;
+    return toUnproven("notCovered", vmId, `${why}; if the VM is gone, delete the Node`);
   }
   return undefined;
 }
@@ -242,7 +242,7 @@ function doubtRemoved({ vmId, removed, stay }: AbsenceQuestion): Unknown | undef
  * Checks the list of connections. After a start, only this list names pools that are not shown. It also reveals a pool
  * that Xen Orchestra still shows although it lost the connection.
  */
-async function doubtConnections(
+async function checkConnections(
   api: XenOrchestraApi,
   question: AbsenceQuestion,
   signal: AbortSignal,
@@ -258,7 +258,7 @@ async function doubtConnections(
   const servers = await api.listServers(signal);
   if (removed && !isWhole(servers, inventory.coverage)) {
     const why = `some connections do not say which pool they lead to, so pool ${removed.name} may still exist`;
-    return toDoubt("notCovered", vmId, why);
+    return toUnproven("notCovered", vmId, why);
   }
   const connections = judgeConnections(servers, inventory.coverage);
   if (connections.kind === "clear") return undefined;
@@ -266,15 +266,15 @@ async function doubtConnections(
   if (connections.kind === "doubtful") {
     const isLost = judgeConnections(withoutLost(servers), inventory.coverage).kind === "clear";
     // The connection may belong to a pool that the inventory lacks, or to one that this process never saw.
-    const doubt = doubtStay(stay, sinceMs);
-    if (isLost && question.mayPartsBeLost && doubt === undefined) return undefined;
+    const obstacle = explainPossibleMove(stay, sinceMs);
+    if (isLost && question.mayPartsBeLost && obstacle === undefined) return undefined;
     const where = `${why}, and the VM may be in that pool; ${advice}`;
     const message =
-      question.mayPartsBeLost && doubt !== undefined ? `${doubt}, and ${where}` : where;
-    return toDoubt(isLost ? "partLost" : "notCovered", vmId, message);
+      question.mayPartsBeLost && obstacle !== undefined ? `${obstacle}, and ${where}` : where;
+    return toUnproven(isLost ? "partLost" : "notCovered", vmId, message);
   }
   if (isSeen) return undefined;
-  return toDoubt("notCovered", vmId, `${NEVER_SEEN}, and ${why}; ${advice}, or delete the Node`);
+  return toUnproven("notCovered", vmId, `${NEVER_SEEN}, and ${why}; ${advice}, or delete the Node`);
 }
 
 function describeLoss(poolId: string): string {
@@ -282,6 +282,6 @@ function describeLoss(poolId: string): string {
   return `${why}. If the pool was removed for good, delete the Node`;
 }
 
-function toDoubt(reason: UnknownReason, vmId: string, why: string): Unknown {
+function toUnproven(reason: UnknownReason, vmId: string, why: string): Unknown {
   return toUnknown(reason, `Cannot prove that VM ${vmId} is gone: ${why}`);
 }

@@ -48,7 +48,7 @@ export interface Stay {
  * @param shownMs Time until which the other pool may have been visible, in monotonic milliseconds
  * @returns A clause for operators, without a full stop
  */
-export function doubtStay(stay: Stay | undefined, shownMs: number): string | undefined {
+export function explainPossibleMove(stay: Stay | undefined, shownMs: number): string | undefined {
   if (stay === undefined) return "Landfall did not see when it left its own pool";
   if (stay.isMoving) return "it was migrating, or in another pool, when it was last shown";
   const isLong = stay.untilMs - stay.sinceMs >= STAY_MS;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
-  doubtStay,
+  explainPossibleMove,
   STAY_MS,
   type Stay,
   Stays,
@@ -144,7 +144,7 @@ describe("Stays.findShownMs()", () => {
   });
 });
 
-describe("doubtStay()", () => {
+describe("explainPossibleMove()", () => {
   const STAY: Stay = { sinceMs: 0, untilMs: 1_000_000, isMoving: false };
   const { untilMs } = STAY;
 
@@ -162,7 +162,7 @@ describe("doubtStay()", () => {
     ["is not known", undefined, 0, "Landfall did not see when it left"],
     ["is of a time before anything", STAY, Infinity, "2m30s"],
   ])("a stay that %s", (_title, stay, shownMs, expected) => {
-    const doubt = doubtStay(stay, shownMs);
+    const doubt = explainPossibleMove(stay, shownMs);
     if (expected === undefined) expect(doubt).toBeUndefined();
     else expect(doubt).toContain(expected);
   });
