@@ -67,7 +67,7 @@ const WORKLOADS = {
     file: "daemonset.yaml",
     what: "with one replica on each control plane",
     strategy: "updateStrategy",
-    why: "One pod is replaced after the other.",
+    why: "An update replaces one pod after the other.",
   },
   Deployment: {
     file: "deployment.yaml",

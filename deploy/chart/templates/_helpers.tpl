@@ -9,7 +9,7 @@
 {{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
 {{- else }}
 {{- $name := include "landfall.name" . }}
-{{- /* A release may have a dot in its name, a Service may not. */}}
+{{- /* The name of a release can contain a dot, but not the name of a Service. */}}
 {{- if contains $name .Release.Name }}
 {{- .Release.Name | replace "." "-" | trunc 63 | trimSuffix "-" }}
 {{- else }}
