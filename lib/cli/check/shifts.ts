@@ -34,8 +34,14 @@ const SUBJECTS: readonly Subject[] = [
   {
     code: "zoneChanges",
     name: "the zone",
-    settings: ["zoneLabelFrom"],
+    settings: ["zoneLabelFrom", "zones"],
     list: (change) => listLabelShifts(change, TOPOLOGY_LABELS.zone[0]),
+  },
+  {
+    code: "regionChanges",
+    name: "the region",
+    settings: ["regions"],
+    list: (change) => listLabelShifts(change, TOPOLOGY_LABELS.region[0]),
   },
   {
     code: "instanceTypeChanges",

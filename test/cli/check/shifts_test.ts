@@ -10,6 +10,7 @@ import { requireProvider } from "../../../lib/providers/mod.ts";
 const { settings } = await requireProvider("xenorchestra");
 const HOSTNAME = "Hostname n";
 const ZONE = "topology.kubernetes.io/zone";
+const REGION = "topology.kubernetes.io/region";
 const TYPE = "node.kubernetes.io/instance-type";
 
 const toAddresses = (before: readonly string[], after: readonly string[]): NodeChange => ({
@@ -84,10 +85,10 @@ describe("listShifts()", () => {
   });
 
   test("advises only settings that the cloud has, and every one that it names is one", () => {
-    const labels = { [ZONE]: "b", [TYPE]: "large" };
+    const labels = { [ZONE]: "b", [REGION]: "y", [TYPE]: "large" };
     const changes: NodeChange[] = [
       toAddresses(["InternalIP 10.0.0.1"], []),
-      { what: "labels", labels, before: { [ZONE]: "a", [TYPE]: "small" } },
+      { what: "labels", labels, before: { [ZONE]: "a", [REGION]: "x", [TYPE]: "small" } },
     ];
     const advise = (known: typeof settings): string[] =>
       listShifts([{ name: "n", changes }], known).map(
@@ -95,9 +96,10 @@ describe("listShifts()", () => {
       );
     expect(advise(settings)).toEqual([
       "addresses.mainIpAsExternal, addresses.externalCIDRs, addresses.exclude, addresses.network",
-      "zoneLabelFrom",
+      "zoneLabelFrom, zones",
+      "regions",
       "instanceTypeTag",
     ]);
-    expect(advise([])).toEqual(["", "", ""]);
+    expect(advise([])).toEqual(["", "", "", ""]);
   });
 });
