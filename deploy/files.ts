@@ -179,7 +179,7 @@ function renderChartReadme(values: ChartValues): string {
 
 \`\`\`sh
 helm install landfall deploy/chart --namespace kube-system \\
-  --set image.repository=registry.example.com/landfall --values my-values.yaml
+  --set image.repository=registry.example.org/landfall --values my-values.yaml
 \`\`\`
 
 You need:

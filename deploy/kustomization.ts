@@ -8,10 +8,10 @@ import { type Comments, toYaml, toYamlFile } from "./yaml.ts";
 const COMMENTS: Comments = {
   resources: "Or deployment.yaml, for clusters whose control planes are not Nodes.",
   "images.0.newName":
-    "Replace this by the name of your image, for example registry.example.com/landfall.",
+    "Replace this by the name of your image, for example registry.example.org/landfall.",
   "images.0.newTag":
-    "To pin the image, replace newTag by its digest, which npm run release writes into\n" +
-    "landfall-VERSION-image.digest:\n" +
+    "To pin the image, replace newTag by its digest, which the file digest of the install guide has,\n" +
+    "or landfall-VERSION-image.digest of npm run release:\n" +
     "digest: sha256:…",
 };
 

@@ -43,7 +43,7 @@ export function createChartValues(definitions: readonly Installable[]): ChartVal
       help: "The image. There is no public one: build it and push it to your registry first.",
       values: {
         repository: value(
-          "Required. Name of your image without a tag, for example registry.example.com/landfall.",
+          "Required. Name of your image without a tag, for example registry.example.org/landfall.",
           "",
           TEXT,
         ),

@@ -43,7 +43,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 
 {{- define "landfall.image" -}}
-{{- $repository := required "image.repository is required: build the image, push it to your registry, and set its name without a tag, for example registry.example.com/landfall (docs/guides/install.md)" .Values.image.repository }}
+{{- $repository := required "image.repository is required: build the image, push it to your registry, and set its name without a tag, for example registry.example.org/landfall (docs/guides/install.md)" .Values.image.repository }}
 {{- if .Values.image.digest }}
 {{- printf "%s@%s" $repository .Values.image.digest }}
 {{- else }}
