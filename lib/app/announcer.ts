@@ -1,5 +1,5 @@
 /**
- * Speaks of the process itself, in Events on its Pod, so that a person who looks at the Pod sees what is wrong.
+ * Reports the state of this process in Events on its Pod, so that `kubectl describe pod` shows what is wrong.
  * @module
  */
 import { type EventWord, toEvent } from "../kube/events/words.ts";
@@ -7,15 +7,15 @@ import { shorten } from "../core/text/printable.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 
-/** How many Events are kept before they can be sent. */
+/** How many Events wait at most until they can be sent. */
 const KEPT_MAX = 20;
-/** Longest message, in characters: that of the newer Events API. */
+/** Longest message, in characters: the limit of `events.k8s.io/v1`. */
 const MESSAGE_LENGTH_MAX = 1_024;
 
 /**
- * The object that Events about this process are written on: its Pod, as the downward API tells in `POD_NAME`,
- * `POD_NAMESPACE` and `POD_UID`; without them a `Component` of the provider's name in `kube-system`, as the Go
- * controller has it. Either is found by `kubectl get events -n <namespace>`.
+ * The object that gets the Events about this process. It is the Pod that `POD_NAME`, `POD_NAMESPACE` and `POD_UID`
+ * name; the downward API sets them. Without `POD_NAME` it is a `Component` with the name of the provider in
+ * `kube-system`, as in the Go controller. `kubectl get events -n <namespace>` shows both.
  *
  * @param env Environment variables by name
  * @param component Name of the provider
@@ -31,7 +31,7 @@ export function toOwnObject(
   return { apiVersion: "v1", kind: "Pod", metadata };
 }
 
-/** Writes Events about one process. Never throws. */
+/** Writes Events about this process. Never throws. */
 export class Announcer {
   readonly #object: KubeObject;
   readonly #kept: [EventWord, string][] = [];
@@ -42,14 +42,14 @@ export class Announcer {
     this.#object = object;
   }
 
-  /** Says something, or keeps it until it is connected. */
+  /** Writes an Event, or keeps it until {@linkcode connect} is called. */
   announce(word: EventWord, message: string): void {
     const text = shorten(message, MESSAGE_LENGTH_MAX);
     if (this.#recorder) this.#recorder.record(this.#object, toEvent(word, text));
     else if (this.#kept.length < KEPT_MAX) this.#kept.push([word, text]);
   }
 
-  /** From now on Events go there; what was kept goes first. */
+  /** Sends the kept Events to this recorder, and later ones, too. */
   connect(recorder: EventRecorder): void {
     this.#recorder = recorder;
     for (const [word, message] of this.#kept.splice(0)) this.announce(word, message);

@@ -1,5 +1,5 @@
 /**
- * Composition root: wires the chosen controllers, an API server and a cloud, if they need one, and runs them until
+ * Composition root: wires the chosen controllers to an API server and, if they need one, a cloud. Runs them until it is
  * stopped.
  * @module
  */
@@ -14,21 +14,21 @@ import { createParts, type Parts } from "./parts.ts";
 import { createReloadMetric, runReload } from "./reload.ts";
 import { supervise } from "./supervision.ts";
 
-/** How long requests may take to end after everything else has stopped. */
+/** How long HTTP requests may take to end after everything else has stopped. */
 const HTTP_GRACE_MS = 1_000;
 
 /**
- * Runs until the signal aborts and what was under way has ended. With an election the controllers wait for leadership;
- * what they live on does not, so that they act as soon as they have it.
+ * Runs until the signal aborts and running work has ended. With an election the controllers wait for leadership. The
+ * watches and the inventory start at once, so that a new leader can act immediately.
  *
- * @throws {LeadershipLostError} when another process may act from now on: this one is of no use any more
- * @throws {ConfigError} when an address cannot be listened at
+ * @throws {LeadershipLostError} when another process may lead now: the caller ends this process
+ * @throws {ConfigError} when it cannot listen at an address
  */
 export async function runApp(options: AppOptions, signal: AbortSignal): Promise<void> {
   const parts = createParts(options);
   const { cloud, controllers, elector } = parts;
   const servers = await startListeners(options, parts, signal);
-  // What controllers need to finish (the watch, the inventory, Events) outlives them.
+  // The watch, the inventory and Events stop last, because controllers need them to finish.
   const background = new AbortController();
   const loops = runBackground(options, parts, background.signal);
   const running = createRunningMetric(options.metrics);
@@ -50,7 +50,7 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   }
 }
 
-/** Everything that controllers live on: the watches, the inventory, Events. Ends by the signal alone. */
+/** Runs what controllers need: the watches, the inventory, Events. Ends only by the signal. */
 async function runBackground(
   options: AppOptions,
   parts: Parts,
@@ -88,7 +88,7 @@ async function runControllers(
   for (const { definition } of controllers) {
     running.set(1, { name: definition.name, manager: "cloud-controller-manager" });
   }
-  // Without any, the pages are still served.
+  // Without controllers the process still serves its pages.
   if (controllers.length === 0) return await untilAborted(signal);
   const broken = new AbortController();
   const stop = AbortSignal.any([signal, broken.signal]);

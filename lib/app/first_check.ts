@@ -1,21 +1,21 @@
 /**
- * Tells when the cloud does not answer after a start: then settings are wrong more often than the cloud is in trouble.
+ * Reports that the cloud does not answer after a start: the most likely cause are wrong settings.
  * @module
  */
 import { describeError } from "../core/errors.ts";
 import type { Announcer } from "./announcer.ts";
 import { PROCESS_EVENTS } from "./words.ts";
 
-/** What tells of refreshes; an `InventorySource`. */
+/** A source of refreshes: an `InventorySource`. */
 interface Refreshes {
-  /** Why the last one failed; absent when it did not. */
+  /** Why the last refresh failed; absent after a success. */
   readonly lastError: Error | undefined;
-  /** Calls `listener` after each. Returns what ends that. */
+  /** Calls `listener` after each refresh. Returns the function that ends this. */
   subscribe(listener: () => void): () => void;
 }
 
 /**
- * Announces the failure of the first inventory, if it fails, once.
+ * Announces it once if the first refresh of the inventory fails.
  *
  * @param name Name of the provider
  */

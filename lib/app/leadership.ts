@@ -1,5 +1,5 @@
 /**
- * Leader election as a part of the process: who stands for it, and what waits for it.
+ * Leader election of this process: the elector, and the work that waits for leadership.
  * @module
  */
 import type { ElectionView } from "../http/views.ts";
@@ -11,7 +11,7 @@ import type { Recovery } from "../kube/api/recovery.ts";
 import type { Check } from "../http/probes.ts";
 import type { AppOptions } from "./options.ts";
 
-/** Who stands for election; absent when there is none. */
+/** Creates the elector; `undefined` without election. */
 export function createElector(
   { election, host, clock, log, metrics }: AppOptions,
   { events, recovery }: { readonly events: EventSender; readonly recovery: Recovery },
@@ -32,7 +32,7 @@ export function createElector(
 }
 
 /**
- * Runs `work` as the leader, or at once when there is no election.
+ * Runs `work` once this process leads, or immediately without election.
  *
  * @throws {LeadershipLostError} when leadership was lost, after `work` has ended
  */
@@ -45,14 +45,17 @@ export async function runLeading(
   await elector.run(work, signal);
 }
 
-/** The check that lets a supervisor end a process that leads by itself alone, stuck; none without election. */
+/**
+ * The check of `/livez` that fails when leader election is stuck, so that a supervisor restarts the process. None
+ * without election.
+ */
 export function toElectionChecks(elector: LeaderElector | undefined): Check[] {
   if (elector === undefined) return [];
   const isOk = (): boolean => elector.isHealthy();
   return [{ name: "leaderElection", probes: ["healthz", "livez"], isOk }];
 }
 
-/** Who leads, for people. */
+/** Describes who leads, as text for operators. */
 export function toElectionView({ identity, holder, isLeading }: LeaderElector): ElectionView {
   return { identity, holder: holder ?? "", isLeading };
 }

@@ -15,7 +15,7 @@ export function createRunningMetric(metrics: MetricsRegistry): Gauge {
   });
 }
 
-/** Registers `landfall_instances`: how many Nodes have which presence, counted when it is read. */
+/** Registers `landfall_instances`: the number of Nodes by presence. Counts when the metrics are read. */
 export function exportInstances(
   metrics: MetricsRegistry,
   nodes: StoreReader<Node>,
@@ -23,7 +23,7 @@ export function exportInstances(
 ): void {
   const instances = metrics.gauge({
     name: "landfall_instances",
-    help: "Nodes by what the cloud says of their instances.",
+    help: "Nodes by the presence of their instances: present, absent, unknown or foreign.",
   });
   metrics.onCollect(() => {
     const counts: Record<Presence["kind"], number> = {

@@ -1,5 +1,5 @@
 /**
- * What a process is made of and how it runs, as the command line and the configuration say.
+ * Everything that a process needs to run, from the command line and the settings.
  * @module
  */
 import type { Announcer } from "./announcer.ts";
@@ -19,10 +19,10 @@ import type { ElectionTimes } from "../kube/election/leader.ts";
 import type { LeaseName } from "../kube/election/lease.ts";
 import type { Recovery } from "../kube/api/recovery.ts";
 
-/** The Lease that replicas agree by, and its times. */
+/** The Lease for leader election, and its times. */
 export type ElectionSettings = LeaseName & ElectionTimes;
 
-/** Leader election, with a client of its own: no other request may keep a renewal waiting. */
+/** Leader election. It has its own client, so that no other request delays a renewal. */
 export interface ElectionOptions extends ElectionSettings {
   readonly client: KubeClient;
 }
@@ -30,51 +30,51 @@ export interface ElectionOptions extends ElectionSettings {
 /** The HTTPS port. */
 export interface SecureSettings {
   readonly address: ListenAddress;
-  /** Files with certificate and key in PEM; absent: a certificate is made at the start. */
+  /** PEM files with certificate and key; absent: Landfall makes a certificate at the start. */
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** Paths that need no token; a `*` at the end stands for any text. */
+  /** Paths that need no token; a `*` at the end matches any text. */
   readonly alwaysAllowPaths: readonly string[];
 }
 
-/** What the process is made of and how it runs. */
+/** Everything that a process needs to run. */
 export interface AppOptions {
-  /** The cloud; absent: no controller that runs needs one. */
+  /** The cloud; absent if no chosen controller needs one. */
   readonly provider?: Provider;
   readonly client: KubeClient;
-  /** What `provider` asks before it changes the cloud; the controllers ask it, too. @default {one of their own} */
+  /** `provider` and the controllers check it before they write. @default {one of their own} */
   readonly fence?: Fence;
-  /** What the clients tell when a kept connection was silent. @default {they report it to no part} */
+  /** The clients report here when a kept connection was silent. @default {they do not report it} */
   readonly recovery?: Recovery;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   /** Name of this host, for Events. */
   readonly host: string;
-  /** The controllers that run. */
+  /** The chosen controllers. */
   readonly controllers: readonly LoadedController[];
-  /** How many Nodes are worked on at once. */
+  /** How many Nodes a controller works on at once. */
   readonly concurrentNodeSyncs: number;
-  /** Of the controllers' own flags. */
+  /** Values of the controllers' own flags. */
   readonly flags: FlagValues;
-  /** Of the controllers' sections. @default {what each has without a file} */
+  /** Settings of the controllers' sections. @default {those without a file} */
   readonly sections?: SectionValues;
-  /** The file that `provider` and `sections` came from, to be followed; absent: there is none. */
+  /** The file that `provider` and `sections` came from, which the process follows; absent without a file. */
   readonly configuration?: Configuration;
-  /** Speaks of the process itself; absent: the log must do. */
+  /** Writes Events about this process; absent: only the log has them. */
   readonly announcer?: Announcer;
-  /** Where probes, metrics and debug pages are served; absent: nowhere. */
+  /** Address of the debug listener, which serves probes, metrics and debug pages; absent: there is none. */
   readonly debugAddress?: ListenAddress;
-  /** The HTTPS port and who may look; absent: there is none. */
+  /** The HTTPS port and its access control; absent: there is none. */
   readonly secure?: SecureSettings;
-  /** Most connections of each listener. @default {128} */
+  /** How many connections each listener takes at once. @default {128} */
   readonly connectionsMax?: number;
-  /** What `/configz` shows: flags and their values, none of them a secret. Absent: there is no such page. */
+  /** What `/configz` shows: flags and their values, without secrets. Absent: there is no such page. */
   readonly configz?: Readonly<Record<string, string>>;
-  /** How replicas agree on one that acts; absent: this process acts at once, and is the only one. */
+  /** Leader election; absent: this process is the only one and acts immediately. */
   readonly election?: ElectionOptions;
-  /** The way to the service manager; absent: none wants to be told. */
+  /** The service manager; absent if none waits for messages. */
   readonly notifier?: Notifier;
-  /** Told once `debugAddress` is served, with the port that it really has. */
+  /** Called once `debugAddress` is served, with the port that the system chose. */
   readonly onDebugListening?: (address: ListenAddress) => void;
 }

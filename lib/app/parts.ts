@@ -1,5 +1,5 @@
 /**
- * The long-lived parts of a process, put together: Nodes and inventory, Events, and the controllers that were chosen.
+ * Creates the long-lived parts of a process: Nodes, inventory, Events, and the chosen controllers.
  * @module
  */
 import { ALONE, Fence } from "../core/fence.ts";
@@ -25,7 +25,7 @@ import { createElector } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 import { OWN_NAME } from "./words.ts";
 
-/** A controller that was chosen. */
+/** A chosen controller. */
 export interface ChosenController {
   readonly definition: ControllerDefinition;
   readonly controller: RunningController;
@@ -35,20 +35,20 @@ export interface ChosenController {
 export interface Parts {
   /** Absent without a cloud. */
   readonly cloud?: NodeCloud;
-  /** All that controllers asked for, and Nodes with a cloud. */
+  /** The caches that the controllers asked for, and that of Nodes if there is a cloud. */
   readonly caches: Caches;
   readonly events: EventSender;
-  /** Absent: there is no election, and the controllers run at once. */
+  /** Absent without election: the controllers run immediately. */
   readonly elector?: LeaderElector;
   readonly controllers: readonly ChosenController[];
-  /** The settings of sections are others from now on. Called before controllers are told. */
+  /** Takes changed settings of sections. Called before the controllers get them. */
   readonly noteSections: (sections: SectionValues) => void;
 }
 
-/** Creates the parts and wires them to each other. */
+/** Creates the parts and connects them. */
 export function createParts(options: AppOptions): Parts {
   const { provider, client, clock, log, metrics, host, flags } = options;
-  // What the election learns of the API server, for the watches.
+  // The watches use what the election learns about the API server.
   const { recovery = new Recovery(), fence = new Fence() } = options;
   const watcherMetrics = createWatcherMetrics(metrics);
   const caches = new Caches({ client, clock, log, recovery, metrics: watcherMetrics });

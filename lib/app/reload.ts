@@ -1,5 +1,5 @@
 /**
- * Keeps a running process in step with its configuration file, and tells what becomes of changes.
+ * Applies changes of the settings file to a running process, and reports whether it uses them.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
@@ -26,36 +26,36 @@ import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 import type { Announcer } from "./announcer.ts";
 import { PROCESS_EVENTS } from "./words.ts";
 
-/** The file of `--cloud-config`, and what it was at the start. */
+/** The file of `--cloud-config`, and its content at the start. */
 export interface Configuration {
   readonly path: string;
-  /** Reads it, as that of {@linkcode followConfig}. */
+  /** Reads the file, as in {@linkcode followConfig}. */
   readonly read?: (path: string) => Promise<string>;
-  /** The same file, as the provider may read it. */
+  /** The same file, if the provider reads it, too. */
   readonly file?: SettingsFile;
   readonly env: Environment;
-  /** Reads the file, and made the provider that runs, if one does. */
+  /** Parses the file. If a provider runs, this definition created it. */
   readonly definition: ConfigParser<unknown> & Pick<ProviderDefinition, "name" | "reconfigure">;
-  /** What the file may have beside the provider's settings, as `parseProviderConfig()` takes them. */
+  /** The sections that the file may have besides the provider's settings, as `parseProviderConfig()` takes them. */
   readonly sections: readonly SettingsSection[];
   readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
 }
 
-/** A controller that gets changes. */
+/** A controller that takes changed settings. */
 export interface ReloadedController {
   readonly definition: Pick<ControllerDefinition, "section">;
   readonly controller: Pick<RunningController, "reconfigure">;
 }
 
-/** What {@linkcode runReload} works with. */
+/** What {@linkcode runReload} needs. */
 export interface ReloadOptions {
   readonly configuration: Configuration;
-  /** Absent: the process has no cloud, and the file only sections for it. */
+  /** Absent if the process has no cloud. The file then has only sections for it. */
   readonly provider?: Provider | undefined;
   /** The inventory of the cloud. */
   readonly source?: Pick<InventorySource, "requestRefresh"> | undefined;
   readonly controllers: readonly ReloadedController[];
-  /** Gets all sections before the controllers do. */
+  /** Takes the settings of all sections. Called before the controllers get them. */
   readonly noteSections?: (sections: SectionValues) => void;
   readonly announcer?: Pick<Announcer, "announce"> | undefined;
   readonly clock: Clock;
@@ -64,11 +64,11 @@ export interface ReloadOptions {
   readonly success: Gauge;
 }
 
-/** Registers the gauge that tells whether the file as it stands now is in use. */
+/** Registers the gauge that says whether the process uses the current content of the file. */
 export function createReloadMetric(metrics: MetricsRegistry): Gauge {
   return metrics.gauge({
     name: "landfall_config_last_reload_successful",
-    help: "1 while the settings of the file are in use, 0 while Landfall refuses them; absent without a file.",
+    help: "1 while Landfall uses the settings of the file, 0 while it refuses them; absent without a file.",
   });
 }
 
@@ -80,7 +80,7 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
   let { sections, settings } = current;
   const apply = (config: ProviderConfig<unknown>): void => {
     const { provider, source, controllers } = options;
-    // A change of a controller's section is no reason to sign in to the cloud again.
+    // Landfall signs in to the cloud again only if the provider's own settings changed.
     const isCloudSame = isDeepStrictEqual(config.settings, settings);
     const isOtherCloud =
       provider && !isCloudSame ? reconfigure(definition, provider, config.settings) : false;

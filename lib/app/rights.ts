@@ -1,5 +1,6 @@
 /**
- * Every right that a process needs: `landfall check`, the reference page, the manifests and the Helm chart follow it.
+ * Every right that a process needs. `landfall check`, the reference page, the manifests and the Helm chart use this
+ * list.
  * @module
  */
 import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
@@ -17,27 +18,27 @@ import {
   type Right,
 } from "../kube/access/rights.ts";
 
-/** What decides which rights are needed. */
+/** What decides which rights a process needs. */
 export interface Needs {
-  /** Those that there are. */
+  /** All controllers in the registry. */
   readonly registry: readonly ControllerDefinition[];
-  /** Names of the controllers that run. */
+  /** Names of the chosen controllers. */
   readonly controllers: ReadonlySet<string>;
-  /** What controllers are told to do. Absent: all that they can. */
+  /** The settings of sections. Absent: those that need the most rights. */
   readonly sections?: SectionValues;
-  /** Absent: there is no leader election. */
+  /** Absent without leader election. */
   readonly lease?: LeaseName;
-  /** Whether clients can ask over the network, so that Landfall must check who they are. */
+  /** Whether clients connect over the network, so that Landfall must check their tokens. */
   readonly hasSecurePort: boolean;
 }
 
-/** A right, and for whom. */
+/** A right, and the controllers that need it. */
 export interface NeededRight extends Right {
-  /** The controllers that need it; absent: the process needs it with any controllers. */
+  /** The controllers that need it; absent: every process needs it. */
   readonly controllers?: readonly string[];
 }
 
-/** All controllers that `*` chooses, with everything that they can do, as the manifests start them. */
+/** All controllers that `*` chooses, with all their functions, as the manifests start them. */
 export function needAll(
   lease: LeaseName,
   registry: readonly ControllerDefinition[] = CONTROLLERS,
@@ -46,7 +47,7 @@ export function needAll(
   return { registry, controllers, lease, hasSecurePort: true };
 }
 
-/** The rights that are needed, each once. */
+/** Lists the rights that a process needs, each once. */
 export function listRights(needs: Needs): NeededRight[] {
   const ofControllers = needs.registry
     .filter(({ name }) => needs.controllers.has(name))
@@ -67,7 +68,7 @@ export function listRights(needs: Needs): NeededRight[] {
   return mergeRights(all);
 }
 
-/** The rights that are needed beyond those when one more controller runs, such as one that is off by default. */
+/** Lists the additional rights for one more controller, for example one that is off by default. */
 export function listFurtherRights(needs: Needs, name: string): NeededRight[] {
   const had = new Set(listRights(needs).map(({ access }) => toKey(access)));
   const controllers = new Set([...needs.controllers, name]);
@@ -84,12 +85,12 @@ function toWatchRights({ apiVersion, kind, plural }: Resource<KubeObject>): Righ
   const group = apiVersion.split("/").slice(0, -1).join("/");
   const access = { group, resource: plural };
   return [
-    { access: { ...access, verb: "list" }, purpose: `to know the ${kind}s`, mandatory: true },
-    { access: { ...access, verb: "watch" }, purpose: "to see them change", mandatory: true },
+    { access: { ...access, verb: "list" }, purpose: `to read the ${kind}s`, mandatory: true },
+    { access: { ...access, verb: "watch" }, purpose: "to see their changes", mandatory: true },
   ];
 }
 
-/** Rights that several need become one, with all their purposes. */
+/** Merges equal rights of several controllers into one right with all purposes. */
 function mergeRights(rights: readonly NeededRight[]): NeededRight[] {
   const merged = new Map<string, NeededRight>();
   for (const right of rights) {
@@ -122,15 +123,15 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** Rights as RBAC grants them. */
+/** Rights in the form of RBAC. */
 export interface Policy {
-  /** Of a ClusterRole. */
+  /** Rules of a ClusterRole. */
   readonly clusterRules: readonly PolicyRule[];
-  /** Of a Role in each namespace. */
+  /** Rules of a Role in each namespace. */
   readonly rules: ReadonlyMap<string, readonly PolicyRule[]>;
 }
 
-/** Writes rights as rules: one for each resource and name, with its verbs in the order of the rights. */
+/** Turns rights into rules: one rule for each resource and name. Its verbs keep the order of the rights. */
 export function toPolicy(rights: readonly Right[]): Policy {
   const places = Map.groupBy(rights, ({ access }) => access.namespace);
   const clusterRules = toRules(places.get(undefined) ?? []);

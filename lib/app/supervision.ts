@@ -1,5 +1,5 @@
 /**
- * What the service manager is told while the process lives: that it started, what it does, that it is not stuck.
+ * Reports to the service manager that the process has started, what it does, and that it is not stuck.
  * @module
  */
 import type { Clock } from "../core/clock.ts";
@@ -11,46 +11,52 @@ import { toChecks } from "./serving/listeners.ts";
 import type { AppOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";
 
-/** What the process does now; read from memory. */
+/** The state of the process; read from memory. */
 export interface ProcessState {
-  /** Absent: there is no election; this process is the only one. */
+  /** Absent without election: this process is the only one. */
   readonly role?: "leading" | "standby";
-  /** Nodes in the store; absent without a cloud. */
+  /** How many Nodes the store has; absent without a cloud. */
   readonly nodes?: number;
-  /** Milliseconds since the inventory in use was observed; absent before the first. */
+  /** Age of the inventory in use, in milliseconds; absent before the first. */
   readonly inventoryAgeMs?: number;
-  /** Whether the last inventory could not be taken. */
+  /** Whether the last refresh of the inventory failed. */
   readonly isCloudFailing: boolean;
 }
 
-/** What supervision stands on. */
+/** What supervision needs. */
 export interface SupervisionOptions {
   readonly notifier: Notifier;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Those of `/readyz` say when the start is over, those of `/livez` whether the watchdog may be told. */
+  /** The checks of `/readyz` decide when the start is over, those of `/livez` whether the watchdog gets a message. */
   readonly checks: readonly Check[];
   readonly readState: () => ProcessState;
-  /** Calls back when the state may be of another kind; returns what ends that. A status is then told at once. */
+  /**
+   * Calls the listener when the state may have changed in kind, so that a new status is sent at once. Returns the
+   * function that ends this.
+   */
   readonly subscribe?: (listener: () => void) => () => void;
 }
 
-/** How often it is asked during the start whether that is over. */
+/** During the start: the time between two checks whether it is over. */
 const START_POLL_MS = 200;
-/** How often the status is sent again while its kind stays the same. */
+/** Time between two status messages while the kind of state stays the same. */
 const STATUS_INTERVAL_MS = 30_000;
-/** How much longer a start may take; requested again in time, because a silent cloud is no reason to restart. */
+/**
+ * How much more time for the start each request asks for. Landfall asks again in time: a restart does not help against
+ * a silent cloud.
+ */
 const START_EXTENSION_MS = 90_000;
 
-/** A process that is supervised. */
+/** A supervised process. */
 export interface Supervised {
-  /** Resolves when the end was told. */
+  /** Resolves when the service manager has the end message. */
   readonly ended: Promise<void>;
-  /** Looks at the state at once: it may be of another kind. */
+  /** Checks the state now: its kind may have changed. */
   notice(): void;
 }
 
-/** Supervises a process made of these parts; over at once when no service manager wants to be told. */
+/** Supervises the process that has these parts. Ends at once without a service manager. */
 export function supervise(
   { notifier, clock, log }: AppOptions,
   parts: Parts,
@@ -76,9 +82,9 @@ export function supervise(
 }
 
 /**
- * Tells `READY=1` once every check of `/readyz` holds (a standby is ready too), `STATUS=` when it changes in kind and
- * every 30 s, `WATCHDOG=1` twice as often as asked for while every check of `/livez` holds, and `STOPPING=1` when the
- * signal aborts. Ends after that; never rejects.
+ * Sends `READY=1` once every check of `/readyz` passes (also for a standby), `STATUS=` every 30 s and when the kind of
+ * state changes, `WATCHDOG=1` at half the required interval while every check of `/livez` passes, and `STOPPING=1` when
+ * the signal aborts. Then it ends. Never rejects.
  */
 export async function runSupervision(
   options: SupervisionOptions,
@@ -123,7 +129,7 @@ class Supervision {
     }
   }
 
-  /** All that is due now. */
+  /** Lists all messages that are due. */
   #next(): Notification {
     const isStarted = !this.#isReady && this.#holds("readyz");
     this.#isReady ||= isStarted;
@@ -146,7 +152,7 @@ class Supervision {
     this.#statusAtMs = nowMs;
     const { nodes, inventoryAgeMs } = readState();
     if (nodes === undefined) return kind;
-    // A time of day stays true until the next status; an age would not.
+    // The status shows a time of day, because an age would soon be wrong.
     const inventory =
       inventoryAgeMs === undefined
         ? "no inventory yet"

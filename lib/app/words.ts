@@ -1,13 +1,13 @@
 /**
- * Events that are about the process itself. Frozen: they must not change.
+ * Events about the process itself. Frozen: clusters contain them.
  * @module
  */
 import type { EventWord } from "../kube/events/words.ts";
 
-/** What speaks in Events about a process without a cloud; with one, the cloud's name does. */
+/** Source of Events about a process without a cloud. With a cloud, the source has the name of the cloud. */
 export const OWN_NAME = "landfall";
 
-/** The Events. `FailedToCheckClient` is the word of the Go controller. */
+/** The Events. The Go controller uses `FailedToCheckClient`, too. */
 export const PROCESS_EVENTS: Readonly<
   Record<"checkFailed" | "configApplied" | "configRefused" | "credentialExpires", EventWord>
 > = {
@@ -19,13 +19,13 @@ export const PROCESS_EVENTS: Readonly<
   configApplied: {
     reason: "ConfigApplied",
     type: "Normal",
-    meaning: "The file of `--cloud-config` changed, and its settings are in use.",
+    meaning: "The file of `--cloud-config` changed, and Landfall uses its settings.",
   },
   configRefused: {
     reason: "ConfigRefused",
     type: "Warning",
     meaning:
-      "The file of `--cloud-config` changed, and Landfall refuses it. The message has every problem with its line. " +
+      "The file of `--cloud-config` changed, and Landfall refuses it. The message names every problem and its line. " +
       "Landfall keeps the old settings, but a restart would fail. Repeated every hour.",
   },
   credentialExpires: {

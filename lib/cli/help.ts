@@ -43,7 +43,7 @@ async function format(spec: CommandSpec, context: CommandContext, width: number)
   return formatCommandHelp(spec, { width, ...(registry && { registry }) });
 }
 
-/** The error for a command that does not exist, with the one that was probably meant. */
+/** The error for an unknown command. It suggests the closest one. */
 export function toUnknownCommand(command: string): ConfigError {
   const closest = findClosest(command, [...COMMANDS.map(({ name }) => name), "help"]);
   const hint = closest === undefined ? "see landfall --help" : `did you mean ${closest}?`;

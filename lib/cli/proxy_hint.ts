@@ -18,11 +18,12 @@ const CODES: ReadonlySet<string> = new Set([
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"] as const;
 
 /**
- * Adds to the advice on a failed connection that the environment names a proxy, since the failure does not say which of
- * the two was unreachable. It does not show the address of the proxy, which may hold a password.
+ * If the environment names a proxy, adds to the advice on a failed connection that the proxy may be the cause: the
+ * failure does not say which of the two was unreachable. Never shows the address of the proxy, which may contain a
+ * password.
  *
  * @param endpoint Host and port of the server, or only its host; loopback is never reached through a proxy
- * @returns The same finding when no proxy can be the reason
+ * @returns The same finding if no proxy can be the cause
  */
 export function hintAtProxy(
   finding: CheckFinding,
@@ -36,7 +37,7 @@ export function hintAtProxy(
   }
   const isOne = set.length === 1;
   const hint =
-    `${set.join(" and ")} ${isOne ? "is" : "are"} set, so it may be the proxy that failed: ` +
-    `check ${isOne ? "it" : "them"}, or name the host in NO_PROXY`;
+    `${set.join(" and ")} ${isOne ? "is" : "are"} set, so the proxy may have failed: ` +
+    `check ${isOne ? "it" : "them"}, or add the host to NO_PROXY`;
   return { ...finding, advice: finding.advice === undefined ? hint : `${finding.advice}; ${hint}` };
 }

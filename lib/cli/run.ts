@@ -87,20 +87,20 @@ interface Serving {
   readonly log: Logger;
   readonly logPipe?: LogPipe | undefined;
   readonly env: CommandContext["env"];
-  /** Absent: no controller reads settings. */
+  /** Absent if no controller reads settings. */
   readonly file?: FileReading;
   /** The controllers to run. */
   readonly chosen: readonly ControllerDefinition[];
-  /** Names of those that `--controllers` names itself, rather than by `*`. */
+  /** Names of those that `--controllers` names itself, not only by `*`. */
   readonly named: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 
-/** How the settings file is read. */
+/** How to read the settings file. */
 interface FileReading {
-  /** Whose file it is. */
+  /** The provider of the file. */
   readonly definition: ProviderDefinition;
-  /** Whether a controller needs the cloud; else only sections are read. */
+  /** Whether a controller needs the cloud. If none does, only sections are read. */
   readonly hasCloud: boolean;
   readonly sections: readonly SettingsSection[];
 }

@@ -51,9 +51,9 @@ const ANSWER_MS = 10_000;
 const POLL_MS = 500;
 
 const OUTCOMES: Readonly<Record<StopOutcome, string>> = {
-  stopped: "is gone, and its pods with it",
-  absent: "is not there",
-  foreign: "belongs to no Helm release of this name: left unchanged",
+  stopped: "is deleted, and its pods are gone",
+  absent: "does not exist",
+  foreign: "does not belong to this Helm release, so it was not deleted",
   late: `still has pods after ${STOP_MS / 1_000} s: the next leader waits until the Lease expires`,
 };
 
@@ -92,7 +92,7 @@ export async function stopWorkload(
 /**
  * Deletes a workload in the foreground, so that it exists until its pods are gone, and waits for that.
  *
- * @throws {KubeError} when it may not be read or deleted
+ * @throws {KubeError} when the API server refuses a request
  * @throws the signal's reason
  */
 export async function deleteAndWait(
@@ -143,6 +143,7 @@ function parseTarget(argv: readonly string[]): StopTarget {
   if (isWhole && (kind === "daemonset" || kind === "deployment")) {
     return { kind, namespace, name, release };
   }
-  const message = "stop-workload wants daemonset or deployment, a namespace, a name and a release";
+  const message =
+    "stop-workload needs four arguments: daemonset or deployment, namespace, name, release";
   throw new ConfigError([{ message }]);
 }

@@ -38,7 +38,7 @@ export function formatConfigIssue(issue: ConfigIssue): string {
   return [place.join(":"), kind, issue.path, issue.message].filter((part) => part).join(": ");
 }
 
-/** What the runtime adds to messages about connections: advice for programmers, not for operators. */
+/** A sentence that the runtime adds to messages about connections. It is advice for programmers, not for operators. */
 const RUNTIME_ADVICE =
   /\.? For more information, pass `verbose: true` in the second argument to fetch\(\)/g;
 

@@ -5,7 +5,7 @@
 import { describeError } from "./errors.ts";
 import { escapeInvisible } from "./text/printable.ts";
 
-/** What a record may carry besides its message. An Error is shown with its causes. */
+/** Fields of a record besides its message. An Error is shown with its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** The severity of a record. */

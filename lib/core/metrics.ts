@@ -103,7 +103,7 @@ export class MetricsRegistry {
     };
   }
 
-  /** Calls `collect` before each rendering, for gauges that are read from another place. */
+  /** Calls `collect` before each rendering, for gauges whose value is elsewhere. */
   onCollect(collect: () => void): void {
     this.#collectors.push(collect);
   }

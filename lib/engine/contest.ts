@@ -9,7 +9,7 @@ import { toKey } from "../kube/cache/store.ts";
 import type { ReconcileResult } from "./workers.ts";
 import { WarningThrottle } from "./warning_throttle.ts";
 
-/** How often one object is corrected within {@linkcode WINDOW_MS}. */
+/** How often one object may be corrected within {@linkcode WINDOW_MS}. */
 export const ROUNDS_MAX = 5;
 const WINDOW_MS = 60_000;
 

@@ -16,7 +16,7 @@ import { isKubeError } from "../kube/api/errors.ts";
 export interface ReconcileResult {
   /** Milliseconds after which the key is reconciled again in any case. Absent: only when something changes. */
   readonly requeueAfterMs?: number;
-  /** No decision yet; the key will be added again when there can be one: neither a success nor a failure. */
+  /** No decision yet; other code adds the key again when there can be one. Counts neither as success nor as failure. */
   readonly isPending?: boolean;
 }
 

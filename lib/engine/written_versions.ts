@@ -1,5 +1,5 @@
 /**
- * Knows when the store does not have the last write of a controller yet.
+ * Says whether the store still lacks the last write of a controller.
  * @module
  */
 import type { KubeObject } from "../kube/kinds/resource.ts";

@@ -1,5 +1,5 @@
 /**
- * How many files and connections the process may have open at once, and how they are divided.
+ * Divides the limit on open files and connections of this process.
  * @module
  */
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
  * the cloud and its event stream, one or two files, and about ten for the runtime.
  */
 const KEPT_FOR_WORK = 56;
-/** A probe and a user of the debug pages. */
+/** Connections of a probe and of one user of the debug pages. */
 const LISTENER_MIN = 2;
 
 /**

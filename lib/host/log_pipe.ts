@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { findErrorCode } from "../core/net/connection_problem.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 
-/** How much waits for the reader; lines after that are lost. The pipe itself holds 64 KiB. */
+/** How many bytes wait for the reader. When they are full, further lines are lost. The pipe itself holds 64 KiB. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 1_000;
@@ -82,7 +82,7 @@ export class LogPipe {
     }
   }
 
-  /** There is no event when the reader continues. */
+  /** No event says that the reader continues. */
   async #drain(): Promise<void> {
     if (this.#isDraining) return;
     this.#isDraining = true;

@@ -47,6 +47,6 @@ export function tuneRuntime(host: ReplaceableProcess = process): void {
   try {
     host.execve?.(execPath, [argv0, ...argv.slice(2)], { ...env, ...SETTINGS });
   } catch {
-    // More memory is no reason not to run.
+    // If this fails, the process runs with more memory.
   }
 }

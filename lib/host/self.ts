@@ -1,11 +1,14 @@
 /**
- * The compiled program runs itself for work that is done once and would leave memory behind.
+ * Runs the compiled program again for single tasks that would leave memory behind in this process.
  * @module
  */
 import process from "node:process";
 import { isCompiled } from "./runtime.ts";
 
-/** Command that makes a certificate: names follow; certificate and key are printed, a zero byte between them. */
+/**
+ * Command that makes a certificate. Its arguments are the names. It prints certificate and key with a zero byte
+ * between.
+ */
 export const CERTIFICATE_COMMAND = "make-certificate";
 
 const TIMEOUT_MS = 10_000;

@@ -28,7 +28,7 @@ export class StopRequest extends Error {
   readonly received: StopSignal;
 
   constructor(received: StopSignal) {
-    super(`${received} was received`);
+    super(`the process received ${received}`);
     this.received = received;
   }
 }

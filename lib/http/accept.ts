@@ -1,12 +1,12 @@
 /**
- * Whether a request comes from a browser that wants a page, or from a program that wants data.
+ * Whether a request comes from a browser that asks for a page, or from a program that asks for data.
  * @module
  */
 
 /**
  * Whether an `Accept` header asks for HTML by name, at least as much as for JSON or plain text.
  *
- * What takes everything (curl) gets data: wildcards do not count.
+ * Wildcards do not count: a client that accepts everything (curl) gets data.
  */
 export function wantsHtml(accept: string | undefined): boolean {
   const html = findQuality(accept, "text/html");

@@ -1,5 +1,5 @@
 /**
- * `/debug`: what Landfall knows about each Node and about the cloud, for people with a terminal.
+ * `/debug`: what Landfall knows about each Node and about the cloud, for operators with a terminal.
  * @module
  */
 import { Hono } from "hono";
@@ -10,13 +10,15 @@ import { inPieces } from "./pieces.ts";
 import { formatTable } from "./text_table.ts";
 import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
-/** Where the debug pages get what they show. All of it is in memory. */
+/** The sources of the debug pages. They read only memory. */
 export interface DebugOptions {
-  /** By name. Each is described when it is taken: a caller that takes all should yield to other work in between. */
+  /**
+   * In order of name. Each is described when it is read: a caller that reads all must let other work run in between.
+   */
   listNodes(): Iterable<NodeView>;
   findNode(name: string): NodeView | undefined;
   readInventory(): InventoryView;
-  /** Absent: the page for people does not show which process answers. */
+  /** Absent: the HTML page does not show which process answers. */
   readStatus?(): StatusView;
   /** Wall-clock milliseconds. */
   now(): number;
@@ -30,8 +32,8 @@ const JSON_INDENT = 2;
 /**
  * Routes for the debug pages: `/debug/nodes`, `/debug/nodes/<name>` and `/debug/inventory`.
  *
- * All give JSON; `?format=text` gives a table instead. They check no access: access.ts does, or the listener is only
- * for this machine.
+ * All give JSON; `?format=text` gives a table instead. The routes check no access: access.ts does that, or the listener
+ * is reachable only from this machine.
  */
 export function createDebugRoutes(options: DebugOptions): Hono {
   const routes = new Hono();
@@ -74,12 +76,12 @@ function showView(context: Context, view: object, toText: Formats["toText"]): Pr
   return show(context, { toJson, toText });
 }
 
-/** Indented, because people read it with curl more often than programs do. */
+/** Indented, because operators read it with curl more often than programs do. */
 function formatJson(view: object): string {
   return escapeInvisible(JSON.stringify(view, undefined, JSON_INDENT));
 }
 
-/** `{"nodes": […]}` in pieces: of a large fleet it is many megabytes. */
+/** `{"nodes": […]}` in pieces: for a large fleet it has many megabytes. */
 async function* toNodesJson(nodes: Pieces): AsyncGenerator<string, void> {
   const blanks = " ".repeat(2 * JSON_INDENT);
   let before = "";

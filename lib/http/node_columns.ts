@@ -8,9 +8,9 @@ import type { NodeView } from "./views.ts";
 /** One column. */
 export interface NodeColumn {
   readonly title: string;
-  /** Whether it shows only where there is room. */
+  /** Whether narrow tables leave it out. */
   readonly isWide?: boolean;
-  /** Text of a cell; empty when there is nothing to say. @param nowMs Wall-clock milliseconds */
+  /** Text of a cell; empty without a value. @param nowMs Wall-clock milliseconds */
   readonly format: (node: NodeView, nowMs: number) => string;
 }
 
@@ -48,17 +48,17 @@ export const NODE_COLUMNS: readonly NodeColumn[] = [
   { title: "ERROR", isWide: true, format: ({ lastReconcile }) => lastReconcile?.error ?? "" },
 ];
 
-/** What a Node shows of its deletion: `blocked:notCovered`; empty when it is not near. */
+/** The state of the deletion: `blocked:notCovered`; empty if the Node is not about to be deleted. */
 export function formatDeletion({ deletion }: NodeView): string {
   return [deletion?.state, deletion?.reason].filter(Boolean).join(":");
 }
 
-/** The zone by the label of the Node, else the one that the label should have. */
+/** The zone label of the Node, else the desired one. */
 export function findZone({ labels: { actual, wanted } }: NodeView): string {
   return actual[ZONE] ?? wanted?.[ZONE] ?? "";
 }
 
-/** Name of the place of this kind that holds the machine, or its ID; empty when there is none. */
+/** Name or ID of the place of this kind that holds the machine; empty if there is none. */
 export function findPlace({ places = [] }: NodeView, kind: string): string {
   const place = places.find((one) => one.kind === kind);
   return place?.name ?? place?.id ?? "";

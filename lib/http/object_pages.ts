@@ -12,7 +12,7 @@ export interface ObjectPages {
   readonly plural: string;
   /** `name`, or `namespace/name`. */
   keys(): Iterable<string>;
-  /** What is known of one object. */
+  /** Details of one object. */
   find(key: string): object | undefined;
 }
 

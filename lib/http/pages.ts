@@ -11,7 +11,7 @@ import { createPageRoutes } from "./page/mod.ts";
 import { createProbeRoutes } from "./probes.ts";
 import type { ProbeOptions } from "./probes.ts";
 
-/** Which pages there are. */
+/** The pages of a listener. */
 export interface PagesOptions {
   readonly probes: ProbeOptions;
   /** Absent: probes and metrics only. */
@@ -23,12 +23,12 @@ export interface PagesOptions {
   readonly log: Logger;
 }
 
-/** The pages, with a list of them at `/`; a page that throws is logged and answers 500 without saying why. */
+/** All pages, with a list of them at `/`. A page that throws is logged, and answers 500 without the reason. */
 export function createPages({ probes, debug, objects = [], configz, log }: PagesOptions): Hono {
   const pages = new Hono();
   pages.route("/", createProbeRoutes(probes));
   if (debug !== undefined) {
-    // Pages for people first: they pass on requests that do not ask for HTML.
+    // HTML pages come first: they pass on requests that do not ask for HTML.
     pages.route("/", createPageRoutes(debug));
     pages.route("/", createDebugRoutes(debug));
   }

@@ -8,9 +8,9 @@ import { setImmediate } from "node:timers/promises";
 const PIECE_LENGTH = 50;
 
 /**
- * Takes items from a list, a piece at a time. Thousands in one piece would delay probes and the renewal of the Lease.
+ * Reads a list in pieces. Thousands of items in one piece would delay probes and the renewal of the Lease.
  *
- * @param items Each may be created when it is taken
+ * @param items The list may create each item when it is read
  */
 export async function* inPieces<T>(items: Iterable<T>): AsyncGenerator<readonly T[], void> {
   let piece: T[] = [];

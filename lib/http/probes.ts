@@ -1,5 +1,5 @@
 /**
- * `/healthz`, `/livez`, `/readyz` and `/metrics`, in the same words as in Kubernetes components.
+ * `/healthz`, `/livez`, `/readyz` and `/metrics`, with the same texts as Kubernetes components.
  * @module
  */
 import { Hono } from "hono";
@@ -14,7 +14,7 @@ export interface Check {
   readonly name: string;
   /** The probes that it is part of. */
   readonly probes: readonly ProbeName[];
-  /** Reads memory only: a probe must answer at once, also when the cloud does not. */
+  /** Reads only memory: a probe must answer immediately, even if the cloud does not. */
   isOk(): boolean;
 }
 
@@ -30,8 +30,8 @@ const PROBES: readonly ProbeName[] = ["healthz", "livez", "readyz"];
 /**
  * Routes for the probes and the metrics.
  *
- * A probe answers 200 `ok` or 500; `?verbose` lists the checks, `?exclude=name` leaves some out, and `/readyz/name`
- * asks for one (https://kubernetes.io/docs/reference/using-api/health-checks). Why a check fails is never told here.
+ * A probe answers 200 `ok` or 500. `?verbose` lists the checks, `?exclude=name` leaves one out, and `/readyz/name` runs
+ * only one (https://kubernetes.io/docs/reference/using-api/health-checks). It never says why a check fails.
  */
 export function createProbeRoutes({ checks, renderMetrics }: ProbeOptions): Hono {
   const routes = new Hono();
@@ -81,7 +81,7 @@ function answer(context: Context, text: string, isOk: boolean): Response {
   });
 }
 
-/** Whether a check holds; one that throws does not. */
+/** Whether a check passes. One that throws does not. */
 export function holds(check: Check): boolean {
   try {
     return check.isOk();

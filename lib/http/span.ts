@@ -3,7 +3,7 @@
  * @module
  */
 
-/** The time of an ISO 8601 text in milliseconds; `NaN` when there is none, which shows as nothing. */
+/** The time of an ISO 8601 text in milliseconds; `NaN` for any other text, which pages show as nothing. */
 export function toMs(time: string | undefined): number {
   return Date.parse(time ?? "");
 }

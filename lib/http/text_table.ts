@@ -4,7 +4,7 @@
  */
 import { toPlainText } from "../core/text/printable.ts";
 
-/** Maximum width of a column, enough for two UUIDs. A longer value moves the rest of its own row only. */
+/** Maximum width of a column, enough for two UUIDs. A longer value moves only the rest of its own row. */
 const WIDTH_MAX = 96;
 
 /**

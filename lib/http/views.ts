@@ -1,5 +1,5 @@
 /**
- * What the debug pages show. Plain data: the composition root fills it in from what it knows.
+ * The data of the debug pages. The composition root fills it in.
  * @module
  */
 
@@ -8,7 +8,7 @@ export interface PresenceView {
   readonly kind: "present" | "absent" | "unknown" | "foreign";
   /** Why the presence is unknown, in one word. */
   readonly reason?: string;
-  /** The same for people. */
+  /** The same as a sentence for operators. */
   readonly message?: string;
 }
 
@@ -29,7 +29,7 @@ export interface AddressView {
 
 /** A place that holds machines: a pool, a host, a zone … */
 export interface PlaceView {
-  /** What the cloud calls such a place, for people. */
+  /** The kind of place, in words of the cloud. */
   readonly kind: string;
   readonly id: string;
   readonly name?: string;
@@ -56,7 +56,7 @@ export interface DeletionView {
   readonly state: string;
   /** Why, as one word. */
   readonly reason?: string;
-  /** The same for people. */
+  /** The same as a sentence for operators. */
   readonly message?: string;
 }
 
@@ -72,22 +72,25 @@ export interface OutOfServiceView {
 export interface NodeView {
   readonly name: string;
   readonly providerId?: string;
-  /** The provider ID of its machine; the provider ID of a Node is never changed. */
+  /** The provider ID of its machine. Landfall never changes the provider ID of a Node. */
   readonly wantedProviderId?: string;
-  /** Whether it still has its taint and waits for its cloud. */
+  /** Whether it still has its taint and waits for initialisation. */
   readonly isUninitialized?: boolean;
   /** How its machine was found. */
   readonly matchedBy?: string;
-  /** Where its machine is, the largest place first; by the labels of the Node if the cloud does not say. */
+  /**
+   * The places that hold its machine, the largest first. If the cloud does not say, they come from the labels of the
+   * Node.
+   */
   readonly places?: readonly PlaceView[];
   readonly presence: PresenceView;
   readonly instance: InstanceView | null;
-  /** Only the labels that Landfall owns, by key; the actual ones are shown also while the machine is unknown. */
+  /** Only the labels that Landfall owns, by key. The actual ones are shown also while the machine is unknown. */
   readonly labels: Compared<Readonly<Record<string, string>>>;
   readonly addresses: Compared<readonly AddressView[]>;
   /** Status of the condition Ready. */
   readonly ready: string;
-  /** Absent when the machine is there. */
+  /** Absent if the machine exists. */
   readonly deletion?: DeletionView;
   /** Absent when there is nothing to tell, or its controller does not run. */
   readonly outOfService?: OutOfServiceView;
@@ -106,9 +109,9 @@ export interface CoverageView {
 
 /** The newest inventory, and the result of the last refresh. */
 export interface InventoryView {
-  /** Seconds since it was asked for; `null` before the first one. */
+  /** Age in seconds, from the request; `null` before the first inventory. */
   readonly ageSeconds: number | null;
-  /** When it was asked for; ISO 8601. */
+  /** When Landfall asked for it; ISO 8601. */
   readonly observedAt?: string;
   readonly coverage: readonly CoverageView[];
   /** Counts by name: `instances`, `undecodable` … */
@@ -122,7 +125,7 @@ export interface InventoryView {
 export interface ElectionView {
   /** This process. */
   readonly identity: string;
-  /** The holder of the Lease; empty without one. */
+  /** The process that holds the Lease; empty if none does. */
   readonly holder: string;
   readonly isLeading: boolean;
 }

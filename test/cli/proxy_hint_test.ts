@@ -11,7 +11,7 @@ describe("hintAtProxy()", () => {
       HTTP_PROXY: "",
     });
     expect(found.advice).toBe(
-      "a; HTTPS_PROXY is set, so it may be the proxy that failed: check it, or name the host in NO_PROXY",
+      "a; HTTPS_PROXY is set, so the proxy may have failed: check it, or add the host to NO_PROXY",
     );
     expect(found).toMatchObject({ level: "failure", code: "refused", message: "m" });
   });

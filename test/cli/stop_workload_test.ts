@@ -124,6 +124,6 @@ describe("landfall stop-workload", () => {
     [["daemonset", "kube-system", "landfall", "landfall", "more"]],
   ])("ends with 2 for %j", async (argv) => {
     expect(await call(...argv)).toBe(2);
-    expect(err).toContain("stop-workload wants daemonset or deployment");
+    expect(err).toContain("stop-workload needs four arguments: daemonset or deployment");
   });
 });

@@ -28,7 +28,7 @@ function open(mount: SecretMount): CaFile {
 
 describe("CaFile", () => {
   test.each([
-    ["is empty", "", "holds no certificate"],
+    ["is empty", "", "contains no certificate"],
     ["holds a broken certificate", BROKEN, "certificate 1 of 1 cannot be decoded"],
     ["holds a broken one behind a good one", `${next}\n${BROKEN}`, "certificate 2 of 2"],
   ])("refuses a file that %s", (_title, text, message) => {
@@ -58,7 +58,7 @@ describe("CaFile", () => {
 
   test.each([
     ["is broken", BROKEN, "certificate 1 of 1 cannot be decoded"],
-    ["holds something else", "canary", "holds no certificate"],
+    ["holds something else", "canary", "contains no certificate"],
     ["is away", undefined, "there is no such file"],
   ])(
     "reload() keeps the last good one while the file %s, and says so once",

@@ -196,7 +196,7 @@ describe("followConfig()", () => {
     mount.update({ "config.yaml": `${GOOD}caFile: /ca\n` });
     await bench.clock.advance(600_000);
     expect(bench.outcomes).toHaveLength(1);
-    problem = "/ca: holds no certificate in PEM form";
+    problem = "/ca: contains no certificate in PEM form";
     await bench.clock.advance(600_000);
     expect(bench.outcomes).toHaveLength(2);
     expect(bench.refusal).toBe(`${path}:3:1: caFile: ${problem}`);

@@ -1,5 +1,5 @@
 /**
- * What the debug pages show: Nodes and their cloud, and the objects of other controllers.
+ * The data of the debug pages: Nodes with their machines, and the objects of other controllers.
  * @module
  */
 import { readyStatus, toIdentity } from "../../controllers/identity.ts";
@@ -13,7 +13,9 @@ import type { AppOptions } from "../options.ts";
 import type { Parts } from "../parts.ts";
 import { toInventoryView } from "./inventory_view.ts";
 
-/** Lets the debug pages read the parts. Of a Node they show what the cloud says, and what each controller adds. */
+/**
+ * Reads the parts for the debug pages. A Node comes with the answer of the cloud and the details of each controller.
+ */
 export function toDebugOptions(
   { clock, host }: AppOptions,
   { cloud, controllers, elector }: Parts & Required<Pick<Parts, "cloud">>,
@@ -48,7 +50,7 @@ export function toDebugOptions(
   };
 }
 
-/** The objects of controllers that work on another kind than Nodes. */
+/** Lists the objects of controllers that work on other kinds than Nodes. */
 export function listObjectPages(chosen: Parts["controllers"]): ObjectPages[] {
   return chosen.flatMap(({ definition, controller }): ObjectPages[] => {
     const { objects } = controller;

@@ -7,7 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { InventoryView } from "../../http/views.ts";
 
-/** Describes the inventory in use and how taking it goes. */
+/** Describes the inventory in use, and its last refreshes. */
 export function toInventoryView(source: InventorySource, clock: Clock): InventoryView {
   const { current, ageMs, lastError, lastDurationMs } = source;
   return {

@@ -1,5 +1,5 @@
 /**
- * The HTTP listeners of a process, and what their pages stand on.
+ * The HTTP listeners of a process, and the data behind their pages.
  * @module
  */
 import { createPages } from "../../http/pages.ts";
@@ -13,10 +13,10 @@ import { listObjectPages, toDebugOptions } from "./debug_views.ts";
 import { startSecureListener } from "./secure_listener.ts";
 
 /**
- * Starts every listener that the options ask for.
+ * Starts every listener of the options.
  *
- * @param signal Gives up starting. It stops no listener
- * @throws {ConfigError} when an address cannot be listened at
+ * @param signal Ends the start. It stops no running listener
+ * @throws {ConfigError} when it cannot listen at an address
  */
 export async function startListeners(
   options: AppOptions,
@@ -47,12 +47,15 @@ export async function startListeners(
   return servers;
 }
 
-/** Ready once everything is in memory that a decision needs; not whether the cloud answers just now, or who leads. */
+/**
+ * The process is ready once the memory has everything that a decision needs. Readiness does not depend on leadership,
+ * or on whether the cloud answers at the moment.
+ */
 export function toChecks({ caches, cloud, elector }: Parts): Check[] {
   const needed = (): readonly CacheState[] => caches.states.filter((one) => !one.isOptional);
   const kinds = new Set(needed().map(({ resource }) => resource));
   const checks = [...kinds].map((kind): Check => {
-    // A kind that is not installed is waited for by its controller alone.
+    // If a kind is not installed, only its own controller waits for it.
     const isOk = (): boolean =>
       needed().every(({ resource, synced, missing }) => resource !== kind || synced || missing);
     return { name: `${kind}-synced`, probes: ["readyz"], isOk };

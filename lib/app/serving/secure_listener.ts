@@ -1,5 +1,5 @@
 /**
- * The HTTPS port: the pages behind the question who may look, with a certificate that is kept fresh.
+ * The HTTPS port: the pages behind access control, with a certificate that Landfall renews.
  * @module
  */
 import { guardAccess } from "../../http/access/access.ts";

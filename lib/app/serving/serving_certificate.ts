@@ -1,5 +1,6 @@
 /**
- * The certificate of the HTTPS port, from files or made here, and what keeps it fresh.
+ * The certificate of the HTTPS port: from files, or made by Landfall. Files are read again, and own certificates
+ * renewed.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -9,7 +10,7 @@ import { readKeyPair, watchKeyPair } from "../../http/certificate/key_pair.ts";
 import type { KeyPair } from "../../http/sockets/server.ts";
 import type { SecureSettings } from "../options.ts";
 
-/** What {@linkcode loadServingCertificate} works with. */
+/** What {@linkcode loadServingCertificate} needs. */
 export interface ServingCertificateOptions {
   readonly secure: SecureSettings;
   /** Name of this host. */
@@ -18,10 +19,10 @@ export interface ServingCertificateOptions {
   readonly log: Logger;
 }
 
-/** A certificate that is kept fresh. */
+/** A certificate that Landfall keeps valid. */
 export interface ServingCertificate {
   readonly keyPair: KeyPair;
-  /** Gives every later certificate to `use`, until the signal aborts. */
+  /** Calls `use` with every later certificate, until the signal aborts. */
   watch(use: (keyPair: KeyPair) => void, signal: AbortSignal): Promise<void>;
 }
 
@@ -30,9 +31,9 @@ const RENEW_MS = 335 * 24 * 3_600_000;
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /**
- * Reads the files, or makes a certificate where there are none.
+ * Reads the files. Without files it makes a certificate.
  *
- * @throws {ConfigError} naming the flag, the file and what is wrong with it
+ * @throws {ConfigError} with the flag, the file and the problem
  */
 export async function loadServingCertificate(
   options: ServingCertificateOptions,
@@ -71,7 +72,7 @@ function listNames({ secure: { address }, host }: ServingCertificateOptions): st
   return [...names];
 }
 
-/** In a process of its own where it can be: the library and the key's making would stay in memory for a year. */
+/** A child process makes it if possible: the library would stay in the memory of this process for a year. */
 async function makeKeyPair(names: readonly string[], clock: Clock): Promise<KeyPair> {
   const printed = runSelf([CERTIFICATE_COMMAND, ...names]);
   if (printed !== undefined) {

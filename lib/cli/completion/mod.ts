@@ -43,7 +43,7 @@ export async function completion(
   return 0;
 }
 
-/** What is completed, by command: also `help`, which takes the name of one. */
+/** The commands with their completions, and `help`, whose argument is the name of a command. */
 function listCompleted({ controllers = CONTROLLERS }: CommandContext): Completed[] {
   const names = COMMANDS.map(({ name }) => name);
   const commands = COMMANDS.map((spec): Completed => {

@@ -41,7 +41,7 @@ export function countWrites(requests: KubernetesSimulator["requests"]): Map<stri
   return counts;
 }
 
-/** Copies the counts of a simulated Xen Orchestra, which go on while the demo runs. */
+/** Copies the counts of a simulated Xen Orchestra, because they change while the demo runs. */
 export function countCloudRequests(
   requests: XenOrchestraSimulator["requests"],
 ): Map<string, number> {

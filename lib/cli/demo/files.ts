@@ -73,8 +73,8 @@ async function writeNew(path: string, text: string): Promise<void> {
   } catch (error) {
     const exists = findErrorCode(error) === "EEXIST";
     const message = exists
-      ? `"${path}" exists and is left alone: name a new file`
-      : `"${path}" cannot be written: ${describeError(error)}`;
+      ? `the file "${path}" exists already: name a new file`
+      : `cannot write "${path}": ${describeError(error)}`;
     throw new ConfigError([{ source: "--kubeconfig", message }], { cause: error });
   }
 }

@@ -7,7 +7,7 @@ import type { Json, ObjectAccess } from "../../simulator/kubernetes/mod.ts";
 import type { DemoMachine } from "../../simulator/xenorchestra/mod.ts";
 import { toReadyConditions, toRegisteredNode, toUnknownConditions } from "./cluster.ts";
 
-/** A Node is not Ready when its kubelet was silent for this long. Kubernetes waits 50 s. */
+/** How long a kubelet is silent before its Node is not Ready. Kubernetes waits 50 s. */
 export const SILENCE_MS = 2_000;
 /** How often a kubelet renews its Lease: a quarter of the wait, as in Kubernetes. */
 const RENEW_MS = 500;
@@ -30,7 +30,7 @@ interface Kubelet {
 }
 
 /**
- * Kubelets that register, renew their Leases and report their status, until they are silenced. They act only while
+ * Kubelets that register, renew their Leases and report their status, until they are stopped. They act only while
  * {@linkcode run} runs.
  */
 export class Kubelets {
@@ -77,12 +77,12 @@ export class Kubelets {
     if (kubelet) kubelet.isSilent = false;
   }
 
-  /** A kubelet is heard of again, on a machine that was started again. */
+  /** Starts the kubelet again after a restart of its machine. */
   reboot(name: string): void {
     const kubelet = this.#kubelets.get(name);
     if (!kubelet) return;
     kubelet.bootId = crypto.randomUUID();
-    // It reports at once what is new.
+    // Reports changes immediately.
     kubelet.reportedMs = -Infinity;
     kubelet.isSilent = false;
   }

@@ -41,7 +41,7 @@ export interface Step {
   readonly play: (stage: Stage, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** Whether a Node is as it should be. */
+/** Whether a Node is in the expected state. */
 export type Expectation = (node: Node, machine: DemoMachine) => boolean;
 
 const STEP_MS_MAX = 20_000;

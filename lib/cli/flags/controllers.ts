@@ -5,6 +5,7 @@
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
+import { quote } from "../../core/text/printable.ts";
 
 /** A controller's name as users write it. */
 export interface ControllerName {
@@ -13,7 +14,7 @@ export interface ControllerName {
   readonly aliases: readonly string[];
   /** False for controllers of other cloud controller managers that Landfall does not have. */
   readonly isAvailable: boolean;
-  /** Whether `*` leaves it out, so that it must be named. @default {false} */
+  /** Whether `*` does not choose it, so that the list must name it. @default {false} */
   readonly isOffByDefault?: boolean;
 }
 
@@ -50,7 +51,7 @@ export const OFF_BY_DEFAULT = "off until chosen by name";
 export interface ControllerSelection {
   /** Names, not aliases. */
   readonly enabled: ReadonlySet<string>;
-  /** Those of them that the list names, so that `*` is not why they run. */
+  /** Those of them that the list names itself, not only by `*`. */
   readonly named: ReadonlySet<string>;
   readonly warnings: readonly string[];
   readonly issues: readonly ConfigIssue[];
@@ -76,7 +77,7 @@ export function selectControllers(
     if (found === undefined) {
       issues.push({
         source: "--controllers",
-        message: `"${written}" is no controller; there are ${listNames(known)}`,
+        message: `unknown controller ${quote(written)} (known: ${listNames(known)})`,
       });
     } else if (!decided.has(found.name)) decided.set(found.name, isWanted);
   }

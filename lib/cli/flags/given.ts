@@ -12,7 +12,7 @@ import type { FlagToken } from "./tokens.ts";
 /** Minimum and maximum, both allowed. */
 export type Range = readonly [least: number, most: number];
 
-/** They make the program print something and exit, so a running process never has them. */
+/** With these flags the program prints something and exits, so a running process never has them. */
 const ANSWERED_AT_ONCE: ReadonlySet<string> = new Set(["help", "version"]);
 
 /** The last value given for each flag, else its default. */

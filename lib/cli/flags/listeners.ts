@@ -28,7 +28,8 @@ export function toListeners(
   const secure = toSecure(given, issues);
   const port = secure?.address.kind === "tcp" ? secure.address.port : undefined;
   if (debugAddress?.kind === "tcp" && debugAddress.port === port) {
-    issues.push({ source: "--secure-port", message: `--debug-address has port ${port} already` });
+    const message = mustBe("another port than that of --debug-address", String(port));
+    issues.push({ source: "--secure-port", message });
   }
   return { ...(debugAddress && { debugAddress }), ...(secure && { secure }) };
 }
@@ -45,7 +46,7 @@ function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | un
   const keyFile = given.text("tls-private-key-file");
   if ((certFile === "") !== (keyFile === "")) {
     const [missing, there] = certFile === "" ? FILES : FILES.toReversed();
-    issues.push({ source: `--${missing}`, message: `required beside --${there}` });
+    issues.push({ source: `--${missing}`, message: `required together with --${there}` });
   }
   const alwaysAllowPaths = parseList(given.text("authorization-always-allow-paths"));
   for (const path of alwaysAllowPaths) {
@@ -59,7 +60,7 @@ function toSecure(given: GivenFlags, issues: ConfigIssue[]): SecureSettings | un
   return { address: { kind: "tcp", host, port }, ...files, alwaysAllowPaths };
 }
 
-/** A `*` elsewhere would match itself only, and no path has one; the Go controllers refuse it, too. */
+/** The Go controllers refuse a `*` elsewhere, too: it would match only itself, and no path has one. */
 function findPathProblem(path: string): string | undefined {
   if (!path.startsWith("/")) return mustBe('paths that begin with "/"');
   return path.slice(0, -1).includes("*") ? mustBe('paths with "*" only at the end') : undefined;
@@ -72,7 +73,8 @@ function toDebugAddress(text: string, issues: ConfigIssue[]): ListenAddress | un
   try {
     const address = parseListenAddress(text);
     if (address.kind === "unix" || isLoopbackHost(address.host)) return address;
-    const message = `${mustBeText("a loopback address or a unix socket", text)}: it has no access control`;
+    const problem = mustBeText("a loopback address or a unix socket", text);
+    const message = `${problem}: the debug listener has no access control`;
     issues.push({ source: "--debug-address", message });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

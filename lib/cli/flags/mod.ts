@@ -20,7 +20,7 @@ import { toListeners } from "./listeners.ts";
 
 /** Settings of the process from its flags. Empty texts are absent. */
 export interface Settings {
-  /** Name of the provider, which the registry may not have. */
+  /** Name of the provider. The registry may not have it. */
   readonly cloudProvider: string;
   /** File with the provider's settings. */
   readonly cloudConfig?: string;
@@ -32,7 +32,7 @@ export interface Settings {
   readonly concurrentNodeSyncs: number;
   /** Values of the controllers' own flags. */
   readonly flags: FlagValues;
-  /** Where probes, metrics and debug pages are served; absent: nowhere. */
+  /** Address of the debug listener; absent: there is none. */
   readonly debugAddress?: ListenAddress;
   /** The HTTPS port; absent: it is off. */
   readonly secure?: SecureSettings;
@@ -50,7 +50,7 @@ export interface ParsedFlags {
   readonly warnings: readonly string[];
   /** Flags that set something and their values, given or not, for `/configz`. */
   readonly configz: Readonly<Record<string, string>>;
-  /** Names of the controllers that `--controllers` names itself, rather than by `*`. */
+  /** Names of the controllers that `--controllers` names itself, not only by `*`. */
   readonly named: ReadonlySet<string>;
   /** All values by the name of the flag. */
   readonly given: GivenFlags;
@@ -64,7 +64,7 @@ const CONCURRENT_NODE_SYNCS_MAX = 1_000;
 /**
  * Reads the flags of the controller in all forms that the Go cloud controller managers accept.
  *
- * With `--help` or `--version` nothing else is reported.
+ * With `--help` or `--version` it reports nothing else.
  *
  * @param argv Arguments after the program and the command
  * @param registry The available controllers
@@ -137,7 +137,7 @@ function toFlagValues(
   return Object.fromEntries(values);
 }
 
-/** One line for all flags without effect, each with its reason, however many a manifest has. */
+/** One line for all flags without effect, each with its reason, however many there are. */
 function listInapplicable(tokens: readonly FlagToken[]): string[] {
   const byReason = new Map<string, Set<string>>();
   for (const { spec } of tokens) {

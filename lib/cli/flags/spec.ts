@@ -16,7 +16,7 @@ export type FlagType = "string" | "int" | "number" | "bool" | "duration" | "list
  */
 export type FlagEffect = "applies" | "inapplicable" | "silent" | "removed";
 
-/** The heading that a flag stands under in `--help`. */
+/** The heading of a flag in `--help`. */
 export type FlagGroup =
   | "Cloud"
   | "Kubernetes"
@@ -35,16 +35,16 @@ export interface FlagSpec {
   /** One-letter form. */
   readonly short?: string;
   readonly type: FlagType;
-  /** Default as it would be written after `=`. */
+  /** Default, as a user writes it after `=`. */
   readonly default: string;
-  /** What it does; why it does nothing; or what replaces it. One line, without full stop. */
+  /** What it does, why it does nothing, or what replaces it. One line, without full stop. */
   readonly help: string;
   readonly effect: FlagEffect;
   /** @default {"Other"} */
   readonly group?: FlagGroup;
   /** The accepted values. @default {any} */
   readonly choices?: readonly string[];
-  /** Values that a shell offers, where others may be accepted, too. */
+  /** Values that a shell offers. Others may be accepted, too. */
   readonly suggestions?: readonly string[];
   /** The smallest accepted number. @default {any} */
   readonly least?: number;

@@ -61,7 +61,7 @@ const FIRST_FLAGS: readonly FlagSpec[] = [
 
 const LATER_FLAGS: readonly FlagSpec[] = [
   {
-    // Go: 1. A Node waits for the API server only: many in parallel cost little, and a slow one delays no other.
+    // Go: 1. Work on a Node mostly waits for the API server: many at once cost little, and a slow one delays no other.
     name: "concurrent-node-syncs",
     type: "int",
     default: "16",

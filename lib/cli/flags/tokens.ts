@@ -21,8 +21,8 @@ export interface FlagTokens {
   readonly args: readonly string[];
   readonly issues: readonly ConfigIssue[];
   /**
-   * Switches whose value stands after a space, `--leader-elect true`. They are tokens with that value, too: if the
-   * value is refused anyway, that is the only thing to report.
+   * Switches whose value comes after a space, `--leader-elect true`. They are tokens with that value, too: if the value
+   * is refused anyway, only that is reported.
    */
   readonly slips: readonly ConfigIssue[];
 }
@@ -40,7 +40,7 @@ interface Written {
  *
  * @param argv Arguments after the program and the command
  * @param specs The known flags
- * @param argsMax How many arguments may be no flags; each one more is an issue. @default {0}
+ * @param argsMax How many arguments may be no flags; each further one is an issue. @default {0}
  */
 export function readFlagTokens(
   argv: readonly string[],
@@ -65,12 +65,12 @@ export function readFlagTokens(
     const spec = findSpec(written, specs);
     if (spec === undefined) {
       issues.push(toUnknownIssue(written, specs));
-      // The next argument is its value, and may be a secret: it is skipped, not repeated.
+      // The next argument is the value, and may be a secret: skip it and do not repeat it.
       if (written.value === undefined && /^[^-]/.test(argv[at + 1] ?? "")) at += 1;
       continue;
     }
     const next = argv[at + 1];
-    // `--leader-elect false` is a common slip: Go takes the value of a switch only after an equals sign.
+    // `--leader-elect false` is a common mistake: Go takes the value of a switch only after an equals sign.
     if (written.value === undefined && spec.type === "bool" && /^(true|false)$/i.test(next ?? "")) {
       slips.push(toSlipIssue(spec, next ?? ""));
       tokens.push({ spec, value: next ?? "" });
@@ -126,11 +126,12 @@ function toUnknownIssue({ shown }: Written, specs: readonly FlagSpec[]): ConfigI
 }
 
 function toArgumentIssue(argument: string, argsMax: number): ConfigIssue {
-  const rule = argsMax === 0 ? "the command takes only flags" : `the command takes ${argsMax}`;
+  const rule =
+    argsMax === 0 ? "the command takes only flags" : `the command takes at most ${argsMax}`;
   return { message: `unexpected argument "${argument}"; ${rule}` };
 }
 
 function toSlipIssue({ name }: FlagSpec, value: string): ConfigIssue {
-  const message = `"${value}" stands after a space; write --${name}=${value.toLowerCase()}`;
+  const message = `"${value}" comes after a space; write --${name}=${value.toLowerCase()}`;
   return { source: `--${name}`, message };
 }

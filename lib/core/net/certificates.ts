@@ -27,6 +27,6 @@ export function parseCertificates(pem: string): [X509Certificate, ...X509Certifi
       throw new CertificateError(`${which} cannot be decoded: damaged PEM`, { cause });
     }
   });
-  if (first === undefined) throw new CertificateError("holds no certificate in PEM");
+  if (first === undefined) throw new CertificateError("contains no certificate in PEM");
   return [first, ...others];
 }

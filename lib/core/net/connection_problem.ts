@@ -30,7 +30,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", REFUSED],
   ["ConnectionRefused", REFUSED],
   ["ENOTFOUND", "name not found"],
-  ["EAI_AGAIN", "the name could not be looked up"],
+  ["EAI_AGAIN", "the DNS lookup failed"],
   ["ETIMEDOUT", TIMED_OUT],
   ["ConnectionTimeout", TIMED_OUT],
   ["EHOSTUNREACH", "there is no route to it"],
@@ -90,7 +90,7 @@ const RESET_CODES: ReadonlySet<string> = new Set([
   "ConnectionReset",
 ]);
 
-/** Whether a connection was dropped, as happens to kept connections without traffic. */
+/** Whether the other side dropped the connection, which happens to kept connections without traffic. */
 export function isReset(error: unknown): boolean {
   return RESET_CODES.has(findErrorCode(error));
 }

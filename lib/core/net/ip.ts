@@ -12,7 +12,7 @@ interface IpValue {
 /** A block of addresses, read once by {@linkcode parseCidr}. */
 export interface Cidr {
   readonly family: 4 | 6;
-  /** The addresses at both ends, as bits: comparing is cheap, shifting bits is not. */
+  /** The first and last address, as bits: comparing is faster than shifting. */
   readonly first: bigint;
   readonly last: bigint;
 }
@@ -53,7 +53,7 @@ export function parseIp(text: string): IpAddress | undefined {
   const trimmed = text.trim();
   const value = toValue(trimmed);
   if (value === undefined) return undefined;
-  // What was read as IPv4 in dots is canonical as it stands.
+  // An IPv4 address in dots is already canonical.
   const isCanonical = value.family === 4 && !trimmed.includes(":");
   return { family: value.family, text: isCanonical ? trimmed : formatValue(value) };
 }
@@ -89,15 +89,15 @@ export function isGloballyRoutable(address: string): boolean {
   return value.family === 4 || GLOBAL_IPV6.some((cidr) => contains(cidr, value));
 }
 
-/** Whether an address can be one that other machines reach a host by: not link-local, loopback, multicast … */
+/** Whether other machines can reach a host by this address: not link-local, loopback, multicast … */
 export function isHostAddress(address: string): boolean {
   const value = toValue(address.trim());
   return value !== undefined && !NEVER_A_HOST.some((cidr) => contains(cidr, value));
 }
 
 /**
- * Whether only this machine can be reached by a host: `localhost`, or a loopback address, in brackets or without. Other
- * names are not trusted.
+ * Whether a host name or address reaches only this machine: `localhost`, or a loopback address, with or without
+ * brackets. Other names do not count.
  */
 export function isLoopbackHost(host: string): boolean {
   if (host.toLowerCase() === "localhost") return true;

@@ -1,22 +1,21 @@
 /**
- * Whose a label key is, by what stands before its slash.
+ * Says who owns a label key, by the part before its slash.
  * @module
  */
 
-/** Every label and annotation of Landfall's own begins with this. MUST NOT CHANGE: it stands in clusters. */
+/** Every label and annotation that Landfall creates begins with this. MUST NOT CHANGE: clusters contain it. */
 export const OWN_PREFIX = "landfall.dev/";
 
-/** Kubernetes' own, and everything below them. */
+/** Domains of Kubernetes. They own their subdomains, too. */
 const KUBERNETES = ["kubernetes.io", "k8s.io"];
-/** Those that a kubelet may set as it likes: the list of the admission plugin NodeRestriction. */
+/** Domains whose labels a kubelet may set: the list of the admission plugin NodeRestriction. */
 const KUBELET = ["kubelet.kubernetes.io", "node.kubernetes.io"];
-/** Within those, what the cloud alone tells. */
+/** Labels in those domains that only the cloud sets. */
 const OF_CLOUD = "node.kubernetes.io/instance-type";
 
 /**
- * Whether only Kubernetes, the cloud or Landfall itself may give a Node this label: what the admission plugin
- * NodeRestriction keeps a kubelet from setting, those of region, zone, type, host name and platform, and
- * `landfall.dev/`.
+ * Whether only Kubernetes, the cloud or Landfall may set this label on a Node: the labels that the admission plugin
+ * NodeRestriction forbids to a kubelet, those of region, zone, type, host name and platform, and `landfall.dev/`.
  */
 export function isReservedLabelKey(key: string): boolean {
   const slash = key.indexOf("/");
@@ -27,7 +26,7 @@ export function isReservedLabelKey(key: string): boolean {
   return !isWithin(namespace, KUBELET) || key === OF_CLOUD;
 }
 
-/** Whether a DNS domain is one of these, or below one. */
+/** Whether a domain is one of these, or a subdomain of one. */
 export function isWithin(domain: string, parents: readonly string[]): boolean {
   return parents.some((parent) => domain === parent || domain.endsWith(`.${parent}`));
 }

@@ -8,7 +8,7 @@ import type { Logger } from "../../core/log.ts";
 import { RefusalBudget, ReviewCache, TooManyQuestions } from "./review_cache.ts";
 import type { Handler } from "../sockets/server.ts";
 
-/** Decides on access. `User` is all that it knows about a user; it must survive `JSON.stringify`. */
+/** Decides on access. `User` is all that it knows about a user; `JSON.stringify` must not lose any of it. */
 export interface Reviewer<User> {
   /**
    * @returns The user of the token, or `undefined` if the cluster does not accept it
@@ -23,7 +23,7 @@ export interface Reviewer<User> {
   ): Promise<boolean>;
 }
 
-/** What {@linkcode guardAccess} works with. */
+/** What {@linkcode guardAccess} needs. */
 export interface AccessOptions<User> {
   readonly reviewer: Reviewer<User>;
   /** Paths that need no token: `/healthz`, which includes `/healthz/name`, or `/debug/*`. */
@@ -34,7 +34,7 @@ export interface AccessOptions<User> {
   readonly signal: AbortSignal;
 }
 
-/** Their parts are single checks, which show no more than the whole. */
+/** The paths below these name single checks. They show no more than the whole. */
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 const BEARER = /^bearer +([\w.~+/=-]+) *$/i;
 const RETRY_SECONDS = "5";
@@ -141,7 +141,7 @@ function toRefusal(
   });
 }
 
-/** The decoded path, as routes and roles see it; `undefined` if they could read it in different ways. */
+/** The decoded path, as routes and roles read it; `undefined` if they could read it in different ways. */
 function toPath(url: string): string | undefined {
   try {
     const path = decodeURI(new URL(url).pathname);

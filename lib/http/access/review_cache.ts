@@ -1,6 +1,6 @@
 /**
- * A cache for one kind of access review: it keeps answers for a while, asks each question once at a time, and stops
- * asking after too many recent refusals.
+ * A cache for one kind of access review. It keeps answers for a while, asks no question twice at the same time, and
+ * stops asking after too many recent refusals.
  * @module
  */
 import { abortable } from "../../core/abortable.ts";
@@ -14,10 +14,10 @@ export type Verdict<T> =
 /** How long an answer counts, as in other Kubernetes components. */
 const FRESH_MS = 10_000;
 const ASK_MS = 5_000;
-/** Grants and refusals are kept apart: a flood of one never pushes out the other. */
+/** Grants and refusals are stored separately: a flood of one cannot remove the other. */
 const GRANTED_MAX = 256;
 const REFUSED_MAX = 256;
-/** Questions at once, each a request to the API server. */
+/** How many questions are asked at once. Each is a request to the API server. */
 const ASKING_MAX = 8;
 const REFUSALS_MAX = 20;
 const REFUSALS_PER_SECOND = 2;
@@ -38,7 +38,7 @@ export class RefusalBudget {
     this.#sinceMs = clock.monotonic();
   }
 
-  /** Whether one more is allowed. */
+  /** Whether one more refusal is allowed. */
   get hasRoom(): boolean {
     const nowMs = this.#clock.monotonic();
     const gained = ((nowMs - this.#sinceMs) / 1_000) * REFUSALS_PER_SECOND;
@@ -47,7 +47,7 @@ export class RefusalBudget {
     return this.#left >= 1;
   }
 
-  /** Counts one. Running questions may take the number below zero. */
+  /** Counts one refusal. Running questions may make the number negative. */
   spend(): void {
     this.#left -= 1;
   }
@@ -63,7 +63,7 @@ export class ReviewCache<T> {
   readonly #clock: Clock;
   readonly #budget: RefusalBudget;
   readonly #signal: AbortSignal;
-  // An old grant stays: a user with recent access can be reviewed again even during a flood.
+  // An old grant stays, so that a user with recent access can be reviewed again even during a flood.
   readonly #granted = new Map<string, Granted<T>>();
   readonly #refused = new Map<string, number>();
   readonly #asking = new Map<string, Promise<Verdict<T>>>();
@@ -78,7 +78,7 @@ export class ReviewCache<T> {
   /**
    * Returns the answer; asks for it if there is no recent one. A failed question is not kept.
    *
-   * @param question Resolves with what was granted, or `undefined` for a refusal
+   * @param question Resolves with the grant, or `undefined` for a refusal
    * @throws {TooManyQuestions}, or what the question throws; a time-out after five seconds
    */
   async ask(
@@ -113,7 +113,7 @@ export class ReviewCache<T> {
   ): Promise<Verdict<T>> {
     using deadline = startDeadline(this.#signal, ASK_MS, this.#clock);
     const { signal } = deadline;
-    // The question may ignore its signal.
+    // The question may not obey its signal.
     return this.#remember(key, await abortable(question(signal), signal));
   }
 

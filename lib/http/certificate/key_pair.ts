@@ -13,7 +13,7 @@ import { readSmallText } from "../../core/small_file.ts";
 import { mustBe } from "../../core/text/must_be.ts";
 import type { KeyPair } from "../sockets/server.ts";
 
-/** Where certificate and key are. */
+/** The files with certificate and key. */
 export interface KeyPairFiles {
   readonly certFile: string;
   readonly keyFile: string;
@@ -25,10 +25,10 @@ const CERT_FLAG = "--tls-cert-file";
 const KEY_FLAG = "--tls-private-key-file";
 
 /**
- * Reads certificate and key and checks that they belong together. An expired certificate is still used: clients that do
- * not check it, such as probes, continue to work.
+ * Reads certificate and key and checks that they belong together. Accepts an expired certificate, so that clients that
+ * do not check it, for example probes, continue to work.
  *
- * @throws {ConfigError} naming flags, files and all problems; never the content of the key
+ * @throws {ConfigError} with flags, files and all problems; never with the content of the key
  */
 export async function readKeyPair(files: KeyPairFiles): Promise<KeyPair> {
   const keyPair = await readFiles(files);
@@ -72,9 +72,9 @@ function checkKeyPair(keyPair: KeyPair, { certFile, keyFile }: KeyPairFiles): vo
   if (issues.length > 0) throw new ConfigError(issues);
 }
 
-/** What {@linkcode watchKeyPair} works with. */
+/** What {@linkcode watchKeyPair} needs. */
 export interface WatchKeyPairOptions extends KeyPairFiles {
-  /** What was read at the start. */
+  /** The pair from the start. */
   readonly current: KeyPair;
   readonly clock: Clock;
   readonly log: Logger;
@@ -83,8 +83,8 @@ export interface WatchKeyPairOptions extends KeyPairFiles {
 }
 
 /**
- * Reads the files every ten seconds until the signal aborts. A broken pair, as while the files are being written,
- * changes nothing; one warning is logged.
+ * Reads the files every ten seconds until the signal aborts. A broken pair, for example while a program writes the
+ * files, changes nothing and is logged once.
  */
 export async function watchKeyPair(
   { current, clock, log, use, ...files }: WatchKeyPairOptions,

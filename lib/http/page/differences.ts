@@ -4,7 +4,7 @@
  */
 import type { AddressView, NodeView } from "../views.ts";
 
-/** The status of a line. `kept`: the actual value differs, but is never changed. */
+/** The status of a line. `kept`: the actual value differs, and Landfall never changes it. */
 export type LineState = "same" | "missing" | "differs" | "extra" | "kept" | "unknown";
 
 /** One label, address or provider ID. */
@@ -45,7 +45,7 @@ export function compareAddresses({ addresses: { wanted, actual } }: NodeView): L
   return lines;
 }
 
-/** The provider ID. An existing one is never changed, even if its machine would get another one now. */
+/** The provider ID. Landfall never changes an existing one, even if the machine would get another one now. */
 export function compareProviderId({
   wantedProviderId: wanted,
   providerId: actual,
@@ -54,7 +54,7 @@ export function compareProviderId({
   return line.state === "differs" ? { ...line, state: "kept" } : line;
 }
 
-/** How many lines of a Node are not as desired. */
+/** How many lines of a Node are out of sync. */
 export function countDifferences(node: NodeView): number {
   let count = WRONG.has(compareProviderId(node).state) ? 1 : 0;
   const { wanted = {}, actual } = node.labels;

@@ -1,5 +1,5 @@
 /**
- * The page of all Nodes: how they are, what to look at first, where they are.
+ * The page of all Nodes: their states, the problems, and where they are.
  * @module
  */
 import type { JSX } from "hono/jsx/jsx-runtime";

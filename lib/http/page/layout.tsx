@@ -1,5 +1,5 @@
 /**
- * The frame of every page for people: head, heading, style, and the rules that the browser enforces.
+ * The frame of every HTML page: head, heading, style, and the security rules for the browser.
  * @module
  */
 import { createHash } from "node:crypto";
@@ -12,9 +12,11 @@ import { STYLE } from "./style.ts";
 export interface DocumentOptions {
   /** Title of the window. */
   readonly title: string;
-  /** Path from the page to `/debug/`, empty or with a slash at its end: it may be served behind another path. */
+  /**
+   * Path from the page to `/debug/`, empty or with a slash at its end: a proxy may serve the page under another path.
+   */
   readonly base: string;
-  /** Whether there is a problem: the icon of the window shows it. */
+  /** Whether there is a problem. The icon of the window shows it. */
   readonly isTroubled: boolean;
   /** How often the page renews itself, in seconds. */
   readonly refreshSeconds: number;
@@ -22,7 +24,7 @@ export interface DocumentOptions {
   readonly main: JSX.Element;
 }
 
-/** Without the script; less often, because a reload may move the reader away from the text. */
+/** Reload interval without the script. It is longer, because a reload may change the scroll position. */
 const RELOAD_SECONDS_MIN = 30;
 
 /** The whole document. */
@@ -73,8 +75,8 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
 }
 
 /**
- * What the browser may do: use our own style and script, by their hashes. Nothing from other servers, no embedding in
- * other pages, no caching.
+ * What the browser may do: use our own style and script, by their hashes. It must not load anything from other servers,
+ * embed the page in others, or cache it.
  */
 export function createPageHeaders(): Readonly<Record<string, string>> {
   const policy = [

@@ -54,7 +54,7 @@ export function Tally({ counts }: { readonly counts: Counts }): JSX.Element {
 /**
  * Nodes as tiles that link to their pages, with their states in words. A healthy Node shows its name only.
  *
- * @param props.isAlike Whether the heading already says the state of all of them @default {false}
+ * @param props.isAlike Whether the heading already says the state of all Nodes @default {false}
  */
 export function Tiles({
   cards,

@@ -1,5 +1,5 @@
 /**
- * The pages for people: `/debug/`, and a page for each Node, for requests that ask for HTML.
+ * The HTML pages: `/debug/`, and a page for each Node, for requests that ask for HTML.
  * @module
  */
 import { Hono } from "hono";
@@ -13,7 +13,7 @@ import { createPageHeaders } from "./layout.tsx";
 import { renderNodePage, renderNoNodePage } from "./node_page.tsx";
 import { isStateName } from "./state.ts";
 
-/** What `/debug/` shows to a program or a person with curl. */
+/** What `/debug/` shows to a program, or to an operator with curl. */
 const PATHS = [
   "/debug/nodes",
   "/debug/nodes?format=text",
@@ -25,7 +25,7 @@ const PATHS = [
 const QUERY_LENGTH_MAX = 200;
 
 /**
- * Routes for the pages. They come before those for programs, and pass on requests that do not ask for HTML.
+ * Routes for the HTML pages. They come before those for programs, and pass on requests that do not ask for HTML.
  *
  * The pages load nothing from other servers and need no script; a few lines of script keep them up to date.
  */

@@ -1,5 +1,6 @@
 /**
- * The few lines of script that keep a page up to date. Without them it reloads less often, and all else works.
+ * The few lines of script that keep a page up to date. Without them the page reloads less often, and everything else
+ * works.
  * @module
  */
 

@@ -6,7 +6,7 @@ import { describeOutOfService } from "../out_of_service.ts";
 import type { NodeView } from "../views.ts";
 import { countDifferences } from "./differences.ts";
 
-/** The state of a Node: the worst that is true of it. */
+/** The state of a Node: the worst one that applies. */
 export type StateName =
   | "missing"
   | "failing"
@@ -20,7 +20,7 @@ export type StateName =
   | "foreign"
   | "well";
 
-/** A state for people. Its mark has its own shape, so that it does not depend on colour. */
+/** A state as the page shows it. Its mark has its own shape, so that it does not depend on colour. */
 export interface StateWords {
   /** The word beside a Node. */
   readonly word: string;
@@ -44,7 +44,7 @@ export const STATES: Readonly<Record<StateName, StateWords>> = {
   },
   unmatched: {
     word: "no match",
-    meaning: "The cloud has no machine that is clearly this Node's.",
+    meaning: "No machine in the cloud clearly matches this Node.",
     isTrouble: true,
   },
   unseen: {
@@ -97,10 +97,10 @@ export function isStateName(text: string): text is StateName {
   return Object.hasOwn(STATES, text);
 }
 
-/** The state of a Node, and why it is in it. */
+/** The state of a Node, and the reason. */
 export interface NodeCondition {
   readonly state: StateName;
-  /** Sentences for people; empty when the state says it all. */
+  /** Sentences for operators; empty if the state says everything. */
   readonly why: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The style sheet of the pages for people. One text, so that its hash can stand in the Content-Security-Policy.
+ * The style sheet of the HTML pages. One text, because its hash is in the Content-Security-Policy.
  * @module
  */
 

@@ -90,7 +90,7 @@ function ReasonRow({
   );
 }
 
-/** How many, and the place that holds all of them, if there is one. */
+/** The number of Nodes, and the place that holds all of them, if there is one. */
 function ManyNodes({ cards }: { readonly cards: readonly Card[] }): JSX.Element {
   const [first, ...others] = cards.map(({ node: { places = [] } }) => places);
   const shared = (first ?? []).filter(({ id }, at) => others.every((one) => one[at]?.id === id));

@@ -11,13 +11,13 @@ export interface Trouble {
   readonly state: StateName;
   /** The most frequent first. */
   readonly reasons: readonly Reason[];
-  /** How many Nodes there are in all. */
+  /** How many Nodes there are in total. */
   readonly total: number;
 }
 
 /** Nodes that are in a state for the same reason. */
 export interface Reason {
-  /** For people; parts that differ from Node to Node are shown as `…`. May be empty. */
+  /** A sentence for operators. Parts that differ from Node to Node are `…`. May be empty. */
   readonly why: string;
   /** At least one. */
   readonly cards: readonly Card[];

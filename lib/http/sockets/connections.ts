@@ -1,5 +1,5 @@
 /**
- * The connections of a server: how many there may be, and how long each may wait.
+ * The connections of a server: how many there may be, and how long each may take.
  * @module
  */
 import type { Duplex } from "node:stream";
@@ -10,29 +10,32 @@ import { parseIp } from "../../core/net/ip.ts";
 const FIRST_REQUEST_MS = 10_000;
 /** From an answer to the end of the next request's head. */
 const NEXT_REQUEST_MS = 30_000;
-/** From a request to the last byte of its answer that the other side took. */
+/** From a request until the client has read the last byte of the answer. */
 const ANSWER_MS = 30_000;
-/** An answer that was not read in this time may be cut off to make room for others; a probe takes milliseconds. */
+/**
+ * If a client has not read its answer within this time, its connection may be closed to make room for others. A probe
+ * takes milliseconds.
+ */
 const SLOW_MS = 1_000;
-/** Requests that one connection may have sent ahead of its answers. */
+/** How many requests a client may send on one connection before it reads the answers. */
 const PIPELINE_MAX = 8;
 
-/** What a connection waits for. */
+/** What a connection is waiting for. */
 interface Connection {
-  /** Requests whose answers were not taken yet. */
+  /** Requests whose answers the client has not read yet. */
   running: number;
-  /** Monotonic milliseconds at which it is cut off. */
+  /** When it is closed, in monotonic milliseconds. */
   dueMs: number;
-  /** Whether it ends with what is running. */
+  /** Whether it closes after the running requests. */
   isLast: boolean;
-  /** Where it comes from. */
+  /** The address of the client. */
   readonly origin: string;
 }
 
 /**
- * Counts connections and cuts off those that take too long. If there is no room for one more, it cuts off a connection
- * that sends no request, or else one that does not read its answer: the oldest from the address that has most. So a
- * probe gets through even if a client holds connections open, or opens thousands of them.
+ * Counts connections, and closes those that take too long. If there is no room for another one, it closes a connection
+ * that sends no request, or else one that does not read its answer: the oldest one of the address with the most
+ * connections. So a probe gets through even if a client opens thousands of connections.
  */
 export class Connections {
   readonly #clock: Clock;
@@ -42,21 +45,21 @@ export class Connections {
   #watching = false;
   #isClosing = false;
 
-  /** @param max How many there may be at once */
+  /** @param max How many connections there may be at once */
   constructor(clock: Clock, max: number) {
     this.#clock = clock;
     this.#max = max;
   }
 
-  /** How many there are. */
+  /** How many connections there are. */
   get size(): number {
     return this.#connections.size;
   }
 
   /**
-   * Adds a connection, until it ends.
+   * Adds a connection until it closes.
    *
-   * @param origin The address that it comes from, where it has one; `::ffff:192.0.2.1` is 192.0.2.1
+   * @param origin The address of the client, if it has one; `::ffff:192.0.2.1` is 192.0.2.1
    */
   add(socket: Duplex, origin = ""): void {
     if (this.#connections.size >= this.#max && !this.#cutIdle() && !this.cutSlow())
@@ -66,7 +69,7 @@ export class Connections {
       return;
     }
     socket.once("close", () => this.#connections.delete(socket));
-    // Readers have their own error listeners; without any listener an error would end the process.
+    // Code that reads has its own error listeners. Without any listener an error would end the process.
     socket.on("error", () => socket.destroy());
     const dueMs = this.#after(FIRST_REQUEST_MS);
     const place = parseIp(origin)?.text ?? origin;
@@ -74,12 +77,12 @@ export class Connections {
     void this.#watch();
   }
 
-  /** Notes a request. @returns Whether the connection may have it answered: not with too many unanswered before it */
+  /** Notes a request. @returns Whether the server may answer it: not if too many before it are unanswered */
   begin(socket: Duplex): boolean {
     const connection = this.#connections.get(socket);
     if (connection === undefined || connection.running >= PIPELINE_MAX) return false;
     connection.running += 1;
-    // More requests give no more time for the answers before theirs.
+    // More requests do not give more time for the earlier answers.
     if (connection.running === 1) connection.dueMs = this.#after(ANSWER_MS);
     return true;
   }
@@ -93,7 +96,7 @@ export class Connections {
     if (connection.running === 0 && (connection.isLast || this.#isClosing)) socket.end();
   }
 
-  /** Ends a connection after the last answer that it waits for. @returns Whether it waits for any */
+  /** Closes a connection after its last pending answer. @returns Whether there is one */
   finish(socket: Duplex): boolean {
     const connection = this.#connections.get(socket);
     if (connection === undefined || connection.running === 0) return false;
@@ -101,19 +104,19 @@ export class Connections {
     return true;
   }
 
-  /** Cuts off one that has not taken its answer for long. @returns Whether there was any */
+  /** Closes a connection whose client has not read its answer for some time. @returns Whether there was one */
   cutSlow(): boolean {
     const latestMs = this.#clock.monotonic() + ANSWER_MS - SLOW_MS;
     return this.#cutFirst(({ running, dueMs }) => running > 0 && dueMs <= latestMs);
   }
 
-  /** From now on a connection ends with its last answer, and accepts no request after it. */
+  /** From now on, closes each connection after its last answer, and accepts no later request on it. */
   close(): void {
     this.#isClosing = true;
     for (const [socket, { running }] of this.#connections) if (running === 0) socket.destroy();
   }
 
-  /** Cuts off all. */
+  /** Closes all connections. */
   destroy(): void {
     this.#isClosing = true;
     this.#ended.abort();
@@ -128,7 +131,7 @@ export class Connections {
     return this.#cutFirst(({ running }) => running === 0);
   }
 
-  /** Of those that fit, the one that would be cut off first of the place that has most. */
+  /** Among the connections that fit, closes the one that is due first, of the address with the most connections. */
   #cutFirst(fits: (connection: Connection) => boolean): boolean {
     const crowds = new Map<string, number>();
     for (const { origin } of this.#connections.values()) {
@@ -146,13 +149,13 @@ export class Connections {
       firstMs = connection.dueMs;
     }
     if (first === undefined) return false;
-    // It closes a turn later, and another may come before that.
+    // Its close event comes later, and another connection may come before that.
     this.#connections.delete(first);
     first.destroy();
     return true;
   }
 
-  /** Runs while there are connections: an idle process never wakes up for this. */
+  /** The timer runs only while there are connections, so that an idle process never wakes up for it. */
   async #watch(): Promise<void> {
     if (this.#watching) return;
     this.#watching = true;

@@ -42,7 +42,7 @@ export function readRequest(incoming: IncomingMessage): Request | Refusal {
   }
   const given: [string, string][] = [];
   for (const [name, value] of Object.entries(incoming.headersDistinct)) {
-    // With two, one part of a program could use the first and another part the second.
+    // With two of them, one part of a program could use the first and another part the second.
     if ((name === "host" || name === "authorization") && (value?.length ?? 0) > 1) {
       return { status: 400, message: `more than one header ${name}\n` };
     }
@@ -69,7 +69,7 @@ export function formatBareAnswer(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 }
 
-/** Sends a refusal, and ends the connection after it: what follows on it may be the body. */
+/** Sends a refusal, and closes the connection: the following bytes may be the body. */
 export function sendRefusal({ status, message }: Refusal, outgoing: ServerResponse): void {
   outgoing.writeHead(status, {
     "content-type": TEXT_TYPE,

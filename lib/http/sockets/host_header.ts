@@ -6,11 +6,11 @@ import { isLoopbackHost } from "../../core/net/ip.ts";
 import type { ListenAddress } from "./listen_address.ts";
 
 /**
- * Refuses requests for another host on a loopback port: otherwise a web page whose name points to 127.0.0.1 could read
- * the debug pages through a browser on this machine.
+ * On a loopback port, refuses requests for another host. Otherwise a web page whose name resolves to 127.0.0.1 could
+ * read the debug pages through a browser on this machine.
  *
- * @param request What came in
- * @param address Where it came in
+ * @param request The request
+ * @param address The address of the listener
  * @returns The refusal, or `undefined` for an allowed request
  */
 export function refuseForeignHost(request: Request, address: ListenAddress): Response | undefined {

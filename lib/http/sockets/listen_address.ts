@@ -5,7 +5,7 @@
 import { isIPv6 } from "node:net";
 import { mustBeText } from "../../core/text/must_be.ts";
 
-/** A place to listen at. Port 0 lets the system choose one. */
+/** An address to listen at. With port 0 the system chooses a port. */
 export type ListenAddress =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
@@ -45,7 +45,7 @@ function toUnixAddress(path: string): ListenAddress {
   if (bytes > SOCKET_PATH_BYTES_MAX) {
     throw new RangeError(
       `Cannot listen at "${path}": the path has ${bytes} bytes, ` +
-        `and that of a unix socket at most ${SOCKET_PATH_BYTES_MAX}`,
+        `but a unix socket can have at most ${SOCKET_PATH_BYTES_MAX}`,
     );
   }
   return { kind: "unix", path };

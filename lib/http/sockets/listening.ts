@@ -7,19 +7,19 @@ import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import type { ListenAddress } from "./listen_address.ts";
 
-/** The addresses of a host name, in the order of trying. */
+/** The addresses for a host name, in the order in which they are tried. */
 export interface ListenPlan {
   readonly hosts: readonly string[];
-  /** Whether to use each of them that this machine has, or only the first. */
+  /** Whether to use every address that this machine has, or only the first. */
   readonly wanted: "each" | "first";
 }
 
 /** Sockets that listen. */
 export interface Listening {
   readonly servers: readonly Server[];
-  /** What was asked for, with the port that the system chose. */
+  /** The requested address, with the port that the system chose. */
   readonly address: ListenAddress;
-  /** Where each of them listens. */
+  /** The address of each socket. */
   readonly addresses: readonly ListenAddress[];
 }
 
@@ -30,8 +30,8 @@ const LOOPBACKS = ["127.0.0.1", "::1"] as const;
 const ABSENT: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT", ""]);
 
 /**
- * Resolves a host: `0.0.0.0` and `::` mean every address of both families, or of IPv4 only without IPv6; `localhost`
- * means both loopback addresses; any other address means itself.
+ * Resolves a host. `0.0.0.0` and `::` mean every address of both families; without IPv6, of IPv4. `localhost` means
+ * both loopback addresses. Any other address means itself.
  */
 export function planListening(host: string): ListenPlan {
   const canonical = parseIp(host)?.text ?? host.toLowerCase();

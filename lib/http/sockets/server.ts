@@ -1,5 +1,5 @@
 /**
- * An HTTP server on a port or a unix socket, with or without TLS: all resources are limited, and it stops in order.
+ * An HTTP server on a port or a unix socket, with or without TLS. All resources are limited, and it stops in order.
  * @module
  */
 import { chmod } from "node:fs/promises";
@@ -30,7 +30,7 @@ export interface Handler {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** A certificate, with those between it and its authority, and its private key, as PEM. */
+/** A certificate, the certificates between it and its authority, and its private key, as PEM. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
@@ -44,26 +44,26 @@ export interface HttpServerOptions {
   readonly keyPair?: KeyPair;
   /** Most connections at once, never more than 128. @default {128} */
   readonly connectionsMax?: number | undefined;
-  /** The flag that chose the address, for errors: `--debug-address`. */
+  /** The flag of the address, for errors: `--debug-address`. */
   readonly flag: string;
-  /** The flag that chose the host alone, if that is another one. @default {`flag`} */
+  /** The flag of the host, if that is another one. @default {`flag`} */
   readonly hostFlag?: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Gives up starting. It does not stop the server. */
+  /** Ends the start. It does not stop the running server. */
   readonly signal: AbortSignal;
 }
 
-/** A server that answers. */
+/** A running server. */
 export interface HttpServer {
-  /** What was asked for, with the port that the system chose. */
+  /** The requested address, with the port that the system chose. */
   readonly address: ListenAddress;
   /** Its sockets, as the log shows them: `[::]:10258`, commas between them. */
   readonly shown: string;
   /** Uses another certificate for new connections; open connections keep the old one. */
   useKeyPair(keyPair: KeyPair): void;
   /**
-   * Accepts no more connections, waits for running answers, then cuts off the rest.
+   * Accepts no more connections, waits for running answers, then closes the rest.
    *
    * @param graceMs How long to wait at most
    */
@@ -73,29 +73,29 @@ export interface HttpServer {
 /** Requests need a path, a token and little else. */
 const HEAD_BYTES_MAX = 16 * 1024;
 const CONNECTIONS_MAX = 128;
-/** Most answers that are in work or not read yet. */
+/** How many answers may be in work or unread at once. */
 const REQUESTS_MAX = 64;
 const HANDSHAKE_MS = 10_000;
 const TLS_VERSION_MIN = "TLSv1.2";
-/** Owner and group: the pages have no other access control. */
+/** Owner and group may connect. The pages have no other access control. */
 const SOCKET_MODE = 0o660;
 
 type ListenTarget = Pick<HttpServerOptions, "address" | "flag" | "hostFlag">;
 
-/** Errors that may pass: a restart can help, unlike with wrong flags. */
+/** Problems that may pass: other than with wrong flags, a restart can help. */
 const PASSING: ReadonlySet<string> = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "this machine has no such address",
-  EACCES: "this process may not listen there",
+  EACCES: "this process has no permission to listen there",
   ENOENT: "the folder does not exist",
-  EROFS: "the folder cannot be written to",
+  EROFS: "the folder is read-only",
 };
 
 /**
- * Starts a server. A unix socket that a dead process left behind is replaced.
+ * Starts a server. Replaces a unix socket that a dead process left behind.
  *
- * @throws {ConfigError} naming the flag, when the address cannot be listened at
- * @throws {Error} naming the flag, while another process listens there, or this machine has no such address
+ * @throws {ConfigError} with the flag, if it cannot listen at the address
+ * @throws {Error} with the flag, while another process listens there, or this machine has no such address
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { address, clock } = options;
@@ -124,7 +124,7 @@ class RunningServer {
     this.#options = options;
     const { connectionsMax = CONNECTIONS_MAX } = options;
     this.#connections = new Connections(options.clock, Math.min(connectionsMax, CONNECTIONS_MAX));
-    // The interim answer 100 would invite a body; other answers to Expect would not be counted.
+    // The interim answer 100 would ask for a body; other answers to Expect would not be counted.
     for (const event of ["checkContinue", "checkExpectation"])
       this.#http.on(event, (incoming, outgoing) => void this.#answer(incoming, outgoing));
     this.#http.on("connect", (_incoming, socket) => this.#refuse(405, socket));
@@ -161,13 +161,13 @@ class RunningServer {
     await closed;
   }
 
-  /** One for each socket; they share all bounds. */
+  /** One server for each socket; they share all limits. */
   #createServer(): Server {
     const { keyPair } = this.#options;
     const secured =
       keyPair && createTls({ ...toTlsOptions(keyPair), handshakeTimeout: HANDSHAKE_MS });
     const server = secured ?? createTcp();
-    // Counted before the handshake, which is the most expensive part of a connection.
+    // Counted before the TLS handshake, which is the most expensive part of a connection.
     server.on("connection", (socket: Socket) =>
       this.#connections.add(socket, socket.remoteAddress),
     );
@@ -197,7 +197,7 @@ class RunningServer {
       if (request instanceof Request) await sendResponse(await this.#handle(request), outgoing);
       else sendRefusal(request, outgoing);
     } catch {
-      // The client has gone, or was cut off.
+      // The client or the server closed the connection.
       socket.destroy();
     }
   }

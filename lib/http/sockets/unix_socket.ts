@@ -7,7 +7,7 @@ import { createConnection } from "node:net";
 import { withDeadline } from "../../core/clock.ts";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 
-/** What is at the path of a new socket. */
+/** What exists at the path of a new socket. */
 export type SocketPathState = "free" | "live" | "occupied";
 
 const CONNECT_DEADLINE_MS = 1_000;
@@ -16,7 +16,7 @@ const CONNECT_DEADLINE_MS = 1_000;
  * Makes room for a socket: removes a socket without a listener.
  *
  * @returns `free` if a socket can be created now; `live` if a process listens there; `occupied` if the path is not a
- * socket, which is then left as it is
+ * socket, which then stays
  */
 export async function clearSocketPath(path: string, signal: AbortSignal): Promise<SocketPathState> {
   signal.throwIfAborted();
@@ -39,7 +39,7 @@ function canConnect(path: string, signal: AbortSignal): Promise<boolean> {
       socket.destroy();
       resolve(isLive);
     };
-    // A process that is too busy to answer has it: an error is better than two processes.
+    // The process behind it may be too busy to answer: an error is better than two processes.
     const onDeadline = end(true);
     deadline.addEventListener("abort", onDeadline, { once: true });
     socket.once("connect", end(true));

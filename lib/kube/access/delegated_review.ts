@@ -1,7 +1,7 @@
 /**
- * Asks the API server whose token one is, and what its owner may do. Sources: TokenReview and SubjectAccessReview,
- * https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/ and
- * https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
+ * Asks the API server which user a token belongs to, and whether that user has a right. Sources: TokenReview and
+ * SubjectAccessReview, https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/
+ * and https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
  * @module
  */
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
@@ -11,7 +11,7 @@ import type { KubeObject, Resource } from "../kinds/resource.ts";
 import { isFields } from "../kinds/shape.ts";
 import { isConnectionReset } from "../api/transport.ts";
 
-/** A user, as the API server knows it. */
+/** A user in the words of the API server. */
 export interface ReviewedUser {
   readonly username: string;
   readonly uid?: string;
@@ -25,18 +25,18 @@ export interface NonResourceAccess {
   readonly verb: string;
 }
 
-/** Asks about others. */
+/** Asks about other users. */
 export interface DelegatedReviewer {
   /**
-   * @returns Whose token it is; `undefined` when the API server does not accept it
-   * @throws {KubeError} when it cannot be asked or its answer says nothing, or the signal's reason
+   * @returns The user of the token; `undefined` if the API server does not accept it
+   * @throws {KubeError} when the API server gives no clear answer, or the signal's reason
    */
   authenticate(token: string, signal: AbortSignal): Promise<ReviewedUser | undefined>;
   /** @throws {KubeError} as above */
   authorize(user: ReviewedUser, access: NonResourceAccess, signal: AbortSignal): Promise<boolean>;
 }
 
-/** The answer is not trusted before it is checked: a proxy on the way may answer anything. */
+/** Checks the answer before it trusts it: a proxy on the way may answer anything. */
 interface TokenReview extends KubeObject {
   readonly status?: unknown;
 }
@@ -59,7 +59,7 @@ const SUBJECT_ACCESS_REVIEWS: Resource<SubjectAccessReview> = {
   namespaced: false,
 };
 
-/** Status of a review that was answered: it is created, although nothing is stored. */
+/** Status of an answered review: 201, although the API server stores nothing. */
 const ANSWERED = "201";
 
 /** Metrics of reviews, with the names that Kubernetes components use. */
@@ -82,7 +82,7 @@ export function createReviewMetrics(metrics: MetricsRegistry): ReviewMetrics {
   };
 }
 
-/** Creates a reviewer; nothing is sent until it is asked something. */
+/** Creates a reviewer. It sends nothing before the first question. */
 export function createDelegatedReviewer(
   client: KubeClient,
   { tokens, rights }: ReviewMetrics,
@@ -103,7 +103,7 @@ export function createDelegatedReviewer(
         client.create(SUBJECT_ACCESS_REVIEWS, {}, body, signal);
       const { status } = await sendCounted(send, rights);
       const { allowed, denied = false } = isFields(status) ? status : {};
-      // Only a clear word counts; allowed and denied at once is none, by the definition of the API.
+      // Only a clear answer counts. Both allowed and denied is none, by the definition of the API.
       const isClear = typeof allowed === "boolean" && typeof denied === "boolean";
       if (!isClear || (allowed && denied)) throw toUnclear("SubjectAccessReview");
       return allowed;
@@ -116,7 +116,7 @@ function toUser(status: unknown): ReviewedUser | undefined {
   if (status["authenticated"] !== true) return undefined;
   const { username, uid, groups, extra } = isFields(status["user"]) ? status["user"] : {};
   if (typeof username !== "string" || username === "") throw toUnclear("TokenReview");
-  // An incomplete user may be another user.
+  // A user with missing fields may be a different user.
   if (!isAbsentOr(isText, uid) || !isAbsentOr(isTexts, groups) || !isAbsentOr(isExtra, extra)) {
     throw toUnclear("TokenReview");
   }
@@ -146,7 +146,7 @@ function toUnclear(kind: string): KubeError {
   return new KubeError("unavailable", `Cannot ask for a ${kind}: the answer is not a ${kind}`);
 }
 
-/** A review may be sent twice: nothing is stored, and a connection that was idle for long is often dead. */
+/** A review can be sent twice, because nothing is stored. An old idle connection is often dead. */
 async function sendCounted<T>(send: () => Promise<T>, counter: Counter): Promise<T> {
   try {
     return await countOne(send, counter);

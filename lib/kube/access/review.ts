@@ -1,5 +1,5 @@
 /**
- * Asks the API server what this client may do. Source: SelfSubjectAccessReview,
+ * Asks the API server which rights this client has. Source: SelfSubjectAccessReview,
  * https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/
  * @module
  */
@@ -7,7 +7,7 @@ import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
 
-/** One thing that a client may or may not do. */
+/** A right that a client may have. */
 export interface Access {
   readonly verb: string;
   /** API group; `""` for the core group. */
@@ -15,16 +15,16 @@ export interface Access {
   /** Plural name: `nodes`. */
   readonly resource: string;
   readonly subresource?: string;
-  /** Absent: in all namespaces, or for kinds that have none. */
+  /** Absent: all namespaces, or a kind without namespaces. */
   readonly namespace?: string;
   /** Absent: any name. */
   readonly name?: string;
 }
 
-/** What the API server said about an {@linkcode Access}. `unknown`: it did not say. */
+/** The answer of the API server about an {@linkcode Access}. `unknown`: it gave no clear answer. */
 export interface AccessAnswer {
   readonly allowed: "yes" | "no" | "unknown";
-  /** Why, as far as it was told. */
+  /** The reason, if the answer has one. */
   readonly reason?: string;
 }
 
@@ -45,7 +45,7 @@ const SELF_SUBJECT_ACCESS_REVIEWS: Resource<AccessReview> = {
 };
 
 /**
- * Asks about each access, all at once. Nothing is stored: a review lives as long as its request.
+ * Asks about all accesses at the same time. The API server stores no review.
  *
  * @returns Answers in the order of the questions
  * @throws the signal's reason

@@ -1,16 +1,16 @@
 /**
- * Rights in a cluster: what one is, and those that the process itself needs with any controllers.
+ * Rights in a cluster, and those that every process needs, with any controllers.
  * @module
  */
 import type { LeaseName } from "../election/lease.ts";
 import type { Access } from "./review.ts";
 
-/** A right and what it is needed for. */
+/** A right, and why Landfall needs it. */
 export interface Right {
   readonly access: Access;
-  /** What it is needed for: "to …". */
+  /** Why: "to …". */
   readonly purpose: string;
-  /** Whether Landfall cannot do its work without it. */
+  /** Whether Landfall cannot work without it. */
   readonly mandatory: boolean;
 }
 
@@ -30,13 +30,13 @@ export function listElectionRights({ namespace, name }: LeaseName): Right[] {
     },
     {
       access: { ...leases, name, verb: "update" },
-      purpose: "to become and to stay leader",
+      purpose: "to become and stay leader",
       mandatory: true,
     },
   ];
 }
 
-/** To write Events: without these rights Landfall works, but reports in its log only. */
+/** To write Events. Without these rights Landfall works, but reports only in its log. */
 export const EVENT_RIGHTS: readonly Right[] = [
   {
     access: { group: "", resource: "events", verb: "create" },

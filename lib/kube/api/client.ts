@@ -1,30 +1,30 @@
 /**
- * The only door to the API server: typed requests with a signal, a deadline and errors by kind.
+ * The only access to the API server: typed requests with a signal, a deadline, and errors by kind.
  * @module
  */
 import type { Fence } from "../../core/fence.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 
-/** How the server applies a patch body that holds only what changes. */
+/** How the server applies a patch. */
 export type PatchType = "merge" | "strategic";
 
 /**
  * A patch.
  *
- * With `apply` the body is all that one field manager wants of an object. A missing object is created. A field that the
- * manager set before and does not name any more is removed; fields of other managers do not change. Source:
+ * With `apply` the body has every field that one field manager wants to own. The server creates a missing object,
+ * removes fields that the manager set before and does not list any more, and keeps fields of other managers. Source:
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 export type Patch =
   | { readonly type: PatchType; readonly body: object }
   | {
       readonly type: "apply";
-      /** With `apiVersion`, `kind` and the name. */
+      /** The object, with `apiVersion`, `kind` and name. */
       readonly body: object;
-      /** The field manager: a word that must not change. */
+      /** The name of the field manager. It must not change. */
       readonly fieldManager: string;
-      /** Takes over fields of other managers; if false, they are a conflict. @default {false} */
+      /** Takes over fields of other managers. Without it they are a conflict. @default {false} */
       readonly force?: boolean;
     };
 
@@ -37,7 +37,7 @@ export interface ListPage<T> {
   readonly continue?: string;
 }
 
-/** Which objects of a kind. */
+/** Which objects of a kind to read. */
 export interface Selection {
   /** Absent: all namespaces, or a kind without namespaces. */
   readonly namespace?: string;
@@ -49,14 +49,14 @@ export interface Selection {
 export interface ListQuery extends Selection {
   readonly limit?: number;
   readonly continue?: string;
-  /** Absent asks for the newest (quorum); `"0"` for any cached version. */
+  /** Absent: the newest version, by quorum. `"0"`: any cached version. */
   readonly resourceVersion?: string;
 }
 
 /** Query of a watch. */
 export interface WatchQuery extends Selection {
   readonly resourceVersion: string;
-  /** The server ends the stream after so many seconds; the client aborts it 30 s later if it does not. */
+  /** The server ends the stream after this many seconds. If it does not, the client aborts it 30 s later. */
   readonly timeoutSeconds: number;
 }
 
@@ -66,16 +66,16 @@ export interface WatchEvent {
   readonly object: unknown;
 }
 
-/** Preconditions of a delete, and what happens to objects that the object owns. */
+/** Preconditions of a delete, and how the server deletes owned objects. */
 export interface DeleteOptions {
   readonly uid?: string;
   readonly resourceVersion?: string;
-  /** `Foreground`: the object stays until all that it owns is gone. @default {that of its kind} */
+  /** `Foreground`: the object exists until all objects that it owns are gone. @default {that of its kind} */
   readonly propagationPolicy?: "Foreground";
 }
 
 /**
- * Requests to one API server. Each ends by its signal, by its deadline, or with an answer.
+ * Requests to one API server. Each ends with an answer, at its deadline, or by its signal.
  * Every method throws {@linkcode KubeError}, or `signal.reason` when the signal aborts.
  */
 export interface KubeClient {
@@ -90,8 +90,8 @@ export interface KubeClient {
     signal: AbortSignal,
   ): Promise<ListPage<T>>;
   /**
-   * Yields events until the server ends the stream; ending the iteration closes the connection. A signal that aborts
-   * with a `TimeoutError` says that the connection is silent: later requests go over new ones.
+   * Yields events until the server ends the stream. Ending the iteration closes the connection. If the signal aborts
+   * with a `TimeoutError`, the connection was silent: later requests use new connections.
    */
   watch<T extends KubeObject>(
     resource: Resource<T>,
@@ -104,7 +104,7 @@ export interface KubeClient {
     body: object,
     signal: AbortSignal,
   ): Promise<T>;
-  /** PUT of a whole object. With a `resourceVersion` in it, only over that version: any other is a conflict. */
+  /** PUT of a whole object. If the object has a `resourceVersion`, another version on the server is a conflict. */
   replace<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
@@ -126,9 +126,9 @@ export interface KubeClient {
   /** GET of a path that is not an object, like `/version`. */
   get(path: string, signal: AbortSignal): Promise<unknown>;
   /**
-   * The same client for those who may write only while this process leads. The fence is asked right before each write
-   * is sent, again after each pause, and what is under way when leadership is lost is aborted. Reads, Events and
-   * reviews always pass. Refused writes throw the {@linkcode LeadershipLostError} of the fence.
+   * The same client, but it writes only while this process leads. It checks the fence right before it sends a write,
+   * again after each pause, and aborts running writes when leadership is lost. Reads, Events and reviews need no
+   * leadership. Refused writes throw the {@linkcode LeadershipLostError} of the fence.
    */
   fencedBy(fence: Fence): KubeClient;
   /** Closes idle connections. */

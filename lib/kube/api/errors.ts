@@ -26,7 +26,7 @@ export interface KubeErrorOptions extends ErrorOptions {
   code?: number;
   /** `reason` of the Status object. */
   reason?: string;
-  /** Wanted pause in milliseconds, from Retry-After. */
+  /** Pause from Retry-After, in milliseconds. */
   retryAfterMs?: number;
 }
 

@@ -53,15 +53,15 @@ import {
 export interface KubeClientOptions {
   readonly credentials: Credentials;
   readonly clock: Clock;
-  /** Takes `rest_client_requests_total` and `rest_client_request_duration_seconds`; or these, if clients share them. */
+  /** Registry for the metrics `rest_client_…`; or the metrics themselves, if clients share them. */
   readonly metrics: MetricsRegistry | RequestMetrics;
   /** Landfall's version, for the User-Agent. */
   readonly version: string;
-  /** What the client is for, at the end of the User-Agent: `leader-election`. @default {nothing} */
+  /** Purpose of the client, at the end of the User-Agent: `leader-election`. @default {nothing} */
   readonly component?: string;
-  /** How requests travel. @default {connections to the server of the credentials} */
+  /** Sends the requests. @default {connections to the server of the credentials} */
   readonly transport?: Transport;
-  /** Most requests at once; watches do not count. @default {32} */
+  /** How many requests run at once; watches do not count. @default {32} */
   readonly inFlightMax?: number;
   /** Longest time for one call with all its tries, in milliseconds, except lists. @default {30_000} */
   readonly deadlineMs?: number;
@@ -69,12 +69,12 @@ export interface KubeClientOptions {
   readonly recovery?: Recovery;
 }
 
-/** Longest time for a page of a list, with all its tries. */
+/** Longest time for one page of a list, with all its tries. */
 const LIST_DEADLINE_MS = 60_000;
-/** How long the server may be late in ending a watch. */
+/** How much later than asked the server may end a watch. */
 const WATCH_GRACE_MS = 30_000;
 
-/** What a client is made of. One that is fenced shares all but the fence. */
+/** The parts of a client. A fenced client shares all of them except the fence. */
 interface Parts {
   readonly clock: Clock;
   readonly transport: Transport;
@@ -85,7 +85,7 @@ interface Parts {
   readonly fence?: Fence;
 }
 
-/** Creates a client; it sends nothing before the first call. */
+/** Creates a client. It sends nothing before the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { credentials, clock, version, component, recovery } = options;
   const { transport = createTransport(credentials.server), inFlightMax = 32 } = options;
@@ -170,7 +170,7 @@ class HttpKubeClient implements KubeClient {
     body: object,
     signal: AbortSignal,
   ): Promise<T> {
-    // A name belongs in the body; in the path only with a subresource.
+    // The name is in the body. The path has it only with a subresource.
     const to = path.subresource === undefined ? toCollection(path.namespace) : path;
     const call: Call = {
       method: "POST",
@@ -251,7 +251,7 @@ class HttpKubeClient implements KubeClient {
     return toObject(answer, resource, { what: toWhat(call), name });
   }
 
-  /** Writes only within the fence, if there is one. */
+  /** Checks the fence before each write, if there is one. */
   async #callWithin(
     resource: Resource<KubeObject>,
     call: Call,

@@ -1,6 +1,6 @@
 /**
- * Reads the body of a list object by object, as it arrives: thousands of Nodes as one text, parsed at once, take many
- * times the memory of what is kept.
+ * Reads the body of a list object by object, as it arrives. Parsing thousands of Nodes as one text needs many times the
+ * memory of the kept objects.
  * @module
  */
 import { BodyError, readPieces } from "../../core/net/body.ts";
@@ -11,24 +11,24 @@ import { findDamage, isFields } from "../kinds/shape.ts";
 import { toTransportError } from "./transport.ts";
 import { trimObject } from "../kinds/trim.ts";
 
-/** Longest list, unpacked: some 15,000 Nodes in one piece. */
+/** Longest list after unpacking: some 15,000 Nodes in one reply. */
 const LIST_BYTES_MAX = 256 * 1024 * 1024;
 const ITEMS = '"items":[';
-/** How an object begins that the API server wrote: without blanks, with a key. */
+/** How the API server begins an object: without blanks, with a key. */
 const FIRST_KEY = /^\{"[^"\\]{1,64}":/;
 const FIRST_KEY_CHARS = 70;
-/** With more false ends of objects than this, beyond one for each object, the rest is read in one piece. */
+/** After this many false ends, beyond one for each object, the rest is parsed in one piece. */
 const MISTAKES_MAX = 100;
-/** The API server keeps objects below 2 MiB. */
+/** The API server stores no object of 2 MiB or more. */
 const OBJECT_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
- * Reads a list. Its objects are trimmed, except damaged ones, which stay as they came, so that the check for damage
- * sees them. Anything that is not a list as the API server writes it is read as any JSON.
+ * Reads a list. Trims its objects. Damaged objects stay complete, so that the check for damage sees them. Any other
+ * text than a list of the API server is parsed as JSON.
  *
  * @param what The request, as `list "/api/v1/nodes"`, for errors
  * @param signal Ends it with its reason
- * @returns What the JSON says
+ * @returns The parsed value
  * @throws {KubeError} `unavailable` when it is not JSON, too long, or ends early
  */
 export async function readListBody(
@@ -53,21 +53,21 @@ function toError(what: string, message: string, cause?: unknown): KubeError {
 }
 
 /**
- * The text of a list, from which whole objects are taken as they arrive. An object ends where its text is complete
- * JSON; how the first object begins says where to try that.
+ * The text of a list. It yields whole objects as they arrive. An object ends where its text is complete JSON. The
+ * beginning of the first object shows how to find such places.
  */
 class PartialList {
   readonly #resource: Kind<KubeObject>;
   readonly #items: unknown[] = [];
-  /** `head`: no object has begun yet · `objects`: they are taken out · `rest`: what is left is taken in one piece. */
+  /** `head`: no object has begun yet · `objects`: objects are extracted · `rest`: the rest is parsed in one piece. */
   #phase: "head" | "objects" | "rest" = "head";
-  /** Everything before the first object, once objects are taken out. */
+  /** Everything before the first object, once extraction has begun. */
   #head = "";
-  /** What is between two objects: a comma, and how each begins. */
+  /** The text between two objects: a comma, and the beginning of an object. */
   #border = "";
-  /** What was not taken out yet. */
+  /** The text that is not extracted yet. */
   #pieces: string[] = [];
-  /** How much of that was searched. */
+  /** How much of that text was searched. */
   #searched = 0;
   #mistakes = 0;
 
@@ -86,14 +86,14 @@ class PartialList {
 
   /** @throws {SyntaxError} when it is not JSON */
   end(): unknown {
-    // The rest is a list of its own: the last objects, and all that follows them.
+    // The rest is a list of its own: the last objects, and everything after them.
     const value: unknown = JSON.parse([this.#head, ...this.#pieces].join(""));
     if (!isFields(value) || !Array.isArray(value["items"])) return value;
     for (const item of value["items"]) this.#items.push(this.#shrink(item));
     return { ...value, items: this.#items };
   }
 
-  /** Looks for the first object. @returns What is left when it was found, else all of it */
+  /** Looks for the first object. @returns The text after it, or all text if there is none */
   #begin(text: string): string {
     const at = text.indexOf(ITEMS);
     if (at === -1) return text;
@@ -111,7 +111,7 @@ class PartialList {
     return text.slice(head.length);
   }
 
-  /** Takes out all whole objects but the last. @returns What is left */
+  /** Extracts all whole objects but the last. @returns The remaining text */
   #take(text: string): string {
     let startAt = 0;
     let searchAt = this.#searched;
@@ -129,19 +129,19 @@ class PartialList {
       }
     }
     const left = text.slice(startAt);
-    // A border may have come in part.
+    // Only a part of the border may have arrived.
     this.#searched = Math.max(0, left.length - this.#border.length, searchAt - startAt);
     return left;
   }
 
-  /** What is kept of an object; a damaged one stays as it is. */
+  /** The trimmed object; a damaged one stays complete. */
   #shrink(object: unknown): unknown {
     if (findDamage(this.#resource, object) !== undefined) return object;
     return trimObject(this.#resource, object as KubeObject);
   }
 }
 
-/** Whether this is all that stands before the objects of a list. */
+/** Whether this is all text before the objects of a list. */
 function isHead(text: string): boolean {
   return parseObject(`${text}]}`) !== undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * Shares what one part of a process learns about the API server with the others.
+ * Tells the parts of a process what one of them learned about the API server.
  * @module
  */
 
 /**
- * What was learned.
+ * News about the API server.
  *
  * - `answers`: the API server answers, perhaps after an outage
  * - `reconnected`: the same, and a kept connection was silent while a new one works. A request on an old connection
@@ -13,8 +13,8 @@
 export type RecoveryNews = "answers" | "reconnected";
 
 /**
- * What one part of a process learns about the API server, for the others: a watch that waits for its next try would
- * notice up to a minute later, and an open watch sends no request that could fail.
+ * News about the API server for all parts of a process. Without it, a watch that waits for its next try notices up to a
+ * minute later, and an open watch sends no request that could fail.
  */
 export class Recovery {
   readonly #listeners = new Set<(news: RecoveryNews) => void>();

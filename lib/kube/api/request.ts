@@ -1,6 +1,6 @@
 /**
  * Sends one request until it has a final answer: with new credentials after a 401, with the pauses that the server asks
- * for, and with one more try when an old connection turns out to be dead.
+ * for, and with one more try if an old connection was dead.
  * @module
  */
 import { ERROR_BYTES_MAX, readText } from "../../core/net/body.ts";
@@ -20,19 +20,19 @@ import {
   toTransportError,
 } from "./transport.ts";
 
-/** A request and how it may be tried again. */
+/** A request, and whether it can be repeated. */
 export interface KubeRequest extends TransportRequest {
   /** `patch "/api/v1/nodes/a"`, for errors. */
   readonly what: string;
-  /** Whether sending it twice is harmless when it is unknown if the first one arrived. */
+  /** Whether a second try does no harm if the first one may have arrived. */
   readonly repeatable: boolean;
-  /** Called right before each try; what it throws ends the call. */
+  /** Called right before each try. An error from it ends the call. */
   readonly beforeSend?: (() => void) | undefined;
-  /** Monotonic milliseconds of the clock after which no pause may end. */
+  /** No pause may end after this time, in monotonic milliseconds. */
   readonly deadlineMs: number;
 }
 
-/** What a {@linkcode Requester} works with. */
+/** What a {@linkcode Requester} needs. */
 export interface RequesterOptions {
   readonly credentials: Credentials;
   readonly transport: Transport;
@@ -68,7 +68,7 @@ export function createRequestMetrics(metrics: MetricsRegistry): RequestMetrics {
 /** Sends requests by the rules above. */
 export class Requester {
   readonly #options: RequesterOptions;
-  /** The generation of connections whose answers were last reported, or the first generation. */
+  /** The generation of connections that was reported last, or the first one. */
   #answered: number;
 
   constructor(options: RequesterOptions) {
@@ -77,11 +77,11 @@ export class Requester {
   }
 
   /**
-   * Resolves with what `read` makes of a reply of status 2xx.
+   * Resolves with the result of `read` for a reply of status 2xx.
    *
-   * @param request What to send, and how it may be repeated
-   * @param read Takes the body, or leaves it open; part of the try, because a connection may break there too
-   * @param signal Ends it all
+   * @param request What to send, and whether it can be repeated
+   * @param read Reads the body, or leaves it open. It is part of the try, because a connection may break there, too
+   * @param signal Ends the whole call
    * @throws {KubeError} for any other outcome, or `signal.reason`
    */
   async send<T>(
@@ -104,8 +104,8 @@ export class Requester {
         if (reply.ok) return await read(reply);
       } catch (cause) {
         const error = toTransportError(cause, signal);
-        // Authorities and client certificates are rotated, too. Without trust the server read nothing, so even a
-        // write may be sent again, to the same server as the new files describe it.
+        // Authorities and client certificates change, too. The server read nothing on an untrusted connection, so even
+        // a write can be sent again, with the new files.
         if (isTlsRefusal(error) && distrusted === undefined) {
           credentials.invalidate(credential);
           distrusted = { version: credential.version, error };
@@ -133,10 +133,10 @@ export class Requester {
     try {
       return await this.#options.credentials.current(signal);
     } catch (error) {
-      // The request was not sent: without these words a reader would suspect the network.
+      // The request was not sent. The message says so, because readers would suspect the network.
       const isLate = signal.aborted && isTimeout(signal.reason);
       if (signal.aborted && !isLate) throw signal.reason;
-      const why = isLate ? "their source takes too long" : describeError(error);
+      const why = isLate ? "the source of the credentials takes too long" : describeError(error);
       const message = `Cannot ${request.what}: no credentials: ${why}`;
       throw new KubeError("unauthorized", message, { cause: error });
     }
@@ -158,7 +158,7 @@ export class Requester {
       this.#noteAnswer(generation);
       return reply;
     } catch (error) {
-      // Not one byte came in time.
+      // No byte arrived in time.
       if (isTimeout(error)) transport.giveUp(generation);
       throw error;
     } finally {
@@ -174,7 +174,7 @@ export class Requester {
   }
 }
 
-/** Reads the body of a refusal, which also frees its connection. */
+/** Reads the body of a refusal. This also frees its connection. */
 async function toError(
   { what }: KubeRequest,
   reply: Response,
@@ -186,7 +186,7 @@ async function toError(
   try {
     body = await readText(reply, { bytesMax: ERROR_BYTES_MAX, isCut: true });
   } catch (error) {
-    // The code alone says enough, unless this process ended the connection.
+    // The code alone is enough, unless this process ended the connection.
     const meaning = toTransportError(error, signal);
     if (!(meaning instanceof KubeError)) throw meaning;
   }
@@ -194,7 +194,7 @@ async function toError(
   return toKubeError(what, { code: reply.status, body: shown, retryAfterMs });
 }
 
-/** The pause that the server asks for. Only a header asks; the same figure in a Status is advice to people. */
+/** The pause that the server asks for. Only the header counts; the same number in a Status is advice for people. */
 function toPauseMs(error: KubeError, reply: Response): number | undefined {
   const refused = reply.status === 429 || reply.status >= 500;
   return refused && reply.headers.has("retry-after") ? error.retryAfterMs : undefined;

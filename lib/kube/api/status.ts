@@ -7,7 +7,7 @@ import { shorten } from "../../core/text/printable.ts";
 import { KubeError, type KubeErrorKind } from "./errors.ts";
 import { isFields } from "../kinds/shape.ts";
 
-/** The part of a Status object that counts. */
+/** The fields of a Status object that Landfall reads. */
 export interface Status {
   readonly code?: number;
   readonly reason?: string;
@@ -15,7 +15,7 @@ export interface Status {
   readonly retryAfterSeconds?: number;
 }
 
-/** The part of a failed reply that counts. */
+/** The parts of a failed reply that Landfall reads. */
 export interface FailedReply {
   /** HTTP status. */
   readonly code: number;
@@ -52,18 +52,18 @@ const KIND_BY_CODE: Readonly<Record<number, KubeErrorKind>> = {
   429: "throttled",
 };
 
-/** How much to show of another server's page, and of a message of Kubernetes, which lists every wrong field. */
+/** How many characters to show of another server's page, and of a Kubernetes message, which lists every wrong field. */
 const SHOWN_CHARS_MAX = 200;
 const MESSAGE_CHARS_MAX = 2_000;
 
 /**
  * The error for a reply.
  *
- * A 404 counts as `notFound` only with a Status object: any proxy on the way can answer 404, and callers act on
- * `notFound` as proof that the object is gone.
+ * A 404 counts as `notFound` only with a Status object: any proxy on the way can answer 404, and for callers `notFound`
+ * proves that the object is gone.
  *
  * @param what The request, as `patch "/api/v1/nodes/a"`
- * @param reply Status, body and wanted pause
+ * @param reply Status, body and requested pause
  */
 export function toKubeError(what: string, reply: FailedReply): KubeError {
   const status = parseStatus(reply.body);
@@ -103,18 +103,18 @@ export function parseStatus(given: unknown): Status | undefined {
   };
 }
 
-/** The longest pause that an answer can impose on this client. */
+/** The longest pause that this client accepts from a server. */
 const RETRY_AFTER_MS_MAX = 300_000;
 
 /**
  * Reads a Retry-After header: seconds or a date.
  *
- * @returns Milliseconds from now, five minutes at most, or `undefined` when there is none that can be read
+ * @returns Milliseconds from now, five minutes at most; `undefined` without a readable header
  */
 export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   if (/^\s*\d+\s*$/.test(value)) return toPauseMs(Number(value) * 1_000);
-  // Date.parse takes almost anything; an HTTP date begins with a weekday.
+  // `Date.parse` accepts almost anything. An HTTP date begins with a weekday.
   const time = /^\s*[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? undefined : toPauseMs(time - nowMs);
 }
@@ -125,7 +125,7 @@ function toPauseMs(ms: number): number {
 
 function toKind(status: Status | undefined, code: number): KubeErrorKind {
   const { reason = "" } = status ?? {};
-  // A reason may be any word, also the name of a property that every object has.
+  // A reason may be any word, even the name of a property that every object has.
   const byReason = Object.hasOwn(KIND_BY_REASON, reason) ? KIND_BY_REASON[reason] : undefined;
   if (byReason !== undefined) return byReason;
   if (status === undefined && code === 404) return "unavailable";
@@ -139,7 +139,7 @@ function describeBody(body: string): string {
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
-  return text === "" ? "" : `not an answer of Kubernetes: ${shorten(text, SHOWN_CHARS_MAX)}`;
+  return text === "" ? "" : `the answer is not from Kubernetes: ${shorten(text, SHOWN_CHARS_MAX)}`;
 }
 
 function parseJson(text: string): unknown {

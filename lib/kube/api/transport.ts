@@ -26,20 +26,20 @@ export interface TransportRequest {
 export interface Transport {
   /** Host and port, for metrics. */
   readonly host: string;
-  /** Grows with each {@linkcode giveUp} that does something. */
+  /** Grows with each effective call of {@linkcode giveUp}. */
   readonly generation: number;
   /**
    * Sends a request and resolves with the head of its reply.
-   * Redirects are not followed: they would carry the token away.
+   * Does not follow redirects: another server would get the token.
    *
    * @throws {KubeError} `unavailable` when there is no reply, or `signal.reason`
    */
   send(request: TransportRequest, credential: Credential, signal: AbortSignal): Promise<Response>;
   /**
-   * Makes new requests use new connections: one kept connection turned out to be silent, so all may be. Requests in
-   * flight end on the old ones.
+   * Makes new requests use new connections. If one kept connection turned out to be silent, all of them may be. Running
+   * requests end on the old connections.
    *
-   * @param generation That of the silent connection: does nothing if this generation was given up before
+   * @param generation That of the silent connection. If this generation was given up before, nothing happens
    */
   giveUp(generation: number): void;
   /** Closes idle connections. */
@@ -56,11 +56,11 @@ export function createTransport(server: string): Transport {
     if (current?.version === version) return current.session;
     const session = new Bun.FetchSession({
       tls: toBunTls(tls),
-      // A proxy of the kubeconfig is always used; a proxy of the environment never for this machine.
+      // Uses the proxy of the kubeconfig for every server, and the proxy of the environment for none on this machine.
       ...(proxy !== undefined && { proxy: { url: proxy, respectNoProxy: false } }),
       ...(proxy === undefined && isLoopbackHost(hostname) && { proxy: false as const }),
     });
-    // Requests in flight finish on the old one.
+    // Running requests finish on the old one.
     current?.session.close();
     current = { version, session };
     return session;
@@ -80,7 +80,7 @@ export function createTransport(server: string): Transport {
           ...(body !== undefined && { body }),
           signal,
           redirect: "manual",
-          // Without this, Bun ends a connection that is silent for six minutes; every request has its own deadline.
+          // Without this, Bun ends a connection after six silent minutes. Every request has its own deadline.
           timeout: false,
         });
       } catch (error) {
@@ -101,10 +101,10 @@ export function createTransport(server: string): Transport {
 }
 
 /**
- * What a failed request or a broken body means: `signal.reason` if that aborted, else a {@linkcode KubeError} of
- * kind `unavailable`, in our words.
+ * Explains a failed request or a broken body: `signal.reason` if the signal aborted, else a {@linkcode KubeError} of
+ * kind `unavailable` in our words.
  *
- * @param way The server that was not reached, and how; absent if it was reached and its answer ended early
+ * @param way The unreachable server and its proxy; absent if the answer ended early
  */
 export function toTransportError(error: unknown, signal: AbortSignal, way?: string): unknown {
   if (signal.aborted) return signal.reason;
@@ -114,13 +114,13 @@ export function toTransportError(error: unknown, signal: AbortSignal, way?: stri
   return new KubeError("unavailable", text, { cause });
 }
 
-/** Hosts and ports only: the address of a proxy may hold a password. */
+/** Shows only hosts and ports: the address of a proxy may contain a password. */
 function describeWay(server: string, proxy: string | undefined): string {
   const through = proxy === undefined ? "" : ` through the proxy ${formatHostPort(proxy)}`;
   return `the API server at ${formatHostPort(server)}${through}`;
 }
 
-/** Whether a request failed because its connection broke, which an old connection in the pool does. */
+/** Whether a request failed because its connection broke. Old connections in the pool do that. */
 export function isConnectionReset(error: unknown): boolean {
   return error instanceof KubeError && isReset(error.cause);
 }

@@ -1,5 +1,5 @@
 /**
- * The version of an API server, as `/version` tells it. Pure.
+ * The version of an API server, from `/version`. Pure.
  * @module
  */
 
@@ -10,11 +10,11 @@ export const SUPPORTED_FROM = "1.27";
 export interface ServerVersion {
   readonly major: number;
   readonly minor: number;
-  /** As it was told: `v1.35.0`. */
+  /** The original text: `v1.35.0`. */
   readonly text: string;
 }
 
-/** Reads the answer to `/version`; `undefined` when it is none. */
+/** Reads the answer to `/version`; `undefined` if it is something else. */
 export function parseServerVersion(body: unknown): ServerVersion | undefined {
   const isObject = typeof body === "object" && body !== null && "gitVersion" in body;
   if (!isObject || typeof body.gitVersion !== "string") return undefined;
@@ -23,7 +23,7 @@ export function parseServerVersion(body: unknown): ServerVersion | undefined {
   return { major: Number(major), minor: Number(minor), text: body.gitVersion };
 }
 
-/** Whether a version is `least` or newer, such as `1.26`. */
+/** Whether a version is `least`, for example `1.26`, or newer. */
 export function isAtLeast({ major, minor }: ServerVersion, least: string): boolean {
   const [leastMajor = 0, leastMinor = 0] = least.split(".").map(Number);
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);

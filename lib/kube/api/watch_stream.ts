@@ -30,7 +30,7 @@ export async function* readWatchEvents(
 }
 
 /**
- * Yields the lines of a stream without their newlines. A character may come in pieces.
+ * Yields the lines of a stream without their newlines. The bytes of a character may arrive in pieces.
  *
  * @throws {KubeError} `unavailable` when the stream breaks or ends within a line
  */
@@ -39,7 +39,7 @@ async function* readLines(
   what: string,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
-  // What came of a line so far, in pieces: searching it again at each chunk would take quadratic time.
+  // The pieces of an incomplete line. Searching it again with each chunk would take quadratic time.
   let pieces: string[] = [];
   let length = 0;
   try {
@@ -53,7 +53,8 @@ async function* readLines(
       }
       if (rest !== "") pieces.push(rest);
       length += rest.length;
-      if (length > LINE_CHARS_MAX) throw toStreamError(what, "a line is longer than 16 Mi");
+      if (length > LINE_CHARS_MAX)
+        throw toStreamError(what, "a line has more than 16 Mi characters");
     }
     if (pieces.join("").trim() !== "") {
       throw toStreamError(what, "the stream ended within an event");
@@ -80,7 +81,7 @@ function parseEvent(line: string, what: string): WatchEvent {
   throw toStreamError(what, "a line is not a watch event");
 }
 
-/** The line itself is not shown: it may hold anything. */
+/** Does not show the line: it may contain anything. */
 function toStreamError(what: string, message: string, cause?: unknown): KubeError {
   return new KubeError("unavailable", `Cannot ${what}: ${message}`, { cause });
 }

@@ -1,5 +1,5 @@
 /**
- * How requests are spelled and answers read, without sending anything.
+ * How to write requests and read answers. Sends nothing.
  * @module
  */
 import { arch, platform } from "node:os";
@@ -12,10 +12,10 @@ import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 import type { KubeRequest } from "./request.ts";
 import { findDamage, isFields } from "../kinds/shape.ts";
 
-/** Longest answer other than a list, unpacked: etcd accepts no object beyond 2 MiB. */
+/** Longest answer that is no list, after unpacking: etcd stores no object over 2 MiB. */
 const OBJECT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** How each kind of patch is announced. */
+/** The content type of each kind of patch. */
 export const PATCH_CONTENT_TYPES: Readonly<Record<Patch["type"], string>> = {
   // JSON is YAML, too.
   apply: "application/apply-patch+yaml",
@@ -23,30 +23,30 @@ export const PATCH_CONTENT_TYPES: Readonly<Record<Patch["type"], string>> = {
   strategic: "application/strategic-merge-patch+json",
 };
 
-/** What varies from call to call. */
+/** The parts that differ from call to call. */
 export interface Call {
   readonly method: KubeRequest["method"];
   /** Path and query. */
   readonly path: string;
-  /** The verb, for errors. */
+  /** The verb, for error messages. */
   readonly verb: string;
   readonly body?: object;
   readonly contentType?: string;
-  /** Whether it does no harm to send it twice. */
+  /** Whether a second try does no harm. */
   readonly repeatable: boolean;
   readonly beforeSend?: KubeRequest["beforeSend"];
-  /** Takes the body. @default {as JSON} */
+  /** Reads the body. @default {as JSON} */
   readonly read?: (reply: Response, what: string, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** What calls that only read have in common. */
+/** The common part of calls that only read. */
 export const GET: Pick<Call, "method" | "verb" | "repeatable"> = {
   method: "GET",
   verb: "read",
   repeatable: true,
 };
 
-/** The request of a call. @param context `deadlineMs`: monotonic milliseconds after which no pause may end */
+/** The request of a call. @param context `deadlineMs`: no pause may end after this time, in monotonic milliseconds */
 export function toRequest(
   call: Call,
   { userAgent, deadlineMs }: { readonly userAgent: string; readonly deadlineMs: number },
@@ -68,35 +68,35 @@ export function toRequest(
   };
 }
 
-/** Whether only the leader may send a call. Events tell of what is over, and reviews change nothing. */
+/** Whether only the leader may send a call. Events describe the past, and reviews change nothing. */
 export function isFenced({ method }: Call, { apiVersion, kind }: Resource<KubeObject>): boolean {
   if (method === "GET" || method === "DELETE") return method === "DELETE";
   const isReview = /^auth\w+\.k8s\.io\//.test(apiVersion) && kind.endsWith("Review");
   return !isReview && !(apiVersion === EVENTS.apiVersion && kind === EVENTS.kind);
 }
 
-/** A call for errors, as `patch "/api/v1/nodes/a"`. */
+/** A call in error messages: `patch "/api/v1/nodes/a"`. */
 export function toWhat({ verb, path }: Pick<Call, "verb" | "path">): string {
   return `${verb} "${path.split("?")[0]}"`;
 }
 
-/** Where the objects of a kind are; those of the whole cluster without a namespace. */
+/** Path of the objects of a kind; without a namespace, of those in the whole cluster. */
 export function toCollection(namespace: string | undefined): ObjectPath {
   return namespace === undefined ? {} : { namespace };
 }
 
-/** What a client calls itself, in the form of the components of Kubernetes. */
+/** The User-Agent, in the form of Kubernetes components. */
 export function toUserAgent(version: string, component: string | undefined): string {
   const suffix = component === undefined ? "" : `/${component}`;
-  // Architectures are written as Go writes them, like everywhere in Kubernetes.
+  // Names of architectures are those of Go, as everywhere in Kubernetes.
   const goArch = { x64: "amd64", ia32: "386" }[arch() as string] ?? arch();
   return `landfall/${version} (${platform()}/${goArch}) kubernetes${suffix}`;
 }
 
 /**
- * Reads a JSON body; another kind, as of `/healthz`, is given as text.
+ * Reads a JSON body. Another type, for example that of `/healthz`, becomes text.
  *
- * @throws {KubeError} `unavailable` when it says it is JSON and is not, or is longer than anything good
+ * @throws {KubeError} `unavailable` if the body claims to be JSON and is not, or is too long
  */
 export async function readBody(reply: Response, what: string): Promise<unknown> {
   const text = await readText(reply, { bytesMax: OBJECT_BYTES_MAX }).catch((cause: unknown) => {
@@ -112,10 +112,10 @@ export async function readBody(reply: Response, what: string): Promise<unknown> 
 }
 
 /**
- * Takes an answer for the object that was asked for or written. What stands in between may answer 200 with anything.
+ * Checks that the answer is the object of the request. A proxy on the way may answer 200 with anything.
  *
- * @param name What it must be called; anything when absent: reviews have no name
- * @throws {KubeError} `unavailable` when it is another one, or none
+ * @param name Required name; absent accepts any: reviews have no name
+ * @throws {KubeError} `unavailable` if it is another object, or none
  */
 export function toObject<T extends KubeObject>(
   value: unknown,
@@ -129,7 +129,9 @@ export function toObject<T extends KubeObject>(
   throw new KubeError("unavailable", `Cannot ${what}: the answer is not a ${wanted}`);
 }
 
-/** What a deletion says, and whether it may be sent twice: not without a precondition, or it may hit another object. */
+/**
+ * The query of a deletion, and whether it can be repeated: not without a precondition, or it may delete another object.
+ */
 export function toDeletion({ uid, resourceVersion, propagationPolicy }: DeleteOptions): {
   readonly body: object;
   readonly repeatable: boolean;
@@ -149,9 +151,9 @@ export function toDeletion({ uid, resourceVersion, propagationPolicy }: DeleteOp
 }
 
 /**
- * Takes an answer for that to a deletion: a Status of success, or the object that is on its way out.
+ * Checks that the answer belongs to a deletion: a Status of success, or the object that is being deleted.
  *
- * @throws {KubeError} `unavailable` when it is something else
+ * @throws {KubeError} `unavailable` if it is something else
  */
 export function checkDeleted(value: unknown, { kind }: Resource<KubeObject>, what: string): void {
   const answer = isFields(value) ? value : {};
@@ -160,7 +162,7 @@ export function checkDeleted(value: unknown, { kind }: Resource<KubeObject>, wha
   throw new KubeError("unavailable", `Cannot ${what}: the answer does not come from Kubernetes`);
 }
 
-/** Whether sending a patch or an object twice has no other effect than sending it once: the second meets a conflict. */
+/** Whether sending a patch or an object twice has the same effect as once, because the second one meets a conflict. */
 export function hasPrecondition(body: object): boolean {
   const metadata: unknown = "metadata" in body ? body.metadata : undefined;
   return isFields(metadata) && typeof metadata["resourceVersion"] === "string";
@@ -169,8 +171,8 @@ export function hasPrecondition(body: object): boolean {
 /**
  * Reads one page of a list.
  *
- * @throws {KubeError} `unavailable` when the answer is not a list of these, or one of its objects is damaged: an object
- * that a list lacks counts as gone, so only a whole list counts
+ * @throws {KubeError} `unavailable` if the answer is not a list of this kind, or an object in it is damaged. An object
+ * that a list lacks counts as gone, so only a complete list counts
  */
 export function toPage<T extends KubeObject>(
   value: unknown,
@@ -186,7 +188,7 @@ export function toPage<T extends KubeObject>(
   // An empty list is `null` in some versions.
   const objects: readonly unknown[] = items ?? [];
   for (const [at, object] of objects.entries()) {
-    // What is frozen was looked at when it came.
+    // A frozen object was checked when it arrived.
     if (isFields(object) && Object.isFrozen(object)) continue;
     const damage = findDamage(resource, object);
     if (damage === undefined) continue;
@@ -202,7 +204,7 @@ export function toPage<T extends KubeObject>(
 /** Query string of one page, with its question mark. */
 export function toListSearch(query: ListQuery): string {
   const { limit, continue: next, resourceVersion, labelSelector, fieldSelector } = query;
-  // A page after the first keeps the version of its list; naming one is an error.
+  // A later page keeps the version of its list. Naming a version there is an error.
   const version = next === undefined ? resourceVersion : undefined;
   return toSearch({
     limit,
@@ -213,14 +215,14 @@ export function toListSearch(query: ListQuery): string {
   });
 }
 
-/** Query string of a patch, with its question mark when there is anything to say. */
+/** Query string of a patch, with its question mark; empty without parameters. */
 export function toPatchSearch(patch: Patch): string {
   if (patch.type !== "apply") return "";
   const { fieldManager, force = false } = patch;
   return toSearch({ fieldManager, ...(force && { force: "true" }) });
 }
 
-/** Query string of a watch, with its question mark. Bookmarks are always asked for. */
+/** Query string of a watch, with its question mark. Always asks for bookmarks. */
 export function toWatchSearch(query: WatchQuery): string {
   const { resourceVersion, timeoutSeconds, labelSelector, fieldSelector } = query;
   const version = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds };

@@ -1,5 +1,5 @@
 /**
- * A watcher and a store for each kind that a controller asks for.
+ * A watcher and a store for each kind that controllers ask for.
  * @module
  */
 import { assert } from "../../core/assert.ts";
@@ -12,7 +12,7 @@ import { findServing, type Serving } from "./discovery.ts";
 import { Store, type StoreReader } from "./store.ts";
 import { runWatcher, type WatcherOptions } from "./watcher.ts";
 
-/** What {@linkcode Caches} work with: what their watchers share. */
+/** What {@linkcode Caches} need. All watchers share it. */
 export type CachesOptions = Pick<
   WatcherOptions<KubeObject>,
   "client" | "clock" | "log" | "metrics" | "random" | "recovery"
@@ -24,22 +24,22 @@ export interface CacheState {
   readonly resource: string;
   /** Whether the first list is in the store. */
   readonly synced: boolean;
-  /** Whether the API server does not serve the kind, by its last answer. */
+  /** Whether the last answer said that the API server does not serve the kind. */
   readonly missing: boolean;
-  /** Whether all callers that asked for the view can work without it. @default {false} */
+  /** Whether all callers of the view can work without it. @default {false} */
   readonly isOptional?: true;
 }
 
-/** First and longest pause between two looks for a kind that is missing. */
+/** First and longest pause between two searches for a missing kind. */
 const LOOK_PAUSE = { baseMs: 2_000, capMs: 60_000, jitter: 0.5 } as const;
 
 /**
  * Views of the API server's objects, each with a watcher. Callers that ask for the same objects of the same kind share
  * one.
  *
- * A kind that the API server does not serve is looked for until it appears, and nothing else waits for it: its view is
- * empty and not synced. The view of a kind that is removed later becomes empty after the API server said twice that it
- * has no such kind.
+ * If the API server does not serve a kind, Landfall looks for it until it appears. Nothing else waits for it: its view
+ * is empty and not synced. If a kind is removed later, its view becomes empty after the API server said twice that the
+ * kind does not exist.
  */
 export class Caches {
   readonly #options: CachesOptions;
@@ -53,7 +53,7 @@ export class Caches {
   /**
    * The view of a kind, or of a part of it. Ask before {@linkcode run}.
    *
-   * @param kind The same object for all that share a view: two that keep different fields are two kinds
+   * @param kind The same object for all callers that share a view: two that keep different fields are two kinds
    * @param selection Which objects. @default {all of them}
    */
   reader<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}): StoreReader<T> {
@@ -62,7 +62,7 @@ export class Caches {
     return cache.store;
   }
 
-  /** The same for an optional view: nothing waits for it, for example if the right to list the kind is missing. */
+  /** The same for an optional view. Nothing waits for it, for example if the right to list the kind is missing. */
   optionalReader<T extends KubeObject>(kind: Kind<T>): StoreReader<T> {
     return this.#find(kind, {}).store;
   }
@@ -75,12 +75,12 @@ export class Caches {
     return cache;
   }
 
-  /** The state of each view, in the order in which they were asked for. */
+  /** The state of each view, in the order of the calls. */
   get states(): readonly CacheState[] {
     return this.#caches.map((cache) => cache.state);
   }
 
-  /** Keeps all views equal to what the API server has. Ends by the signal alone. */
+  /** Keeps all views up to date. Ends only by the signal. */
   async run(signal: AbortSignal): Promise<void> {
     this.#isRunning = true;
     await Promise.all(this.#caches.map((cache) => cache.run(signal)));
@@ -90,19 +90,19 @@ export class Caches {
 /** A cache of some kind. */
 interface AnyCache {
   readonly state: CacheState;
-  /** Whether it is the cache of these objects of this very kind. */
+  /** Whether this cache has these objects of this kind. */
   isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K>;
   run(signal: AbortSignal): Promise<void>;
 }
 
 class Cache<T extends KubeObject> implements AnyCache {
   readonly store: Store<T>;
-  /** Until a caller needs it. */
+  /** Until a caller needs the view. */
   isOptional = true;
   readonly #kind: Kind<T>;
   readonly #selection: Selection;
   readonly #options: CachesOptions;
-  /** What the API server said last, after it was asked. */
+  /** The last answer of the API server about the kind. */
   #serving: Serving = "served";
 
   constructor(kind: Kind<T>, selection: Selection, options: CachesOptions) {
@@ -139,7 +139,7 @@ class Cache<T extends KubeObject> implements AnyCache {
     }
   }
 
-  /** A 404 for a whole collection is only a reason to look. */
+  /** A 404 for a whole collection is only a reason to check. */
   async #isAway(error: unknown, signal: AbortSignal): Promise<boolean> {
     if (!(error instanceof KubeError) || error.code !== 404) return false;
     this.#serving = (await this.#look(signal)) ?? "served";
@@ -159,7 +159,7 @@ class Cache<T extends KubeObject> implements AnyCache {
       if (signal.aborted) return;
       const serving = await this.#look(signal);
       if (serving === undefined) continue;
-      // One of several API servers may be behind: a kind that it does not know yet is not gone.
+      // With several API servers, one may be outdated: a kind that it does not know yet is not gone.
       const isGone = serving === "missing" && this.#serving === "missing";
       if (isGone && this.store.synced) this.store.clear();
       this.#serving = serving;
@@ -167,7 +167,7 @@ class Cache<T extends KubeObject> implements AnyCache {
     log.info("CustomResourceDefinition was found", fields);
   }
 
-  /** What the API server says; `undefined` when it cannot be asked. */
+  /** The answer of the API server; `undefined` if it cannot be reached. */
   async #look(signal: AbortSignal): Promise<Serving | undefined> {
     try {
       return await findServing(this.#options.client, this.#kind, signal);

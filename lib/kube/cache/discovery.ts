@@ -12,17 +12,17 @@ import { isFields } from "../kinds/shape.ts";
 /**
  * Whether a kind is served.
  *
- * - `served`: in the version that is asked for
+ * - `served`: in the requested version
  * - `otherVersion`: in other versions only. Its objects may exist
  * - `missing`: in no version, so it has no objects
  */
 export type Serving = "served" | "otherVersion" | "missing";
 
 /**
- * Reads the API server's own lists of what it serves. A 404 proves nothing: for an unknown group, the API server
- * answers as any server does.
+ * Reads the lists of served kinds from the API server. A 404 proves nothing: for an unknown group, the API server
+ * answers like any other server.
  *
- * @throws {KubeError} when a list cannot be read, which says nothing about the kind; `signal.reason`
+ * @throws {KubeError} when a list cannot be read, which proves nothing about the kind; `signal.reason`
  */
 export async function findServing(
   client: KubeClient,
@@ -30,7 +30,7 @@ export async function findServing(
   signal: AbortSignal,
 ): Promise<Serving> {
   const [group = "", version] = apiVersion.split("/");
-  // The core group is always there.
+  // The core group always exists.
   if (version === undefined) return "served";
   const ask = async (path: string, list: string): Promise<Fields[]> =>
     readEntries(await client.get(path, signal), list, path);

@@ -7,7 +7,7 @@ import { isKubeError, KubeError } from "../api/errors.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
 
-/** All objects of a list as of one version. */
+/** All objects of a list at one version. */
 export interface WholeList<T> {
   readonly items: readonly T[];
   /** Version of the list: that of its first page. */
@@ -16,15 +16,15 @@ export interface WholeList<T> {
   readonly paged: boolean;
 }
 
-/** More than any cluster holds (a million objects at 500 a page): protects against a server that never ends. */
+/** More than any cluster has (a million objects at 500 a page). Protects against a server that never ends. */
 const PAGES_MAX = 2_000;
 
 /**
- * Lists all objects, following `continue`. If a later page has expired (410), the list is read again in one piece, at
- * the requested version.
+ * Lists all objects, page by page. If a later page has expired (410), reads the list again in one piece, at the
+ * requested version.
  *
  * @param query Query of the first page
- * @throws {KubeError} What the server refused; `unavailable` when the pages do not end, or go round in a circle
+ * @throws {KubeError} of the server; `unavailable` if the pages do not end, or form a circle
  */
 export async function listAll<T extends KubeObject>(
   client: KubeClient,

@@ -19,15 +19,15 @@ export interface StoreReader<T extends KubeObject> {
   readonly size: number;
   /** Whether the first list is in the store. */
   readonly synced: boolean;
-  /** Resolves when a first list is in the store. @throws `signal.reason` when the signal aborts first */
+  /** Resolves when the first list is in the store. @throws `signal.reason` when the signal aborts first */
   untilSynced(signal: AbortSignal): Promise<void>;
   /** Calls `listener` for all objects in the store, then for each change. Returns the function that ends this. */
   subscribe(listener: StoreListener<T>): () => void;
 }
 
 /**
- * Called for each change, in order: `before` is absent for a new object, `after` for one that is gone
- * (`before` is then its last known state). It must not block; what it throws is logged and does not affect others.
+ * Called for each change, in order. `before` is absent for a new object, `after` for a deleted one (`before` is then
+ * its last known state). It must not block. Its errors are logged and do not affect other listeners.
  */
 export type StoreListener<T extends KubeObject> = (
   key: Key,
@@ -35,7 +35,7 @@ export type StoreListener<T extends KubeObject> = (
   after: T | undefined,
 ) => void;
 
-/** What a {@linkcode Store} is made of. */
+/** What a {@linkcode Store} needs. */
 export interface StoreOptions<T extends KubeObject> {
   readonly resource: Kind<T>;
   readonly log: Logger;
@@ -68,7 +68,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return this.#resourceVersion !== undefined;
   }
 
-  /** Version of the last list that was taken in; absent before the first. Opaque. */
+  /** Version of the last list; absent before the first. Opaque. */
   get resourceVersion(): string | undefined {
     return this.#resourceVersion;
   }
@@ -95,14 +95,14 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes in a whole list: an object that it lacks is gone, and listeners are called for it. */
+  /** Replaces the content by a whole list. Calls listeners for changed objects and for those that the list lacks. */
   replace(items: Iterable<T>, resourceVersion: string): void {
     const before = this.#objects;
     const after = new Map<Key, T>();
     for (const item of items) {
       const key = toKey(item);
       const known = before.get(key);
-      // The same version is the same object: keep it, without a copy and without calling listeners.
+      // The same version is the same object: keep it, and do not call listeners.
       after.set(key, known && isSame(known, item) ? known : trimObject(this.#resource, item));
     }
     this.#objects = after;
@@ -112,7 +112,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     this.#firstList.resolve();
   }
 
-  /** Takes in one new or changed object. */
+  /** Adds or replaces one object. */
   apply(object: T): void {
     const key = toKey(object);
     const before = this.#objects.get(key);
@@ -128,7 +128,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     this.#tell(key, trimObject(this.#resource, object), undefined);
   }
 
-  /** Removes all: the kind itself is gone. Nothing is known until the next list. */
+  /** Removes all objects: the kind itself is gone. The store is not synced until the next list. */
   clear(): void {
     const before = this.#objects;
     if (this.synced) this.#firstList = Promise.withResolvers();
@@ -140,7 +140,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   #tellChange(key: Key, before: T | undefined, after: T): void {
     if (before !== undefined && isSame(before, after)) return;
     if (before !== undefined && before.metadata.uid !== after.metadata.uid) {
-      // Deleted and created again between two looks: two changes, not one.
+      // The object was deleted and created again between two lists: two changes, not one.
       this.#tell(key, before, undefined);
       return this.#tell(key, undefined, after);
     }

@@ -1,5 +1,5 @@
 /**
- * Notices that a watch has fallen silent.
+ * Detects a silent watch.
  * @module
  */
 import { type Clock, toTimeoutError } from "../../core/clock.ts";
@@ -8,23 +8,23 @@ import type { Recovery } from "../api/recovery.ts";
 /**
  * How long a watch may be silent, in milliseconds. A quiet watch is opened for shorter pieces (see `toWatchSeconds` in
  * watcher_state.ts), and the server ends each piece. So a connection that is silent for longer passes no data any more.
- * A long watch, which had data all the time, falls silent when the cluster does; that costs one request.
+ * A long watch with frequent data becomes silent when the cluster does; that costs one request.
  */
 export const SILENCE_MS_MAX = 40_000;
-/** How long a watch must be silent to be suspect, in milliseconds, when another connection was silent. */
+/** After how much silence a watch is suspect if another connection was silent, in milliseconds. */
 export const DOUBT_MS_MIN = 5_000;
 
-/** What a {@linkcode WatchSilence} works with. */
+/** What a {@linkcode WatchSilence} needs. */
 export interface WatchSilenceOptions {
   readonly clock: Clock;
-  /** Says when other connections turn out to be silent. @default {nothing does} */
+  /** Reports when other connections turn out to be silent. @default {nothing does} */
   readonly recovery?: Recovery | undefined;
 }
 
 /**
- * Ends one watch that was silent for {@linkcode SILENCE_MS_MAX}, or for {@linkcode DOUBT_MS_MIN} when another
- * connection was silent and a new one works. There is one timer for any amount of data: when it fires, it looks at the
- * time of the last data.
+ * Ends a watch that was silent for {@linkcode SILENCE_MS_MAX}, or for {@linkcode DOUBT_MS_MIN} if another connection
+ * was silent and a new one works. One timer serves any amount of data: when it fires, it checks the time of the last
+ * data.
  */
 export class WatchSilence {
   readonly #clock: Clock;
@@ -47,7 +47,7 @@ export class WatchSilence {
     this.#wait().catch(() => undefined);
   }
 
-  /** Whether this ended the watch. */
+  /** Whether the watch was ended for its silence. */
   get isOver(): boolean {
     return this.#silent.signal.aborted;
   }

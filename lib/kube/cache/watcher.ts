@@ -1,5 +1,5 @@
 /**
- * Keeps a store equal to the API server: lists, watches, and lists again when events may have been missed.
+ * Keeps a store equal to the API server: lists, watches, and lists again when events may be missing.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -28,22 +28,22 @@ import {
   type WatcherStep,
 } from "./watcher_state.ts";
 
-/** What {@linkcode runWatcher} works with. */
+/** What {@linkcode runWatcher} needs. */
 export interface WatcherOptions<T extends KubeObject> {
   readonly client: KubeClient;
   readonly resource: Kind<T>;
-  /** Which objects of that kind. @default {all of them} */
+  /** Which objects of the kind. @default {all of them} */
   readonly selection?: Selection;
-  /** Written by this watcher alone. */
+  /** Only this watcher writes to it. */
   readonly store: Store<T>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: WatcherMetrics;
   /** Randomness of back-off and watch durations, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
-  /** Ends pauses after failures, except those that the server asked for, and watches that may be silent. */
+  /** Ends pauses after failures, except those that the server asked for. Ends watches that may be silent. */
   readonly recovery?: Recovery;
-  /** Asked after each failure whether the kind itself is gone, which ends the watcher. @default {it never is} */
+  /** Called after each failure: whether the kind itself is gone, which ends the watcher. @default {it never is} */
   readonly isAway?: (error: unknown, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -70,12 +70,12 @@ export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics 
 }
 
 /**
- * Runs until the signal aborts or its kind is gone; then returns. No other failure ends it, and none makes it spin: a
- * watch is opened at most once a second, and after failures 0.8 s to 60 s apart, or as soon as another part of the
- * process finds that the server is back. A watch that is silent for 40 s is opened again over a new connection. So is a
- * watch without recent data when another connection turns out to be silent.
+ * Runs until the signal aborts or its kind is gone; then returns. No other failure ends it, and none makes it spin. It
+ * opens a watch at most once a second. After failures it waits 0.8 s to 60 s, or until another part of the process
+ * finds that the server is back. It opens a watch again over a new connection if the watch is silent for 40 s, or if it
+ * has no recent data and another connection turned out to be silent.
  *
- * Semantics are those of client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
+ * It follows client-go's reflector (k8s.io/client-go/tools/cache), without streaming lists.
  */
 export async function runWatcher<T extends KubeObject>(
   options: WatcherOptions<T>,
@@ -126,7 +126,7 @@ async function listOnce<T extends KubeObject>(
   return { kind: "listed", resourceVersion, paged };
 }
 
-/** Follows one watch to its end. Every event that was taken in counts, however it ends. */
+/** Follows one watch to its end. Every event that it stored counts, however the watch ends. */
 async function watchOnce<T extends KubeObject>(
   options: WatcherOptions<T>,
   state: WatcherState,
@@ -135,7 +135,7 @@ async function watchOnce<T extends KubeObject>(
   const { resourceVersion: from = "" } = state;
   const { client, resource, selection, clock, random = Math.random } = options;
   const openedMs = clock.monotonic();
-  // From "" or "0" the server first replays what exists, in any order: that says nothing about progress.
+  // From "" or "0" the server first replays existing objects in any order: that says nothing about progress.
   let replaying = from === "" || from === "0";
   let resourceVersion = from;
   let events = 0;
@@ -161,11 +161,11 @@ async function watchOnce<T extends KubeObject>(
 }
 
 /**
- * Brings one event into the store.
+ * Stores one event.
  *
- * @returns The version that the watch has reached with it; absent if the event has none
- * @throws {KubeError} The error of an ERROR event, or an unreadable event: then a change may have been missed, which
- * only a list shows
+ * @returns The version of the event; absent if it has none
+ * @throws {KubeError} The error of an ERROR event, or an unreadable event. A change may then be missing, and only a
+ * list shows it
  */
 function takeEvent<T extends KubeObject>(
   { resource, store }: WatcherOptions<T>,
@@ -203,7 +203,8 @@ function toAskedMs(outcome: WatcherOutcome): number {
 }
 
 /**
- * Ends after that time, when the signal aborts, or when the server is back unless it asked for the pause.
+ * Ends after that time, when the signal aborts, or when the server is back; the last not if the server asked for the
+ * pause.
  *
  * @returns Whether the server is back
  */
@@ -214,7 +215,7 @@ async function pause<T extends KubeObject>(
 ): Promise<boolean> {
   const sleeper = new Sleeper(clock);
   const wake = (): void => sleeper.wake();
-  // Never more often than a watch may be opened.
+  // Waits at least as long as between two openings of a watch.
   const unsubscribe = pauseMs > WATCH_GAP_MS && !isAsked ? recovery?.subscribe(wake) : undefined;
   const isBack = await sleeper.sleep(pauseMs, signal);
   unsubscribe?.();
@@ -245,14 +246,14 @@ function noteLife<T extends KubeObject>({ resource, clock, metrics }: WatcherOpt
   metrics?.lastEvent.set(clock.now() / 1_000, { resource: resource.plural });
 }
 
-/** The error of a Status object inside a stream. With anything else the stream cannot be trusted. */
+/** The error of a Status object inside a stream. After anything else the stream cannot be trusted. */
 function toStreamError(resource: Resource<KubeObject>, object: unknown): KubeError {
   const code = parseStatus(object)?.code ?? 500;
   const body = JSON.stringify(object) ?? "";
   return toKubeError(`watch "${resource.plural}"`, { code, body });
 }
 
-/** An answer with a code, unlike a broken stream: watching from the last version would not help. */
+/** Unlike a broken stream, this counts as an answer with a code: watching from the last version would not help. */
 function toOddEvent({ plural }: Resource<KubeObject>, what: string): KubeError {
   return new KubeError("unavailable", `Cannot watch "${plural}": an event ${what}`, { code: 200 });
 }

@@ -1,5 +1,5 @@
 /**
- * What a watcher does next: list, watch or relist, at which version and after which pause. Pure.
+ * The next step of a watcher: list, watch or list again, at which version, and after which pause. Pure.
  * @module
  */
 import { toBackoffMs } from "../../core/backoff.ts";
@@ -11,13 +11,13 @@ export interface WatcherState {
   readonly phase: "list" | "watch";
   /** Last version seen, opaque; absent before the first list. */
   readonly resourceVersion: string | undefined;
-  /** The version is too old or too new for the server: the next list asks for the newest version. */
+  /** The version is too old or too new for the server. The next list asks for the newest version. */
   readonly newest: boolean;
-  /** The server pages even lists from its cache, so lists are asked for in pages. */
+  /** The server pages even lists from its cache, so Landfall asks for pages. */
   readonly paged: boolean;
-  /** Watches in a row that were opened at the same version and brought nothing. */
+  /** How many watches in a row were opened at the same version and brought no data. */
   readonly idleRetries: number;
-  /** The last watch had little data, or there was none: the next is opened for a short piece. */
+  /** The last watch had little data, or there was none. The next one is opened for a short piece. */
   readonly isQuiet: boolean;
 }
 
@@ -30,7 +30,7 @@ export type WatcherOutcome =
       readonly events: number;
       readonly durationMs: number;
     }
-  /** It was silent for so long that it was given up. */
+  /** Landfall ended it because it was silent for too long. */
   | { readonly kind: "silent"; readonly resourceVersion: string }
   | {
       readonly kind: "failed";
@@ -39,16 +39,16 @@ export type WatcherOutcome =
       readonly error: unknown;
     };
 
-/** The next request, and what comes before it. */
+/** The next request, and the pause before it. */
 export interface WatcherStep {
   readonly state: WatcherState;
-  /** `none`: at once · `gap`: at least a second after the last opening · `backoff`: by the number of failures. */
+  /** `none`: immediately · `gap`: at least a second after the last opening · `backoff`: by the number of failures. */
   readonly pause: "none" | "gap" | "backoff";
-  /** Why a running watcher starts a request again, for people and metrics; absent after a successful list. */
+  /** Why a running watcher starts a request again, for logs and metrics; absent after a successful list. */
   readonly reason?: string;
 }
 
-/** The start: nothing is known, and any version in the server's cache will do. */
+/** The start: nothing is known, and any version in the server's cache is good. */
 export const FIRST_STATE: WatcherState = {
   phase: "list",
   resourceVersion: undefined,
@@ -60,42 +60,45 @@ export const FIRST_STATE: WatcherState = {
 
 /** Objects in one page of a list. */
 const LIST_PAGE_SIZE = 500;
-/** A watch that ends sooner than this, with nothing in it, is an error. */
+/** If a watch without data ends sooner than this, it is an error. */
 const WATCH_MS_MIN = 1_000;
-/** After so many watches in a row without data the version is suspect, and a list decides. */
+/** After this many watches in a row without data, the version is suspect, and a list decides. */
 const IDLE_RETRIES_MAX = 5;
 /**
- * Seconds for which a quiet watch is opened, and by how much they are spread. The server ends it in time, on a
- * connection that is then used again. This costs one small request, and proves that the connection is not silent.
+ * How many seconds a quiet watch stays open, and the random part of that. The server ends it in time, on a connection
+ * that is then used again. This costs one small request, and proves that the connection is not silent.
  */
 const QUIET_SECONDS = { least: 30, spread: 5 } as const;
-/** The same for any other watch, whose data proves as much. Spread, so that watches do not all end together. */
+/**
+ * The same for any other watch: its data proves that the connection works. The random part keeps watches from ending at
+ * the same time.
+ */
 const LONG_SECONDS = { least: 300, spread: 300 } as const;
 /**
- * A watch with data less often than this, on average, is quiet; eight times as long without data is silence. A watch
+ * A watch with data less often than this, on average, is quiet. Eight times as long without data is silence. A watch
  * that ended sooner than a short piece proves nothing.
  */
 const QUIET_MS_MIN = 5_000;
-/** Same pace as client-go's reflector: 0.8 s to 30 s, up to doubled by jitter. */
+/** The pace of client-go's reflector: 0.8 s to 30 s, and jitter that doubles it at most. */
 const BACKOFF = { baseMs: 800, capMs: 30_000, jitter: 1 } as const;
 const BACKOFF_RESET_MS = 120_000;
 
-/** Query of the list that a state asks for. A version of `"0"` means "what the cache has" and is sent. */
+/** Query of the list for a state. A version of `"0"` means "from the cache", and is sent. */
 export function toListQuery(state: WatcherState): ListQuery {
   if (state.newest) return { limit: LIST_PAGE_SIZE };
   if (state.resourceVersion === undefined) return { resourceVersion: "0", limit: LIST_PAGE_SIZE };
   const { resourceVersion, paged } = state;
-  // With a limit the server reads etcd; without, it answers from its cache.
+  // With a limit the server reads etcd; without one it answers from its cache.
   return { resourceVersion, ...(paged && { limit: LIST_PAGE_SIZE }) };
 }
 
-/** For how many seconds the server is asked to keep the watch of a state open. @param random In [0, 1) */
+/** How many seconds the server should keep the watch open. @param random In [0, 1) */
 export function toWatchSeconds({ isQuiet }: WatcherState, random: () => number): number {
   const { least, spread } = isQuiet ? QUIET_SECONDS : LONG_SECONDS;
   return least + Math.floor(random() * spread);
 }
 
-/** Decides what follows an outcome. Total; every cycle of answers contains a pause. */
+/** Decides the next step after any outcome. Every cycle of steps has a pause. */
 export function toNextStep(state: WatcherState, outcome: WatcherOutcome): WatcherStep {
   if (outcome.kind === "listed") return afterList(state, outcome);
   if (outcome.kind === "ended") return afterEnd(state, outcome);
@@ -110,7 +113,7 @@ function afterList(
   { resourceVersion, paged }: Extract<WatcherOutcome, { kind: "listed" }>,
 ): WatcherStep {
   const next = { ...state, phase: "watch", resourceVersion, newest: false } as const;
-  // Only a list that could have come from the cache says anything about the cache.
+  // Only a list that may have come from the cache says anything about the cache.
   const fromCache = state.resourceVersion === undefined && !state.newest;
   return { state: { ...next, paged: state.paged || (fromCache && paged) }, pause: "none" };
 }
@@ -125,7 +128,7 @@ function afterEnd(
   return { state: { ...next, idleRetries: 0, isQuiet }, pause: "gap", reason: "ended" };
 }
 
-/** Nothing failed: the server may have had no news, or its news is still in the cache. */
+/** No failure: the server may have had no news, or the news is still in its cache. */
 function afterSilence(
   state: WatcherState,
   { resourceVersion }: Extract<WatcherOutcome, { kind: "silent" }>,
@@ -154,7 +157,7 @@ function afterWatchFailure(
   return { state: { ...next, phase: "list", idleRetries: 0 }, pause: "backoff", reason };
 }
 
-/** Watches again at the same version: nothing was lost, so no list is needed. */
+/** Watches again at the same version. Nothing was lost, so no list is needed. */
 function retryWatch(state: WatcherState, reason: string): WatcherStep {
   const idleRetries = state.idleRetries + 1;
   return idleRetries < IDLE_RETRIES_MAX
@@ -162,15 +165,16 @@ function retryWatch(state: WatcherState, reason: string): WatcherStep {
     : { state: { ...state, phase: "list", idleRetries: 0 }, pause: "backoff", reason };
 }
 
-/** No answer, a broken connection, or too busy: the version may still be good. */
+/** No answer, a broken connection, or a busy server: the version may still be good. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
   return error.kind === "throttled" || (error.kind === "unavailable" && error.code === undefined);
 }
 
 /**
- * The version is compacted (410), newer than what this server has (504 with reason Timeout), or invalid (400), since a
- * stream may bring anything. A real time-out of the server looks the same; asking for the newest is right then, too.
+ * The version is compacted (410), newer than that of this server (504 with reason Timeout), or invalid (400), because a
+ * stream may bring anything. A real time-out of the server looks the same; asking for the newest version is right then,
+ * too.
  */
 function isVersionRefused(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
@@ -182,7 +186,7 @@ function toReason(error: unknown): string {
   return error instanceof KubeError ? error.kind : "error";
 }
 
-/** Pauses after failures: they grow with failures in a row, and start small again after two good minutes. */
+/** Pauses after failures. They grow with each failure in a row, and start small again after two good minutes. */
 export class RestartBackoff {
   readonly #random: () => number;
   #failures = 0;
@@ -193,12 +197,12 @@ export class RestartBackoff {
     this.#random = random;
   }
 
-  /** The cause of the failures so far is over. */
+  /** Notes that the cause of the failures is gone. */
   reset(): void {
     this.#failures = 0;
   }
 
-  /** Counts a failure at this monotonic time. @returns How many milliseconds to wait */
+  /** Counts a failure at this monotonic time. @returns The pause in milliseconds */
   next(nowMs: number): number {
     if (nowMs - this.#lastMs > BACKOFF_RESET_MS) this.#failures = 0;
     this.#lastMs = nowMs;

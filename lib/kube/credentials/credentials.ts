@@ -1,5 +1,5 @@
 /**
- * What opens the API server's door, and keeping it fresh: files and plugins are read again before they go stale.
+ * Credentials for the API server. Files and plugins are read again before their content expires.
  * @module
  */
 import { abortable } from "../../core/abortable.ts";
@@ -8,47 +8,47 @@ import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { News } from "../../core/news.ts";
 
-/** How a connection is secured. All certificates and keys are PEM that has been checked. */
+/** How a connection is secured. All certificates and keys are checked PEM. */
 export interface TlsSettings {
-  /** The only authorities that are trusted. Absent: those that the runtime trusts. */
+  /** The only trusted authorities. Absent: those that the runtime trusts. */
   readonly ca?: string;
   /** Client certificate, with {@linkcode TlsSettings.key}. */
   readonly cert?: string;
   readonly key?: string;
-  /** Name that the server's certificate must carry, when it is not the host of the address. */
+  /** Name that the server's certificate must have, if it is not the host of the address. */
   readonly serverName?: string;
-  /** Any server is believed. */
+  /** Accepts any certificate. */
   readonly insecure?: boolean;
 }
 
-/** What one request carries. */
+/** The credentials of one request. */
 export interface Credential {
-  /** Holds secrets: never shown. */
+  /** Contains secrets: never show it. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsSettings;
-  /** `http://` or `https://` address. Absent: as the environment says. */
+  /** `http://` or `https://` address. Absent: the proxy of the environment, if any. */
   readonly proxy?: string;
-  /** Grows when `tls` or `proxy` change: a connection made with another version must not be used. */
+  /** Grows when `tls` or `proxy` change. Connections of another version must not be used. */
   readonly version: number;
 }
 
-/** Credentials for one API server, fresh at each call. */
+/** Credentials for one API server, up to date at each call. */
 export interface Credentials {
   /** Address without trailing slash, perhaps with a path. */
   readonly server: string;
   /**
-   * What the next request should carry: never older than 60 s, for files are read again when half of that has passed,
-   * and after {@linkcode Credentials.invalidate}.
-   * Throws only if nothing that was ever read is still good.
+   * The credentials for the next request, never older than 60 s. Reads files again when half of that has passed, and
+   * after {@linkcode Credentials.invalidate}.
+   * Throws only if no credentials that were ever read are still valid.
    */
   current(signal: AbortSignal): Promise<Credential>;
-  /** The server did not accept `used`: the next call reads everything again, unless that has happened since. */
+  /** The server did not accept `used`. The next call reads everything again, unless that has happened since. */
   invalidate(used: Credential): void;
 }
 
-/** A credential as its source gives it. */
+/** A credential from its source. */
 export interface LoadedCredential extends Omit<Credential, "version"> {
-  /** Wall-clock milliseconds at which it ends. Absent: it does not. */
+  /** When it expires, in wall-clock milliseconds. Absent: never. */
   readonly expiresAtMs?: number;
 }
 
@@ -56,22 +56,24 @@ export interface LoadedCredential extends Omit<Credential, "version"> {
 export interface CredentialsOptions {
   readonly server: string;
   /**
-   * Reads it all. `fresh` asks to forget answers kept from before.
-   * Has its own deadline, because many requests wait for one reading.
+   * Reads all files. `fresh` asks it to forget kept answers.
+   * It has its own deadline, because many requests wait for one reading.
    */
   readonly load: (fresh: boolean) => Promise<LoadedCredential>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Age at which files are read again: a change is in use well within the minute in which client-go has it. */
+/** Age at which files are read again. A change is used well within a minute, as in client-go. */
 const REFRESH_MS = 30_000;
-/** Pause after a reading that failed while the old credential still serves. */
+/** Pause after a failed reading while the old credential is still valid. */
 const RETRY_MS = 10_000;
-/** What fails for long is told again so often. */
+/** How often a lasting failure is reported again. */
 const REMIND_MS = 600_000;
 
-/** Reads a source of credentials rarely and once at a time; its last good answer outlives failures. */
+/**
+ * Reads a source of credentials rarely, and never twice at the same time. Failures do not remove its last good answer.
+ */
 export function createCredentials(options: CredentialsOptions): Credentials {
   return new RefreshingCredentials(options);
 }
@@ -103,7 +105,7 @@ class RefreshingCredentials implements Credentials {
   }
 
   invalidate(used: Credential): void {
-    // Of many requests that fail together only the first may cause a reading.
+    // If many requests fail together, only the first one may cause a reading.
     if (used !== this.#last?.credential) return;
     this.#fresh = true;
     this.#dueMs = -Infinity;

@@ -1,5 +1,6 @@
 /**
- * Whether the command of a plugin is there, so that a wrong one is told at the start and not at the first request.
+ * Checks whether the command of a plugin exists, so that a wrong one is reported at the start and not at the first
+ * request.
  * @module
  */
 import { access, constants, stat } from "node:fs/promises";
@@ -9,9 +10,9 @@ import { type ExecSpec, toCommandError } from "./exec_spec.ts";
 /**
  * Looks for the command of a plugin, without running it.
  *
- * @param spec The command: a path, or a name to be found on PATH
- * @param env Environment that the command inherits; without a PATH in it a name is not judged
- * @throws {ConfigError} naming file, field and command, with the plugin's install hint
+ * @param spec The command: a path, or a name to find on PATH
+ * @param env Environment of the command. Without PATH in it, a name is not checked
+ * @throws {ConfigError} with file, field and command, and the plugin's install hint
  */
 export async function checkExecCommand(
   spec: ExecSpec,
@@ -26,7 +27,7 @@ export async function checkExecCommand(
     : (path ?? "").split(delimiter).map((folder) => resolve(folder, command));
   const states = await Promise.all(files.map(examine));
   if (states.includes("usable")) return;
-  const found = states.includes("blocked") ? "may not be executed" : "does not exist";
+  const found = states.includes("blocked") ? "is not executable" : "does not exist";
   const where = isPath || found !== "does not exist" ? "" : " in any folder of PATH";
   const field = [place.path, "command"].filter((part) => part).join(".");
   throw toCommandError(spec, { ...place, path: field }, `${found}${where}`);

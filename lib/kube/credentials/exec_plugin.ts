@@ -1,5 +1,5 @@
 /**
- * Runs a command that prints credentials, and keeps its answer until it ends.
+ * Runs a command that prints credentials, and keeps its answer until it expires.
  * Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
  * @module
  */
@@ -14,15 +14,15 @@ import { Section } from "./section.ts";
 import { checkKeyPair } from "./tls.ts";
 import { checkToken } from "./token.ts";
 
-/** What a plugin gives; the authorities stay those of the cluster. */
+/** The credentials from a plugin. The authorities stay those of the cluster. */
 export type ExecAnswer = Pick<LoadedCredential, "headers" | "tls" | "expiresAtMs">;
 
 /** Settings of an {@linkcode ExecPlugin}. */
 export interface ExecPluginOptions {
-  /** Environment that the command inherits. */
+  /** Environment of the command. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Longest run in milliseconds, real time; then the command is killed. */
+  /** Longest run in milliseconds, real time. Then the command is killed. */
   readonly timeoutMs: number;
 }
 
@@ -42,11 +42,10 @@ export class ExecPlugin {
   }
 
   /**
-   * The last answer while it is good, else that of a new run.
+   * The last answer while it is valid, else that of a new run.
    *
-   * @param fresh Whether the last answer is to be forgotten, because the server did not accept it
-   * @throws {ConfigError} naming the plugin and what it did wrong; never what it printed: a careless one prints its
-   * token anywhere
+   * @param fresh Whether to forget the last answer, because the server did not accept it
+   * @throws {ConfigError} with the plugin and the problem; never with its output, which may contain the token
    */
   async read(fresh: boolean): Promise<ExecAnswer> {
     const { clock } = this.#options;
@@ -96,10 +95,13 @@ function parseAnswer(text: string, { apiVersion, place }: ExecSpec): ExecAnswer 
   const cert = status.string("clientCertificateData");
   const key = status.string("clientKeyData");
   if ((cert === undefined) !== (key === undefined)) {
-    throw toConfigError(place, "the plugin gave a certificate without its key, or a key alone");
+    throw toConfigError(
+      place,
+      "the plugin printed only one of certificate and key; it must print both",
+    );
   }
   if (token === undefined && cert === undefined) {
-    throw toConfigError(place, "the plugin gave neither a token nor a client certificate");
+    throw toConfigError(place, "the plugin printed neither a token nor a client certificate");
   }
   const pair =
     cert === undefined || key === undefined
@@ -132,9 +134,9 @@ function readExpiry(status: Section): number | undefined {
 function toFailure(error: unknown, timeoutMs: number): string {
   const { code, killed } = Object(error) as Record<string, unknown>;
   if (code === "ENOENT") return "does not exist";
-  if (code === "EACCES") return "may not be executed";
+  if (code === "EACCES") return "is not executable";
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "printed more than 1 MiB";
   if (killed === true) return `did not end within ${timeoutMs / 1000} s`;
   const ended = typeof code === "number" ? `ended with code ${code}` : "failed";
-  return `${ended}; run it by hand to see why: Landfall does not show what it prints`;
+  return `${ended}; run it by hand to see why, because Landfall does not show its output`;
 }

@@ -1,5 +1,5 @@
 /**
- * The `exec` part of a kubeconfig user: which command prints credentials, and what it is told.
+ * The `exec` part of a kubeconfig user: a command that prints credentials, and its input.
  * Source: https://kubernetes.io/docs/reference/config-api/client-authentication.v1/
  * @module
  */
@@ -11,16 +11,16 @@ import { mustBe } from "../../core/text/must_be.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 
-/** A command to run, checked. */
+/** A checked command. */
 export interface ExecSpec {
-  /** `client.authentication.k8s.io/v1` or `…/v1beta1`; the answer must carry the same. */
+  /** `client.authentication.k8s.io/v1` or `…/v1beta1`; the answer must have the same. */
   readonly apiVersion: string;
-  /** Name to be found on PATH, or a path. */
+  /** Name to find on PATH, or a path. */
   readonly command: string;
   readonly args: readonly string[];
   /** Added to the environment of the process. */
   readonly env: Readonly<Record<string, string>>;
-  /** What a person should do when the command is not there. */
+  /** What to do if the command does not exist. */
   readonly installHint?: string;
   /** The description of the cluster that the plugin gets, if it asks for one. */
   readonly cluster?: Readonly<Record<string, unknown>>;
@@ -28,9 +28,9 @@ export interface ExecSpec {
 }
 
 /**
- * What is wrong with the command of a plugin, and what a person should do about it.
+ * The error about the command of a plugin, with the install hint.
  *
- * @param place Where that stands
+ * @param place The place of the setting
  * @param problem Follows the command: `does not exist`
  */
 export function toCommandError(
@@ -42,15 +42,15 @@ export function toCommandError(
   return toConfigError(place, `command ${quoteCommand(command)} ${problem}${hint}`);
 }
 
-/** A command as messages name it: what stands after a blank belongs into `args`, and may be a secret. */
+/** A command for messages. Text after a blank belongs in `args`, and may be a secret. */
 function quoteCommand(command: string): string {
   const [name = "", ...more] = command.split(/\s/);
   const isOdd = /[?@=]/.test(name) || (name.length >= SECRET_LENGTH_MIN && !isPathLike(name));
-  if (isOdd) return "what is given";
+  if (isOdd) return "(not shown here)";
   return quote(more.length === 0 ? name : `${name} …`);
 }
 
-/** The cluster a plugin is asked for. */
+/** The cluster for the plugin. */
 export interface ExecTarget {
   readonly cluster: Section;
   readonly server: string;
@@ -69,11 +69,8 @@ const EXTENSION = `${GROUP}exec`;
 export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
   const apiVersion = exec.required("apiVersion");
   if (!API_VERSIONS.includes(apiVersion)) {
-    const known = API_VERSIONS.join(" and ");
-    throw toConfigError(
-      exec.place("apiVersion"),
-      `${apiVersion.startsWith(GROUP) ? quote(apiVersion) : "what is given"} is not supported (known: ${known})`,
-    );
+    const found = apiVersion.startsWith(GROUP) ? quote(apiVersion) : undefined;
+    throw toConfigError(exec.place("apiVersion"), mustBe(API_VERSIONS.join(" or "), found));
   }
   const mode = exec.string("interactiveMode") ?? "IfAvailable";
   if (!["Never", "IfAvailable", "Always"].includes(mode)) {
@@ -89,7 +86,7 @@ export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
   const installHint = exec.string("installHint");
   return {
     apiVersion,
-    // Only a name without a slash is looked up on PATH; a path is relative to the kubeconfig.
+    // Only a name without a slash is searched on PATH. A path is relative to the kubeconfig.
     command: command.includes("/") ? resolve(dirname(exec.source), command) : command,
     args: exec.strings("args"),
     env: Object.fromEntries(
@@ -101,7 +98,7 @@ export function toExecSpec(exec: Section, target: ExecTarget): ExecSpec {
   };
 }
 
-/** Aliases of YAML may make a value that contains itself, which cannot be sent to the plugin. */
+/** YAML aliases may create a value that contains itself. It cannot be sent to the plugin. */
 function checkJson(value: unknown, place: SettingPlace): void {
   try {
     JSON.stringify(value);

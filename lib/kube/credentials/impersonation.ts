@@ -1,5 +1,5 @@
 /**
- * Acting as another user: the headers of a request that the API server takes for that user's.
+ * Acting as another user: headers that make the API server treat a request as that of the user.
  * Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
  * @module
  */
@@ -8,11 +8,11 @@ import { type SettingPlace, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 import { mustBe } from "../../core/text/must_be.ts";
 
-/** A user to act as. The credentials need the right to impersonate that user. */
+/** A user to act as. The credentials need the right `impersonate` for this user. */
 export interface Impersonation {
   readonly user: string;
   readonly uid?: string;
-  /** At most one: `fetch` joins headers of one name, and the API server takes that for one strange group. */
+  /** At most one: `fetch` joins equal headers, and the API server would read one wrong group. */
   readonly groups?: readonly string[];
   /** Further attributes by key, one value each. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
@@ -21,13 +21,13 @@ export interface Impersonation {
 /** Names of the headers, in lower case. */
 const PREFIX = "impersonate-";
 
-/** Finds out where a field of an {@linkcode Impersonation} was set. */
+/** Finds the place where a field of an {@linkcode Impersonation} was set. */
 type FindPlace = (field: keyof Impersonation) => SettingPlace;
 
 /**
  * The headers for a user.
  *
- * @throws {ConfigError} naming the field that no header can carry
+ * @throws {ConfigError} with the field that no header can hold
  */
 export function toImpersonationHeaders(
   { user, uid, groups = [], extra = {} }: Impersonation,
@@ -57,8 +57,8 @@ export function toImpersonationHeaders(
 /**
  * Reads `as`, `as-uid`, `as-groups` and `as-user-extra` of a kubeconfig user.
  *
- * @returns Headers; none when the user acts as itself
- * @throws {ConfigError} when one is set without `as`, or no header can carry it
+ * @returns Headers; none without impersonation
+ * @throws {ConfigError} if one is set without `as`, or no header can hold it
  */
 export function readImpersonation(user: Section): Record<string, string> {
   const name = user.string("as");
@@ -70,7 +70,7 @@ export function readImpersonation(user: Section): Record<string, string> {
     const alone = ["as-uid", "as-groups", "as-user-extra"].find((field) => user.has(field));
     const isEmpty = uid === undefined && groups.length === 0 && fields.length === 0;
     if (alone === undefined || isEmpty) return {};
-    throw toConfigError(user.place(alone), "needs as, the name of the user");
+    throw toConfigError(user.place(alone), "needs `as`, the name of the user");
   }
   const who = { user: name, groups, ...(uid && { uid }), extra: Object.fromEntries(fields) };
   const fieldNames = { user: "as", uid: "as-uid", groups: "as-groups", extra: "as-user-extra" };
@@ -78,9 +78,9 @@ export function readImpersonation(user: Section): Record<string, string> {
 }
 
 /**
- * Credentials that act as another user, in place of a user that they act as already.
+ * Credentials that act as another user, instead of the one that they act as now.
  *
- * @throws {ConfigError} naming the field that no header can carry
+ * @throws {ConfigError} with the field that no header can hold
  */
 export function actAs(
   credentials: Credentials,

@@ -1,5 +1,5 @@
 /**
- * The service account that Kubernetes gives to a pod.
+ * The service account of a pod.
  * @module
  */
 import type { LoadedCredential } from "./credentials.ts";
@@ -10,7 +10,7 @@ import { readToken } from "./token.ts";
 /** Where the kubelet mounts a pod's service account. */
 export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Address of the API server as a pod's environment gives it, or `undefined` outside a pod. */
+/** Address of the API server from a pod's environment, or `undefined` outside a pod. */
 export function findInClusterServer(
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
@@ -21,9 +21,9 @@ export function findInClusterServer(
 }
 
 /**
- * Reads the token and the authority of the pod's service account, both of which are rotated while it runs.
+ * Reads token and authority of the pod's service account. Kubernetes rotates both while the pod runs.
  *
- * @throws {ConfigError} when one is missing or broken
+ * @throws {ConfigError} if one is missing or damaged
  */
 export async function readServiceAccount(readFile: ReadFile): Promise<LoadedCredential> {
   const tokenFile = `${SERVICE_ACCOUNT_FOLDER}/token`;

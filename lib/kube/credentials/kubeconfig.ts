@@ -1,8 +1,9 @@
 /**
- * Turns the current context of kubeconfig files into what a request carries.
+ * Turns the current context of kubeconfig files into the credentials of a request.
  * @module
  */
 import { dirname, resolve } from "node:path";
+import { mustBe } from "../../core/text/must_be.ts";
 import { quote } from "../../core/text/printable.ts";
 import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
 import { trimSlashes } from "../../core/net/trim_slashes.ts";
@@ -15,21 +16,21 @@ import type { Section } from "./section.ts";
 import { checkCertificates, checkKeyPair, decodePem, type PlacedPem } from "./tls.ts";
 import { checkToken, readToken } from "./token.ts";
 
-/** What a context says, before its plugin runs. */
+/** The content of a context, before its plugin runs. */
 export interface ResolvedContext {
   readonly server: string;
   readonly credential: LoadedCredential;
-  /** The plugin to ask for a token or a certificate, when the user entry gives nothing better. */
+  /** The plugin for a token or a certificate, if the user entry has nothing that goes first. */
   readonly exec?: ExecSpec;
 }
 
 /**
- * Reads every file that a context names and checks what they hold.
+ * Reads and checks every file of a context.
  *
- * @param context Cluster and user, with the files they stand in
+ * @param context Cluster and user, and the files that contain them
  * @param readFile Reads one file
- * @param master Address that replaces the cluster's (`--master`)
- * @throws {ConfigError} naming file and field of the first problem
+ * @param master Address instead of the cluster's (`--master`)
+ * @throws {ConfigError} with file and field of the first problem
  */
 export async function resolveContext(
   { cluster, user }: KubeconfigContext,
@@ -67,18 +68,18 @@ export async function resolveContext(
  * Checks the address of an API server.
  *
  * @returns The address without trailing slash
- * @throws {ConfigError} when it is not an http or https URL
+ * @throws {ConfigError} if it is not an http or https URL
  */
 export function checkServer(server: string, place: SettingPlace): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
-    // What stands before an @ may be a password, what is long a token on the wrong line.
+    // Text before an @ may be a password, and long text a token on the wrong line.
     const isHarmless = server.length < SECRET_LENGTH_MIN && !server.includes("@");
-    const shown = isHarmless ? quote(server) : "what is given";
-    throw toConfigError(place, `${shown} is not an address like https://host:6443`);
+    const found = isHarmless ? quote(server) : undefined;
+    throw toConfigError(place, mustBe("an address like https://host:6443", found));
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
-    throw toConfigError(place, "the address must not hold a user, a query or a fragment");
+    throw toConfigError(place, "the address must not contain a user, a query or a fragment");
   }
   return trimSlashes(url.href);
 }
@@ -89,7 +90,7 @@ async function readClusterTls(cluster: Section, readFile: ReadFile): Promise<Tls
   if (given !== undefined && insecure) {
     throw toConfigError(
       cluster.place("insecure-skip-tls-verify"),
-      "cannot be true while a certificate-authority is given",
+      "must not be true together with a certificate-authority",
     );
   }
   const serverName = cluster.string("tls-server-name");
@@ -105,10 +106,10 @@ async function readClientPair(user: Section, readFile: ReadFile): Promise<TlsSet
   const key = await readPem(user, "client-key", readFile);
   if (cert === undefined && key === undefined) return {};
   if (cert === undefined) {
-    throw toConfigError(user.place("client-certificate"), "is missing, but there is a client-key");
+    throw toConfigError(user.place("client-certificate"), "is required together with client-key");
   }
   if (key === undefined) {
-    throw toConfigError(user.place("client-key"), "is missing, but there is a client-certificate");
+    throw toConfigError(user.place("client-key"), "is required together with client-certificate");
   }
   return checkKeyPair(cert, key);
 }
@@ -134,7 +135,7 @@ async function readPem(
   return { pem, place };
 }
 
-/** The field, with the file that it names: what is wrong is in the latter. */
+/** The field and its file: the problem is in the file. */
 function withFile(place: SettingPlace, file: string): SettingPlace {
   return { source: place.source, path: `${place.path ?? ""} (${file})` };
 }
@@ -170,12 +171,12 @@ async function readTokenFile(user: Section, file: string, readFile: ReadFile): P
   return checkToken(text.trim(), place);
 }
 
-/** As client-go does: one of the two would be ignored silently. */
+/** As in client-go: one of the two would be silently ignored. */
 function refuseTwoMethods(user: Section): void {
   const token = ["token", "tokenFile"].find((field) => user.has(field));
   const basic = ["username", "password"].find((field) => user.has(field));
   if (token === undefined || basic === undefined) return;
-  throw toConfigError(user.place(), `${token} and ${basic} are both given; keep one of them`);
+  throw toConfigError(user.place(), `${token} and ${basic} are both set; keep one of them`);
 }
 
 function readProxy(cluster: Section): string | undefined {
@@ -183,12 +184,12 @@ function readProxy(cluster: Section): string | undefined {
   if (proxy === undefined) return undefined;
   const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
-  // Not shown: the address may hold a password.
+  // Not shown: the address may contain a password.
   const kind = url?.protocol.startsWith("socks") ? "SOCKS proxies are not supported" : "not a URL";
   throw toConfigError(cluster.place("proxy-url"), `${kind}; give an http or https address`);
 }
 
-/** Paths in a kubeconfig are relative to the folder it is in. */
+/** Paths in a kubeconfig are relative to its folder. */
 function toAbsolute(section: Section, file: string): string {
   return resolve(dirname(section.source), file);
 }

@@ -1,25 +1,25 @@
 /**
- * Reads kubeconfig files and merges them as kubectl does: of several that set the same thing, the first wins.
+ * Reads kubeconfig files and merges them as kubectl does: if several set the same field, the first wins.
  * Source: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
  * @module
  */
 import { isMissingFile, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 import { Section } from "./section.ts";
 
-/** The cluster and the user that the current context names. */
+/** The cluster and the user of the current context. */
 export interface KubeconfigContext {
   readonly cluster: Section;
   readonly user: Section;
 }
 
-/** Each line costs one more reading of the text: so many characters in all take about a second. */
+/** Each line costs one more reading of the text: texts of this length take about a second. */
 const SEARCHED_LENGTH_MAX = 20_000_000;
 
 /**
  * Reads the files in order and finds the current context.
  *
- * @param files Paths; when there is more than one, those that do not exist are passed over
- * @throws {ConfigError} when none exists, one is not a kubeconfig, or the context is not complete
+ * @param files Paths. If there is more than one, missing files are ignored
+ * @throws {ConfigError} if no file exists, one is not a kubeconfig, or the context is not complete
  */
 export async function readKubeconfig(
   files: readonly string[],
@@ -63,7 +63,9 @@ async function readRoot(
   return new Section(value, file);
 }
 
-/** The line up to which the text is good YAML, for the parser's error has no place; a long text is not searched. */
+/**
+ * The line up to which the text is valid YAML, because the parser's error has no place. Long texts are not searched.
+ */
 function findBadLine(text: string): number | undefined {
   const lines = text.split("\n");
   if (lines.length * text.length > SEARCHED_LENGTH_MAX) return undefined;
@@ -101,7 +103,7 @@ function findContext(roots: readonly Section[]): KubeconfigContext {
   };
 }
 
-/** The entry of this name; `field` of `from` is what asks for it. */
+/** The entry with this name. `field` of `from` refers to it. */
 function findNamed(
   roots: readonly Section[],
   list: "contexts" | "clusters" | "users",

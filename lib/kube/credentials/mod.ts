@@ -18,16 +18,16 @@ import { type ReadFile, toConfigError } from "./problem.ts";
 export type { Credential, Credentials, TlsSettings } from "./credentials.ts";
 export { actAs, type Impersonation } from "./impersonation.ts";
 
-/** Shorter than the deadline of a list, so that an error names a plugin that hangs. */
+/** Shorter than the deadline of a list, so that the error names a plugin that hangs. */
 const PLUGIN_MS = 45_000;
 
-/** Where to look for credentials. */
+/** Where to find credentials. */
 export interface CredentialsSource {
-  /** Path of a kubeconfig (`--kubeconfig`); nothing else is looked at then. */
+  /** Path of a kubeconfig (`--kubeconfig`). With it, no other source is used. */
   readonly kubeconfig?: string;
-  /** Address of the API server (`--master`), instead of the one in the credentials. */
+  /** Address of the API server (`--master`), instead of that in the credentials. */
   readonly master?: string;
-  /** `KUBECONFIG`, `KUBERNETES_SERVICE_HOST` and `…_PORT` count; exec plugins inherit all of it. */
+  /** Reads `KUBECONFIG`, `KUBERNETES_SERVICE_HOST` and `…_PORT`. Exec plugins inherit all variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** Reads a text file. @default reading from disk */
@@ -39,13 +39,13 @@ export interface CredentialsSource {
 }
 
 /**
- * Finds credentials and checks all that can be checked without the network. In this order: `--kubeconfig`, the files
- * in `KUBECONFIG`, the pod's service account, and `--master` alone (no credentials at all). `~/.kube/config` is not
- * used: a controller must not act on the cluster that a person last looked at.
+ * Finds credentials and checks everything that needs no network. The order is: `--kubeconfig`, the files in
+ * `KUBECONFIG`, the service account of the pod, and `--master` alone (without credentials). `~/.kube/config` is not
+ * used: a controller must not act on the cluster that a person used last.
  *
  * Exec plugins run at the first request, not here; this only checks that their command exists.
  *
- * @throws {ConfigError} one sentence that names file and field
+ * @throws {ConfigError} with file and field, in one sentence
  */
 export async function loadCredentials(source: CredentialsSource): Promise<Credentials> {
   const { kubeconfig, master, env, clock, log = silentLogger } = source;
@@ -62,7 +62,7 @@ export async function loadCredentials(source: CredentialsSource): Promise<Creden
   if (!server) {
     throw toConfigError(
       { source: "Kubernetes credentials" },
-      "none found: give --kubeconfig, set KUBECONFIG, or run in a pod with a service account",
+      "none found: set --kubeconfig or KUBECONFIG, or run in a pod with a service account",
     );
   }
   const load = (): Promise<LoadedCredential> =>
@@ -78,7 +78,7 @@ async function loadKubeconfig(
   readFile: ReadFile,
   { master, env, clock, pluginMs = PLUGIN_MS, log = silentLogger }: CredentialsSource,
 ): Promise<Credentials> {
-  // The whole kubeconfig is read each time, for tools that renew certificates rewrite it in place.
+  // Reads the whole kubeconfig each time, because some tools renew certificates in it.
   const resolve = async (): Promise<ResolvedContext> =>
     resolveContext(await readKubeconfig(files, readFile), readFile, master || undefined);
   const { server, exec } = await resolve();
@@ -91,7 +91,7 @@ async function loadKubeconfig(
     if (now.server !== server) {
       throw toConfigError(
         { source: files.join(", ") },
-        "the server's address changed; restart Landfall to use it",
+        "the address of the server changed; restart Landfall to use it",
       );
     }
     if (now.exec === undefined) return now.credential;
@@ -107,7 +107,7 @@ async function loadKubeconfig(
   return createCredentials({ server, load, clock, log });
 }
 
-/** Creates a plugin once, and again only when its settings changed, so that its last answer is kept. */
+/** Creates a plugin once, and again only if its settings changed, so that its last answer is kept. */
 function keepPlugin(create: (spec: ExecSpec) => ExecPlugin): (spec: ExecSpec) => ExecPlugin {
   let kept: { settings: string; plugin: ExecPlugin } | undefined;
   return (spec) => {

@@ -1,5 +1,5 @@
 /**
- * Saying in one sentence which file and which field is wrong.
+ * Errors about one setting, which name the file and the field.
  * @module
  */
 import { findErrorCode } from "../../core/net/connection_problem.ts";
@@ -9,7 +9,7 @@ import { describeFileProblem } from "../../core/file_problem.ts";
 /** Reads a text file; rejects as `node:fs/promises` does. */
 export type ReadFile = (path: string) => Promise<string>;
 
-/** Where a setting stands. */
+/** The place of a setting. */
 export interface SettingPlace {
   /** File, flag or environment variable. */
   readonly source: string;
@@ -19,7 +19,7 @@ export interface SettingPlace {
   readonly line?: number;
 }
 
-/** An error about one setting; the message never holds the setting's value if that may be secret. */
+/** An error about one setting. Its message never contains the setting's value if that may be secret. */
 export function toConfigError(place: SettingPlace, message: string): ConfigError {
   return new ConfigError([{ ...place, message }]);
 }
@@ -27,7 +27,7 @@ export function toConfigError(place: SettingPlace, message: string): ConfigError
 /**
  * Reads a file that a setting names.
  *
- * @throws {ConfigError} naming the setting and the file
+ * @throws {ConfigError} with the setting and the file
  */
 export async function readNamedFile(
   readFile: ReadFile,
@@ -42,7 +42,7 @@ export async function readNamedFile(
   }
 }
 
-/** Whether reading failed because the file is not there. */
+/** Whether reading failed because the file does not exist. */
 export function isMissingFile(error: unknown): boolean {
   return findErrorCode(error) === "ENOENT";
 }

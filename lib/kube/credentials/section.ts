@@ -1,18 +1,18 @@
 /**
- * Fields of a parsed YAML mapping, read by type, with errors that name file and field.
+ * Reads fields of a parsed YAML mapping by type, with errors that name file and field.
  * @module
  */
 import { isFields } from "../kinds/shape.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 
-/** A mapping in a file. An absent or null mapping is an empty one. */
+/** A mapping in a file. An absent or null mapping is empty. */
 export class Section {
-  /** File that holds it. */
+  /** The file with the mapping. */
   readonly source: string;
   readonly #path: string;
   readonly #values: Readonly<Record<string, unknown>>;
 
-  /** @throws {ConfigError} when `value` is neither a mapping nor absent */
+  /** @throws {ConfigError} if `value` is neither a mapping nor absent */
   constructor(value: unknown, source: string, path: string = "") {
     this.source = source;
     this.#path = path;
@@ -25,13 +25,13 @@ export class Section {
     }
   }
 
-  /** Where a field stands, or the section itself. */
+  /** The place of a field, or of the section itself. */
   place(field?: string): SettingPlace {
     const path = [this.#path, field].filter((part) => part).join(".");
     return path === "" ? { source: this.source } : { source: this.source, path };
   }
 
-  /** Names of the fields that are set to something. */
+  /** Names of the fields with a value. */
   names(): string[] {
     return Object.keys(this.#values).filter((name) => (this.#values[name] ?? "") !== "");
   }
@@ -47,7 +47,7 @@ export class Section {
     return value === "" ? undefined : value;
   }
 
-  /** Like {@linkcode Section.string}, but it must be there. */
+  /** Like {@linkcode Section.string}, but required. */
   required(field: string): string {
     const value = this.string(field);
     if (value === undefined) throw toConfigError(this.place(field), "is missing");
@@ -66,7 +66,7 @@ export class Section {
     return new Section(this.#values[field], this.source, this.place(field).path);
   }
 
-  /** Items of a list of mappings, each called by its `name` where it has one. */
+  /** Items of a list of mappings. Messages name each by its `name`, if it has one. */
   sections(field: string): Section[] {
     return this.#list(field).map((item, at) => {
       const label = isFields(item) && typeof item["name"] === "string" ? item["name"] : at;

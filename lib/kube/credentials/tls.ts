@@ -1,12 +1,13 @@
 /**
- * Checks certificates and keys before they are used, because a failed handshake does not say what was wrong.
+ * Checks certificates and keys before use, because a failed handshake does not say what is wrong.
  * @module
  */
+import { mustBe } from "../../core/text/must_be.ts";
 import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
 import { CertificateError, parseCertificates } from "../../core/net/certificates.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 
-/** PEM and where it comes from. */
+/** PEM and its place. */
 export interface PlacedPem {
   readonly pem: string;
   readonly place: SettingPlace;
@@ -17,8 +18,8 @@ const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRY
 /**
  * Checks a bundle of certificates.
  *
- * @returns The PEM as it was given
- * @throws {ConfigError} when there is none, or one cannot be decoded
+ * @returns The same PEM
+ * @throws {ConfigError} if it has no certificate, or one cannot be decoded
  */
 export function checkCertificates(given: PlacedPem): string {
   toCertificates(given);
@@ -28,18 +29,18 @@ export function checkCertificates(given: PlacedPem): string {
 /**
  * Checks that a client certificate and a key can be decoded and belong together.
  *
- * @throws {ConfigError} naming the one that is wrong
+ * @throws {ConfigError} with the wrong one
  */
 export function checkKeyPair(cert: PlacedPem, key: PlacedPem): { cert: string; key: string } {
   const [leaf] = toCertificates(cert);
   if (ENCRYPTED_KEY.test(key.pem)) {
-    throw toConfigError(key.place, "the private key is encrypted; give one without a passphrase");
+    throw toConfigError(key.place, "the private key is encrypted; use one without a passphrase");
   }
   let parsed: KeyObject;
   try {
     parsed = createPrivateKey(key.pem);
   } catch {
-    throw toConfigError(key.place, "not a private key in PEM");
+    throw toConfigError(key.place, mustBe("a private key in PEM"));
   }
   if (!leaf.checkPrivateKey(parsed)) {
     throw toConfigError(
@@ -58,7 +59,7 @@ export function checkKeyPair(cert: PlacedPem, key: PlacedPem): { cert: string; k
 export function decodePem(base64: string, place: SettingPlace): PlacedPem {
   const compact = base64.replaceAll(/\s/g, "");
   if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) {
-    throw toConfigError(place, "not base64");
+    throw toConfigError(place, mustBe("base64"));
   }
   return { pem: Buffer.from(compact, "base64").toString("utf8"), place };
 }

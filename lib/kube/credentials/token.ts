@@ -1,13 +1,13 @@
 /**
- * Bearer tokens: from a file, and whether a header can carry one.
+ * Bearer tokens: reads them from files, and checks that a header can hold them.
  * @module
  */
 import { type SettingPlace, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 
 /**
- * Reads a file that holds a token and perhaps a newline.
+ * Reads a file with a token and perhaps a newline.
  *
- * @throws {ConfigError} when it is missing, empty, or no single word
+ * @throws {ConfigError} if it is missing, empty, or has more than one word
  */
 export async function readToken(
   readFile: ReadFile,
@@ -19,14 +19,14 @@ export async function readToken(
 }
 
 /**
- * Checks that a token can stand in a header.
+ * Checks that a header can hold a token.
  *
- * @throws {ConfigError} which does not show the token
+ * @throws {ConfigError} without the token
  */
 export function checkToken(token: string, place: SettingPlace): string {
   if (token === "") throw toConfigError(place, "the token is empty");
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw toConfigError(place, "the token holds white space or characters that are not ASCII");
+    throw toConfigError(place, "the token contains white space or characters that are not ASCII");
   }
   return token;
 }

@@ -129,7 +129,7 @@ export const SECRET_BREAKS: readonly Break[] = [
     invariant: "the command of a plugin is not shown if it may be a secret",
     edits: edit(
       "lib/kube/credentials/exec_spec.ts",
-      'if (isOdd) return "what is given"; return quote(more.length === 0 ? name',
+      'if (isOdd) return "(not shown here)"; return quote(more.length === 0 ? name',
       "if (isOdd) return quote(name); return quote(more.length === 0 ? name",
     ),
     tests: ["test/kube/credentials/exec_spec_test.ts"],

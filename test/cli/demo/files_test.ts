@@ -43,9 +43,7 @@ test("writeDemoFiles() makes a shell use the demo, with any character in a path 
 
 test("writeDemoFiles() leaves a file alone that exists", async () => {
   await writeFile(files().kubeconfig, "mine");
-  await expect(writeDemoFiles(files(), ENDPOINTS, COMPILED)).rejects.toThrow(
-    "exists and is left alone",
-  );
+  await expect(writeDemoFiles(files(), ENDPOINTS, COMPILED)).rejects.toThrow("exists already");
   expect(await readFile(files().kubeconfig, "utf8")).toBe("mine");
 });
 

@@ -59,8 +59,8 @@ test("demo() --once plays the story, ends with 0 and tells every step", async ()
 }, 120_000);
 
 test.each([
-  ["--kubeconfig=FILE that exists", "exists and is left alone"],
-  ["--kubeconfig=/nowhere/kubeconfig", '"/nowhere/kubeconfig" cannot be written'],
+  ["--kubeconfig=FILE that exists", "exists already"],
+  ["--kubeconfig=/nowhere/kubeconfig", 'cannot write "/nowhere/kubeconfig"'],
   ["--debug-address=0.0.0.0:0", "loopback"],
 ])("demo() refuses %s", async (flag, message) => {
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));

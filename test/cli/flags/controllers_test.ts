@@ -65,7 +65,7 @@ test("P-01 selectControllers() lists all controllers when one is unknown", () =>
   expect(selectControllers(["-zap", "a"], KNOWN).issues).toEqual([
     {
       source: "--controllers",
-      message: '"zap" is no controller; there are a = a-controller, b, c',
+      message: 'unknown controller "zap" (known: a = a-controller, b, c)',
     },
   ]);
 });

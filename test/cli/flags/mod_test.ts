@@ -144,9 +144,9 @@ describe("P-01 parseFlags()", () => {
     [["--", "run"], ['unexpected argument "run"; the command takes only flags']],
     [
       ["--leader-elect", "false"],
-      ['--leader-elect: "false" stands after a space; write --leader-elect=false'],
+      ['--leader-elect: "false" comes after a space; write --leader-elect=false'],
     ],
-    [["--profiling", "TRUE"], ['--profiling: "TRUE" stands after a space; write --profiling=true']],
+    [["--profiling", "TRUE"], ['--profiling: "TRUE" comes after a space; write --profiling=true']],
     [
       ["--leader-elect-lease-duration=10s"],
       [
@@ -167,8 +167,11 @@ describe("P-01 parseFlags()", () => {
           '(lower-case letters, digits, "-" and "."), but is "A_b"',
       ],
     ],
-    [["--tls-cert-file=/c"], ["--tls-private-key-file: required beside --tls-cert-file"]],
-    [["--tls-private-key-file=/k"], ["--tls-cert-file: required beside --tls-private-key-file"]],
+    [["--tls-cert-file=/c"], ["--tls-private-key-file: required together with --tls-cert-file"]],
+    [
+      ["--tls-private-key-file=/k"],
+      ["--tls-cert-file: required together with --tls-private-key-file"],
+    ],
     [
       ["--authorization-always-allow-paths=/healthz,metrics"],
       [
@@ -254,12 +257,15 @@ describe("P-01 parseFlags()", () => {
     ],
     [["--bind-address=10.0.0"], ['--bind-address: must be an IP address, but is "10.0.0"']],
     [["--secure-port=70000"], ["--secure-port: must be from 0 to 65535, but is 70000"]],
-    [["--secure-port=10260"], ["--secure-port: --debug-address has port 10260 already"]],
+    [
+      ["--secure-port=10260"],
+      ["--secure-port: must be another port than that of --debug-address, but is 10260"],
+    ],
     [
       ["--debug-address=0.0.0.0:10260"],
       [
         "--debug-address: must be a loopback address or a unix socket, " +
-          'but is "0.0.0.0:10260": it has no access control',
+          'but is "0.0.0.0:10260": the debug listener has no access control',
       ],
     ],
     [
@@ -274,9 +280,9 @@ describe("P-01 parseFlags()", () => {
       [
         "--nope: unknown flag; see --help",
         '--v: must be a whole number, but is "x"',
-        '--controllers: "foo" is no controller; there are cloud-node = cloud-node-controller, ' +
+        '--controllers: unknown controller "foo" (known: cloud-node = cloud-node-controller, ' +
           "cloud-node-lifecycle = cloud-node-lifecycle-controller, service = service-lb-controller, " +
-          "route = node-route-controller, cloud-node-label-sync = cloud-node-label-sync-controller",
+          "route = node-route-controller, cloud-node-label-sync = cloud-node-label-sync-controller)",
       ],
     ],
   ];

@@ -175,7 +175,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     await waitForLeader();
     await runHelm("uninstall", "landfall");
     expect(await readHolder()).toBe("");
-    expect(pods.said.join("")).toEndWith("is gone, and its pods with it\n");
+    expect(pods.said.join("")).toEndWith("is deleted, and its pods are gone\n");
     expect(await listLeft()).toEqual([]);
     await expectQuickLead(install);
     await runHelm("uninstall", "landfall");
@@ -189,7 +189,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     await waitForLeader();
     await waitUntil("the Job to end", async () => pods.said.find((text) => text !== ""));
     expect(pods.said).toEqual([
-      "daemonset kube-system/landfall belongs to no Helm release of this name: left unchanged\n",
+      "daemonset kube-system/landfall does not belong to this Helm release, so it was not deleted\n",
     ]);
     expect(await readHolder()).not.toBe("");
     const place = "--namespace=kube-system";

@@ -17,8 +17,8 @@ describe("parseCertificates()", () => {
   });
 
   test.each([
-    ["an empty text", "", "holds no certificate in PEM"],
-    ["a key", readTls("client.key"), "holds no certificate in PEM"],
+    ["an empty text", "", "contains no certificate in PEM"],
+    ["a key", readTls("client.key"), "contains no certificate in PEM"],
     ["damaged PEM", DAMAGED, "certificate 1 of 1 cannot be decoded: damaged PEM"],
     [
       "a bundle whose second certificate is damaged",

@@ -591,7 +591,7 @@ describe("createKubeClient() with rotating credentials", () => {
     await clock.advance(60_000);
     expect(await told).toMatchObject({
       kind: "unauthorized",
-      message: 'Cannot read "/x": no credentials: their source takes too long',
+      message: 'Cannot read "/x": no credentials: the source of the credentials takes too long',
     });
   });
 });

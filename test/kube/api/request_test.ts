@@ -122,7 +122,7 @@ describe("Requester.send()", () => {
     const page = `<p>cookie, authorization: Bearer geheim-1</p>${"x".repeat(1_000_000)}`;
     const { send } = createBench(new Response(page, { status: 502 }));
     const error = await send().catch((caught: unknown) => caught);
-    expect(String(error)).toContain("502: not an answer of Kubernetes: cookie");
+    expect(String(error)).toContain("502: the answer is not from Kubernetes: cookie");
     expect(String(error)).toContain("Bearer (secret)");
     expect(String(error).length).toBeLessThan(400);
   });

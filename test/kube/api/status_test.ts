@@ -50,7 +50,9 @@ describe("toKubeError()", () => {
     const body = "<html><body>\n<h1>Sorry</h1></body></html>";
     const error = toKubeError('read "/x"', { code, body });
     expect(error.kind).toBe(kind);
-    expect(error.message).toBe(`Cannot read "/x": ${code}: not an answer of Kubernetes: Sorry`);
+    expect(error.message).toBe(
+      `Cannot read "/x": ${code}: the answer is not from Kubernetes: Sorry`,
+    );
   });
 
   test("takes the pause from the header, else from the Status", () => {

@@ -126,6 +126,6 @@ describe("readWatchEvents()", () => {
       Array.from({ length: 17 }, () => chunk),
       "open",
     );
-    await expect(readAll(body)).rejects.toThrow("a line is longer than 16 Mi");
+    await expect(readAll(body)).rejects.toThrow("a line has more than 16 Mi characters");
   });
 });

@@ -35,7 +35,7 @@ describe("checkExecCommand()", () => {
   const bad: readonly [Partial<ExecSpec>, string][] = [
     [{ command: "/no/such" }, 'command "/no/such" does not exist'],
     [{ command: join(folder, "sub") }, `command "${join(folder, "sub")}" does not exist`],
-    [{ command: "plain" }, 'command "plain" may not be executed'],
+    [{ command: "plain" }, 'command "plain" is not executable'],
     [
       { command: "none", installHint: "npm i it\n" },
       'command "none" does not exist in any folder of PATH (npm i it)',

@@ -100,8 +100,8 @@ describe("ExecPlugin", () => {
   });
 
   const ANSWERS: [string, object, string][] = [
-    ["nothing", {}, "gave neither a token nor a client certificate"],
-    ["a certificate alone", { clientCertificateData: "x" }, "a certificate without its key"],
+    ["nothing", {}, "printed neither a token nor a client certificate"],
+    ["a certificate alone", { clientCertificateData: "x" }, "only one of certificate and key"],
     [
       "a time that is none",
       { token: "t", expirationTimestamp: "soon" },

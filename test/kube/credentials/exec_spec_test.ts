@@ -66,7 +66,7 @@ describe("toExecSpec()", () => {
   const REFUSED: [object, string][] = [
     [
       { apiVersion: "client.authentication.k8s.io/v1alpha1" },
-      'exec.apiVersion: "client.authentication.k8s.io/v1alpha1" is not',
+      "exec.apiVersion: must be client.authentication.k8s.io/v1 or",
     ],
     [{ apiVersion: "" }, "exec.apiVersion: is missing"],
     [{ command: "" }, "exec.command: is missing"],
@@ -82,10 +82,10 @@ describe("toExecSpec()", () => {
     ["aws", '"aws"'],
     ["/usr/bin/kubectl-oidc_login", '"/usr/bin/kubectl-oidc_login"'],
     ["aws --token geheim", '"aws …"'],
-    ["https://host/?token=geheim", "what is given"],
-    ["user:geheim@host", "what is given"],
-    ["geheim".repeat(6), "what is given"],
-    [`${"geheim".repeat(6)} x`, "what is given"],
+    ["https://host/?token=geheim", "(not shown here)"],
+    ["user:geheim@host", "(not shown here)"],
+    ["geheim".repeat(6), "(not shown here)"],
+    [`${"geheim".repeat(6)} x`, "(not shown here)"],
   ])("names the command %p as %s, for it may be a secret", (command, shown) => {
     const { message } = toCommandError({ command }, { source: "/d/config" }, "does not exist");
     expect(message).toBe(`/d/config: command ${shown} does not exist`);

@@ -55,8 +55,8 @@ describe("readImpersonation()", () => {
   });
 
   test.each([
-    [{ "as-uid": "7" }, "/kc: users.u.user.as-uid: needs as"],
-    [{ "as-user-extra": { k: ["v"] } }, "/kc: users.u.user.as-user-extra: needs as"],
+    [{ "as-uid": "7" }, "/kc: users.u.user.as-uid: needs `as`"],
+    [{ "as-user-extra": { k: ["v"] } }, "/kc: users.u.user.as-user-extra: needs `as`"],
     [{ as: "j", "as-groups": ["a", "b"] }, "/kc: users.u.user.as-groups: must be one value"],
     [{ as: ["j"] }, "/kc: users.u.user.as: must be a string"],
   ])("refuses %j", (user, message) => {

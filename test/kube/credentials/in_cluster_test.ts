@@ -42,7 +42,7 @@ describe("readServiceAccount()", () => {
 
   test.each([
     [{ [token]: "abc" }, `${ca}: cannot read the file: there is no such file`],
-    [{ [token]: "abc", [ca]: "" }, `${ca}: holds no certificate in PEM`],
+    [{ [token]: "abc", [ca]: "" }, `${ca}: contains no certificate in PEM`],
     [{ [token]: " ", [ca]: readTls("ca.crt") }, `${token}: the token is empty`],
   ])("says which file is wrong, case %#", async (files, message) => {
     await expect(readServiceAccount(new MemoryDisk(files).readFile)).rejects.toThrow(message);

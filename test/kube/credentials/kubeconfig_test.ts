@@ -129,7 +129,7 @@ describe("resolveContext()", () => {
       "inline data that is not base64",
       { "certificate-authority-data": "-----BEGIN" },
       {},
-      "clusters.c.cluster.certificate-authority-data: not base64",
+      "clusters.c.cluster.certificate-authority-data: must be base64",
     ],
     [
       "a key of another certificate",
@@ -141,13 +141,13 @@ describe("resolveContext()", () => {
       "a certificate without a key",
       {},
       { "client-certificate": "pki/client.crt" },
-      "users.u.user.client-key: is missing, but there is a client-certificate",
+      "users.u.user.client-key: is required together with client-certificate",
     ],
     [
       "a key without a certificate",
       {},
       { "client-key": "pki/client.key" },
-      "users.u.user.client-certificate: is missing, but there is a client-key",
+      "users.u.user.client-certificate: is required together with client-key",
     ],
     [
       "a missing token file",
@@ -166,13 +166,13 @@ describe("resolveContext()", () => {
       "a token beside a username",
       {},
       { token: "t", username: "n", password: "p" },
-      "users.u.user: token and username are both given; keep one of them",
+      "users.u.user: token and username are both set; keep one of them",
     ],
     [
       "a token file beside a password",
       {},
       { tokenFile: "/var/token", password: "p" },
-      "users.u.user: tokenFile and password are both given; keep one of them",
+      "users.u.user: tokenFile and password are both set; keep one of them",
     ],
     [
       "an auth provider",
@@ -184,13 +184,13 @@ describe("resolveContext()", () => {
       "groups to act in without a user to act as",
       {},
       { "as-groups": ["g"], token: "t" },
-      "users.u.user.as-groups: needs as, the name of the user",
+      "users.u.user.as-groups: needs `as`, the name of the user",
     ],
     [
       "an authority that is not to be used",
       { "insecure-skip-tls-verify": true, "certificate-authority": "ca.crt" },
       {},
-      "clusters.c.cluster.insecure-skip-tls-verify: cannot be true while",
+      "clusters.c.cluster.insecure-skip-tls-verify: must not be true together",
     ],
     [
       "a SOCKS proxy",
@@ -203,7 +203,7 @@ describe("resolveContext()", () => {
       "an address without a scheme",
       { server: "host:6443" },
       {},
-      'clusters.c.cluster.server: "host:6443" is no',
+      "clusters.c.cluster.server: must be an address",
     ],
     [
       "a switch that is a word",
@@ -221,17 +221,13 @@ describe("resolveContext()", () => {
 
   test("never shows a token that cannot be sent", async () => {
     const error = await resolve({}, { token: "geheim geheim" }).catch((error: unknown) => error);
-    expect(String(error)).toContain("users.u.user.token: the token holds white space");
+    expect(String(error)).toContain("users.u.user.token: the token contains white space");
     expect(String(error)).not.toContain("geheim");
   });
 
   test.each<[object, object, string]>([
     [{}, { tokenFile: "geheim".repeat(6) }, "tokenFile: cannot read the file; put the token"],
-    [
-      { server: "user:geheim@host:6443" },
-      {},
-      "server: what is given is not an address like https:",
-    ],
+    [{ server: "user:geheim@host:6443" }, {}, "server: must be an address like https:"],
   ])("never shows what was written into the wrong field: %j %j", async (cluster, user, message) => {
     const error = await resolve(cluster, user).catch((error: unknown) => error);
     expect(String(error)).toContain(message);
@@ -240,7 +236,9 @@ describe("resolveContext()", () => {
 
   test("blames --master for an address that cannot be used", async () => {
     const resolving = resolve({}, {}, "10.0.0.1");
-    await expect(resolving).rejects.toThrow('--master: "10.0.0.1" is not an address');
+    await expect(resolving).rejects.toThrow(
+      '--master: must be an address like https://host:6443, but is "10.0.0.1"',
+    );
   });
 });
 

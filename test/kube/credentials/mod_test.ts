@@ -162,7 +162,7 @@ describe("loadCredentials()", () => {
   });
 
   const REFUSALS: [string, Parameters<typeof loadCredentials>[0]["env"], string, string][] = [
-    ["there are none at all", {}, "", "Kubernetes credentials: none found: give --kubeconfig"],
+    ["there are none at all", {}, "", "Kubernetes credentials: none found: set --kubeconfig"],
     [
       "the kubeconfig is missing",
       {},

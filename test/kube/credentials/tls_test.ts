@@ -24,8 +24,8 @@ describe("checkCertificates()", () => {
   });
 
   const BROKEN: [string, string, string][] = [
-    ["an empty file", "", "/etc/kubeconfig: ca: holds no certificate in PEM"],
-    ["a key", readTls("client.key"), "/etc/kubeconfig: ca: holds no certificate in PEM"],
+    ["an empty file", "", "/etc/kubeconfig: ca: contains no certificate in PEM"],
+    ["a key", readTls("client.key"), "/etc/kubeconfig: ca: contains no certificate in PEM"],
     [
       "damaged PEM",
       DAMAGED,
@@ -63,13 +63,13 @@ describe("checkKeyPair()", () => {
       "an encrypted key",
       readTls("client.crt"),
       readTls("client_encrypted.key"),
-      "/etc/kubeconfig: key: the private key is encrypted; give one without a passphrase",
+      "/etc/kubeconfig: key: the private key is encrypted; use one without a passphrase",
     ],
     [
       "a certificate in place of the key",
       readTls("client.crt"),
       readTls("client.crt"),
-      "/etc/kubeconfig: key: not a private key in PEM",
+      "/etc/kubeconfig: key: must be a private key in PEM",
     ],
     [
       "a damaged certificate",
@@ -93,6 +93,6 @@ describe("decodePem()", () => {
 
   test.each(["-----BEGIN", "abc", "a_b-", "????"])("refuses %p without showing it", (text) => {
     const decode = (): unknown => decodePem(text, { source: "f", path: "p" });
-    expect(decode).toThrow(/^f: p: not base64$/);
+    expect(decode).toThrow(/^f: p: must be base64$/);
   });
 });

@@ -16,6 +16,6 @@ describe("readToken()", () => {
 describe("checkToken()", () => {
   test.each(["a b", "a\nb", "ü"])("refuses %p, which no header can carry", (token) => {
     const check = (): string => checkToken(token, { source: "/t" });
-    expect(check).toThrow(/^\/t: the token holds white space or characters that are not ASCII$/);
+    expect(check).toThrow(/^\/t: the token contains white space or characters that are not ASCII$/);
   });
 });

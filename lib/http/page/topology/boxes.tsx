@@ -6,18 +6,18 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { Bar, formatCount, Tally, Tiles } from "../marks.tsx";
 import type { Box, Card, Topology } from "./mod.ts";
 
-/** A box with more Nodes than this is closed at first, unless there are only few Nodes in all. */
+/** A box with more Nodes than this is closed at first, unless there are only few Nodes in total. */
 const OPEN_BOX_MAX = 60;
 const OPEN_FLEET_MAX = 150;
 
-/** The boxes, then the Nodes that are in none. */
+/** The boxes, followed by the Nodes without a place. */
 export function TopologyBoxes({
   topology: { boxes, placeless, foreign },
   total,
   base,
 }: {
   readonly topology: Topology;
-  /** How many Nodes there are in all. */
+  /** How many Nodes there are in total. */
   readonly total: number;
   readonly base: string;
 }): JSX.Element {
@@ -94,7 +94,7 @@ function Total({ count }: { readonly count: number }): JSX.Element {
   return <span class="count tally">{formatCount(count, "Node")}</span>;
 }
 
-/** Nodes beside the boxes of smaller places: their machines are in none of these now. */
+/** Nodes in this place whose smaller place is unknown. */
 function Loose({
   kind,
   cards,

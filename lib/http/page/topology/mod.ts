@@ -11,7 +11,7 @@ export interface Card {
   readonly condition: NodeCondition;
 }
 
-/** How many Nodes are in which state; states without any are left out, the worst first. */
+/** Number of Nodes in each state that occurs, the worst state first. */
 export type Counts = readonly (readonly [StateName, number])[];
 
 /** A place with the Nodes in it. */
@@ -21,36 +21,36 @@ export interface Box {
   readonly id: string;
   /** Its name, or its ID without one. */
   readonly name: string;
-  /** Why the cloud does not show all of it now; absent if it does, or if it gives no reason. */
+  /** Why the cloud does not show all of it now; absent if it does, or gives no reason. */
   readonly problem?: string;
   readonly boxes: readonly Box[];
-  /** Nodes of which no smaller place is known. */
+  /** Nodes whose smaller place is unknown. */
   readonly cards: readonly Card[];
-  /** All Nodes within. */
+  /** Number of Nodes in this place and the smaller ones. */
   readonly total: number;
   readonly counts: Counts;
 }
 
-/** Where all Nodes are. */
+/** The places of all Nodes. */
 export interface Topology {
   readonly boxes: readonly Box[];
-  /** Nodes of which no place is known. */
+  /** Nodes without a known place. */
   readonly placeless: readonly Card[];
   /** Nodes of other clouds. */
   readonly foreign: readonly Card[];
 }
 
-/** A box that is being filled. */
+/** A box under construction. */
 interface Draft {
   readonly place: PlaceView;
   name: string | undefined;
-  /** Whether the name is from the cloud rather than from a label. */
+  /** Whether the name comes from the cloud, and not from a label. */
   isNameSure: boolean;
   readonly drafts: Map<string, Draft>;
   readonly cards: Card[];
 }
 
-/** Nodes by name, each with its state. Sorts as people count: `n2` before `n10`. */
+/** Nodes by name, each with its state. Numbers count as numbers: `n2` comes before `n10`. */
 export function toCards(nodes: readonly NodeView[]): Card[] {
   const { compare } = new Intl.Collator("en", { numeric: true });
   return nodes
@@ -70,7 +70,7 @@ export function countStates(cards: readonly Card[]): Counts {
 /**
  * Puts Nodes into boxes.
  *
- * @param cards In the order in which they are to stand
+ * @param cards In the order of the page
  * @param coverage For the names and problems of the largest places
  */
 export function toTopology(cards: readonly Card[], coverage: InventoryView["coverage"]): Topology {
@@ -115,7 +115,7 @@ function put(card: Card, places: readonly PlaceView[], drafts: Map<string, Draft
 
 interface Surroundings {
   readonly compare: (a: string, b: string) => number;
-  /** Why a place is not shown in full, by its ID. */
+  /** Why a place is not complete, by its ID. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
