@@ -114,7 +114,7 @@ describe("landfall stop-workload", () => {
   test("ends with 0 when it cannot do it, and says why: an uninstall goes on", async () => {
     expect(await call("daemonset", "kube-system", "landfall", "landfall")).toBe(0);
     expect(err).toStartWith("landfall: Cannot stop daemonset kube-system/landfall: ");
-    expect(err).toContain("none found: give --kubeconfig");
+    expect(err).toContain("none found: set --kubeconfig");
   });
 
   test.each([
