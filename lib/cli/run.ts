@@ -156,7 +156,7 @@ async function serve(
   }
 }
 
-/** The controllers that can run with this cloud. @throws {ConfigError} when one that was named cannot */
+/** The controllers that can run with this cloud. @throws {ConfigError} if a named one cannot */
 function requireFitting(
   chosen: readonly ControllerDefinition[],
   options: Pick<Serving, "log" | "named"> & Pick<AppOptions, "provider">,

@@ -1,5 +1,5 @@
 /**
- * How wide a text for people may be.
+ * How wide a text in a terminal may be.
  * @module
  */
 import type { CommandContext } from "./command.ts";

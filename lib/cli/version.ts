@@ -4,7 +4,7 @@
  */
 import manifest from "../../package.json" with { type: "json" };
 
-/** `--define` of the build sets it; source that runs as it is has none. */
+/** `--define` of the build sets it. Source that runs without a build has none. */
 declare const LANDFALL_COMMIT: string | undefined;
 
 /** As in package.json. */

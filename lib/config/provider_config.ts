@@ -26,7 +26,10 @@ export interface ProviderConfigOptions<S> {
 /** Valid settings, and warnings about them. */
 export interface ProviderConfig<S> {
   readonly settings: S;
-  /** The same for every provider, from the file alone: {@linkcode ProviderConfigOptions.sections}. */
+  /**
+   * Settings of {@linkcode ProviderConfigOptions.sections}. They come only from the file, and are the same for every
+   * provider.
+   */
   readonly sections: SectionValues;
   readonly warnings: readonly ConfigIssue[];
   /** The syntax in which the file was read, if the provider has one of its own besides YAML. */
@@ -94,7 +97,7 @@ function chooseSyntax(
   return syntax.accepts?.(text) === false ? YAML_SYNTAX : syntax;
 }
 
-/** Reads a provider's file for its sections alone: of the provider's settings only the keys are checked. */
+/** Reads only the sections of a provider's file. Of the provider's own settings it checks only the keys. */
 export function toSectionParser<P extends ConfigParser<unknown>>(definition: P): P {
   return { ...definition, parseConfig: () => ({ settings: {}, issues: [], warnings: [] }) };
 }

@@ -1,5 +1,5 @@
 /**
- * The settings file for a provider that reads it again, such as an inventory.
+ * The settings file for a provider that reads it again, for example an inventory.
  * @module
  */
 import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";

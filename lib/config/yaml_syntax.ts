@@ -1,5 +1,5 @@
 /**
- * Settings in YAML: two parsers; the one that knows lines is loaded only when something is wrong.
+ * Settings in YAML. Of its two parsers, the one that knows lines is loaded only when something is wrong.
  * @module
  */
 import type { SettingSyntax } from "../cloud/settings/syntax.ts";

@@ -4,8 +4,8 @@
  */
 
 /**
- * This process does not lead any more, or not yet: it must not write, and running writes end at once. As the reason of
- * a signal it means that there is no time to finish.
+ * This process does not lead yet, or not any more: it must not write, and running writes end immediately. As the reason
+ * of a signal it means that there is no time to finish.
  */
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
@@ -44,7 +44,7 @@ export class Fence {
     this.#leadership = leadership;
   }
 
-  /** @throws {LeadershipLostError} when this process may not write now */
+  /** @throws {LeadershipLostError} if this process must not write now */
   check(): void {
     const { signal } = this.#leadership;
     if (this.#leadership.isHeld()) return;
@@ -54,7 +54,7 @@ export class Fence {
   /**
    * A signal for one write: it aborts with the caller's signal, and when leadership is lost.
    *
-   * @throws {LeadershipLostError} when this process may not write now
+   * @throws {LeadershipLostError} if this process must not write now
    */
   bind(signal: AbortSignal): AbortSignal {
     this.check();

@@ -17,8 +17,9 @@ export interface KeySource {
 }
 
 /**
- * Objects of another kind that a reconcile reads, such as those that it created. A change of one counts for the objects
- * that it belonged to before and for those that it belongs to now; one that is gone belonged to the last ones.
+ * Objects of another kind that a reconcile reads, for example those that it created. If one changes, the objects to
+ * which it belonged before and those to which it belongs now are reconciled. If one is deleted, those to which it
+ * belonged last.
  *
  * @param toKeys The keys of the objects that one of the other kind belongs to; may be empty
  */

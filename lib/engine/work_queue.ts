@@ -27,9 +27,9 @@ const RETRY_BACKOFF = { baseMs: 1_000, capMs: 300_000, jitter: 0.2 } as const;
 /**
  * Keys to work on.
  *
- * Guarantees: a key is with one worker at most; a key added while it is worked on is handed out again
- * afterwards; a key added many times while it waits is handed out once; order is first in, first out;
- * a delayed key is kept once, with the earlier time.
+ * Guarantees: at most one worker has a key. A key that is added while a worker has it is handed out again afterwards. A
+ * key that is added many times while it waits is handed out once. The order is first in, first out. A delayed key is
+ * kept once, with the earlier time.
  *
  * Assumption: a worker that gets a key always calls {@linkcode WorkQueue.done} for it.
  */

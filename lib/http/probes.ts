@@ -10,7 +10,7 @@ export type ProbeName = "healthz" | "livez" | "readyz";
 
 /** A health check. */
 export interface Check {
-  /** Shown by `?verbose`, and the last part of the path that asks for it alone. */
+  /** Its name: in the list of `?verbose`, and at the end of the path that runs only this check. */
   readonly name: string;
   /** The probes that it is part of. */
   readonly probes: readonly ProbeName[];

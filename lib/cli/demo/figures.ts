@@ -26,7 +26,7 @@ const GO_REQUESTS_PER_NODE = 3;
 const WRITES: ReadonlySet<string> = new Set(["create", "update", "patch", "delete"]);
 
 /**
- * Counts the writes of Landfall alone: a person may use kubectl at the same time.
+ * Counts only the writes of Landfall: a user may use kubectl at the same time.
  *
  * @returns By verb and resource, `patch nodes/status`
  */

@@ -21,7 +21,7 @@ export interface DemoFlags {
 /**
  * Reads the flags.
  *
- * @returns `undefined` when help was asked for
+ * @returns `undefined` for `--help`
  * @throws {ConfigError} when they cannot be used
  */
 export function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {

@@ -29,7 +29,7 @@ export class GivenFlags {
     }
   }
 
-  /** Whether the flag was given, with a usable value. */
+  /** Whether the command line has the flag with a usable value. */
   has(name: string): boolean {
     return this.#values.has(name);
   }

@@ -7,7 +7,7 @@ import type { FlagSpec } from "./spec.ts";
 import { findClosest } from "../../core/text/edit_distance.ts";
 import { quote } from "../../core/text/printable.ts";
 
-/** One flag as it was given. */
+/** One flag of the command line. */
 export interface FlagToken {
   readonly spec: FlagSpec;
   readonly value: string;
@@ -28,7 +28,7 @@ export interface FlagTokens {
 }
 
 interface Written {
-  /** As it stands in argv, without the value. */
+  /** The flag in argv, without the value. */
   shown: string;
   name: string;
   value: string | undefined;

@@ -8,7 +8,7 @@ export class BodyError extends Error {
   override readonly name = "BodyError";
 }
 
-/** How much to read of an answer that is a refusal. */
+/** How many bytes of a refusal to read. */
 export const ERROR_BYTES_MAX: number = 64 * 1024;
 
 const MIB = 1024 * 1024;
@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 export interface ReadBodyOptions {
   /** Most bytes, after unpacking; `Infinity` for a stream without an end. */
   readonly bytesMax: number;
-  /** Whether to cut off a longer body and to repair invalid UTF-8, for people to read. @default {false} */
+  /** Whether to cut off a longer body and to repair invalid UTF-8, for texts that operators read. @default {false} */
   readonly isCut?: boolean;
 }
 

@@ -40,7 +40,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["ConnectionClosed", CLOSED],
   ["ConnectionReset", CLOSED],
   ["FailedToOpenSocket", "no connection could be opened"],
-  ["EPROTO", "TLS handshake failed: this port may not speak TLS"],
+  ["EPROTO", "TLS handshake failed: perhaps this port does not use TLS"],
   ["UnsupportedProxyProtocol", "the address of the proxy is neither http nor https"],
   ["CERT_HAS_EXPIRED", `${UNTRUSTED}: it has expired`],
   ["CERT_NOT_YET_VALID", `${UNTRUSTED}: it is not valid yet by this machine's clock`],
@@ -54,7 +54,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["HOSTNAME_MISMATCH", OTHER_NAME],
 ]);
 
-/** The meaning of a failed `fetch`, socket or body. A code without a phrase is shown as it is. */
+/** Explains a failed `fetch`, socket or body. A code without a phrase is shown unchanged. */
 export function toConnectionProblem(error: unknown): ConnectionProblem {
   if (error instanceof ConnectionProblem) return error;
   const code = findErrorCode(error);

@@ -20,7 +20,7 @@ export function mustBe(what: string, found?: string): string {
   return found === undefined ? `must be ${what}` : `must be ${what}, but is ${found}`;
 }
 
-/** The same for the value of a flag. It is shown as it is: no flag holds a secret. */
+/** The same for the value of a flag. It shows the value: flags contain no secrets. */
 export function mustBeText(what: string, text: string): string {
   return mustBe(what, text === "" ? "empty" : quote(text));
 }

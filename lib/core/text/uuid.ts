@@ -29,7 +29,7 @@ export function parseUuid(text: string): string | undefined {
  * do not. UEFI guests of XCP-ng announce 2.8 but use the older order, so Linux and the kubelet show these parts
  * reversed.
  *
- * @param uuid A canonical UUID; any other text is returned as it is
+ * @param uuid A canonical UUID; any other text is returned unchanged
  */
 export function swapUuid(uuid: string): string {
   const parts = uuid.split("-");

@@ -83,7 +83,7 @@ export class Section {
     });
   }
 
-  /** The value of a field as it stands. */
+  /** The raw value of a field. */
   raw(field: string): unknown {
     return this.#values[field];
   }

@@ -1,10 +1,11 @@
 /**
  * Leader election with a Lease: waits for leadership, keeps it, and reports its loss at once.
  *
- * It goes by the rules of client-go's `leaderelection` package, so that Go controllers may stand for the same Lease.
- * Three things differ. While another holds the Lease it is looked at a little more often, and right when it runs out;
- * trouble and conflicts are answered with client-go's pauses. A leader that sees another holder stops at once. And a
- * Lease that was deleted or emptied by hand is taken when it would have run out: its holder may not know yet.
+ * It follows the rules of client-go's `leaderelection` package, so that Go controllers can use the same Lease. There
+ * are three differences. A standby looks at the Lease a little more often, and immediately when it expires; after
+ * failures and conflicts it pauses as client-go does. A leader that sees another holder stops immediately. And a Lease
+ * that a user deleted or emptied is taken only when it would have expired, because its holder may not know of the
+ * change yet.
  * @module
  */
 import { randomUUID } from "node:crypto";
@@ -21,16 +22,16 @@ import type { Recovery } from "../api/recovery.ts";
 
 /** Times in milliseconds: `leaseDurationMs` > `renewDeadlineMs` > 1.2 × `retryPeriodMs` > 0. */
 export interface ElectionTimes {
-  /** How long others believe in a leader that is silent. */
+  /** How long standbys wait for a silent leader. */
   readonly leaseDurationMs: number;
   /** How long a leader tries to renew before it gives up. */
   readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
 }
 
-/** What a {@linkcode LeaderElector} works with. */
+/** What a {@linkcode LeaderElector} needs. */
 export interface LeaderElectorOptions {
-  /** A client of its own: no other request may delay a renewal. */
+  /** Its own client, so that no other request delays a renewal. */
   readonly client: KubeClient;
   readonly lease: LeaseName;
   readonly times: ElectionTimes;
@@ -40,50 +41,49 @@ export interface LeaderElectorOptions {
   readonly metrics: LeaderMetrics;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Spreads tries; in [0, 1). @default {Math.random} */
+  /** Random part of the pauses, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
   /** Notified when the Lease can be used again, and when leadership begins. */
   readonly recovery?: Recovery;
 }
 
-/**
- * A pause may be longer than its period by this factor, to spread tries; the deadline must leave room, as in client-go.
- */
+/** By which factor a random pause may exceed its period. The deadline must allow for it, as in client-go. */
 export const RETRY_JITTER = 1.2;
-/** A standby waits this share of a retry period between two looks at the Lease, at least and at most. */
+/** Shortest and longest pause of a standby between two looks at the Lease, as a share of the retry period. */
 const LOOK_SHARES = [0.4, 0.6] as const;
-/** How much later than the Lease runs out a standby looks, at most, as a share of the retry period. */
+/** How long after the end of the Lease a standby looks at the latest, as a share of the retry period. */
 const EXPIRY_SPREAD = 0.05;
-/** How much longer than its Lease a leader may be silent before its process counts as stuck, as in Kubernetes. */
+/** How long after the end of its Lease a silent leader counts as stuck, as in Kubernetes. */
 const STUCK_MS = 20_000;
-/** How much to show of a name: a client may have written anything into a Lease. */
+/** How many characters of a name to show: any client can write anything into a Lease. */
 const HOLDER_CHARS_MAX = 256;
-/** An orderly stop has ten seconds in all. */
+/** An orderly stop takes at most ten seconds in total. */
 const RELEASE_MS_MAX = 4_000;
 
-/** A name that no other process has, on this host or any other, now or later: `<host>_<uuid>`. */
+/** A name that no other process ever has, on any host: `<host>_<uuid>`. */
 export function createIdentity(host: string): string {
   return `${host}_${randomUUID()}`;
 }
 
-/** How long the client of an elector may take for a request: two fit into the renew deadline. */
+/** Deadline of a request of an elector: two requests fit into the renew deadline. */
 export function toElectionDeadlineMs({ renewDeadlineMs }: ElectionTimes): number {
   return Math.max(1_000, renewDeadlineMs / 2);
 }
 
-/**
- * Runs for leadership once. Leadership that ended, in any way, never comes back: the process restarts.
- */
+/** Runs for leadership once. Lost or released leadership never comes back: the process restarts. */
 export class LeaderElector implements Leadership {
   readonly #options: LeaderElectorOptions;
   readonly #lock: LeaseLock;
   readonly #narrator: ElectionNarrator;
   readonly #lost = new AbortController();
-  /** How long a renewal counts, from when it was sent: less than the time that others wait, by half of the margin. */
+  /**
+   * How long a renewal counts, from the moment it was sent. It is less than the time that others wait, by half of the
+   * margin.
+   */
   readonly #heldMs: number;
   #state: "standby" | "leading" | "lost" | "released" = "standby";
 
-  /** @throws RangeError when the times do not fit each other */
+  /** @throws {RangeError} when the times do not fit together */
   constructor(options: LeaderElectorOptions) {
     const { times, client, clock, lease, identity } = options;
     const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = times;
@@ -114,7 +114,7 @@ export class LeaderElector implements Leadership {
     return this.#options.identity;
   }
 
-  /** The known holder of the Lease; absent without one. */
+  /** The known holder of the Lease; absent if there is none. */
   get holder(): string | undefined {
     const { lease } = this.#lock;
     return (lease && shorten(findHolder(lease), HOLDER_CHARS_MAX)) || undefined;
@@ -129,7 +129,10 @@ export class LeaderElector implements Leadership {
     return this.#lost.signal;
   }
 
-  /** Whether no other process can lead yet. When this becomes false, leadership is lost and `signal` aborts. */
+  /**
+   * Whether it is certain that no other process leads yet. When it no longer is, leadership is lost and `signal`
+   * aborts.
+   */
   isHeld(): boolean {
     if (this.#state !== "leading") return false;
     if (this.#remainingMs() > 0) return true;
@@ -139,7 +142,7 @@ export class LeaderElector implements Leadership {
     return false;
   }
 
-  /** False if this process led, the Lease ran out long ago, and the process still runs. */
+  /** False if this process led, its Lease expired long ago, and it still runs. */
   isHealthy(): boolean {
     if (this.#state !== "leading" && this.#state !== "lost") return true;
     const { leaseDurationMs } = this.#options.times;
@@ -147,10 +150,10 @@ export class LeaderElector implements Leadership {
   }
 
   /**
-   * Waits for leadership, runs `lead`, and releases the Lease when `lead` has ended.
+   * Waits for leadership, runs `lead`, and releases the Lease after `lead` has ended.
    *
-   * @param lead Its signal tells it to stop: in good order when ours aborts, at once when leadership is lost
-   * @param signal Ends everything. The Lease is kept until `lead` has ended, then released
+   * @param lead Must stop with its signal: in order if our signal aborts, immediately if leadership is lost
+   * @param signal Ends everything. The Lease is released after `lead` has ended
    * @throws {LeadershipLostError} when leadership was lost, after `lead` has ended; or what `lead` throws
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
@@ -170,12 +173,12 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** Whether this process leads now; false when the signal aborted first. */
+  /** Whether this process leads now; false if the signal aborted first. */
   async #acquire(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     while (!signal.aborted) {
       const attempt = await this.#try(() => this.#lock.acquire(signal), signal);
-      // A process that was paused may see its success after the Lease ran out.
+      // A process that was paused may get the answer after the Lease expired.
       if (attempt?.kind === "held" && this.#remainingMs() > 0) {
         this.#state = "leading";
         this.#narrator.tellLeading(this.#lock.lease);
@@ -221,7 +224,7 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** One try; absent when the signal ended it. */
+  /** One try; `undefined` if the signal ended it. */
   async #try(act: () => Promise<Attempt>, signal: AbortSignal): Promise<Attempt | undefined> {
     const attempt = await act().catch(() => undefined);
     if (attempt?.kind === "failed" && !signal.aborted) this.#narrator.tellTrouble(attempt.error);

@@ -1,5 +1,5 @@
 /**
- * The Lease for leader election: its fields, and what is written into them.
+ * The Lease for leader election: its fields, and how to change them.
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1
  * @module
  */
@@ -15,25 +15,29 @@ export interface LeaseName {
 
 /** Duration of a released Lease, as in client-go. */
 const RELEASED_SECONDS = 1;
-/** The API server takes no more transitions than this. */
+/** The highest number of transitions that the API server accepts. */
 const INT32_MAX = 2 ** 31 - 1;
 
-/** What a holder writes about itself. */
+/** The data of a holder in the Lease. */
 export interface Claim {
   readonly identity: string;
-  /** Milliseconds; written as whole seconds, rounded up, so that others never wait less than the holder expects. */
+  /** Milliseconds. The Lease has whole seconds, rounded up, so that others never wait less than the holder expects. */
   readonly durationMs: number;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
 }
 
-/** The holder of a Lease; `""` without one. A value that is not a name still is a holder, and not this process. */
+/**
+ * The holder of a Lease; `""` if there is none. Any other value counts as another process, even if it is no valid name.
+ */
 export function findHolder(lease: Lease): string {
   const holder: unknown = toSpec(lease).holderIdentity ?? "";
   return typeof holder === "string" ? holder : JSON.stringify(holder);
 }
 
-/** Whether its holder released it, so others may take it at once. An edit by hand empties the holder only. */
+/**
+ * Whether its holder released it, so that others may take it immediately. An edit by a user only removes the holder.
+ */
 export function isReleased(lease: Lease): boolean {
   return findHolder(lease) === "" && toSpec(lease).leaseDurationSeconds === RELEASED_SECONDS;
 }
@@ -41,7 +45,7 @@ export function isReleased(lease: Lease): boolean {
 /**
  * How long its holder may be silent, in milliseconds.
  *
- * @param fallbackMs Counts if the Lease has no readable duration: waiting is safe, taking is not
+ * @param fallbackMs Used if the Lease has no readable duration: waiting is safe, taking the Lease is not
  */
 export function readDurationMs(lease: Lease, fallbackMs: number): number {
   const seconds: unknown = toSpec(lease).leaseDurationSeconds;
@@ -49,19 +53,19 @@ export function readDurationMs(lease: Lease, fallbackMs: number): number {
   return isCount ? seconds * 1_000 : fallbackMs;
 }
 
-/** Whether the record is the same: labels and annotations of the Lease do not count. */
+/** Whether the election data is the same. Labels and annotations of the Lease do not count. */
 export function isSameRecord(before: Lease | undefined, after: Lease): boolean {
   return before !== undefined && isDeepStrictEqual(toSpec(before), toSpec(after));
 }
 
-/** A new Lease, to be created. */
+/** A new Lease to create. */
 export function toFirstLease({ namespace, name }: LeaseName, claim: Claim): Lease {
   const { apiVersion, kind } = LEASES;
   const spec = { ...toRecord(claim), acquireTime: toMicroTime(claim.nowMs), leaseTransitions: 0 };
   return { apiVersion, kind, metadata: { namespace, name }, spec };
 }
 
-/** The Lease with a new holder. As in all of these, the rest does not change, and the whole Lease is written back. */
+/** The Lease with a new holder. Like all functions here, it keeps the other fields, and the whole Lease is written. */
 export function toAcquired(lease: Lease, claim: Claim): Lease {
   const spec = toSpec(lease);
   const before: unknown = spec.leaseTransitions;
@@ -76,7 +80,9 @@ export function toRenewed(lease: Lease, claim: Claim): Lease {
   return { ...lease, spec: { ...toSpec(lease), ...toRecord(claim) } };
 }
 
-/** The released Lease, which others may take at once: no holder, and one second, as the field must be positive. */
+/**
+ * The released Lease, which others may take immediately: no holder, and one second, because the field must be positive.
+ */
 export function toReleased(lease: Lease, nowMs: number): Lease {
   const time = toMicroTime(nowMs);
   const record = {
@@ -88,7 +94,7 @@ export function toReleased(lease: Lease, nowMs: number): Lease {
 }
 
 /**
- * A MicroTime: RFC 3339 with exactly six digits of a second, as the API server demands.
+ * A MicroTime: RFC 3339 with exactly six digits of a second, as the API server requires.
  *
  * @param ms Wall-clock milliseconds since the epoch
  */

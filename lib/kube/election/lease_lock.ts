@@ -1,8 +1,8 @@
 /**
- * What one process does with one Lease: reads, takes, renews and releases it. Never waits.
+ * The actions of one process on one Lease: reads, takes, renews and releases it. Never waits.
  *
- * The rules are those of client-go's `leaderelection` package. The times in a Lease are never compared with our clock:
- * what counts is whether its record changed since the last look, and how long ago that was by our clock.
+ * The rules are those of client-go's `leaderelection` package. It never compares the times in a Lease with our clock.
+ * It only checks whether the Lease changed since the last look, and how long ago that was by our clock.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -21,26 +21,28 @@ import {
 } from "./lease.ts";
 import { type Lease, LEASES } from "../kinds/lease.ts";
 
-/** What a {@linkcode LeaseLock} works with. */
+/** What a {@linkcode LeaseLock} needs. */
 export interface LeaseLockOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly lease: LeaseName;
   /** Unique: no other process ever has it. */
   readonly identity: string;
-  /** How long others accept a silent holder, in milliseconds. */
+  /** How long others wait for a silent holder, in milliseconds. */
   readonly durationMs: number;
   /** Called when a holder had to read its Lease before it could renew. */
   readonly onSlowPath: () => void;
 }
 
-/** How a try ended: `taken`: another process holds the Lease or may think so; `failed`: the outcome is unknown. */
+/**
+ * The result of a try. `taken`: another process holds the Lease, or may believe so; `failed`: the result is unknown.
+ */
 export type Attempt =
   | { readonly kind: "held" }
   | { readonly kind: "taken" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** A moment by both clocks: one stands still while a machine is suspended, the other may be set. */
+/** A moment by both clocks. One stops while a machine is suspended, and a user can set the other. */
 interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
@@ -49,25 +51,25 @@ interface Moment {
 const HELD: Attempt = { kind: "held" };
 const TAKEN: Attempt = { kind: "taken" };
 
-/** A Lease as this process last saw it, and what it did to it. */
+/** A Lease, as this process last saw it, and the last writes of this process. */
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
   #lease: Lease | undefined;
   /**
-   * Until when the last known holder may rely on the Lease, in monotonic milliseconds. This holds even if the Lease is
-   * deleted or the name is removed from it: the holder finds out only with its next renewal.
+   * Until when the last known holder may rely on the Lease, in monotonic milliseconds. This holds even if a user
+   * deletes the Lease or removes the name: the holder notices only with its next renewal.
    */
   #heldUntilMs = -Infinity;
-  /** A moment before our last successful write was sent. */
+  /** A moment just before our last successful write was sent. */
   #renewed: Moment | undefined;
-  /** Whether a write of ours may have arrived without an answer. */
+  /** Whether a write of ours without an answer may have succeeded. */
   #isUncertain = false;
 
   constructor(options: LeaseLockOptions) {
     this.#options = options;
   }
 
-  /** The Lease as last seen; absent before that, and when there is none. */
+  /** The Lease, as last seen; absent before the first look, and if it does not exist. */
   get lease(): Lease | undefined {
     return this.#lease;
   }
@@ -79,8 +81,9 @@ export class LeaseLock {
   }
 
   /**
-   * Milliseconds since our last renewal was sent, by the clock that says more; absent before the first. No process can
-   * have seen that renewal earlier, so none may take the Lease before its duration is over by this count.
+   * Milliseconds since our last renewal was sent, by the clock that shows more; absent before the first renewal. No
+   * process can have seen that renewal earlier, so none may take the Lease before its duration has passed by this
+   * count.
    */
   get renewalAgeMs(): number | undefined {
     if (this.#renewed === undefined) return undefined;
@@ -88,14 +91,14 @@ export class LeaseLock {
     return Math.max(monotonicMs - this.#renewed.monotonicMs, wallMs - this.#renewed.wallMs);
   }
 
-  /** Milliseconds until the Lease may be taken from its known holder; 0 if it may be taken now. */
+  /** Milliseconds until another process may take the Lease from its known holder; 0 if it may now. */
   get freeInMs(): number {
     const { clock, identity } = this.#options;
     if (this.#lease !== undefined && findHolder(this.#lease) === identity) return 0;
     return Math.max(0, this.#heldUntilMs - clock.monotonic());
   }
 
-  /** Looks at the Lease and takes it if that is allowed. @throws the signal's reason */
+  /** Reads the Lease and takes it if that is allowed. @throws the signal's reason */
   acquire(signal: AbortSignal): Promise<Attempt> {
     return attempt(signal, async () => {
       const lease = await this.#read(signal);
@@ -105,7 +108,7 @@ export class LeaseLock {
     });
   }
 
-  /** Renews our Lease. Without our name in it, we hold it no longer. @throws the signal's reason */
+  /** Renews our Lease. If it does not have our name, we no longer hold it. @throws the signal's reason */
   async renew(signal: AbortSignal): Promise<Attempt> {
     const { identity } = this.#options;
     const known = this.#lease;
@@ -123,9 +126,10 @@ export class LeaseLock {
   }
 
   /**
-   * Releases the Lease if it is ours, so that others may take it at once. This process must no longer act as leader.
+   * Releases the Lease if it is ours, so that others may take it immediately. This process must not act as leader any
+   * more.
    *
-   * @throws {KubeError} when that fails, or the signal's reason
+   * @throws {KubeError} if that fails, or the signal's reason
    */
   async release(signal: AbortSignal): Promise<void> {
     const { client, clock, lease: path, identity } = this.#options;
@@ -168,7 +172,7 @@ export class LeaseLock {
     else this.#heldUntilMs = clock.monotonic() + readDurationMs(lease, durationMs);
   }
 
-  /** Its old holder finds out much sooner than the promised end of its Lease. */
+  /** The old holder notices this long before the end of its Lease. */
   #noteNobody(): void {
     const { clock, durationMs } = this.#options;
     this.#heldUntilMs = Math.min(this.#heldUntilMs, clock.monotonic() + durationMs);

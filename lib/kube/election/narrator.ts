@@ -1,5 +1,5 @@
 /**
- * What a leader election says in the log, in Events on its Lease and in metrics.
+ * Reports leader election in the log, in Events on the Lease and in metrics.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -19,7 +19,7 @@ export interface LeaderMetrics {
   readonly slowPaths: Counter;
 }
 
-/** What an {@linkcode ElectionNarrator} works with. */
+/** What an {@linkcode ElectionNarrator} needs. */
 export interface ElectionNarratorOptions {
   readonly lease: LeaseName;
   readonly identity: string;
@@ -27,7 +27,7 @@ export interface ElectionNarratorOptions {
   readonly metrics: LeaderMetrics;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Notified when the Lease can be used again, and when leadership begins: then the API server answers. */
+  /** Notified when the Lease can be used again, and when leadership begins: both show that the API server answers. */
   readonly recovery?: Recovery;
 }
 
@@ -43,12 +43,12 @@ export function createLeaderMetrics(metrics: MetricsRegistry): LeaderMetrics {
     }),
     slowPaths: metrics.counter({
       name: "leader_election_slowpath_total",
-      help: "Renewals before which the Lease had to be read, by Lease.",
+      help: "Renewals that had to read the Lease first, by Lease.",
     }),
   };
 }
 
-/** Reports what one process does with one Lease. */
+/** Reports what one process does with its Lease. */
 export class ElectionNarrator {
   readonly #options: ElectionNarratorOptions;
   readonly #log: Logger;
@@ -68,7 +68,10 @@ export class ElectionNarrator {
     this.#options.metrics.slowPaths.inc({ name: this.#options.lease.name });
   }
 
-  /** Another process holds the Lease; logged once for each holder. @param holder `""`: the old one may not know yet */
+  /**
+   * Reports that another process holds the Lease; once for each holder. @param holder `""`: the old one may not know
+   * yet
+   */
   tellStandby(holder: string): void {
     this.noteAnswer();
     if (holder === this.#holder) return;
@@ -97,7 +100,7 @@ export class ElectionNarrator {
     this.#record(lease, "stopped leading");
   }
 
-  /** The logged problem, if any, is over. */
+  /** The logged problem, if any, has ended. */
   noteAnswer(): void {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
@@ -105,9 +108,9 @@ export class ElectionNarrator {
     this.#options.recovery?.tell();
   }
 
-  /** The Lease could not be read or written; logged when the problem is new, and every minute. */
+  /** Reports that reading or writing the Lease failed: when the problem is new, and every minute. */
   tellTrouble(error: unknown): void {
-    // Another process was faster, which is normal.
+    // Another process was faster. This is normal.
     if (isKubeError(error, "conflict") || isKubeError(error, "alreadyExists")) {
       return this.#log.debug("Another process wrote the Lease first", { error });
     }
@@ -119,7 +122,7 @@ export class ElectionNarrator {
     this.#trouble = { kind, atMs };
     const advice = kind === "forbidden" ? toAdvice(lease) : undefined;
     this.#log.warn("Cannot use the Lease", { error, advice });
-    // An API server that does not answer accepts no Event either.
+    // If the API server does not answer, it accepts no Event either.
     if (kind !== "forbidden" && kind !== "invalid") return;
     const { type, reason } = LEADER_EVENTS.failed;
     const message = [describeError(error), advice].filter(Boolean).join(": ");
@@ -146,7 +149,7 @@ function toAdvice({ namespace, name }: LeaseName): string {
   );
 }
 
-/** A Lease that was never read, for Events. */
+/** A Lease for Events, if none was read. */
 function toSubject({ namespace, name }: LeaseName): Lease {
   const { apiVersion, kind } = LEASES;
   return { apiVersion, kind, metadata: { namespace, name } };

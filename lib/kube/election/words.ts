@@ -1,5 +1,5 @@
 /**
- * Words that the leader election writes into a cluster. Frozen: they must not change.
+ * Words of leader election in a cluster. Frozen: they must not change.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * Decides what to do with an Event: a new object, a higher count on an old one, or nothing. No input or output.
+ * Decides what happens to an Event: a new object, a higher count on an old one, or nothing. Pure except for its memory.
  *
  * The rules are those of client-go's `tools/record` package: aggregation, then counting, then the spam filter.
  * @module
@@ -7,20 +7,20 @@
 import { createHash } from "node:crypto";
 import type { KubeEvent } from "../kinds/event.ts";
 
-/** What to do with one Event. */
+/** The decision about one Event. */
 export type Correlation =
   | { readonly kind: "create"; readonly event: KubeEvent }
   | {
       readonly kind: "patch";
-      /** The whole Event, to create it when it is gone. */
+      /** The whole Event, to create it if it was deleted. */
       readonly event: KubeEvent;
-      /** Body of a strategic merge patch: only what changes with each repetition. */
+      /** Body of a strategic merge patch: only the fields that change with each repetition. */
       readonly patch: Readonly<Record<string, unknown>>;
     }
   | { readonly kind: "drop" };
 
 interface Group {
-  /** Digests of different ones, the oldest first. */
+  /** Digests of different messages, the oldest first. */
   readonly messages: string[];
   lastMs: number;
 }
@@ -36,7 +36,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** From this many distinct messages on, Events of a group become one. */
+/** From this many different messages on, the Events of a group are combined. */
 const GROUP_MESSAGES_MAX = 10;
 const GROUP_MS_MAX = 600_000;
 const AGGREGATE_PREFIX = "(combined from similar events): ";
@@ -46,8 +46,8 @@ const REFILL_MS = 300_000;
 const CACHE_SIZE_MAX = 4_096;
 
 /**
- * Remembers recent Events. Memory is bounded: 4,096 groups, Events and objects. Entries without effect are dropped
- * first, then the longest unused. Thousands of Nodes fill it, so texts are kept as digests.
+ * Remembers recent Events. Memory is limited to 4,096 groups, Events and objects. It first removes entries without
+ * effect, then those that were unused for longest. Thousands of Nodes fill it, so it keeps digests of texts.
  */
 export class EventCorrelator {
   readonly #groups = new LruCache<Group>(isOldGroup);
@@ -55,7 +55,7 @@ export class EventCorrelator {
   readonly #buckets = new LruCache<Bucket>(isFullBucket);
 
   /**
-   * Takes one Event in.
+   * Decides about one Event, and remembers it.
    *
    * @param event A new Event with its own name and a count of 1
    * @param nowMs Monotonic time
@@ -63,7 +63,7 @@ export class EventCorrelator {
   correlate(event: KubeEvent, nowMs: number): Correlation {
     const { key, event: shown } = this.#aggregate(event, nowMs);
     const correlation = this.#count(key, shown, nowMs);
-    // Dropped Events still count: the next one that passes says how many there were.
+    // Dropped Events still count: the next Event that passes says how many there were.
     return this.#takeToken(event, nowMs) ? correlation : { kind: "drop" };
   }
 
@@ -78,7 +78,7 @@ export class EventCorrelator {
     group.lastMs = nowMs;
     this.#groups.set(groupKey, group, nowMs);
     if (group.messages.length < GROUP_MESSAGES_MAX) return { key: messageKey, event };
-    // One short of the limit is kept, so that the group stays full without growing.
+    // Keeps one less than the limit, so that the group stays full without growing.
     group.messages.shift();
     return { key: groupKey, event: { ...event, message: `${AGGREGATE_PREFIX}${message}` } };
   }
@@ -126,7 +126,7 @@ function readTokens({ tokens, atMs }: Bucket, nowMs: number): number {
   return Math.min(BURST_MAX, tokens + (nowMs - atMs) / REFILL_MS);
 }
 
-/** Events that differ in their message only share this key. */
+/** The key for Events that differ only in their message. */
 function toGroupKey(event: KubeEvent): string {
   const { type, reason, reportingComponent, reportingInstance } = event;
   return toDigest(
@@ -144,7 +144,7 @@ function toSubject({ source, involvedObject }: KubeEvent): (string | undefined)[
   return [source?.component, source?.host, kind, namespace, name, uid, apiVersion];
 }
 
-/** A map that drops the entry that was not used for the longest time. */
+/** A map that removes the entry that was unused for longest. */
 class LruCache<V> {
   readonly #isSpent: (value: V, nowMs: number) => boolean;
   readonly #entries = new Map<string, V>();

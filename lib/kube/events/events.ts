@@ -1,5 +1,5 @@
 /**
- * Events on objects, for `kubectl describe`: written in the background, never in the way of a reconcile.
+ * Events on objects, for `kubectl describe`. They are written in the background and never delay a reconcile.
  * @module
  */
 import { randomUUID } from "node:crypto";
@@ -13,12 +13,12 @@ import { type Correlation, EventCorrelator } from "./correlator.ts";
 import { EVENTS, type KubeEvent } from "../kinds/event.ts";
 import type { KubeObject } from "../kinds/resource.ts";
 
-/** What an Event says. */
+/** The content of an Event. */
 export interface EventOptions {
   readonly type: "Normal" | "Warning";
-  /** UpperCamelCase word; frozen once released. */
+  /** UpperCamelCase word; frozen after its first release. */
   readonly reason: string;
-  /** For people. */
+  /** Text for operators. */
   readonly message: string;
 }
 
@@ -27,29 +27,29 @@ export interface EventRecorder {
   record(object: KubeObject, event: EventOptions): void;
 }
 
-/** What {@linkcode createEventSender} works with. */
+/** What {@linkcode createEventSender} needs. */
 export interface EventSenderOptions {
   readonly client: KubeClient;
-  /** Where it runs; left out of the Event when absent. */
+  /** Host of the process; without it the Event names none. */
   readonly host?: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: EventMetrics;
-  /** Randomness of names and of the first retry, in [0, 1). @default {Math.random} */
+  /** Random part of names and of the first retry, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
 }
 
-/** Metrics of a process's Events; the label `result` says what happened to them. */
+/** Metrics of the Events of a process, by `result`: */
 export interface EventMetrics {
   /** `sent`, `failed`, `dropped` (queue full, or process stopped), `filtered` (too many on one object). */
   readonly events: Counter;
 }
 
-/** The queue of Events that all components of a process share. They are delivered while `run` runs. */
+/** The queue of Events that all components of a process share. `run` delivers them. */
 export interface EventSender {
   /** A recorder for a component, such as `cloud-node-controller`. */
   speakAs(component: string): EventRecorder;
-  /** Delivers until the signal aborts, then tries what is left once, for 2 s at most. Never rejects. */
+  /** Delivers until the signal aborts, then tries the rest once, for 2 s at most. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -73,9 +73,8 @@ export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
 /**
  * Creates a sender of core/v1 Events as client-go's `tools/record` package writes them.
  *
- * Equal Events become one with a count; from ten distinct messages in ten minutes on they are combined;
- * beyond 25 on one object they are dropped, except one in five minutes. 1,000 wait at most; more are
- * dropped.
+ * Equal Events become one with a count. From ten different messages in ten minutes on they are combined. After 25 on
+ * one object they are dropped, except one in five minutes. At most 1,000 wait; further ones are dropped.
  */
 export function createEventSender(options: EventSenderOptions): EventSender {
   return new BackgroundSender(options);
@@ -108,7 +107,7 @@ class BackgroundSender implements EventSender {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    // Requests continue for a moment after the signal, so that they can arrive.
+    // Requests may continue for a moment after the signal, so that they arrive.
     const flush = new AbortController();
     const ended = new AbortController();
     const end = (): void => {
@@ -142,7 +141,7 @@ class BackgroundSender implements EventSender {
     this.#count("dropped", this.#queue.splice(0).length);
   }
 
-  /** Tries again while there is no answer; any answer is final. */
+  /** Tries again until there is an answer. Any answer is final. */
   async #deliver(
     correlation: Exclude<Correlation, { kind: "drop" }>,
     signal: AbortSignal,
@@ -159,9 +158,9 @@ class BackgroundSender implements EventSender {
         if (!unanswered || tries >= TRIES_MAX || flush.aborted) {
           return this.#giveUp(correlation.event, error);
         }
-        // After the stop there is one try each.
+        // After the stop each Event has one try.
         if (signal.aborted) return this.#giveUp(correlation.event, error);
-        // Spread, so that not all clients return to the API server at the same moment.
+        // Random, so that not all clients return to the API server at the same moment.
         const gapMs = tries === 1 ? RETRY_GAP_MS * random() : RETRY_GAP_MS;
         await clock.sleep(gapMs, signal).catch(() => undefined);
       }
@@ -181,7 +180,7 @@ class BackgroundSender implements EventSender {
         await client.patch(EVENTS, { namespace, name }, patch, signal);
         return;
       } catch (error) {
-        // The API server deletes Events after about an hour; then this one is created again, with its count.
+        // The API server deletes Events after about an hour. Then this one is created again, with its count.
         if (!isKubeError(error, "notFound")) throw error;
       }
     }
@@ -232,7 +231,7 @@ class BackgroundSender implements EventSender {
     };
   }
 
-  /** `<object>.<hex of Unix nanoseconds>`. The clock counts milliseconds; the rest tells Events apart. */
+  /** `<object>.<hex of Unix nanoseconds>`. The clock counts milliseconds; the other digits make names unique. */
   #toName(object: string, nowMs: number): string {
     this.#serial = (this.#serial + 1) % SERIAL_MAX;
     const nanos = BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(this.#serial);

@@ -1,19 +1,19 @@
 /**
- * Events as words: what makes one kind of Event another.
+ * Kinds of Events, each with its reason and type.
  * @module
  */
 import type { EventOptions } from "./events.ts";
 
-/** One Event that a controller writes. */
+/** A kind of Event that a controller writes. */
 export interface EventWord {
-  /** UpperCamelCase, because people filter by it. */
+  /** UpperCamelCase, because users filter by it. */
   readonly reason: string;
   readonly type: "Normal" | "Warning";
-  /** When it is written, in a sentence for the reference page. */
+  /** When Landfall writes it, in a sentence for the reference page. */
   readonly meaning: string;
 }
 
-/** An Event of such a word, without its meaning, which is for the reference page alone. */
+/** An Event of this kind. It does not contain the meaning, which only the reference page has. */
 export function toEvent({ type, reason }: EventWord, message: string): EventOptions {
   return { type, reason, message };
 }

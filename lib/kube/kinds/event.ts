@@ -9,7 +9,7 @@ import type { KubeObject, Raw } from "./resource.ts";
 /** A core/v1 Event on the wire. */
 export type KubeEvent = Omit<Raw<CoreV1Event>, "metadata"> & KubeObject;
 
-/** Events, by the core API that `kubectl describe` reads. */
+/** Events of the core API, which `kubectl describe` reads. */
 export const EVENTS: Kind<KubeEvent> = {
   apiVersion: "v1",
   kind: "Event",

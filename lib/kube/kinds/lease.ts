@@ -1,5 +1,5 @@
 /**
- * Leases, by which processes agree on a leader.
+ * Leases, with which processes elect a leader.
  * @module
  */
 import type { V1Lease } from "@kubernetes/client-node";

@@ -1,5 +1,5 @@
 /**
- * Nodes: the part of them that is read, which is all that a store keeps.
+ * Nodes, reduced to the fields that Landfall reads. A store keeps only these.
  * @module
  */
 import type {
@@ -14,33 +14,36 @@ import type { KubeObject, Raw } from "./resource.ts";
 import { findWrong, isFields, isListWith, isText, type Shapes } from "./shape.ts";
 import { freezeDeep, pick } from "./trim.ts";
 
-/** A Node on the wire: the part that Landfall reads, which is all that its store keeps. */
+/** A Node on the wire, reduced to the fields that Landfall reads. Its store keeps only these. */
 export interface Node extends KubeObject {
   readonly spec?: Pick<Raw<V1NodeSpec>, "providerID" | "taints">;
   readonly status?: {
     readonly addresses?: Raw<V1NodeStatus>["addresses"];
-    /** In the store, `Ready` alone. */
+    /** The store keeps only `Ready`. */
     readonly conditions?: readonly Pick<Raw<V1NodeCondition>, "type" | "status">[];
-    /** In the store, `systemUUID` alone. */
+    /** The store keeps only `systemUUID`. */
     readonly nodeInfo?: Pick<Raw<V1NodeSystemInfo>, "systemUUID"> &
       Partial<Pick<Raw<V1NodeSystemInfo>, "bootID">>;
   };
 }
 
-/** Nodes. Heartbeats, resources, volumes and images are most of one: the store keeps what {@linkcode Node} names. */
+/**
+ * Nodes. Most of a Node are heartbeats, resources, volumes and images. The store keeps only the fields of {@linkcode
+ * Node}.
+ */
 export const NODES: Kind<Node> = {
   apiVersion: "v1",
   kind: "Node",
   plural: "nodes",
   namespaced: false,
-  // The only annotations that Landfall reads; pod networks and storage drivers write long ones.
+  // The only annotations that Landfall reads. Pod networks and storage drivers write long ones.
   keepsAnnotation: (key) =>
     key === "alpha.kubernetes.io/provided-node-ip" || key.startsWith(OWN_PREFIX),
   keep,
   findWrong: findWrongInNode,
 };
 
-/** `spec` and `status` of a Node, as far as they are read. */
+/** `spec` and `status` of a Node, reduced to the fields that Landfall reads. */
 function keep({ spec, status }: Node): Pick<Node, "spec" | "status"> {
   const { addresses, conditions, nodeInfo } = status ?? {};
   return {
@@ -57,12 +60,12 @@ function keep({ spec, status }: Node): Pick<Node, "spec" | "status"> {
 
 type Conditions = NonNullable<NonNullable<Node["status"]>["conditions"]>;
 
-/** `Ready` in each of its states: the same few lists for thousands of Nodes. */
+/** `Ready` in each of its states: thousands of Nodes share these few lists. */
 const READY_CONDITIONS: ReadonlyMap<string, Conditions> = new Map(
   ["True", "False", "Unknown"].map((status) => [status, freezeDeep([{ type: "Ready", status }])]),
 );
 
-/** Whether a Node is ready is all that is read of its conditions, of which there are four or more. */
+/** Landfall reads only `Ready` of the four or more conditions. */
 function toKeptConditions(conditions: Conditions): Conditions {
   const ready = conditions.find(({ type }) => type === "Ready");
   if (ready === undefined) return [];

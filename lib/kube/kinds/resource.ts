@@ -1,12 +1,12 @@
 /**
- * Kubernetes objects as they stand on the wire, and where each kind lives.
+ * Kubernetes objects on the wire, and the paths of their kinds.
  * @module
  */
 import type { V1OwnerReference } from "@kubernetes/client-node";
 
 /**
- * The wire shape of a client-node type: dates are strings, and names lose the underscore that keeps them from
- * being keywords in TypeScript.
+ * The wire shape of a client-node type: dates are strings, and names do not have the underscore that separates them
+ * from keywords of TypeScript.
  */
 export type Raw<T> = T extends Date
   ? string
@@ -16,14 +16,14 @@ export type Raw<T> = T extends Date
       ? { readonly [Key in keyof T as Key extends `_${infer Rest}` ? Rest : Key]: Raw<T[Key]> }
       : T;
 
-/** What every object has once the API server has it. */
+/** Fields that every object of the API server has. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata: ObjectMeta;
 }
 
-/** The part of `metadata` that Landfall reads. `resourceVersion` is opaque: only compared for equality. */
+/** The part of `metadata` that Landfall reads. `resourceVersion` is opaque: compare it only for equality. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -33,14 +33,14 @@ export interface ObjectMeta {
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** In a store only of a kind that asks for it, like the two below. */
+  /** A store keeps this and the next two only for kinds that ask for it. */
   readonly finalizers?: readonly string[];
   readonly ownerReferences?: readonly Raw<V1OwnerReference>[];
-  /** Counts the changes of what is wanted: `spec`, as a rule. */
+  /** Counts the changes of the desired state, usually of `spec`. */
   readonly generation?: number;
 }
 
-/** Where objects of one kind live. */
+/** The API group, version and name of a kind. */
 export interface Resource<T extends KubeObject> {
   /** `v1`, `coordination.k8s.io/v1`. */
   readonly apiVersion: string;
@@ -48,11 +48,11 @@ export interface Resource<T extends KubeObject> {
   /** `nodes`, `leases`. */
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Carries the type only; never set. */
+  /** Only for the type; never set. */
   readonly type?: T;
 }
 
-/** Which object, or which collection when `name` is absent. */
+/** Names an object, or a collection if `name` is absent. */
 export interface ObjectPath {
   readonly namespace?: string;
   readonly name?: string;

@@ -1,26 +1,26 @@
 /**
- * Whether an answer looks like an object of Kubernetes, in the fields that are read here. The API server checks all of
- * this before it stores an object: a different answer comes from another server, or from a proxy on the way.
+ * Checks that an answer looks like a Kubernetes object, in the fields that Landfall reads. The API server checks them
+ * before it stores an object. So an answer that looks different comes from another server, or from a proxy on the way.
  * @module
  */
 import type { Fields, Kind, OptionalMetadata } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
 import { pick } from "./trim.ts";
 
-/** Looks at the value of a field. */
+/** Checks the value of a field. */
 export type Check = (value: unknown) => boolean;
-/** How fields look, by name. */
+/** Checks by the name of the field. */
 export type Shapes = Readonly<Record<string, Check>>;
 
-/** Whether a value has fields. */
+/** Whether a value is an object with fields. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * Looks for a problem of an object, an item of a list or of a watch.
+ * Looks for a problem in an object, or in an item of a list or watch.
  *
- * @returns The problem, such as `metadata.labels has a wrong type`, without any value; `undefined` without one
+ * @returns The problem, for example `metadata.labels has a wrong type`, without values; `undefined` if there is none
  */
 export function findDamage(resource: Kind<KubeObject>, object: unknown): string | undefined {
   if (!isFields(object)) return "it is not an object";
@@ -35,9 +35,9 @@ export function findDamage(resource: Kind<KubeObject>, object: unknown): string 
 }
 
 /**
- * Looks for a field of another shape. What is absent or `null` is not there, which every field may be.
+ * Looks for a field of another shape. Every field may be absent or `null`.
  *
- * @returns Its name after the prefix; `undefined` when there is none
+ * @returns Its name after the prefix; `undefined` if there is none
  */
 export function findWrong(fields: Fields, shapes: Shapes, prefix: string): string | undefined {
   for (const name in shapes) {
@@ -59,7 +59,7 @@ function isTexts(value: unknown): boolean {
   return true;
 }
 
-/** A list of what has these fields, all of them texts. */
+/** Checks a list of objects with these text fields. */
 export function isListWith(...names: readonly string[]): Check {
   const isWhole: Check = (one) =>
     isFields(one) && names.every((name) => typeof one[name] === "string");

@@ -1,5 +1,5 @@
 /**
- * Objects as the store keeps them: only the fields that are read here, with their kind, and frozen.
+ * Reduces objects to what the store keeps: only the fields that Landfall reads and the kind, all frozen.
  * @module
  */
 import type { Kind } from "./kind.ts";
@@ -18,14 +18,14 @@ const META_FIELDS = [
 ] as const;
 
 /**
- * What the kind keeps of the object, with `apiVersion` and `kind` (items of a list come without), frozen through and
- * through.
+ * Reduces an object to the fields that its kind keeps, and freezes all of it. Adds `apiVersion` and `kind`, which items
+ * of a list do not have.
  *
- * The object handed in may share parts with the result, which are then frozen too: do not use it afterwards. One that
- * was trimmed already is given back as it is.
+ * The result may share parts with the argument, which are then frozen, too: do not use the argument afterwards. An
+ * object that was trimmed before is returned unchanged.
  */
 export function trimObject<T extends KubeObject>(resource: Kind<T>, object: T): T {
-  // Nothing is frozen as it comes from the wire.
+  // Objects from the wire are never frozen.
   if (Object.isFrozen(object)) return object;
   const { apiVersion, kind } = resource;
   const metadata = trimMetadata(resource, object.metadata);
@@ -46,7 +46,7 @@ function trimMetadata(resource: Kind<KubeObject>, metadata: ObjectMeta): ObjectM
   };
 }
 
-/** These fields of an object, as far as it has them. */
+/** Copies these fields of an object, if it has them. */
 export function pick<T extends object, K extends keyof T>(
   from: T,
   names: readonly K[],
@@ -56,7 +56,7 @@ export function pick<T extends object, K extends keyof T>(
   return picked as Pick<T, K>;
 }
 
-/** Freezes all that a value holds. Without recursion: an object may be nested to any depth. */
+/** Freezes everything in a value. Without recursion, because objects may be nested to any depth. */
 export function freezeDeep<V>(value: V): V {
   const left: unknown[] = [value];
   while (left.length > 0) {

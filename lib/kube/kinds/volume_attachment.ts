@@ -1,5 +1,5 @@
 /**
- * VolumeAttachments: which volumes are attached to which Nodes, or on their way there or away.
+ * VolumeAttachments: the volumes that are attached to Nodes, or being attached or detached.
  * @module
  */
 import type { V1VolumeAttachmentSpec } from "@kubernetes/client-node";
@@ -8,14 +8,14 @@ import type { KubeObject, Raw } from "./resource.ts";
 import { findWrong, isFields, isText } from "./shape.ts";
 import { pick } from "./trim.ts";
 
-/** A VolumeAttachment: the part that Landfall reads. */
+/** A VolumeAttachment, reduced to the fields that Landfall reads. */
 export interface VolumeAttachment extends KubeObject {
   readonly spec?: Pick<Raw<V1VolumeAttachmentSpec>, "nodeName">;
-  /** Never in the store. */
+  /** The store never keeps it. */
   readonly status?: undefined;
 }
 
-/** VolumeAttachments. One that is being detached stays until that is done. */
+/** VolumeAttachments. One exists until its volume is detached. */
 export const VOLUME_ATTACHMENTS: Kind<VolumeAttachment> = {
   apiVersion: "storage.k8s.io/v1",
   kind: "VolumeAttachment",

@@ -71,7 +71,7 @@ describe("toConnectionProblem()", () => {
     expect(messages).toEqual([
       "connection refused",
       "the connection was closed before the answer was complete",
-      "TLS handshake failed: this port may not speak TLS",
+      "TLS handshake failed: perhaps this port does not use TLS",
     ]);
   });
 });
