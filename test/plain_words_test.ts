@@ -38,6 +38,22 @@ const AVOIDED: ReadonlyMap<string, string> = new Map([
   ["cannot be told", "is unknown, or cannot check"],
   ["without a word", "silently"],
   ["told of", "notified, or reported"],
+  ["tells of", "reports, or describes"],
+  ["tell of", "report, or describe"],
+  ["is told", "learns, or gets a message"],
+  ["are told", "learn, or get a message"],
+  ["be told", "learn, or is known"],
+  ["speaks of", "is about, or reports"],
+  ["what is given", "the value, or its name"],
+  ["wanted a", "must be a"],
+  ["wanted text", "must be text"],
+  ["of no use", "useless, or cannot help"],
+  ["as it stands", "unchanged, or the current one"],
+  ["as they stand", "unchanged, or the current ones"],
+  ["under way", "running, or in progress"],
+  ["ought to", "must, or should"],
+  ["whence", "from which"],
+  ["whereas", "but, or while"],
 ]);
 
 /** Folders and files that keep to the list. */

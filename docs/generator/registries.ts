@@ -1,5 +1,5 @@
 /**
- * What there is to tell of: controllers and clouds.
+ * The controllers and clouds that the pages describe.
  * @module
  */
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";

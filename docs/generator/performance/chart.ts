@@ -26,7 +26,7 @@ const WIDTH = 720;
 const HEIGHT = 400;
 /** Room around what is drawn. */
 const PLOT = { left: 64, right: 24, top: 88, bottom: 52 };
-/** Each line has its own colour, marks and dashes: none is told by colour alone. */
+/** Each line has its own colour, marks and dashes: colour is never the only difference. */
 const DASHES = ["none", "7 4", "2 4"];
 const STYLE = `
   text { font: 13px system-ui, sans-serif; fill: #1f2328; }
