@@ -255,8 +255,9 @@ export function describeProviderContract(
     test("labelKeys has the keys of all labels that instances ask for", async () => {
       const inventory = await list();
       const asked = [...inventory.instances.values()].flatMap(({ labels }) => Object.keys(labels));
-      expect(asked.length).toBeGreaterThan(0);
       const known = harness.provider.labelKeys ?? new Set();
+      // A cloud without labels of its own names no keys.
+      expect(asked.length > 0).toBe(known.size > 0);
       expect(asked.filter((key) => !known.has(key))).toEqual([]);
     });
 

@@ -21,21 +21,20 @@ export function renderConfigPage(
   common: readonly SettingsSection[],
 ): string {
   const names = new Set(providers.map(({ syntax = YAML_SYNTAX }) => syntax.name));
-  const sections = providers.map(
-    ({ name, docs: { title }, syntax = YAML_SYNTAX, settings }, index) => {
-      const flag = toCode(`--cloud-provider=${name}`) + (index === 0 ? ", the default" : "");
-      const heading = `${title.charAt(0).toUpperCase()}${title.slice(1)} (${flag})`;
-      const form = names.size > 1 ? `A ${syntax.name} file.\n\n` : "";
-      return `## ${heading}\n\n${form}${toSettingsTable(settings)}`;
-    },
-  );
+  const sections = providers.map(({ name, docs, syntax = YAML_SYNTAX, settings }, index) => {
+    const { title, file = `A ${syntax.name} file.` } = docs;
+    const flag = toCode(`--cloud-provider=${name}`) + (index === 0 ? ", the default" : "");
+    const heading = `${title.charAt(0).toUpperCase()}${title.slice(1)} (${flag})`;
+    const form = names.size > 1 ? `${file}\n\n` : "";
+    return `## ${heading}\n\n${form}${toSettingsTable(settings)}`;
+  });
   const file = `A ${[...names].join(" or ")} file`;
   return `${GENERATED_NOTE}
 
 # Settings of the clouds
 
-${file}, named with \`--cloud-config\`. Some settings also have an environment variable. The file wins over it, key by
-key. Without a file, Landfall reads only the environment. All keys of the Go controller are settings here.
+${file}, named with \`--cloud-config\`. Some settings also have an environment variable. The file wins over it,
+key by key. Without a file, Landfall reads only the environment. All keys of the Go controller are settings here.
 
 If something is wrong, Landfall reports all problems at once, with line and column, and exits with code 2. A key that no
 setting has is a problem, too: otherwise a misspelt switch would be off unnoticed. The message names the key that you

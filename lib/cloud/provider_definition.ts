@@ -78,6 +78,8 @@ export interface ConfigFile {
 export interface ProviderDocs {
   /** Name of the cloud, as in the middle of a sentence. */
   readonly title: string;
+  /** What to know about its settings file before the list of settings, as Markdown. @default {its syntax} */
+  readonly file?: string;
   /** The source of each value, for the labels that every cloud sets on a Node. */
   readonly topology: Readonly<Record<"instanceType" | "zone" | "region", string>>;
   /** Labels that only this cloud sets, by key: what each value means. @default {none} */

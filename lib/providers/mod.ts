@@ -9,6 +9,11 @@ import { ConfigError } from "../core/errors.ts";
 export const PROVIDERS: ProviderRegistry = [
   { name: "xenorchestra", load: async () => (await import("./xenorchestra/mod.ts")).xenOrchestra },
   { name: "static", load: async () => (await import("./static/mod.ts")).staticProvider },
+  {
+    name: "external-cloudstack",
+    aliases: ["cloudstack"],
+    load: async () => (await import("./cloudstack/mod.ts")).cloudStack,
+  },
 ];
 
 /**

@@ -51,7 +51,10 @@ describe("main() ends with 2 and one line for each problem", () => {
     ["nodes a b --outptu=json", ['"b"', "did you mean --output?"]],
     ["completion tcsh", ['must be the name of a shell (bash, zsh, fish), but is "tcsh"']],
     ["--cloud-confg=x --leader-elect=maybe", ["--cloud-config", "--leader-elect"]],
-    ["run --cloud-provider=azure", ['unknown provider "azure" (known: xenorchestra, static)']],
+    [
+      "run --cloud-provider=azure",
+      ['unknown provider "azure" (known: xenorchestra, static, external-cloudstack)'],
+    ],
     ["run --cloud-config=/nowhere/config.yaml", ["/nowhere/config.yaml"]],
     ["demo --twice", ["--twice"]],
   ];

@@ -30,11 +30,12 @@ test("CONTROLLERS that bring a section of one key bring the same section", () =>
   expect(new Set(sections.map(({ key }) => key)).size).toBe(sections.length);
 });
 
-test("CONTROLLERS bring no section under a key that a provider has", async () => {
-  const keys = listSections(CONTROLLERS).map(({ key }) => key);
+test("CONTROLLERS bring no setting that a provider has, too", async () => {
+  const sections = listSections(CONTROLLERS);
+  const paths = sections.flatMap(({ key, settings }) => [key, ...settings.map(({ path }) => path)]);
   for (const { name, settings } of await loadProviders()) {
-    const own = new Set(settings.map(({ path }) => path.split(".")[0]));
-    expect([name, keys.filter((key) => own.has(key))]).toEqual([name, []]);
+    const own = new Set(settings.map(({ path }) => path));
+    expect([name, paths.filter((path) => own.has(path))]).toEqual([name, []]);
   }
 });
 

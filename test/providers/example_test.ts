@@ -35,7 +35,9 @@ describeProviderContract("example", async () => {
 
 test("requireProvider() finds a provider that a registry was given", async () => {
   expect((await requireProvider("example", REGISTRY)).name).toBe("example");
-  await expect(requireProvider("example")).rejects.toThrow("(known: xenorchestra, static)");
+  await expect(requireProvider("example")).rejects.toThrow(
+    "(known: xenorchestra, static, external-cloudstack)",
+  );
 });
 
 test("landfall check asks the cloud of a provider that it was given", async () => {

@@ -16,6 +16,10 @@ describe("requireProvider()", () => {
     await expect(requireProvider("xoa", registry)).rejects.toThrow("(known: xenorchestra)");
   });
 
+  test("finds a provider by its other name", async () => {
+    expect((await requireProvider("cloudstack")).name).toBe("external-cloudstack");
+  });
+
   test("names those there are for a name that nobody has", async () => {
     for (const name of ["", "Static", "aws"]) {
       await expect(requireProvider(name)).rejects.toThrow(

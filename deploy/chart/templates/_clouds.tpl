@@ -7,4 +7,7 @@ xenorchestra:
 static:
   file: config.yaml
   secret: xenorchestra-cloud-controller-manager
+external-cloudstack:
+  file: config.ini
+  secret: cloudstack-secret
 {{- end }}

@@ -7,14 +7,21 @@ import type { ProviderDocs, ProviderInstall } from "../../cloud/provider_definit
 /** See {@linkcode ProviderDocs}. */
 export const CLOUDSTACK_DOCS: ProviderDocs = {
   title: "Apache CloudStack",
+  file:
+    "The INI file of the Apache provider, or a YAML file with the keys of the table. In the INI file a key is\n" +
+    "written with dashes, such as `api-url` for `apiUrl`. All keys are in the section `[Global]`, except those of a\n" +
+    "block: `addresses.mode` is `mode` in `[Addresses]`, and `deletion.trustEmptyAnswer` is `trust-empty-answer` in\n" +
+    "`[Deletion]`.",
   topology: {
-    instanceType: "name of the service offering, as `instanceTypeStyle` says",
-    zone: "name of the zone",
-    region: "`region`, or the name of the zone",
+    instanceType: "Name of the service offering, as `instanceTypeStyle` says",
+    zone: "Name of the zone",
+    region: "The setting `region`, or else the name of the zone",
   },
   providerId: {
     form: "external-cloudstack://<VM UUID>",
-    meaning: "The VM. It is what the Apache provider writes since 1.2.0.",
+    meaning:
+      "The VM. Landfall also reads `cloudstack:///<VM UUID>` and `cloudstack://<region>/<VM UUID>`. A Node with the " +
+      "text `external-cloudstack`, which version 1.1 of the Apache provider wrote, is found by its name.",
   },
   example: {
     apiUrl: "https://cloudstack.example.org/client/api",
@@ -26,11 +33,9 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
 /** The Secret of the Apache provider. See {@linkcode ProviderInstall}. */
 export const CLOUDSTACK_INSTALL: ProviderInstall = {
   secret: "cloudstack-secret",
-  example: [
-    "[Global]",
-    "api-url = https://cloudstack.example.com/client/api",
-    "api-key = REPLACE-ME",
-    "secret-key = REPLACE-ME",
-    "",
-  ].join("\n"),
+  example:
+    "[Global]\n" +
+    "api-url = https://cloudstack.example.com/client/api\n" +
+    "api-key = REPLACE-ME\n" +
+    "secret-key = REPLACE-ME\n",
 };

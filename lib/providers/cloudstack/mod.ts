@@ -3,20 +3,33 @@
  * @module
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import { assert } from "../../core/assert.ts";
 import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL } from "./docs.ts";
+import { CloudStackProvider } from "./provider.ts";
+import { CloudStackSession } from "./session/session.ts";
 import { type CloudStackSettings, parseCloudStackConfig } from "./settings/config.ts";
 import { describeSettings } from "./settings/config_schema.ts";
 import { INI_SYNTAX } from "./settings/ini_syntax.ts";
+import { CloudStackApi } from "./wire/api.ts";
 
-/** Its name and settings. The file is the INI file of the Apache provider, or YAML. */
-export const cloudStackConfig: Omit<
-  ProviderDefinition<CloudStackSettings>,
-  "create" | "reconfigure"
-> = {
+/** The provider `external-cloudstack`, as existing manifests name it. */
+export const cloudStack: ProviderDefinition<CloudStackSettings> = {
   name: "external-cloudstack",
   docs: CLOUDSTACK_DOCS,
   install: CLOUDSTACK_INSTALL,
   syntax: INI_SYNTAX,
   settings: describeSettings(),
   parseConfig: parseCloudStackConfig,
+  create(settings, deps) {
+    const session = new CloudStackSession(settings, deps);
+    const api = new CloudStackApi(session);
+    return new CloudStackProvider({ api, session, settings, clock: deps.clock });
+  },
+  reconfigure(provider, settings) {
+    assert(
+      provider instanceof CloudStackProvider,
+      "only a provider that was created here can be reconfigured here",
+    );
+    return provider.reconfigure(settings);
+  },
 };

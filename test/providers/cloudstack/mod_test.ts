@@ -5,16 +5,16 @@
 import { describe, expect, test } from "bun:test";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
-import { cloudStackConfig } from "../../../lib/providers/cloudstack/mod.ts";
+import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 
-describe("cloudStackConfig", () => {
+describe("cloudStack", () => {
   test("the example of the manifests, and that of the documents, can be used", async () => {
-    const options = { path: "FILE", env: {}, definition: cloudStackConfig, sections: [DELETION] };
-    const text = cloudStackConfig.install?.example ?? "";
+    const options = { path: "FILE", env: {}, definition: cloudStack, sections: [DELETION] };
+    const text = cloudStack.install?.example ?? "";
     const { settings, warnings, syntax } = await parseProviderConfig(text, options);
     expect(settings).toMatchObject({ url: "https://cloudstack.example.com/client/api" });
     expect([warnings, syntax]).toEqual([[], "INI"]);
-    const { issues } = cloudStackConfig.parseConfig(cloudStackConfig.docs.example, {});
+    const { issues } = cloudStack.parseConfig(cloudStack.docs.example, {});
     expect(issues).toEqual([]);
   });
 });

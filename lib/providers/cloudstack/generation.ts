@@ -1,0 +1,146 @@
+/**
+ * Reads CloudStack with one set of settings: one inventory for all Nodes, and single VMs that it lacks.
+ * @module
+ */
+import { CloudError } from "../../cloud/errors.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { toUnknown } from "../../cloud/presence.ts";
+import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Memory } from "./memory.ts";
+import { type Identity, parseIdentity } from "./model/identity.ts";
+import { toInstance } from "./model/instance.ts";
+import { toInventory } from "./model/inventory.ts";
+import { chooseByName, findInstance, findNamed, toUndecodable } from "./model/matching.ts";
+import { isGone } from "./model/power.ts";
+import { judgeNeverKnown, proveAbsence, toGone } from "./proof/absence.ts";
+import { Facts } from "./session/facts.ts";
+import type { CloudStackSession } from "./session/session.ts";
+import type { CloudStackSettings } from "./settings/config.ts";
+import type { CloudStackApi } from "./wire/api.ts";
+
+/** What a {@linkcode Generation} needs. */
+export interface GenerationOptions {
+  readonly api: CloudStackApi;
+  readonly session: Pick<CloudStackSession, "list" | "read">;
+  readonly settings: CloudStackSettings;
+  readonly clock: Clock;
+  /** What is known about the same CloudStack, also from other settings. */
+  readonly memory: Memory;
+}
+
+/** Reads inventories and single VMs with one set of settings. The methods are those of {@linkcode Provider}. */
+export class Generation implements Pick<Provider, "listInventory" | "readInstance"> {
+  readonly settings: CloudStackSettings;
+  readonly memory: Memory;
+  readonly #api: CloudStackApi;
+  readonly #clock: Clock;
+  readonly #facts: Facts;
+  #last: Inventory | undefined;
+
+  constructor({ api, session, settings, clock, memory }: GenerationOptions) {
+    this.settings = settings;
+    this.memory = memory;
+    this.#api = api;
+    this.#clock = clock;
+    this.#facts = new Facts(session, settings);
+  }
+
+  async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    const inventory = await this.#list(signal);
+    this.#last = inventory;
+    this.memory.noteInventory(inventory, toVmIds(interest.map(parseIdentity), inventory));
+    return inventory;
+  }
+
+  async readInstance(
+    inventory: Inventory,
+    node: NodeIdentity,
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const identity = parseIdentity(node);
+    try {
+      if (identity.kind === "other") return identity.presence;
+      if (identity.kind === "name") return await this.#readByName(identity, signal);
+      return await this.#readById(identity.vmId, inventory, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
+      throw error;
+    }
+  }
+
+  async #readById(vmId: string, inventory: Inventory, signal: AbortSignal): Promise<Presence> {
+    const { memory, settings } = this;
+    const projectId = await this.#facts.readProjectId(signal);
+    const reading = await this.#api.readVm(vmId, projectId, signal);
+    if (reading.kind === "undecodable") return toUndecodable(vmId, reading.problem);
+    if (reading.kind === "neverKnown")
+      return judgeNeverKnown({ vmId, nodeVmIds: memory.nodeVmIds }, inventory);
+    if (reading.kind === "found") {
+      const { vm } = reading;
+      if (isGone(vm.state)) return toGone(vmId, vm.state);
+      return { kind: "present", instance: toInstance(vm, settings), matchedBy: "providerId" };
+    }
+    const question = {
+      vmId,
+      owner: memory.findOwner(vmId),
+      nodeVmIds: memory.nodeVmIds,
+      trustsEmptyAnswer: settings.trustsEmptyAnswer,
+    };
+    const api = {
+      readVmAnywhere: this.#api.readVmAnywhere.bind(this.#api),
+      list: this.#list.bind(this),
+    };
+    return await proveAbsence(api, question, signal);
+  }
+
+  /** Old servers also list VMs whose names only contain it, so names are compared here, too. */
+  async #readByName(
+    identity: Extract<Identity, { kind: "name" }>,
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const projectId = await this.#facts.readProjectId(signal);
+    const { name, short } = identity;
+    for (const wanted of short === undefined ? [name] : [name, short]) {
+      const list = await this.#api.listVmsByName(wanted, projectId, signal);
+      const shown = list.objects.filter(({ state }) => !isGone(state));
+      const instances = new Map(shown.map((vm) => [vm.id, toInstance(vm, this.settings)]));
+      const found = chooseByName(
+        findNamed(instances, { kind: "name", name: wanted }),
+        identity,
+        list.gap,
+      );
+      if (found.kind !== "unknown" || found.reason !== "notListed") return found;
+    }
+    const tried = short === undefined ? `"${name}"` : `"${name}" or "${short}"`;
+    const advice =
+      "check project-id and the name of the VM, or start the kubelet with " +
+      "--provider-id=external-cloudstack://<VM UUID>";
+    return toUnknown(
+      "notFound",
+      `CloudStack shows this user no VM with the name ${tried}; ${advice}`,
+    );
+  }
+
+  async #list(signal: AbortSignal): Promise<Inventory> {
+    const observedAtMs = this.#clock.monotonic();
+    const projectId = await this.#facts.readProjectId(signal);
+    const list = await this.#api.listVms(projectId, signal);
+    this.memory.noteZones(list.objects);
+    const { settings, memory } = this;
+    return toInventory(list, { settings, zones: memory.zones, before: this.#last, observedAtMs });
+  }
+}
+
+/** The IDs of the Nodes' VMs, shown or not. */
+function toVmIds(identities: readonly Identity[], inventory: Inventory): Set<string> {
+  const ids = new Set<string>();
+  for (const identity of identities) {
+    if (identity.kind === "providerId") ids.add(identity.vmId);
+    if (identity.kind !== "name") continue;
+    const found = findInstance(inventory, identity);
+    if (found.kind === "present") ids.add(found.instance.id);
+  }
+  return ids;
+}

@@ -1,0 +1,59 @@
+/**
+ * What Landfall remembers of one CloudStack between inventories, besides the last inventory itself.
+ * @module
+ */
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { LastSeen } from "../../cloud/inventory/last_seen.ts";
+import { remember } from "../../core/remember.ts";
+import { findOwner } from "./model/instance.ts";
+import type { Vm } from "./wire/schema.ts";
+
+const ZONES_MAX = 256;
+const VMS_MAX = 10_000;
+/** With more owners the VMs of a cluster tell nothing about whose a VM is that this process never saw. */
+const OWNERS_MAX = 2;
+
+/**
+ * The memory of a provider. It keeps Nodes safe, because it knows what the server should show, so it survives a change
+ * of settings. It says nothing about another CloudStack.
+ */
+export class Memory {
+  readonly #zones = new Map<string, string>();
+  readonly #owners = new Set<string>();
+  readonly #lastSeen = new LastSeen(VMS_MAX, findOwner);
+  #nodeVmIds: ReadonlySet<string> = new Set();
+
+  /** Names of all zones that were ever shown, by ID. */
+  get zones(): ReadonlyMap<string, string> {
+    return this.#zones;
+  }
+
+  /** The VMs of the Nodes that the last inventory was for: those that it shows, and those that provider IDs name. */
+  get nodeVmIds(): ReadonlySet<string> {
+    return this.#nodeVmIds;
+  }
+
+  /** Records the zones of a list. */
+  noteZones(vms: readonly Vm[]): void {
+    for (const { zoneid, zonename } of vms) {
+      if (zoneid) remember(this.#zones, zoneid, zonename ?? zoneid, ZONES_MAX);
+    }
+  }
+
+  /** Records an inventory. @param nodeVmIds The VMs of all Nodes, shown or not */
+  noteInventory({ instances }: Inventory, nodeVmIds: ReadonlySet<string>): void {
+    this.#nodeVmIds = nodeVmIds;
+    this.#lastSeen.noteList({ instances, lookedFor: nodeVmIds, copies: new Set() });
+    for (const id of nodeVmIds) {
+      const instance = instances.get(id);
+      const owner = instance && findOwner(instance);
+      if (owner !== undefined && this.#owners.size < OWNERS_MAX) this.#owners.add(owner);
+    }
+  }
+
+  /** Whose a VM was when this process saw it; else the owner of all VMs of Nodes, if they have one owner. */
+  findOwner(vmId: string): string | undefined {
+    const [only, ...others] = this.#owners;
+    return this.#lastSeen.findPlace(vmId) ?? (others.length === 0 ? only : undefined);
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Addresses of a VM, from its network interfaces.
+ * @module
+ */
+import { chooseAddresses, toInstanceAddresses } from "../../../cloud/addresses.ts";
+import type { Instance } from "../../../cloud/provider.ts";
+import { isHostAddress, isInCidr, parseIp, type IpAddress } from "../../../core/net/ip.ts";
+import type { CloudStackSettings } from "../settings/config.ts";
+import type { Nic, Vm } from "../wire/schema.ts";
+
+/** How addresses are chosen. */
+export type AddressSettings = CloudStackSettings["addresses"];
+
+/**
+ * Chooses a VM's addresses by the rules of docs/explanation/addresses.md: the default interface comes first, the others
+ * follow as the server lists them. The address of a static NAT is ExternalIP, even if it is private.
+ */
+export function toAddresses(
+  vm: Pick<Vm, "nic" | "publicip">,
+  settings: AddressSettings,
+): Pick<Instance, "addresses" | "besideNodeIps"> {
+  const nics = (vm.nic ?? []).filter((nic) => isWanted(nic, settings));
+  const inOrder = nics.toSorted(
+    (a, b) => Number(b.isdefault === true) - Number(a.isdefault === true),
+  );
+  const natted = listUsable([vm.publicip], settings);
+  const found = listUsable(
+    inOrder.flatMap(({ ipaddress, ip6address }) => [ipaddress, ip6address]),
+    settings,
+  );
+  return toInstanceAddresses(
+    chooseAddresses(
+      [...found, ...natted],
+      ({ text }) =>
+        natted.some((ip) => ip.text === text) ||
+        settings.externalCidrs.some((cidr) => isInCidr(text, cidr)),
+    ),
+  );
+}
+
+function isWanted({ networkid, networkname }: Nic, { network }: AddressSettings): boolean {
+  return network === undefined || network === networkname || network.toLowerCase() === networkid;
+}
+
+function listUsable(
+  texts: readonly (string | null | undefined)[],
+  { exclude }: AddressSettings,
+): IpAddress[] {
+  return texts
+    .flatMap((text) => parseIp(text ?? "") ?? [])
+    .filter((ip) => isHostAddress(ip.text) && !exclude.some((cidr) => isInCidr(ip.text, cidr)));
+}

@@ -1,0 +1,55 @@
+/**
+ * Turns a list of VMs into an inventory. Pure.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
+import type { ObjectList } from "../session/session.ts";
+import type { Vm } from "../wire/schema.ts";
+import { type InstanceSettings, toInstance } from "./instance.ts";
+import { isGone } from "./power.ts";
+
+/** What an inventory is made of, besides the list. */
+export interface InventoryOptions {
+  readonly settings: InstanceSettings;
+  /** Names of all zones that were ever shown, by ID. */
+  readonly zones: ReadonlyMap<string, string>;
+  /** The inventory before: instances that are equal in it are kept. */
+  readonly before: Inventory | undefined;
+  /** When the list was requested, in monotonic milliseconds. */
+  readonly observedAtMs: number;
+}
+
+/** The part that an inventory covers while no zone was ever shown. */
+const NO_ZONE: ReadonlyMap<string, string> = new Map([["all", "all zones"]]);
+
+/** The inventory of a list. It lacks VMs that are gone for good, although the server still shows them. */
+export function toInventory(
+  list: ObjectList<Vm>,
+  { settings, zones, before, observedAtMs }: InventoryOptions,
+): Inventory {
+  const shown = list.objects.filter(({ state }) => !isGone(state));
+  const entries = shown.map((vm) => {
+    const old = before?.instances.get(vm.id);
+    const instance = toInstance(vm, settings);
+    return [vm.id, old && isDeepStrictEqual(old, instance) ? old : instance] as const;
+  });
+  const isSame =
+    before?.instances.size === entries.length &&
+    entries.every(([id, instance]) => before.instances.get(id) === instance);
+  return Object.freeze({
+    observedAtMs,
+    instances: isSame ? before.instances : new Map(entries),
+    coverage: toCoverage(zones.size === 0 ? NO_ZONE : zones, list.gap),
+    undecodable: list.undecodable,
+  });
+}
+
+/** Every zone that was ever shown: one list is about all of them. */
+function toCoverage(
+  zones: ReadonlyMap<string, string>,
+  gap: string | undefined,
+): ReadonlyMap<string, Coverage> {
+  const rest = gap === undefined ? { complete: true } : { complete: false, reason: gap };
+  return new Map([...zones].map(([id, name]) => [id, { ...rest, name }]));
+}

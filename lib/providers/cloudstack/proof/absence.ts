@@ -1,0 +1,131 @@
+/**
+ * Proof that a VM is gone.
+ *
+ * CloudStack keeps VMs in its own database, so the loss of a host or a zone hides none. But an answer without the VM
+ * proves nothing by itself: the server gives the same answer for a VM that this user may not see.
+ * @module
+ */
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import { toUnknown } from "../../../cloud/presence.ts";
+import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { findNameless } from "../../../cloud_http/decode.ts";
+import { findOwner } from "../model/instance.ts";
+import { toUndecodable } from "../model/matching.ts";
+import { isGone } from "../model/power.ts";
+import type { CloudStackApi } from "../wire/api.ts";
+
+/** The VM whose absence to prove. */
+export interface AbsenceQuestion {
+  readonly vmId: string;
+  /** Whose it was when this process last saw it, or whose all VMs of Nodes are; `undefined` if it is not known. */
+  readonly owner: string | undefined;
+  /** The VMs of all Nodes, by all that is known. */
+  readonly nodeVmIds: ReadonlySet<string>;
+  /** Whether an answer without the VM may count. */
+  readonly trustsEmptyAnswer: boolean;
+}
+
+/** What a proof asks. */
+export interface AbsenceApi extends Pick<CloudStackApi, "readVmAnywhere"> {
+  /** A new inventory: it is not kept. */
+  list(signal: AbortSignal): Promise<Inventory>;
+}
+
+type Unknown = Presence & { kind: "unknown" };
+
+const ADVICE = "if the VM is gone, delete the Node";
+
+/** A VM that is shown in a state from which none comes back. */
+export function toGone(vmId: string, state: string | null | undefined): Presence {
+  return { kind: "absent", evidence: `CloudStack shows VM ${vmId} as ${state}` };
+}
+
+/**
+ * Proves that a VM is gone after error 431, which the server gives for an ID that it never had, or has purged.
+ *
+ * Another CloudStack gives it for every VM. So one of the other Nodes' VMs must be shown, if there are other Nodes.
+ */
+export function judgeNeverKnown(
+  { vmId, nodeVmIds }: Pick<AbsenceQuestion, "vmId" | "nodeVmIds">,
+  { instances }: Pick<Inventory, "instances">,
+): Presence {
+  const others = [...nodeVmIds].filter((id) => id !== vmId);
+  if (others.length === 0 || others.some((id) => instances.has(id))) {
+    return {
+      kind: "absent",
+      evidence: `CloudStack has no VM ${vmId}, and none that was removed (error 431)`,
+    };
+  }
+  const why =
+    "it shows no VM of any other Node either, so it may be another CloudStack; check api-url";
+  return toDoubt("notCovered", vmId, why);
+}
+
+/**
+ * Proves that a VM is gone after an answer without it, or says why it cannot.
+ *
+ * In this order, all in one round:
+ *
+ * 1. the VM is in no other project
+ * 2. a new list is whole, and does not show the VM
+ * 3. that list shows the VM of another Node with the same owner: so the user may still see what that owner has
+ *
+ * What still deceives it: an administrator who hides this one VM, and a destroyed VM that is recovered later. The
+ * kubelet of such a VM registers its Node again.
+ *
+ * @throws {CloudError} when there is no answer to one of the questions
+ */
+export async function proveAbsence(
+  api: AbsenceApi,
+  { vmId, owner, nodeVmIds, trustsEmptyAnswer }: AbsenceQuestion,
+  signal: AbortSignal,
+): Promise<Presence> {
+  if (!trustsEmptyAnswer) {
+    const why =
+      "it answered with an empty list, which is no proof by the setting deletion.trustEmptyAnswer";
+    return toDoubt("notCovered", vmId, `${why}; ${ADVICE}`);
+  }
+  if (owner === undefined) {
+    const why = "Landfall has not seen it since it started, and does not know whose it was";
+    return toDoubt("notCovered", vmId, `${why}; ${ADVICE}`);
+  }
+  const anywhere = await api.readVmAnywhere(vmId, signal);
+  if (anywhere.kind === "undecodable") return toUndecodable(vmId, anywhere.problem);
+  if (anywhere.kind === "found") {
+    const { projectid, state } = anywhere.vm;
+    if (isGone(state)) return toGone(vmId, state);
+    const where = projectid ? `in project ${projectid}` : "in no project";
+    return toDoubt("notCovered", vmId, `it is ${where} now; check project-id`);
+  }
+  const inventory = await api.list(signal);
+  for (const { complete, reason = "" } of inventory.coverage.values()) {
+    if (!complete) return toDoubt("notCovered", vmId, `the list of VMs is not whole: ${reason}`);
+  }
+  if (inventory.instances.has(vmId)) {
+    return toDoubt("notListed", vmId, "it appeared again a moment later");
+  }
+  const problem = inventory.undecodable.get(vmId);
+  if (problem !== undefined) return toUndecodable(vmId, problem);
+  const nameless = findNameless(inventory.undecodable);
+  if (nameless !== undefined) {
+    return toDoubt(
+      "undecodable",
+      vmId,
+      `the list holds a VM that Landfall cannot read: ${nameless}`,
+    );
+  }
+  const witness = [...nodeVmIds].find((id) => {
+    const instance = id === vmId ? undefined : inventory.instances.get(id);
+    return instance !== undefined && findOwner(instance) === owner;
+  });
+  if (witness === undefined) {
+    const why = `it lists no VM of another Node that belongs to ${owner}, so the user may not see these VMs any more`;
+    return toDoubt("notCovered", vmId, `${why}; ${ADVICE}`);
+  }
+  const evidence = `no VM ${vmId} in any project, while CloudStack lists all others of ${owner}, among them ${witness}`;
+  return { kind: "absent", evidence };
+}
+
+function toDoubt(reason: UnknownReason, vmId: string, why: string): Unknown {
+  return toUnknown(reason, `Cannot prove that VM ${vmId} is gone: ${why}`);
+}

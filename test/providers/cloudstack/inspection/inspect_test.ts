@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import { inspectCloudStack } from "../../../../lib/providers/cloudstack/inspection/inspect.ts";
+import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
+import { CloudError } from "../../../../lib/cloud/errors.ts";
+import type { Inspection } from "../../../../lib/cloud/inspection.ts";
+import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
+import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
+import { toSettings } from "../fake_server.ts";
+
+const KEYS = { apiKey: "the-key", secretKey: "the-secret" };
+const URL = "https://cloud.invalid/client/api";
+
+/** Looks at a cloud that answers with this. */
+function inspect(answer: Inventory | Error, over: object = {}): Promise<Inspection> {
+  const listInventory = (): Promise<Inventory> =>
+    answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  const settings = { ...toSettings(URL, KEYS), ...DEFAULTS, ...over };
+  return inspectCloudStack({ settings, listInventory }, new AbortController().signal);
+}
+
+const DEFAULTS = {
+  refreshIntervalMs: 30_000,
+  instanceTypeStyle: "squeezed",
+  addresses: { exclude: [], externalCidrs: [] },
+  trustsEmptyAnswer: true,
+} as const;
+
+function refuse(code: number, text: string): ApiError {
+  return new ApiError({ code, text }, { command: "listVirtualMachines", secrets: [] });
+}
+
+describe("inspectCloudStack()", () => {
+  test("says that the API answers, and what is visible", async () => {
+    const { findings, counts, endpoint } = await inspect(toInventory([toInstance("a")]));
+    expect(findings.map(({ level, code }) => [level, code])).toEqual([
+      ["ok", "answers"],
+      ["ok", "partComplete"],
+      ["ok", "instances"],
+    ]);
+    expect([endpoint, counts]).toEqual(["cloud.invalid:443", { zones: 1, vms: 1 }]);
+  });
+
+  test("warns when no VM is visible, and when the certificate is not checked", async () => {
+    const { findings } = await inspect(toInventory([]), { insecure: true });
+    const warnings = findings.filter(({ level }) => level === "warning");
+    expect(warnings.map(({ code }) => code)).toEqual(["insecure", "noInstances"]);
+    for (const { advice = "" } of warnings) expect(advice).not.toBe("");
+  });
+
+  test.each([
+    [refuse(401, "unable to verify user credentials"), "unauthorized"],
+    [refuse(432, "The API [x] does not exist or is not available"), "forbidden"],
+    [refuse(531, "no access"), "forbidden"],
+    [refuse(431, "Invalid parameter projectid value=x"), "invalid"],
+    [refuse(530, "internal error"), "refused"],
+    [new CloudError("unreachable", "CloudStack answered 502", { status: 502 }), "serverError"],
+    [new CloudError("denied", "no project"), "denied"],
+  ])("fails with the reason: %p", async (error, code) => {
+    const { findings } = await inspect(error);
+    expect(findings).toMatchObject([{ level: "failure", code, message: error.message }]);
+  });
+
+  test("rejects with an error that is none of the cloud's", async () => {
+    const bug = new TypeError("a bug");
+    await expect(inspect(bug)).rejects.toBe(bug);
+  });
+});

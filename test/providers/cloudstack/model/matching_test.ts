@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
+import type { Instance, Presence } from "../../../../lib/cloud/provider.ts";
+import { parseIdentity } from "../../../../lib/providers/cloudstack/model/identity.ts";
+import { findInstance } from "../../../../lib/providers/cloudstack/model/matching.ts";
+import { toInstance } from "../../../support/cloud/instances.ts";
+
+const [A, B, C] = ["a", "b", "c"].map((end) => `0a1b2c3d-0000-4000-8000-00000000000${end}`);
+
+function toInventory(instances: readonly Instance[], over: Partial<Inventory> = {}): Inventory {
+  return {
+    observedAtMs: 0,
+    instances: new Map(instances.map((one) => [one.id, one])),
+    coverage: new Map([["zone", { complete: true }]]),
+    undecodable: new Map(),
+    ...over,
+  };
+}
+
+function named(id: string | undefined, name: string, over: object = {}): Instance {
+  return { ...toInstance(id ?? "", { name }), ...over };
+}
+
+function find(inventory: Inventory, name: string, providerId?: string): Presence {
+  return findInstance(inventory, parseIdentity({ name, ...(providerId && { providerId }) }));
+}
+
+describe("findInstance()", () => {
+  test("finds by provider ID, whatever the name", () => {
+    const inventory = toInventory([named(A, "one"), named(B, "two")]);
+    const found = find(inventory, "two", `external-cloudstack://${A}`);
+    expect(found).toMatchObject({ kind: "present", matchedBy: "providerId", instance: { id: A } });
+  });
+
+  test.each([
+    ["node-1", "Node-1", true],
+    ["node-1.example.org", "NODE-1", true],
+    ["node-1.example.org", "node-1.example.org", true],
+    ["node-1", "node-1.example.org", false],
+    ["node-1", "node-10", false],
+    ["node-10", "node-1", false],
+    ["node-1.example.org", "node-1.example", false],
+  ])("of Node %p and VM %p: %p", (node, vm, isFound) => {
+    const found = find(toInventory([named(A, vm)]), node);
+    expect(found).toMatchObject(
+      isFound ? { kind: "present", matchedBy: "name" } : { kind: "unknown", reason: "notListed" },
+    );
+  });
+
+  test("prefers the whole name to its first part", () => {
+    const inventory = toInventory([named(A, "node-1"), named(B, "node-1.example.org")]);
+    expect(find(inventory, "node-1.example.org")).toMatchObject({ instance: { id: B } });
+  });
+
+  test("does not choose between two VMs of one name, and names both", () => {
+    const found = find(toInventory([named(B, "Node-1"), named(A, "node-1")]), "node-1");
+    expect(found).toMatchObject({ kind: "unknown", reason: "ambiguous" });
+    expect(JSON.stringify(found)).toContain(`${A}, ${B}`);
+  });
+
+  test("takes the successor of a destroyed VM, and the destroyed one if it has none", () => {
+    const destroyed = named(A, "node-1", { isDestroyed: true });
+    const after = find(toInventory([destroyed, named(B, "node-1")]), "node-1");
+    expect(after).toMatchObject({ kind: "present", instance: { id: B } });
+    expect(find(toInventory([destroyed]), "node-1")).toMatchObject({ instance: { id: A } });
+  });
+
+  test("of an ID that a whole list lacks says no more than that", () => {
+    const found = find(toInventory([named(A, "one")]), "one", `external-cloudstack://${C}`);
+    expect(found).toMatchObject({ kind: "unknown", reason: "notListed" });
+  });
+
+  test.each(["one", undefined])("of a list that is not whole it concludes nothing: %p", (name) => {
+    const coverage = new Map([
+      ["zone", { complete: true }],
+      ["other", { complete: false, reason: "a page is missing" }],
+    ]);
+    const inventory = toInventory([], { coverage });
+    const providerId = name === undefined ? `external-cloudstack://${A}` : undefined;
+    const found = find(inventory, name ?? "node", providerId);
+    expect(found).toMatchObject({ kind: "unknown", reason: "notCovered" });
+    expect(JSON.stringify(found)).toContain("a page is missing");
+  });
+
+  test("says that a VM cannot be read", () => {
+    const inventory = toInventory([], { undecodable: new Map([[A ?? "", "name: not a text"]]) });
+    const found = find(inventory, "one", `external-cloudstack://${A}`);
+    expect(found).toMatchObject({ kind: "unknown", reason: "undecodable" });
+  });
+});

@@ -1,0 +1,220 @@
+/**
+ * The provider on the simulated CloudStack: what it finds, what it proves, and what cannot deceive it.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
+import type { NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { Fence } from "../../../lib/core/fence.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
+import {
+  type CloudStackSimulator,
+  createDemoWorld,
+  createFleet,
+  startCloudStackSimulator,
+  type World,
+} from "../../../lib/simulator/cloudstack/mod.ts";
+
+const { world: DEMO, machines, accountIds, projectId } = createDemoWorld();
+const NAMES = [...machines.keys()];
+const [GONE = ""] = NAMES;
+const signal = new AbortController().signal;
+
+let simulator: CloudStackSimulator;
+let stopped: AbortController;
+beforeEach(async () => {
+  stopped = new AbortController();
+  simulator = await startCloudStackSimulator({ clock: systemClock, world: DEMO });
+});
+afterEach(async () => {
+  stopped.abort();
+  await simulator.stop();
+});
+
+/** A provider for the simulator, as the settings say. */
+function create(over: object = {}): Provider {
+  const { url: apiUrl, apiKey, secretKey } = simulator;
+  const { settings, issues } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey, ...over }, {});
+  if (settings === undefined) throw new Error(`Cannot use the settings: ${JSON.stringify(issues)}`);
+  return cloudStack.create(settings, {
+    clock: systemClock,
+    log: silentLogger,
+    metrics: new MetricsRegistry(),
+    signal: stopped.signal,
+    fence: new Fence(),
+  });
+}
+
+/** Another world, for this test. */
+async function restart(world: World): Promise<void> {
+  await simulator.stop();
+  simulator = await startCloudStackSimulator({ clock: systemClock, world });
+}
+
+/** The ID of a Node's VM; Nodes are called like their VMs, in lower case, with or without a domain. */
+function findId(node: string): string {
+  const names = new Set([node, node.split(".")[0]]);
+  const vm = [...simulator.state.vms.values()].find(({ name }) => names.has(name.toLowerCase()));
+  if (vm === undefined) throw new Error(`Cannot find the VM of ${node}`);
+  return vm.id;
+}
+
+/** The Nodes of the demo, each with its provider ID. */
+function toNodes(): NodeIdentity[] {
+  return NAMES.map((name) => ({ name, providerId: `external-cloudstack://${findId(name)}` }));
+}
+
+/** Takes an inventory of all Nodes, changes the world, takes another one, and reads the first Node. */
+async function readAfter(
+  change: (vmId: string) => unknown,
+  provider: Provider = create(),
+): Promise<Presence> {
+  const nodes = toNodes();
+  await provider.listInventory(nodes, signal);
+  await change(findId(GONE));
+  const inventory: Inventory = await provider.listInventory(nodes, signal);
+  const [node = { name: "" }] = nodes;
+  return await provider.readInstance(inventory, node, signal);
+}
+
+describe("CloudStackProvider", () => {
+  test("finds every Node by its name at the cost of one list", async () => {
+    const provider = create();
+    const inventory = await provider.listInventory([], signal);
+    for (const [name, { systemUuid }] of machines) {
+      const found = provider.findInstance(inventory, { name, ...(systemUuid && { systemUuid }) });
+      expect(found).toMatchObject({ kind: "present", matchedBy: "name" });
+    }
+    expect(simulator.requests.entries.map(({ command }) => command)).toEqual([
+      "listVirtualMachines",
+    ]);
+  });
+
+  test("keeps the instances, and their map, while nothing changes", async () => {
+    const provider = create();
+    const before = await provider.listInventory([], signal);
+    const same = await provider.listInventory([], signal);
+    expect(same.instances).toBe(before.instances);
+    simulator.state.setState(findId(GONE), "Stopped");
+    const after = await provider.listInventory([], signal);
+    const changed = [...after.instances].filter(([id, one]) => before.instances.get(id) !== one);
+    expect(changed.map(([id]) => id)).toEqual([findId(GONE)]);
+  });
+
+  test("reads a list of several pages as one", async () => {
+    await restart(createFleet(1_200).world);
+    const inventory = await create().listInventory([], signal);
+    expect(inventory.instances.size).toBeGreaterThanOrEqual(1_200);
+    expect(simulator.requests.entries).toHaveLength(3);
+  });
+
+  test.each([{ projectId }, { projectId: "platform" }])(
+    "looks into the project of %p",
+    async (over) => {
+      const inventory = await create(over).listInventory([], signal);
+      const shown = [...inventory.instances.values()];
+      expect(shown.length).toBeGreaterThan(0);
+      expect(shown.every(({ details }) => details["projectId"] === projectId)).toBe(true);
+      expect(inventory.instances.has(findId(GONE))).toBe(false);
+    },
+  );
+
+  test("names a project that is not there", async () => {
+    const list = create({ projectId: "nowhere" }).listInventory([], signal);
+    await expect(list).rejects.toThrow('no project with the name "nowhere"');
+  });
+});
+
+describe("readInstance()", () => {
+  test.each<[string, (vmId: string) => unknown]>([
+    ["is expunged", (vmId) => simulator.state.expunge(vmId)],
+    ["is purged", (vmId) => simulator.state.purge(vmId)],
+  ])("proves that a VM is gone that %s", async (_what, change) => {
+    expect(await readAfter(change)).toMatchObject({ kind: "absent" });
+  });
+
+  test("proves it of a VM that it never saw, by the owner of the others", async () => {
+    simulator.state.expunge(findId(GONE));
+    expect(await readAfter(() => undefined)).toMatchObject({ kind: "absent" });
+  });
+
+  // Each of these would look like a VM that is gone to a program that takes an empty list or a 431 for it.
+  test.each<[string, (vmId: string) => unknown]>([
+    ["the API answers 401", () => simulator.faults.set({ kind: "error", code: 401 })],
+    [
+      "the API answers 431 about something else",
+      () => {
+        simulator.faults.set({ kind: "error", code: 431, text: "Invalid parameter" });
+      },
+    ],
+    ["the API answers 530", () => simulator.faults.set({ kind: "error", code: 530 })],
+    ["the API answers 531", () => simulator.faults.set({ kind: "error", code: 531 })],
+    ["every list is empty", () => simulator.faults.set({ kind: "emptyList" })],
+    ["a proxy answers 502", () => simulator.faults.set({ kind: "html", status: 502 })],
+    ["a proxy answers 404", () => simulator.faults.set({ kind: "html", status: 404 })],
+    ["the answer breaks off", () => simulator.faults.set({ kind: "halfBody" })],
+  ])("proves nothing while %s", async (_what, change) => {
+    const nodes = toNodes();
+    const provider = create();
+    const inventory = await provider.listInventory(nodes, signal);
+    simulator.state.expunge(findId(GONE));
+    change(findId(GONE));
+    const [node = { name: "" }] = nodes;
+    const said = await provider.readInstance(inventory, node, signal);
+    expect(said).toMatchObject({ kind: "unknown" });
+  });
+
+  test.each<[string, (vmId: string) => unknown]>([
+    [
+      "runs, while one list lacks it",
+      () => simulator.faults.set({ kind: "emptyList" }, { times: 1 }),
+    ],
+    [
+      "runs, while a page of the list is missing",
+      () => simulator.faults.set({ kind: "missingPage", page: 1 }, { times: 1 }),
+    ],
+    ["is stopped", (vmId) => simulator.state.setState(vmId, "Stopped")],
+  ])("finds a VM that %s", async (_what, change) => {
+    expect(await readAfter(change)).toMatchObject({ kind: "present" });
+  });
+
+  test("proves nothing with trustEmptyAnswer: false, and says what to do", async () => {
+    const provider = create({ deletion: { trustEmptyAnswer: false } });
+    const said = await readAfter((vmId) => simulator.state.expunge(vmId), provider);
+    expect(said).toMatchObject({ kind: "unknown", reason: "notCovered" });
+    expect(JSON.stringify(said)).toContain("delete the Node");
+  });
+
+  test("proves nothing when the user sees no other Node's VM any more", async () => {
+    const provider = create();
+    const nodes = toNodes();
+    await provider.listInventory(nodes, signal);
+    for (const name of NAMES) simulator.state.assign(findId(name), accountIds.ops);
+    const inventory = await provider.listInventory(nodes, signal);
+    for (const node of nodes) {
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
+        kind: "unknown",
+      });
+    }
+  });
+
+  test("proves nothing of another CloudStack, which has none of the VMs", async () => {
+    const provider = create();
+    const nodes = toNodes();
+    const before = await provider.listInventory(nodes, signal);
+    for (const name of NAMES) simulator.state.purge(findId(name));
+    const [node = { name: "" }] = nodes;
+    const inventory = await provider.listInventory(nodes, signal);
+    expect(before.instances.size).toBeGreaterThan(inventory.instances.size);
+    expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "unknown" });
+  });
+
+  test("finds a VM that was moved to a project, and does not take it for gone", async () => {
+    const [account] = [...simulator.state.projects.values()].map((one) => one.accountId);
+    const said = await readAfter((vmId) => simulator.state.assign(vmId, account ?? ""));
+    expect(said).not.toMatchObject({ kind: "absent" });
+  });
+});
