@@ -92,6 +92,22 @@ export const NODE_BREAKS: readonly Break[] = [
     simulated: true,
   },
   {
+    id: "ignore-recovery",
+    invariant: "a new Node is tried again once its cloud answers again",
+    edits: edit(
+      "lib/controllers/node/mod.ts",
+      "if (!hasRecovered) return due;",
+      "if (!hasRecovered || due) return due;",
+    ),
+    tests: ["test/controllers/node/mod_test.ts"],
+  },
+  {
+    id: "recover-all-the-time",
+    invariant: "a Node that waits is not tried after each refresh of a cloud that never failed",
+    edits: edit("lib/controllers/node/mod.ts", "if (!hasRecovered) return due;", ""),
+    tests: ["test/controllers/node/mod_test.ts"],
+  },
+  {
     id: "drop-foreign-taints",
     invariant: "taints of others stay when a Node is initialised",
     edits: edit(

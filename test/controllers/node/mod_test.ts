@@ -1,7 +1,16 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { NodeController } from "../../../lib/controllers/node/mod.ts";
+import { createNodeMetrics } from "../../../lib/controllers/node/metrics.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
-import { countQueued, countWrites, INSTANCE, toProvider } from "../../support/nodes/node_cloud.ts";
-import { toRegistration } from "../../support/nodes/nodes.ts";
+import {
+  countQueued,
+  countWrites,
+  INSTANCE,
+  isDone,
+  toProvider,
+} from "../../support/nodes/node_cloud.ts";
+import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
+import { toNode, toRegistration } from "../../support/nodes/nodes.ts";
 import { startRig, until } from "../../support/nodes/rig.ts";
 
 test.each([1, 5, 10, 30])(
@@ -58,4 +67,77 @@ test("an instance whose addresses change is followed after the next refresh", as
     "it has the new one",
     () => rig.readNode("a")?.status?.addresses?.[0]?.address === "10.0.0.2",
   );
+});
+
+describe("a Node whose instance no list shows", () => {
+  const MINUTE_MS = 60_000;
+
+  interface Wait extends AsyncDisposable {
+    readonly world: LifecycleWorld;
+    /** Moves time on until `holds`. */
+    until(what: string, holds: () => boolean): Promise<void>;
+    /** In how many milliseconds it is tried again by itself; 0 when that is not known. */
+    toRetryMs(): number;
+    readonly isInitialised: boolean;
+  }
+
+  /** One new Node. @param failure What the cloud fails with */
+  async function startWaiting(failure?: Error): Promise<Wait> {
+    const world = createLifecycleWorld();
+    const { clock, server, source, nodes, provider, context, metrics } = world;
+    provider.failure = failure;
+    server.put(toNode("a"));
+    const controller = new NodeController({
+      context,
+      metrics: createNodeMetrics(metrics),
+      fullPassIntervalMs: 60 * MINUTE_MS,
+    });
+    const stopping = new AbortController();
+    const running = [controller.run(stopping.signal), source.run(stopping.signal)];
+    await clock.advance(0);
+    return {
+      world,
+      async until(what, holds) {
+        const endMs = clock.monotonic() + 60 * MINUTE_MS;
+        while (!holds()) {
+          if (clock.monotonic() >= endMs) throw new Error(`waited in vain until ${what}`);
+          await clock.advance(1_000);
+        }
+      },
+      toRetryMs() {
+        const node = nodes.get("a");
+        const { nextReconcileAt } = node ? controller.describe(node) : {};
+        return nextReconcileAt === undefined ? 0 : Date.parse(nextReconcileAt) - clock.now();
+      },
+      get isInitialised() {
+        return isDone(server.find("a"));
+      },
+      async [Symbol.asyncDispose]() {
+        stopping.abort(new Error("the test is over"));
+        await clock.advance(MINUTE_MS);
+        await Promise.all(running);
+      },
+    };
+  }
+
+  test("is tried again once the cloud answers again, whatever its back-off", async () => {
+    await using wait = await startWaiting(new Error("no answer"));
+    const { clock, provider } = wait.world;
+    await wait.until("its back-off is long", () => wait.toRetryMs() > 3 * MINUTE_MS);
+    provider.failure = undefined;
+    const instance = toInstance("a", INSTANCE);
+    provider.missing = () => ({ kind: "present", instance, matchedBy: "name" });
+    await clock.advance(MINUTE_MS);
+    expect(wait.isInitialised).toBe(true);
+  });
+
+  test("is not asked for after each refresh of a cloud that answers", async () => {
+    await using wait = await startWaiting();
+    const { clock, provider } = wait.world;
+    await wait.until("its back-off is long", () => wait.toRetryMs() > 3 * MINUTE_MS);
+    const { reads, lists } = provider;
+    await clock.advance(2 * MINUTE_MS);
+    expect(provider.lists).toBeGreaterThan(lists + 2);
+    expect(provider.reads).toBe(reads);
+  });
 });
