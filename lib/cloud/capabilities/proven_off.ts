@@ -29,6 +29,11 @@ export type PowerReading =
  */
 export interface ProvenOff {
   /**
+   * Begins to remember what the answers need, for example where instances run. A controller that asks calls this when
+   * it is created; without it nothing is remembered. @default {the answers need no memory}
+   */
+  prepare?(): void;
+  /**
    * Whether an inventory shows the instance of a Node as off, in a part of the cloud that answered in full. Reads only
    * memory. The result is an observation, never a proof. Only the instance that the provider ID names counts.
    */

@@ -87,6 +87,7 @@ export class NodeOutOfServiceController {
     const { context, metrics, syncPeriodMs, findDeletion } = options;
     const { provenOff } = context.provider;
     assert(provenOff !== undefined, "this controller runs only with a cloud that has provenOff");
+    provenOff.prepare?.();
     this.#options = options;
     const attachments = new Attachments(options.attachments);
     const settings = this.#toSettings(options.settings);

@@ -64,6 +64,8 @@ export class XenOrchestraProvider implements Provider, Changes {
   readonly provenOff: ProvenOff;
   readonly #options: XenOrchestraOptions;
   readonly #generations: Generations<Generation>;
+  /** Whether to remember where VMs run: a controller asks for it. */
+  #followsRuns = false;
 
   constructor(options: XenOrchestraOptions) {
     this.#options = options;
@@ -74,6 +76,10 @@ export class XenOrchestraProvider implements Provider, Changes {
       ...options,
       find: this.findInstance.bind(this),
       findRuns: () => this.#now.memory.runs,
+      followRuns: () => {
+        this.#followsRuns = true;
+        this.#now.memory.runs.follow();
+      },
       askOnce: (work, signal) => this.#generations.askOnce(work, signal),
     });
   }
@@ -100,6 +106,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     else session.reconfigure(settings);
     const isSameCloud = settings.url === old.url;
     const nextMemory = isSameCloud ? memory : new Memory();
+    if (this.#followsRuns) nextMemory.runs.follow();
     this.#generations.replace(
       (abandoned) => this.#createGeneration(settings, nextMemory, abandoned),
       !isSame,

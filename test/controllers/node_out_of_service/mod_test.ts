@@ -10,6 +10,11 @@ const TAINT = {
 };
 
 describe("the out-of-service controller", () => {
+  test("lets the cloud remember what its proofs need", async () => {
+    await using rig = await startOutOfService();
+    expect(rig.provider.isPrepared).toBe(true);
+  });
+
   test("taints a Node whose machine is proven off, not before the grace period, and records it", async () => {
     await using rig = await startOutOfService();
     rig.halt("n1");

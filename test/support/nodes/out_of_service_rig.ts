@@ -35,6 +35,11 @@ export class PoweredProvider extends HintingProvider implements ProvenOff {
   /** Awaited before a direct read is answered. */
   onPower: () => void | Promise<void> = () => undefined;
   powerReads = 0;
+  isPrepared = false;
+
+  prepare(): void {
+    this.isPrepared = true;
+  }
 
   isShownOff({ inventory, node }: PowerQuestion): boolean {
     const found = this.findInstance(inventory, node);

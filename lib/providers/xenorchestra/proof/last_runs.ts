@@ -30,9 +30,11 @@ const NOTHING: Listed = { instances: new Map(), lookedFor: new Set() };
 /**
  * Remembers the VMs of Nodes. Only memory: no clock. The last list is in memory anyway, so only VMs that stopped since
  * then need more memory, up to a maximum. It forgets a VM after two lists in a row that no Node of the VM asked for.
+ * It records nothing before {@linkcode follow}, so it costs nothing if no controller asks.
  */
 export class LastRuns {
   readonly #sizeMax: number;
+  #isFollowed = false;
   #listed: Listed = NOTHING;
   /** VMs that the last list does not show running, and VMs that single reads showed since. */
   readonly #apart = new Map<string, Run>();
@@ -42,6 +44,11 @@ export class LastRuns {
   /** @param sizeMax Maximum number of VMs to remember */
   constructor(sizeMax: number) {
     this.#sizeMax = sizeMax;
+  }
+
+  /** Remembers what is recorded from now on. */
+  follow(): void {
+    this.#isFollowed = true;
   }
 
   /** Finds the place where a VM last ran; `undefined` if this process never saw it running. */
@@ -57,6 +64,7 @@ export class LastRuns {
 
   /** Records a list. */
   noteList(listed: Listed): void {
+    if (!this.#isFollowed) return;
     const { instances, lookedFor } = listed;
     const before = this.#listed.lookedFor;
     for (const ids of [lookedFor, before]) {
@@ -74,12 +82,14 @@ export class LastRuns {
 
   /** Records a VM from a single read. */
   noteRead(instance: Instance): void {
+    if (!this.#isFollowed) return;
     const run = toRun(instance);
     if (run) this.#note(instance.id, run);
   }
 
   /** Records VMs that were shown migrating. */
   noteMigrating(vmIds: Iterable<string>, atMs: number): void {
+    if (!this.#isFollowed) return;
     for (const id of vmIds) remember(this.#migratedMs, id, atMs, this.#sizeMax);
     // The oldest come first.
     for (const id of this.#migratedMs.keys()) {

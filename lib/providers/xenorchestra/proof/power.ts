@@ -28,6 +28,8 @@ export interface PowerProofOptions {
   readonly api: XenOrchestraApi;
   readonly clock: Clock;
   readonly findRuns: () => LastRuns;
+  /** Remembers from now on where VMs run. */
+  readonly followRuns: () => void;
   /** Finds the VM of a Node in an inventory. */
   readonly find: (inventory: Inventory, node: NodeIdentity) => Presence;
   /**
@@ -54,6 +56,10 @@ export class PowerProof implements ProvenOff {
 
   constructor(options: PowerProofOptions) {
     this.#options = options;
+  }
+
+  prepare(): void {
+    this.#options.followRuns();
   }
 
   isShownOff(question: PowerQuestion): boolean {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { PowerReading, ProvenOff } from "../../../../lib/cloud/capabilities/proven_off.ts";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../../lib/cloud/provider.ts";
+import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
 import type { ManualClock } from "../../../support/manual_clock.ts";
 import {
   createProvider,
@@ -16,6 +17,7 @@ import {
   POOL_LYON,
   POOL_PARIS,
   toDeps,
+  toSettings,
   WORKER_1,
   WORKER_1_SWAPPED,
 } from "../fake_server.ts";
@@ -51,11 +53,12 @@ function read(
   return provenOff().readPower({ inventory, node, labels }, signal);
 }
 
-/** A process that starts now. */
-function restart(): void {
+/** A process that starts now. @param asked Whether a controller asks for the power of VMs */
+function restart(asked: "prepared" | "unprepared" = "prepared"): void {
   const deps = toDeps();
   ({ clock } = deps);
   provider = createProvider(fake, {}, deps);
+  if (asked === "prepared") provenOff().prepare?.();
 }
 
 beforeEach(async () => {
@@ -69,6 +72,36 @@ beforeEach(async () => {
   fake.seen.length = 0;
 });
 afterEach(() => fake.stop());
+
+describe("prepare()", () => {
+  /** Seen running, then halted. Only the memory of the process says where it ran. */
+  async function halt(server: FakeXenOrchestra): Promise<void> {
+    server.change("vms", WORKER_1, RUNNING);
+    await look();
+    server.change("vms", WORKER_1, HALTED);
+    await look();
+  }
+
+  test("lets the provider remember where VMs run, which it does not before", async () => {
+    restart("unprepared");
+    await halt(fake);
+    expect(isShownOff()).toBe(false);
+    provenOff().prepare?.();
+    await halt(fake);
+    expect(isShownOff()).toBe(true);
+  });
+
+  test("holds for another Xen Orchestra, too", async () => {
+    const other = new FakeXenOrchestra();
+    try {
+      expect(xenOrchestra.reconfigure?.(provider, toSettings(other.url))).toBe("otherCloud");
+      await halt(other);
+      expect(isShownOff()).toBe(true);
+    } finally {
+      await other.stop();
+    }
+  });
+});
 
 describe("isShownOff()", () => {
   test("holds for a VM that this process saw run in the same pool", () => {
