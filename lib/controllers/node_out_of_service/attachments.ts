@@ -5,12 +5,20 @@
 import type { StoreReader } from "../../kube/cache/store.ts";
 import type { VolumeAttachment } from "../../kube/kinds/volume_attachment.ts";
 
-/** VolumeAttachments by the name of the Node. */
+const NONE: ReadonlySet<string> = new Set();
+
+/** VolumeAttachments by the name of the Node. There may be tens of thousands, so they are not searched for each Node. */
 export class Attachments {
   readonly #store: StoreReader<VolumeAttachment>;
+  /** UIDs by the name of the Node; no empty sets. */
+  readonly #byNode = new Map<string, Set<string>>();
 
   constructor(store: StoreReader<VolumeAttachment>) {
     this.#store = store;
+    store.subscribe((_key, before, after) => {
+      if (before) this.#remove(before);
+      if (after) this.#add(after);
+    });
   }
 
   /**
@@ -18,10 +26,26 @@ export class Attachments {
    */
   list(nodeName: string): ReadonlySet<string> | undefined {
     if (!this.#store.synced) return undefined;
-    const uids = new Set<string>();
-    for (const { metadata, spec } of this.#store.values()) {
-      if (spec?.nodeName === nodeName) uids.add(metadata.uid ?? metadata.name);
-    }
-    return uids;
+    // A copy, because a caller compares it with what is attached later.
+    const uids = this.#byNode.get(nodeName);
+    return uids ? new Set(uids) : NONE;
   }
+
+  #add(attachment: VolumeAttachment): void {
+    const { nodeName } = attachment.spec ?? {};
+    if (nodeName === undefined) return;
+    const uids = this.#byNode.get(nodeName) ?? new Set();
+    this.#byNode.set(nodeName, uids.add(toUid(attachment)));
+  }
+
+  #remove(attachment: VolumeAttachment): void {
+    const { nodeName = "" } = attachment.spec ?? {};
+    const uids = this.#byNode.get(nodeName);
+    uids?.delete(toUid(attachment));
+    if (uids?.size === 0) this.#byNode.delete(nodeName);
+  }
+}
+
+function toUid({ metadata }: VolumeAttachment): string {
+  return metadata.uid ?? metadata.name;
 }

@@ -159,7 +159,10 @@ export async function startOutOfService(
     report,
     attach: (volume, nodeName) =>
       store.apply({ metadata: { name: volume, uid: volume }, spec: { nodeName } }),
-    detach: (volume) => store.remove({ metadata: { name: volume, uid: volume } }),
+    detach(volume) {
+      const attachment = store.get(volume);
+      if (attachment) store.remove(attachment);
+    },
     isTainted: (name) => hasTaint(server.find(name)),
     listReasons: (name) =>
       events.filter((event: SaidEvent) => event.node === name).map(({ reason }) => reason),
