@@ -76,6 +76,7 @@ export class NodeOutOfServiceController {
   readonly #watch: OutOfServiceWatch;
   readonly #gate: VersionGate;
   readonly #hold: VolumeHold;
+  readonly #returns: Returns;
   #endStandBy: (() => void) | undefined;
   /** Whether the next look may have another result than the last one. */
   #isStale = true;
@@ -114,6 +115,7 @@ export class NodeOutOfServiceController {
     this.#watch = watch;
     this.#gate = gate;
     this.#hold = hold;
+    this.#returns = returns;
     const { nodes, source, written, workers } = context;
     this.#loop = new ObjectLoop({
       context,
@@ -224,6 +226,8 @@ export class NodeOutOfServiceController {
       isWaiting ||= verdict.kind === "waiting";
       const plan = planOutOfService(node, presences.find(node), verdict);
       if (plan.kind !== "nothing") this.#loop.enqueueUnlessWaiting(node.metadata.name);
+      // Its machine went off again before its kubelet reported: no Node is reconciled for that.
+      else this.#returns.forget(node.metadata.name);
     }
     this.#isIdle = isIdle;
     this.#endHolds();

@@ -168,6 +168,12 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     tests: [PLAN_TEST, MOD_TEST],
   },
   {
+    id: "count-from-first-start",
+    invariant: "a machine that went off again starts the wait for its volumes from nothing",
+    edits: edit(`${CONTROLLER}/mod.ts`, "else this.#returns.forget(node.metadata.name);", ""),
+    tests: [MOD_TEST],
+  },
+  {
     id: "delete-before-detach",
     invariant:
       "a Node is not deleted before its volumes are detached, where the out-of-service controller watches them",

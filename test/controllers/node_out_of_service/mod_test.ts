@@ -269,6 +269,21 @@ describe("the out-of-service controller", () => {
       expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
     });
 
+    test("six minutes after the last start, when the machine went off again before its kubelet reported", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      rig.halt("n1");
+      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      rig.boot("n1");
+      await rig.clock.advance(MINUTE_MS);
+      rig.provider.setPower("n1", "Halted");
+      await rig.clock.advance(10 * MINUTE_MS);
+      rig.boot("n1");
+      rig.report("n1", "True", "boot-2");
+      expect(await rig.until(() => !rig.isTainted("n1"), 5.8 * MINUTE_MS)).toBe(false);
+      expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
+    });
+
     test("six minutes after the start where VolumeAttachments cannot be read", async () => {
       await using rig = await startOutOfService({ hasAttachments: false });
       rig.halt("n1");
