@@ -33,19 +33,31 @@ export interface OutOfServiceRecord {
   readonly timeMs: number;
   /** `status.nodeInfo.bootID` at that time; empty if it was not known. */
   readonly bootId: string;
+  /** Another writer removed the taint while the machine was off: the same taint is that writer's from now on. */
+  readonly isReleased?: true;
 }
+
+/** Ends a record whose taint was removed by another writer. */
+const RELEASED = "removed";
 
 /** Reads the record on a Node; `undefined` if Landfall did not set the taint. */
 export function findRecord({ metadata }: Node): OutOfServiceRecord | undefined {
   const text = metadata.annotations?.[OUT_OF_SERVICE_RECORD];
   if (text === undefined) return undefined;
-  const [time = "", bootId = ""] = text.split(" ");
-  return { timeMs: Date.parse(time), bootId };
+  const [time = "", bootId = "", end] = text.split(" ");
+  const timeMs = Date.parse(time);
+  return end === RELEASED ? { timeMs, bootId, isReleased: true } : { timeMs, bootId };
 }
 
 /** Formats the record as the value of the annotation: the time in ISO 8601, and the boot ID. */
 export function formatRecord({ timeMs, bootId }: OutOfServiceRecord): string {
   return `${new Date(timeMs).toISOString()} ${bootId}`.trimEnd();
+}
+
+/** Formats the record as the value of the annotation, once another writer removed the taint. */
+export function formatReleasedRecord({ metadata }: Node): string {
+  const [time = "", bootId = ""] = (metadata.annotations?.[OUT_OF_SERVICE_RECORD] ?? "").split(" ");
+  return `${time} ${bootId} ${RELEASED}`;
 }
 
 /** Lists the out-of-service taints of a Node, from any writer and with any value and effect. */
@@ -61,13 +73,15 @@ export function isOurTaint({ key, value, effect }: Taints[number]): boolean {
 
 /** Whether a Node has the taint that Landfall sets, and its record. */
 export function isOutOfServiceByUs(node: Node): boolean {
-  return findRecord(node) !== undefined && (node.spec?.taints?.some(isOurTaint) ?? false);
+  const record = findRecord(node);
+  if (record === undefined || record.isReleased) return false;
+  return node.spec?.taints?.some(isOurTaint) ?? false;
 }
 
 /** Lists the names of Nodes that have such a taint without our record. Users or other programs set it. */
 export function listForeignlyTainted(nodes: readonly Node[]): string[] {
   return nodes
-    .filter((node) => findRecord(node) === undefined && listOutOfServiceTaints(node).length > 0)
+    .filter((node) => !isOutOfServiceByUs(node) && listOutOfServiceTaints(node).length > 0)
     .map(({ metadata }) => metadata.name);
 }
 

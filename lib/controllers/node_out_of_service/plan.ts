@@ -32,6 +32,8 @@ export type OutOfServicePlan =
   | { readonly kind: "blocked"; readonly reason: string; readonly message: string }
   /** The machine runs again: see {@linkcode planReturn}. */
   | { readonly kind: "return"; readonly record: OutOfServiceRecord }
+  /** A user or another program removed the taint while the machine is off: write that into the record. */
+  | { readonly kind: "release" }
   /** A user or another program removed the taint, and the machine runs again: remove the record. */
   | { readonly kind: "forget" }
   /** The Node is Ready and has a taint that Landfall did not set: report it. */
@@ -43,7 +45,7 @@ const NOTHING: OutOfServicePlan = { kind: "nothing" };
  * Plans one Node.
  *
  * If a user removes the taint while the machine is off, Landfall does not set it again before the machine has run. The
- * user decides.
+ * user decides. If the user sets it again, it is not ours.
  */
 export function planOutOfService(
   node: Node,
@@ -54,8 +56,10 @@ export function planOutOfService(
   if (presence.kind === "foreign" || isUninitialized(node)) return NOTHING;
   const record = findRecord(node);
   if (record !== undefined) {
-    if (!isRunningAgain(node, presence)) return NOTHING;
-    return isOutOfServiceByUs(node) ? { kind: "return", record } : { kind: "forget" };
+    const isOurs = isOutOfServiceByUs(node);
+    if (isRunningAgain(node, presence))
+      return isOurs ? { kind: "return", record } : { kind: "forget" };
+    return isOurs || record.isReleased ? NOTHING : { kind: "release" };
   }
   const isForeign = listOutOfServiceTaints(node).length > 0;
   if (isReady(node)) return isForeign ? { kind: "foreign" } : NOTHING;

@@ -9,6 +9,7 @@ import { isKubeletReporting } from "../identity.ts";
 import { NodeWriter } from "../node_writer.ts";
 import {
   findRecord,
+  formatReleasedRecord,
   isOurTaint,
   OUT_OF_SERVICE_RECORD,
   type OutOfServiceRecord,
@@ -70,8 +71,11 @@ export class OutOfServiceReconciler {
       case "return":
         await this.#bringBack(node, plan.record, signal);
         break;
+      case "release":
+        await this.#note(node, formatReleasedRecord(node), signal);
+        break;
       case "forget":
-        await this.#clear(node, signal);
+        await this.#note(node, null, signal);
         break;
       case "foreign":
         this.#narrator.reportForeign(node);
@@ -107,6 +111,12 @@ export class OutOfServiceReconciler {
     await this.#clear(fresh, signal);
     metrics.countTaint(plan.isMistake ? "withdrawn" : "removed");
     this.#narrator.reportRemoved(node, plan.isMistake);
+  }
+
+  /** Writes another record, or none. Does not touch the taints, which are not ours. */
+  async #note(node: Node, record: string | null, signal: AbortSignal): Promise<void> {
+    const metadata = { annotations: { [OUT_OF_SERVICE_RECORD]: record } };
+    await this.#writer.patch(node, { metadata }, signal);
   }
 
   /** Removes the record and Landfall's taint. */

@@ -146,8 +146,8 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
     invariant: "the same taint without our record was set by a user or another program",
     edits: edit(
       "lib/controllers/fleet/out_of_service.ts",
-      "return findRecord(node) !== undefined && (node.spec?.taints?.some(isOurTaint) ?? false);",
-      "return node.spec?.taints?.some(isOurTaint) ?? false;",
+      "if (record === undefined || record.isReleased) return false;",
+      "if (record?.isReleased) return false;",
     ),
     tests: ["test/controllers/fleet/out_of_service_test.ts"],
   },
@@ -282,6 +282,16 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
       "{ ...known, isKubeletReporting: false, bootId }",
     ),
     tests: [MOD_TEST],
+  },
+  {
+    id: "own-what-was-removed",
+    invariant: "a taint that a user removed and set again is theirs",
+    edits: edit(
+      "lib/controllers/fleet/out_of_service.ts",
+      "if (record === undefined || record.isReleased) return false;",
+      "if (record === undefined) return false;",
+    ),
+    tests: ["test/controllers/fleet/out_of_service_test.ts", MOD_TEST],
   },
   {
     id: "untaint-others",

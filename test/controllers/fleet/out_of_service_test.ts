@@ -3,6 +3,7 @@ import {
   EXCLUSION_LABEL,
   findRecord,
   formatRecord,
+  formatReleasedRecord,
   isExcluded,
   isOutOfServiceByUs,
   listForeignlyTainted,
@@ -44,6 +45,18 @@ describe("findRecord()", () => {
     expect(findRecord(toRecorded("yesterday"))).toEqual({ timeMs: NaN, bootId: "" });
   });
 });
+
+test.each(["2026-01-02T03:04:05.006Z 9f3c", "2026-01-02T03:04:05.006Z", "yesterday"])(
+  "formatReleasedRecord() keeps what %p says, and that the taint is not ours any more",
+  (text) => {
+    const before = findRecord(toRecorded(text));
+    if (before === undefined) throw new TypeError("it has a record");
+    const released = toRecorded(formatReleasedRecord(toRecorded(text)), [OUT_OF_SERVICE_TAINT]);
+    expect(findRecord(released)).toEqual({ ...before, isReleased: true });
+    expect(isOutOfServiceByUs(released)).toBe(false);
+    expect(listForeignlyTainted([released])).toEqual(["n"]);
+  },
+);
 
 test("isOutOfServiceByUs() needs the record and the very taint", () => {
   const { key, effect } = OUT_OF_SERVICE_TAINT;

@@ -238,6 +238,21 @@ describe("the out-of-service controller", () => {
     expect(rig.listReasons("n1")).toContain("OutOfServiceTaintForeign");
   });
 
+  test("leaves the taint of a person who removed it before and set it again", async () => {
+    await using rig = await startOutOfService();
+    rig.halt("n1");
+    await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+    rig.server.setTaints("n1", []);
+    await rig.clock.advance(MINUTE_MS);
+    rig.server.setTaints("n1", [TAINT]);
+    rig.boot("n1");
+    rig.report("n1", "True", "boot-2");
+    await rig.clock.advance(10 * MINUTE_MS);
+    expect(rig.isTainted("n1")).toBe(true);
+    expect(rig.server.find("n1")?.metadata.annotations?.[RECORD]).toBeUndefined();
+    expect(rig.listReasons("n1").at(-1)).toBe("OutOfServiceTaintForeign");
+  });
+
   describe("takes the taint away", () => {
     test("when the machine runs, its kubelet was restarted, and no volume of before is attached", async () => {
       await using rig = await startOutOfService();

@@ -25,14 +25,16 @@ const FOREIGN: Presence = { kind: "foreign" };
 const UNKNOWN: Presence = { kind: "unknown", reason: "notCovered", message: "m" };
 
 interface Options extends NodeOptions {
-  readonly isRecorded?: boolean;
+  /** Whether it has our record. @default {none} */
+  readonly isRecorded?: boolean | "released";
   readonly isGoing?: boolean;
 }
 
 function toOurs({ isRecorded, isGoing, ...options }: Options = {}): Node {
   const node = toNode("n", { providerId: "test://n", uninitialized: false, ...options });
+  const end = isRecorded === "released" ? " removed" : "";
   const annotations = isRecorded
-    ? { "landfall.dev/out-of-service": "1970-01-01T00:00:00.000Z boot-1" }
+    ? { "landfall.dev/out-of-service": `1970-01-01T00:00:00.000Z boot-1${end}` }
     : {};
   const going = isGoing ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {};
   return { ...node, metadata: { ...node.metadata, ...going, annotations } };
@@ -67,7 +69,14 @@ describe("planOutOfService()", () => {
     ["ours, running", { taints: [TAINT], isRecorded: true }, toPresent("running"), "return"],
     ["ours, Ready", { taints: [TAINT], isRecorded: true, ready: "True" }, UNKNOWN, "return"],
     ["ours, reporting", { taints: [TAINT], isRecorded: true, ready: "False" }, UNKNOWN, "return"],
-    ["ours without the taint, off", { isRecorded: true }, toPresent("stopped"), "nothing"],
+    ["ours without the taint, off", { isRecorded: true }, toPresent("stopped"), "release"],
+    ["the same, written down", { isRecorded: "released" }, toPresent("stopped"), "nothing"],
+    [
+      "one with the taint that a user set again, running",
+      { taints: [TAINT], isRecorded: "released" },
+      toPresent("running"),
+      "forget",
+    ],
     ["ours without the taint, running", { isRecorded: true }, toPresent("running"), "forget"],
   ])("plans %s", (_what, options, presence, expected) => {
     expect(planOutOfService(toOurs(options), presence, CONFIRM).kind).toBe(expected);

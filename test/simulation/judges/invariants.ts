@@ -145,10 +145,10 @@ export class Invariants {
     if (path.endsWith("/status")) return "node";
     const { spec, metadata } = JSON.parse(body) as {
       spec?: { providerID?: string };
-      metadata?: { annotations?: object };
+      metadata?: { annotations?: Readonly<Record<string, unknown>> };
     };
+    if (metadata?.annotations?.["landfall.dev/out-of-service"] !== undefined) return "outOfService";
     if (spec === undefined) return "labels";
-    if (metadata?.annotations !== undefined) return "outOfService";
     const taints = this.#world.findNode(name)?.spec?.taints ?? [];
     const isNew = taints.some(({ key }) => key.endsWith("/uninitialized"));
     return spec.providerID !== undefined || isNew ? "node" : "lifecycle";

@@ -76,6 +76,7 @@ export function listOutOfServiceChanges(
     case "forget":
       return [{ what: "removeOutOfServiceRecord" }];
     case "nothing":
+    case "release":
     case "blocked":
     case "foreign":
       return [];
