@@ -4,11 +4,23 @@
  * @module
  */
 import { duration, setting, wholeNumber } from "../settings/schema.ts";
-import { createSection, type SectionWarning, type SettingsSection } from "../settings/section.ts";
+import { createSection, type SettingsSection } from "../settings/section.ts";
 import { DEFAULT_OUT_OF_SERVICE, type OutOfServiceSettings } from "./off_streaks.ts";
+import {
+  CONFIRMATIONS_MAX,
+  listRiskyStreak,
+  type SafeStreak,
+  SPAN_MS_MAX,
+} from "./streak_settings.ts";
 
-const CONFIRMATIONS_MAX = 100;
-const GRACE_MS_MAX = 24 * 3_600_000;
+const SAFE: SafeStreak = {
+  least: {
+    confirmations: DEFAULT_OUT_OF_SERVICE.confirmations,
+    holdOffMs: DEFAULT_OUT_OF_SERVICE.graceMs,
+  },
+  spanKey: "graceDuration",
+  why: "a machine that restarts is off for a moment",
+};
 
 /** The section of the controller `cloud-node-out-of-service`. */
 export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSection({
@@ -21,7 +33,7 @@ export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSecti
     ].join("\n"),
   },
   entries: {
-    graceDuration: setting(duration(0, GRACE_MS_MAX, "30s"), {
+    graceDuration: setting(duration(0, SPAN_MS_MAX, "30s"), {
       type: "duration, `0s` to `24h`",
       default: "30s",
       description:
@@ -39,19 +51,6 @@ export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSecti
     graceMs: written.graceDuration ?? DEFAULT_OUT_OF_SERVICE.graceMs,
     confirmations: written.confirmations ?? DEFAULT_OUT_OF_SERVICE.confirmations,
   }),
-  listWarnings: listRiskyValues,
+  listWarnings: ({ confirmations, graceMs }) =>
+    listRiskyStreak({ confirmations, holdOffMs: graceMs }, SAFE),
 });
-
-function listRiskyValues({ graceMs, confirmations }: OutOfServiceSettings): SectionWarning[] {
-  const why = "a machine that restarts is off for a moment";
-  const warnings: SectionWarning[] = [];
-  if (graceMs < DEFAULT_OUT_OF_SERVICE.graceMs) {
-    const least = DEFAULT_OUT_OF_SERVICE.graceMs / 1_000;
-    warnings.push({ key: "graceDuration", message: `less than ${least}s is not safe: ${why}` });
-  }
-  if (confirmations < DEFAULT_OUT_OF_SERVICE.confirmations) {
-    const least = DEFAULT_OUT_OF_SERVICE.confirmations;
-    warnings.push({ key: "confirmations", message: `fewer than ${least} are not safe: ${why}` });
-  }
-  return warnings;
-}

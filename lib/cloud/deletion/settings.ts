@@ -5,15 +5,23 @@
 import { numberWithin, setting, duration, trueOrFalse, wholeNumber } from "../settings/schema.ts";
 import { createSection, type SectionWarning, type SettingsSection } from "../settings/section.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "./guard.ts";
+import {
+  CONFIRMATIONS_MAX,
+  listRiskyStreak,
+  type SafeStreak,
+  SPAN_MS_MAX,
+} from "./streak_settings.ts";
 
-const CONFIRMATIONS_MAX = 100;
-const HOUR_MS = 3_600_000;
-const HOLD_OFF_MS_MAX = 24 * HOUR_MS;
 const FLEET_WINDOW_MS_MIN = 60_000;
-const FLEET_WINDOW_MS_MAX = 24 * HOUR_MS;
+const FLEET_WINDOW_MS_MAX = 24 * 3_600_000;
 
-/** With less careful values, a short loss of the connection can look like deleted machines. */
-const RECOMMENDED = { confirmations: 3, holdOffMs: 60_000, fleetShareMax: 0.5 } as const;
+/** With less than this, an interrupted connection can be mistaken for deleted machines. */
+const SAFE: SafeStreak = {
+  least: { confirmations: 3, holdOffMs: 60_000 },
+  spanKey: "holdOff",
+  why: "a short loss of the cloud's connection can look like deleted machines for a minute",
+};
+const SAFE_FLEET_SHARE_MAX = 0.5;
 
 const ENTRIES = {
   enabled: setting(trueOrFalse(), {
@@ -29,7 +37,7 @@ const ENTRIES = {
       "How many complete observations in a row must show that the machine is gone. The count starts again after an " +
       "observation that fails, is incomplete or shows the machine.",
   }),
-  holdOff: setting(duration(0, HOLD_OFF_MS_MAX, "90s"), {
+  holdOff: setting(duration(0, SPAN_MS_MAX, "90s"), {
     type: "duration, `0s` to `24h`",
     default: "60s",
     description: "The shortest time that those observations must span.",
@@ -85,24 +93,11 @@ export const DELETION: SettingsSection<DeletionSettings> = createSection({
 function listRiskyValues(settings: DeletionSettings): SectionWarning[] {
   // If Landfall deletes nothing, the other settings carry no risk.
   if (!settings.enabled) return [];
-  const why = "a short loss of the cloud's connection can look like deleted machines for a minute";
-  const warn = (key: keyof typeof ENTRIES, message: string): SectionWarning => ({ key, message });
-  const warnings: SectionWarning[] = [];
-  if (settings.confirmations < RECOMMENDED.confirmations) {
-    warnings.push(
-      warn("confirmations", `fewer than ${RECOMMENDED.confirmations} are not safe: ${why}`),
-    );
-  }
-  if (settings.holdOffMs < RECOMMENDED.holdOffMs) {
-    warnings.push(
-      warn("holdOff", `less than ${RECOMMENDED.holdOffMs / 1_000}s is not safe: ${why}`),
-    );
-  }
-  if (settings.fleetShare > RECOMMENDED.fleetShareMax) {
+  const warnings = listRiskyStreak(settings, SAFE);
+  if (settings.fleetShare > SAFE_FLEET_SHARE_MAX) {
     const risk = "Landfall may then delete most Nodes at once during an outage";
-    warnings.push(
-      warn("fleetShare", `more than ${RECOMMENDED.fleetShareMax} is not safe: ${risk}`),
-    );
+    const message = `more than ${SAFE_FLEET_SHARE_MAX} is not safe: ${risk}`;
+    warnings.push({ key: "fleetShare", message });
   }
   return warnings;
 }
