@@ -7,7 +7,7 @@ import type { VolumeAttachment } from "../../kube/kinds/volume_attachment.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** VolumeAttachments by the name of the Node. There may be tens of thousands, so they are not searched for each Node. */
+/** VolumeAttachments by the name of the Node. There may be tens of thousands: no look searches them all. */
 export class Attachments {
   readonly #store: StoreReader<VolumeAttachment>;
   /** UIDs by the name of the Node; no empty sets. */
