@@ -26,7 +26,8 @@ export const PROCESS_EVENTS: Readonly<
     type: "Warning",
     meaning:
       "The file of `--cloud-config` changed, and Landfall refuses it. The message names every problem and its line. " +
-      "Landfall keeps the old settings, but a restart would fail. Repeated every hour.",
+      "Landfall keeps the old settings, but a restart would fail, or use the defaults if the file is empty now. " +
+      "Repeated every hour.",
   },
   credentialExpires: {
     reason: "CloudCredentialExpires",

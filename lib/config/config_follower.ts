@@ -12,6 +12,7 @@ import { News } from "../core/news.ts";
 import { readConfigText } from "./config_text.ts";
 import { parseProviderConfig, placeIssues, type ProviderConfig } from "./provider_config.ts";
 import type { SettingsFile } from "./settings_file.ts";
+import { YAML_SYNTAX } from "./yaml_syntax.ts";
 
 /** The result of a change. */
 export type ConfigOutcome =
@@ -58,6 +59,9 @@ const SETTLE_MS = 1_000;
 const LOOK_OF_OTHERS_MS = LOOK_MS + SETTLE_MS;
 /** A restart would fail with a refused change: report it again. */
 const REMIND_MS = 3_600_000;
+
+/** A deployment that went wrong leaves such a file: its defaults may allow what the settings forbade. */
+const EMPTIED = "there are no settings in the file any more; to use the defaults, restart Landfall";
 
 /** Follows the file until the signal aborts; then returns. A change is applied or refused within 20 s. */
 export async function followConfig<S>(
@@ -162,6 +166,9 @@ class ConfigFollower<S> {
     const config = await parseProviderConfig(sight.text, options);
     const { settings, sections } = config;
     if (isDeepStrictEqual({ settings, sections }, this.#current)) return undefined;
+    if (await isEmpty(sight.text, parser)) {
+      throw new ConfigError([{ source: path, message: EMPTIED }]);
+    }
     try {
       apply(config);
     } catch (error) {
@@ -172,6 +179,15 @@ class ConfigFollower<S> {
     this.#current = { settings, sections };
     return config;
   }
+}
+
+/** Whether a text has no settings, only comments perhaps. */
+async function isEmpty(
+  text: string,
+  { syntax = YAML_SYNTAX }: Pick<ConfigParser<unknown>, "syntax">,
+): Promise<boolean> {
+  const { raw } = await syntax.parse(text);
+  return Object.keys(raw ?? {}).length === 0;
 }
 
 async function see({

@@ -6,7 +6,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { type ConfigOutcome, followConfig } from "../../lib/config/config_follower.ts";
-import { loadProviderConfig, type ProviderConfig } from "../../lib/config/provider_config.ts";
+import {
+  loadProviderConfig,
+  type ProviderConfig,
+  toSectionParser,
+} from "../../lib/config/provider_config.ts";
 import { ConfigError, formatConfigIssue } from "../../lib/core/errors.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/settings/config.ts";
@@ -34,7 +38,11 @@ beforeEach(() => {
 });
 afterEach(() => mount[Symbol.dispose]());
 
-async function follow(): Promise<Bench> {
+/** @param parser Whose file it is; settings that the environment has need not be there */
+async function follow(
+  env: Readonly<Record<string, string>> = ENV,
+  parser: typeof xenOrchestra = xenOrchestra,
+): Promise<Bench> {
   const stop = new AbortController();
   // Reading a file takes a moment: time waits until the follower sleeps.
   const clock: ManualClock = new ManualClock(0, async () => {
@@ -44,8 +52,8 @@ async function follow(): Promise<Bench> {
   const outcomes: ConfigOutcome[] = [];
   const current = await loadProviderConfig({
     path,
-    env: ENV,
-    definition: xenOrchestra,
+    env,
+    definition: parser,
     sections,
   });
   const bench = {
@@ -67,8 +75,8 @@ async function follow(): Promise<Bench> {
   const onOutcome = (outcome: ConfigOutcome): unknown => outcomes.push(outcome);
   const options = {
     path,
-    env: ENV,
-    parser: xenOrchestra,
+    env,
+    parser,
     sections,
     current,
     apply,
@@ -174,6 +182,46 @@ describe("followConfig()", () => {
     await bench.clock.advance(20_000);
     expect(bench.refusal).toContain(problem);
     expect(bench.applied).toEqual([]);
+  });
+
+  test.each([
+    ["of a process without a cloud", {}, toSectionParser(xenOrchestra)],
+    [
+      "whose cloud the environment describes",
+      { XOA_URL: "https://xo", XOA_TOKEN: "canary" },
+      xenOrchestra,
+    ],
+  ])("refuses a file that has no settings any more, %s", async (_title, env, parser) => {
+    const kept = "deletion: { enabled: false }\n";
+    mount.update({ "config.yaml": kept });
+    await using bench = await follow(env, parser);
+    for (const text of ["", " \n", `# ${kept}`, "{}\n"]) {
+      mount.update({ "config.yaml": text });
+      await bench.clock.advance(20_000);
+      expect(bench.refusal).toBe(
+        `${path}: there are no settings in the file any more; to use the defaults, restart Landfall`,
+      );
+    }
+    expect(bench.applied).toEqual([]);
+    mount.update({ "config.yaml": kept });
+    await bench.clock.advance(20_000);
+    expect(bench.outcomes.at(-1)).toEqual({ kind: "withdrawn" });
+    mount.update({ "config.yaml": "deletion: {}\n" });
+    await bench.clock.advance(20_000);
+    expect(bench.applied.map(({ sections: all }) => all.get("deletion"))).toEqual([
+      DELETION.standard,
+    ]);
+  });
+
+  test("says nothing of a file that has had no settings from the start", async () => {
+    mount.update({ "config.yaml": "" });
+    await using bench = await follow({}, toSectionParser(xenOrchestra));
+    mount.update({ "config.yaml": "# nothing yet\n" });
+    await bench.clock.advance(60_000);
+    expect(bench.outcomes).toEqual([]);
+    mount.update({ "config.yaml": "deletion: { enabled: false }\n" });
+    await bench.clock.advance(20_000);
+    expect(bench.applied).toHaveLength(1);
   });
 
   test("refuses what cannot be applied, with the line of what is to blame", async () => {
