@@ -5,7 +5,7 @@
 import { CertificateError, parseCertificates } from "../core/net/certificates.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, describeError } from "../core/errors.ts";
-import { describeFileProblem } from "../core/file_problem.ts";
+import { describeFileProblem, toTriedPath } from "../core/file_problem.ts";
 import type { Logger } from "../core/log.ts";
 import { News } from "../core/news.ts";
 import { isPathLike } from "../core/text/redact.ts";
@@ -90,7 +90,9 @@ export class CaFile {
 
   #toProblem(message: string, cause?: unknown): ConfigError {
     const isPath = isPathLike(this.#path);
-    const shown = isPath ? `${this.#path}: ${message}` : `the file that it names ${message}`;
+    const shown = isPath
+      ? `${toTriedPath(this.#path)}: ${message}`
+      : `the file that it names ${message}`;
     // The system error repeats the path.
     return new ConfigError([{ path: this.#deps.setting, message: shown }], isPath ? { cause } : {});
   }

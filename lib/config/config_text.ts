@@ -3,7 +3,7 @@
  * @module
  */
 import { ConfigError } from "../core/errors.ts";
-import { describeFileProblem } from "../core/file_problem.ts";
+import { describeFileProblem, toTriedPath } from "../core/file_problem.ts";
 import { readSmallFile } from "../core/small_file.ts";
 
 /**
@@ -16,7 +16,9 @@ export async function readConfigText(path: string): Promise<string> {
   try {
     bytes = await readSmallFile(path);
   } catch (error) {
-    throw toReadError(path, describeFileProblem(error), error);
+    const tried = toTriedPath(path);
+    const where = tried === path ? "" : `${tried}: `;
+    throw toReadError(path, `${where}${describeFileProblem(error)}`, error);
   }
   return decodeConfigText(bytes, path);
 }

@@ -1,7 +1,8 @@
 /**
- * Says in our own words why a file could not be read.
+ * Says in our own words why a file could not be read, and which one.
  * @module
  */
+import { isAbsolute, resolve } from "node:path";
 import { findErrorCode } from "./net/connection_problem.ts";
 import { UnfitFileError } from "./small_file.ts";
 
@@ -22,4 +23,12 @@ export function describeFileProblem(error: unknown): string {
   if (error instanceof UnfitFileError) return error.message;
   const code = findErrorCode(error);
   return WORDS.get(code) ?? `reading it failed${code === "" ? "" : ` (${code})`}`;
+}
+
+/**
+ * The path that was tried, in full: a relative one begins at the working directory, which a service manager or an image
+ * sets, and `~` means nothing.
+ */
+export function toTriedPath(path: string): string {
+  return isAbsolute(path) ? path : resolve(path);
 }

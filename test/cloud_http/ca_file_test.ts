@@ -41,6 +41,9 @@ describe("CaFile", () => {
     expect(() => new CaFile("/nowhere", deps)).toThrow(
       "/nowhere: cannot be read: there is no such",
     );
+    expect(() => new CaFile("ca/nowhere.pem", deps)).toThrow(
+      `ca-file: ${process.cwd()}/ca/nowhere.pem: cannot be read: there is no such`,
+    );
     expect(() => new CaFile("/", deps)).toThrow("ca-file: /: cannot be read: it is a folder");
   });
 

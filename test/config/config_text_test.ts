@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { decodeConfigText, readConfigText } from "../../lib/config/config_text.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 
@@ -18,6 +19,13 @@ describe("readConfigText()", () => {
   ])("says why it cannot read %s", async (path, problem) => {
     await expect(readConfigText(path)).rejects.toThrow(`${path}: Cannot read the file: ${problem}`);
   });
+});
+
+test("readConfigText() names the whole path that it tried, where only a part of it was given", async () => {
+  const path = "nowhere/config.yaml";
+  await expect(readConfigText(path)).rejects.toThrow(
+    `${path}: Cannot read the file: ${join(process.cwd(), path)}: there is no such file`,
+  );
 });
 
 describe("decodeConfigText()", () => {

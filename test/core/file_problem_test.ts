@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeFileProblem } from "../../lib/core/file_problem.ts";
+import { describeFileProblem, toTriedPath } from "../../lib/core/file_problem.ts";
 
 function read(path: string): string {
   try {
@@ -29,4 +29,14 @@ describe("describeFileProblem()", () => {
     expect(describeFileProblem(Object.assign(new Error("x"), { code }))).toBe(words);
     expect(describeFileProblem(new Error("x"))).toBe("reading it failed");
   });
+});
+
+test.each([
+  ["/etc/ca.pem", "/etc/ca.pem"],
+  ["/etc/../ca.pem", "/etc/../ca.pem"],
+  ["ca.pem", `${process.cwd()}/ca.pem`],
+  ["../ca.pem", join(process.cwd(), "..", "ca.pem")],
+  ["~/ca.pem", `${process.cwd()}/~/ca.pem`],
+])("toTriedPath() of %s is %s", (path, tried) => {
+  expect(toTriedPath(path)).toBe(tried);
 });

@@ -6,7 +6,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue, describeError } from "../../core/errors.ts";
-import { describeFileProblem } from "../../core/file_problem.ts";
+import { describeFileProblem, toTriedPath } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
 import { News } from "../../core/news.ts";
 import { readSmallText } from "../../core/small_file.ts";
@@ -48,7 +48,7 @@ async function readFiles({ certFile, keyFile }: KeyPairFiles): Promise<KeyPair> 
 function readText(source: string, file: string): Promise<string | ConfigIssue> {
   return readSmallText(file).catch((error: unknown) => ({
     source,
-    message: `${file}: ${describeFileProblem(error)}`,
+    message: `${toTriedPath(file)}: ${describeFileProblem(error)}`,
   }));
 }
 

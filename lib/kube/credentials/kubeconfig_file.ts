@@ -3,6 +3,7 @@
  * Source: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
  * @module
  */
+import { toTriedPath } from "../../core/file_problem.ts";
 import { isMissingFile, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 import { Section } from "./section.ts";
 
@@ -31,7 +32,8 @@ export async function readKubeconfig(
     if (root !== undefined) roots.push(root);
   }
   if (roots.length === 0) {
-    throw toConfigError({ source: "KUBECONFIG" }, `none of the files exists: ${files.join(", ")}`);
+    const tried = files.map(toTriedPath).join(", ");
+    throw toConfigError({ source: "KUBECONFIG" }, `none of the files exists: ${tried}`);
   }
   return findContext(roots);
 }

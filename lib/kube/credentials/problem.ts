@@ -4,7 +4,7 @@
  */
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { describeFileProblem } from "../../core/file_problem.ts";
+import { describeFileProblem, toTriedPath } from "../../core/file_problem.ts";
 
 /** Reads a text file; rejects as `node:fs/promises` does. */
 export type ReadFile = (path: string) => Promise<string>;
@@ -37,7 +37,8 @@ export async function readNamedFile(
   try {
     return await readFile(file);
   } catch (error) {
-    const named = place.source === file ? "" : ` "${file}"`;
+    const tried = toTriedPath(file);
+    const named = place.source === tried ? "" : ` "${tried}"`;
     throw toConfigError(place, `cannot read the file${named}: ${describeFileProblem(error)}`);
   }
 }

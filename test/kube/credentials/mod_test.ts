@@ -169,7 +169,12 @@ describe("loadCredentials()", () => {
       "/none",
       "/none: cannot read the file: there is no such file",
     ],
-    ["no file of KUBECONFIG exists", { KUBECONFIG: "/x:/y" }, "", "KUBECONFIG: none of the files"],
+    [
+      "no file of KUBECONFIG exists",
+      { KUBECONFIG: "/x:y" },
+      "",
+      `KUBECONFIG: none of the files exists: /x, ${process.cwd()}/y`,
+    ],
     ["the pod has no token", POD, "", `${TOKEN}: cannot read the file: there is no such file`],
   ];
   test.each(REFUSALS)("says what is wrong when %s", async (_title, env, kubeconfig, message) => {

@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import {
   isMissingFile,
   readNamedFile,
@@ -29,6 +30,15 @@ describe("readNamedFile()", () => {
   ])("explains %s", async (code, message) => {
     const reading = readNamedFile(failWith(code), "/x", { source: "/f", path: "a" });
     await expect(reading).rejects.toThrow(message);
+  });
+
+  test("names the whole path that was tried", async () => {
+    const tried = join(process.cwd(), "x");
+    for (const place of [{ source: "x" }, { source: "/f", path: "a" }]) {
+      await expect(readNamedFile(failWith("ENOENT"), "x", place)).rejects.toThrow(
+        `file "${tried}": `,
+      );
+    }
   });
 
   test("names the file once when it is the source itself", async () => {

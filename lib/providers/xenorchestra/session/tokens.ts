@@ -8,7 +8,7 @@ import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { ConfigError } from "../../../core/errors.ts";
-import { describeFileProblem } from "../../../core/file_problem.ts";
+import { describeFileProblem, toTriedPath } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
 import { News } from "../../../core/news.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
@@ -110,7 +110,7 @@ async function readTokenFile(path: string): Promise<{ text: string; problem: str
 /** Does not repeat a text that does not look like a path, because operators write the token itself there. */
 function toFileError(path: string, problem: string, cause?: unknown): ConfigError {
   const message = isPathLike(path)
-    ? `${path}: ${problem}`
+    ? `${toTriedPath(path)}: ${problem}`
     : `${problem}; give the path of a file, or write the token itself into token`;
   // The system error repeats the path.
   return new ConfigError([{ path: "tokenFile", message }], isPathLike(path) ? { cause } : {});

@@ -83,7 +83,7 @@ const SCHEMA = v.object(
       type: "path",
       description:
         "File that contains a token, as for `token`. Landfall reads it again when it changes, and when Xen " +
-        "Orchestra refuses the token.",
+        "Orchestra refuses the token. A relative path begins at the working directory of the process, not at this file.",
     }),
     username: setting(text, {
       type: "text",
@@ -107,7 +107,7 @@ const SCHEMA = v.object(
       type: "path",
       description:
         "PEM file of the certificate authorities to trust, instead of the system's. Landfall reads it again when it " +
-        "changes, and when it does not trust the server's certificate.",
+        "changes, and when it does not trust the server's certificate. A relative path begins as that of `tokenFile`.",
     }),
     certificateFingerprint: setting(fingerprint(), {
       type: "SHA-256 fingerprint",

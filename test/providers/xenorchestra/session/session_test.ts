@@ -332,6 +332,10 @@ describe("tokenFile", () => {
       "tokenFile: /nowhere/token: cannot be read: there is no such file",
     );
     deps = toDeps();
+    expect(() => open({ token: null, tokenFile: "./nowhere" })).toThrow(
+      `tokenFile: ${process.cwd()}/nowhere: cannot be read: there is no such file`,
+    );
+    deps = toDeps();
     expect(() => open({ token: null, tokenFile: "/" })).toThrow(
       "tokenFile: /: cannot be read: it is a folder",
     );
