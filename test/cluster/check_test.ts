@@ -113,6 +113,23 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
     expect((await check(program, rig.cluster.adminKubeconfigPath)).permissions.status).toBe("ok");
   });
 
+  test("acts in several groups, of flags and of a kubeconfig", async () => {
+    const { adminKubeconfigPath: admin, folder } = rig.cluster;
+    const groups = ["system:serviceaccounts:none", "system:masters"];
+    const flags = groups.map((group) => `--as-group=${group}`);
+    const { permissions } = await check(program, admin, "--as=jane", ...flags);
+    expect(permissions).toMatchObject({ user: "jane", status: "ok" });
+    const alone = await check(program, admin, "--as=jane", ...flags.slice(0, 1));
+    expect(alone.permissions.status).toBe("failure");
+
+    const config = join(folder, "groups.kubeconfig");
+    const own = JSON.parse(await readFile(admin, "utf8"));
+    const user = { ...own.users[0].user, as: "jane", "as-groups": groups };
+    await writeFile(config, JSON.stringify({ ...own, users: [{ ...own.users[0], user }] }));
+    const found = await check(program, config);
+    expect([found.permissions.status, found.nodes.nodes.length]).toEqual(["ok", 1]);
+  });
+
   test("tells whom the account may not act as, and what to do", async () => {
     const { permissions } = await check(program, kubeconfig, "--as=jane");
     expect(permissions.permissions.every(({ allowed }) => allowed === "unknown")).toBe(true);

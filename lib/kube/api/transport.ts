@@ -1,5 +1,5 @@
 /**
- * The one file of this layer that knows how Bun connects: sessions, TLS, proxies, and what its errors mean.
+ * How Bun connects: sessions, TLS, proxies, and what its errors mean. Only repeated_headers.ts connects in another way.
  * @module
  */
 import {
@@ -46,6 +46,9 @@ export interface Transport {
   close(): void;
 }
 
+const NO_PROXY =
+  "cannot send several groups or values to impersonate through a proxy: give one, or leave out proxy-url";
+
 /** Creates connections on demand: one session per version of the credentials, kept alive between requests. */
 export function createTransport(server: string): Transport {
   const { host, hostname } = new URL(server);
@@ -73,7 +76,18 @@ export function createTransport(server: string): Transport {
     },
     async send({ method, path, headers, body }, credential, signal) {
       signal.throwIfAborted();
+      const { repeated, tls, proxy } = credential;
       try {
+        if (repeated !== undefined) {
+          if (proxy !== undefined) throw new KubeError("unavailable", NO_PROXY);
+          const { sendRepeated } = await import("./repeated_headers.ts");
+          const all = { ...headers, ...credential.headers, ...repeated };
+          return await sendRepeated(
+            `${server}${path}`,
+            { method, headers: all, body, tls },
+            signal,
+          );
+        }
         return await findSession(credential).fetch(`${server}${path}`, {
           method,
           headers: { ...headers, ...credential.headers },

@@ -25,6 +25,8 @@ export interface TlsSettings {
 export interface Credential {
   /** Contains secrets: never show it. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers with more than one value each, beside the others. Absent: none, as almost always. */
+  readonly repeated?: Readonly<Record<string, readonly string[]>>;
   readonly tls: TlsSettings;
   /** `http://` or `https://` address. Absent: the proxy of the environment, if any. */
   readonly proxy?: string;

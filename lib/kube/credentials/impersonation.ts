@@ -12,11 +12,13 @@ import { mustBe } from "../../core/text/must_be.ts";
 export interface Impersonation {
   readonly user: string;
   readonly uid?: string;
-  /** At most one: `fetch` joins equal headers, and the API server would read one wrong group. */
   readonly groups?: readonly string[];
-  /** Further attributes by key, one value each. */
+  /** Further attributes by key. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
+
+/** The headers for a user. */
+export type ImpersonationHeaders = Pick<Credential, "headers" | "repeated">;
 
 /** Names of the headers, in lower case. */
 const PREFIX = "impersonate-";
@@ -32,18 +34,17 @@ type FindPlace = (field: keyof Impersonation) => SettingPlace;
 export function toImpersonationHeaders(
   { user, uid, groups = [], extra = {} }: Impersonation,
   findPlace: FindPlace,
-): Record<string, string> {
+): ImpersonationHeaders {
   const headers: Record<string, string> = {};
+  const repeated: Record<string, readonly string[]> = {};
   const add = (field: keyof Impersonation, name: string, values: readonly string[]): void => {
     const [value, ...more] = values;
     if (value === undefined) return;
-    if (more.length > 0) {
-      throw toConfigError(findPlace(field), mustBe("one value", `${values.length} values`));
-    }
-    if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
+    if (!values.every((one) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(one))) {
       throw toConfigError(findPlace(field), mustBe("printable ASCII without spaces at the ends"));
     }
-    headers[`${PREFIX}${name}`] = value;
+    if (more.length > 0) repeated[`${PREFIX}${name}`] = values;
+    else headers[`${PREFIX}${name}`] = value;
   };
   add("user", "user", [user]);
   add("uid", "uid", uid === undefined ? [] : [uid]);
@@ -51,7 +52,7 @@ export function toImpersonationHeaders(
   for (const [key, values] of Object.entries(extra)) {
     add("extra", `extra-${encodeURIComponent(key).toLowerCase()}`, values);
   }
-  return headers;
+  return { headers, ...(Object.keys(repeated).length > 0 && { repeated }) };
 }
 
 /**
@@ -60,7 +61,7 @@ export function toImpersonationHeaders(
  * @returns Headers; none without impersonation
  * @throws {ConfigError} if one is set without `as`, or no header can hold it
  */
-export function readImpersonation(user: Section): Record<string, string> {
+export function readImpersonation(user: Section): ImpersonationHeaders {
   const name = user.string("as");
   const uid = user.string("as-uid");
   const groups = user.strings("as-groups");
@@ -69,7 +70,7 @@ export function readImpersonation(user: Section): Record<string, string> {
   if (name === undefined) {
     const alone = ["as-uid", "as-groups", "as-user-extra"].find((field) => user.has(field));
     const isEmpty = uid === undefined && groups.length === 0 && fields.length === 0;
-    if (alone === undefined || isEmpty) return {};
+    if (alone === undefined || isEmpty) return { headers: {} };
     throw toConfigError(user.place(alone), "needs `as`, the name of the user");
   }
   const who = { user: name, groups, ...(uid && { uid }), extra: Object.fromEntries(fields) };
@@ -95,7 +96,9 @@ export function actAs(
       const own = await credentials.current(signal);
       if (last?.own !== own) {
         const kept = Object.entries(own.headers).filter(([name]) => !name.startsWith(PREFIX));
-        last = { own, shown: { ...own, headers: { ...Object.fromEntries(kept), ...added } } };
+        const { repeated: _, ...rest } = own;
+        const headers = { ...Object.fromEntries(kept), ...added.headers };
+        last = { own, shown: { ...rest, ...added, headers } };
       }
       return last.shown;
     },

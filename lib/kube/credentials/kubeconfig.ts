@@ -51,7 +51,8 @@ export async function resolveContext(
     ...(await readClientPair(user, readFile)),
   };
   const own = await readAuthorization(user, readFile);
-  const headers = { ...own, ...readImpersonation(user) };
+  const { headers: acting, ...more } = readImpersonation(user);
+  const headers = { ...own, ...acting };
   const proxy = readProxy(cluster);
   const exec =
     own["authorization"] === undefined && user.has("exec")
@@ -59,7 +60,7 @@ export async function resolveContext(
       : undefined;
   return {
     server,
-    credential: { headers, tls, ...(proxy !== undefined && { proxy }) },
+    credential: { ...more, headers, tls, ...(proxy !== undefined && { proxy }) },
     ...(exec !== undefined && { exec }),
   };
 }

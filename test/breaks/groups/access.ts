@@ -133,7 +133,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "impersonate-in-silence",
     invariant: "if a kubeconfig asks to act as another user, Landfall does so or refuses",
-    edits: edit("lib/kube/credentials/kubeconfig.ts", "...readImpersonation(user)", ""),
+    edits: edit("lib/kube/credentials/kubeconfig.ts", "{ ...own, ...acting }", "own"),
     tests: ["test/kube/credentials/kubeconfig_test.ts"],
   },
   {

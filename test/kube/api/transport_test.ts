@@ -106,6 +106,21 @@ describe("createTransport()", () => {
     expect(await send(startTls("server").url, toCredential({ ca }))).toBe("Bearer t");
   });
 
+  test("sends a header with several values as several, over TLS, and names what it cannot do", async () => {
+    const url = await startRaw((socket) =>
+      socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
+    );
+    const repeated = { "impersonate-group": ["a", "b"] };
+    expect(await send(url, { ...toCredential({}), repeated })).toBe("ok");
+    const secure = startTls("server").url;
+    expect(await send(secure, { ...toCredential({ ca }), repeated })).toBe("Bearer t");
+    await expect(send(secure, { ...toCredential({}), repeated })).rejects.toMatchObject({
+      kind: "unavailable",
+    });
+    const proxied = { ...toCredential({ ca }), repeated, proxy: "http://127.0.0.1:1" };
+    await expect(send(secure, proxied)).rejects.toThrow("leave out proxy-url");
+  });
+
   test("shows a client certificate to a server that wants one", async () => {
     const { url } = startTls("server", "ca.crt");
     expect(await send(url, toCredential({ ca, ...PAIR }))).toBe("Bearer t");

@@ -19,10 +19,20 @@ describe("toImpersonationHeaders()", () => {
     const extra = { "example.org/Scope": ["dev"] };
     const who = { user: "jane", uid: "7", groups: ["ops"], extra };
     expect(toImpersonationHeaders(who, place)).toEqual({
-      "impersonate-user": "jane",
-      "impersonate-uid": "7",
-      "impersonate-group": "ops",
-      "impersonate-extra-example.org%2fscope": "dev",
+      headers: {
+        "impersonate-user": "jane",
+        "impersonate-uid": "7",
+        "impersonate-group": "ops",
+        "impersonate-extra-example.org%2fscope": "dev",
+      },
+    });
+  });
+
+  test("keeps apart what has several values, for one header could not hold them", () => {
+    const who = { user: "jane", groups: ["a", "b"], extra: { k: ["v", "w"], one: ["x"] } };
+    expect(toImpersonationHeaders(who, place)).toEqual({
+      headers: { "impersonate-user": "jane", "impersonate-extra-one": "x" },
+      repeated: { "impersonate-group": ["a", "b"], "impersonate-extra-k": ["v", "w"] },
     });
   });
 
@@ -30,34 +40,39 @@ describe("toImpersonationHeaders()", () => {
     [{ user: "j\nx" }, "--user: must be printable ASCII"],
     [{ user: " j" }, "--user: must be printable ASCII"],
     [{ user: "" }, "--user: must be printable ASCII"],
-    [{ user: "j", groups: ["a", "b"] }, "--groups: must be one value, but is 2 values"],
-    [{ user: "j", extra: { a: ["x", "y"] } }, "--extra: must be one value"],
+    [{ user: "j", groups: ["a", "b\r\nx: y"] }, "--groups: must be printable ASCII"],
+    [{ user: "j", extra: { a: ["x", ""] } }, "--extra: must be printable ASCII"],
   ])("refuses %j", (who, message) => {
     expect(() => toImpersonationHeaders(who, place)).toThrow(message);
   });
 });
 
 describe("readImpersonation()", () => {
-  const read = (user: object): Record<string, string> =>
+  const read = (user: object): ReturnType<typeof readImpersonation> =>
     readImpersonation(new Section(user, "/kc", "users.u.user"));
 
   test("reads the fields of a kubeconfig", () => {
-    expect(read({})).toEqual({});
-    expect(read({ as: "", "as-groups": [] })).toEqual({});
+    expect(read({})).toEqual({ headers: {} });
+    expect(read({ as: "", "as-groups": [] })).toEqual({ headers: {} });
     expect(
       read({ as: "jane", "as-uid": "7", "as-groups": ["g"], "as-user-extra": { k: ["v"] } }),
     ).toEqual({
-      "impersonate-user": "jane",
-      "impersonate-uid": "7",
-      "impersonate-group": "g",
-      "impersonate-extra-k": "v",
+      headers: {
+        "impersonate-user": "jane",
+        "impersonate-uid": "7",
+        "impersonate-group": "g",
+        "impersonate-extra-k": "v",
+      },
+    });
+    expect(read({ as: "jane", "as-groups": ["g", "h"] }).repeated).toEqual({
+      "impersonate-group": ["g", "h"],
     });
   });
 
   test.each([
     [{ "as-uid": "7" }, "/kc: users.u.user.as-uid: needs `as`"],
     [{ "as-user-extra": { k: ["v"] } }, "/kc: users.u.user.as-user-extra: needs `as`"],
-    [{ as: "j", "as-groups": ["a", "b"] }, "/kc: users.u.user.as-groups: must be one value"],
+    [{ as: "j", "as-groups": ["a", " b"] }, "/kc: users.u.user.as-groups: must be printable"],
     [{ as: ["j"] }, "/kc: users.u.user.as: must be a string"],
   ])("refuses %j", (user, message) => {
     expect(() => read(user)).toThrow(message);
@@ -66,7 +81,8 @@ describe("readImpersonation()", () => {
 
 test("actAs() adds the headers, in place of those of another user, and passes on what was refused", async () => {
   const first: Credential = {
-    headers: { authorization: "Bearer t", "impersonate-group": "old" },
+    headers: { authorization: "Bearer t", "impersonate-user": "old" },
+    repeated: { "impersonate-group": ["old", "older"] },
     tls: {},
     version: 1,
   };
@@ -83,7 +99,8 @@ test("actAs() adds the headers, in place of those of another user, and passes on
   );
   const shown = await credentials.current(signal);
   expect(shown).toEqual({
-    ...first,
+    tls: {},
+    version: 1,
     headers: { authorization: "Bearer t", "impersonate-user": "jane" },
   });
   expect(await credentials.current(signal)).toBe(shown);

@@ -83,7 +83,8 @@ const SCHEMA = v.object(
       type: "path",
       description:
         "File that contains a token, as for `token`. Landfall reads it again when it changes, and when Xen " +
-        "Orchestra refuses the token. A relative path begins at the working directory of the process, not at this file.",
+        "Orchestra refuses the token. A relative path begins at the working directory of the process, not at this " +
+        "file.",
     }),
     username: setting(text, {
       type: "text",
