@@ -60,7 +60,7 @@ async function setTheScene(stage: PageStage): Promise<void> {
   for (const text of ["stopped", "no match", "Foreign"]) {
     await stage.waitFor(text);
   }
-  await stage.waitFor("4 out of sight");
+  await stage.waitFor("4 unknown");
 }
 
 if (import.meta.main) {
