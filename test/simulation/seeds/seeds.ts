@@ -3,10 +3,11 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { type Extent, readExtent } from "../../support/extent.ts";
 import { runStory } from "../story.ts";
 
-/** How many seeds are run: `LANDFALL_SEEDS` names one of these, and without it `npm test` runs `some`. */
-export const SEED_COUNTS = { some: 200, all: 1_000 } as const;
+/** How many seeds are run. */
+export const SEED_COUNTS: Readonly<Record<Extent, number>> = { some: 200, all: 1_000 };
 /** The files that run them, so that they run at the same time. */
 export const PARTS: readonly number[] = [1, 2, 3, 4];
 /** So many seeds are one test. */
@@ -19,7 +20,7 @@ const TAIL_LINES = 60;
 /** Defines the tests of a part of the seeds. */
 export function describeSeeds(part: number): void {
   describe(`simulation, part ${part} of ${PARTS.length}`, () => {
-    for (const { first, last } of listSeedRanges(part, process.env["LANDFALL_SEEDS"])) {
+    for (const { first, last } of listSeedRanges(part, readExtent())) {
       const title = `runStory() breaks no promise from seed ${first} to ${last}`;
       const tell = async (): Promise<void> => {
         for (let seed = first; seed <= last; seed += 1) expect(await findFailure(seed)).toBe("");
@@ -29,15 +30,12 @@ export function describeSeeds(part: number): void {
   });
 }
 
-/** The first and the last seed of each test of a part. @throws Error for a name that stands for no number of seeds */
+/** The first and the last seed of each test of a part. */
 export function listSeedRanges(
   part: number,
-  name = "some",
+  extent: Extent,
 ): readonly { readonly first: number; readonly last: number }[] {
-  if (name !== "some" && name !== "all") {
-    throw new Error(`LANDFALL_SEEDS must be "some" or "all": "${name}"`);
-  }
-  const tests = SEED_COUNTS[name] / PARTS.length / SEEDS_PER_TEST;
+  const tests = SEED_COUNTS[extent] / PARTS.length / SEEDS_PER_TEST;
   return Array.from({ length: tests }, (_, at) => {
     const first = ((part - 1) * tests + at) * SEEDS_PER_TEST + 1;
     return { first, last: first + SEEDS_PER_TEST - 1 };

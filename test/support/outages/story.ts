@@ -9,6 +9,7 @@ import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { readExtent } from "../extent.ts";
 import { OutageRig, type PoolName, REFRESH_MS } from "./rig.ts";
 
 /** A way in which a cloud can mislead. */
@@ -71,14 +72,14 @@ interface Manner {
   readonly outOfService?: OutOfServiceSettings;
 }
 
-/** Defines the tests of some outages. */
+/**
+ * Defines the tests of some outages.
+ *
+ * With the proof alone each outage is tested twice: with and without the out-of-service controller. What differs is
+ * only that controller, so without it they run where all tests do.
+ */
 export function describeOutages(title: string, outages: readonly Outage[]): void {
-  const manners: [string, Manner][] = [
-    ["out of the box", { deletion: DEFAULT_DELETION, isAnew: false, hasEvents: true }],
-    [
-      "out of the box, where the cloud has no events",
-      { deletion: DEFAULT_DELETION, isAnew: false, hasEvents: false },
-    ],
+  const withoutController: [string, Manner][] = [
     [
       "with nothing but the proof of absence",
       { deletion: PROOF_ALONE, isAnew: false, hasEvents: true },
@@ -87,6 +88,14 @@ export function describeOutages(title: string, outages: readonly Outage[]): void
       "with the proof alone, by a process that starts meanwhile",
       { deletion: PROOF_ALONE, isAnew: true, hasEvents: true },
     ],
+  ];
+  const manners: [string, Manner][] = [
+    ["out of the box", { deletion: DEFAULT_DELETION, isAnew: false, hasEvents: true }],
+    [
+      "out of the box, where the cloud has no events",
+      { deletion: DEFAULT_DELETION, isAnew: false, hasEvents: false },
+    ],
+    ...(readExtent() === "all" ? withoutController : []),
     [
       "where Nodes are taken out of service by nothing but the proof",
       { deletion: PROOF_ALONE, isAnew: false, hasEvents: true, outOfService: POWER_PROOF_ALONE },

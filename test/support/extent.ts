@@ -1,0 +1,18 @@
+/**
+ * How much of the tests runs: all of it in CI, and what finds most mistakes on a developer's machine.
+ * @module
+ */
+
+/** Values of `LANDFALL_TESTS`. Without it, `npm test` runs `some`. */
+export type Extent = "some" | "all";
+
+/** Reads a value of `LANDFALL_TESTS`. @throws Error for an unknown one */
+export function parseExtent(name: string = "some"): Extent {
+  if (name === "some" || name === "all") return name;
+  throw new Error(`LANDFALL_TESTS must be "some" or "all": "${name}"`);
+}
+
+/** What this run should do. */
+export function readExtent(): Extent {
+  return parseExtent(process.env["LANDFALL_TESTS"]);
+}
