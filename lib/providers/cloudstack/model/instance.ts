@@ -8,7 +8,7 @@ import type { CloudStackSettings } from "../settings/config.ts";
 import type { Vm } from "../wire/schema.ts";
 import { toAddresses } from "./addresses.ts";
 import { formatInstanceType } from "./instance_type.ts";
-import { isDestroyed, toInstanceState } from "./power.ts";
+import { isDead, toInstanceState } from "./power.ts";
 import { formatProviderId } from "./provider_id.ts";
 
 /** The settings that instances depend on. */
@@ -21,8 +21,8 @@ export type InstanceSettings = Pick<
 export interface CloudStackInstance extends Instance {
   /** Whose it is; absent when the server does not say. A user who sees one VM of an owner sees the others, too. */
   readonly owner?: string;
-  /** Whether it is thrown away. It can be recovered until it is expunged. */
-  readonly isDestroyed?: true;
+  /** Whether it runs no kubelet, because it is destroyed or was never made. */
+  readonly isDead?: true;
 }
 
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
@@ -48,7 +48,7 @@ export function toInstance(vm: Vm, settings: InstanceSettings): CloudStackInstan
     labels: NO_LABELS,
     details: Object.freeze(toDetails(vm)),
     ...(owner !== undefined && { owner }),
-    ...(isDestroyed(state) && { isDestroyed: true as const }),
+    ...(isDead(state) && { isDead: true as const }),
   });
 }
 

@@ -32,8 +32,8 @@ export function findInstance(inventory: Inventory, identity: Identity): Presence
 }
 
 /**
- * Chooses the instance of a Node among those of its name. A destroyed VM counts only if there is no other: its
- * successor may have its name.
+ * Chooses the instance of a Node among those of its name. A destroyed VM never counts: the Node may belong to a
+ * successor of the same name that is newer than the list, and the provider ID is written for good.
  *
  * @param gap Why the list may lack VMs
  */
@@ -42,8 +42,7 @@ export function chooseByName(
   { name }: Extract<Identity, { kind: "name" }>,
   gap?: string,
 ): Presence {
-  const alive = named.filter((one) => !("isDestroyed" in one));
-  const [instance, ...others] = alive.length > 0 ? alive : named;
+  const [instance, ...others] = named.filter((one) => !("isDead" in one));
   if (instance === undefined) {
     const message = `CloudStack lists no VM with the name "${name}"`;
     if (gap !== undefined)

@@ -20,7 +20,7 @@ export function isGone(state: string | null | undefined): boolean {
   return GONE.has(state ?? "");
 }
 
-/** Whether a VM in this state is thrown away, but can be recovered. */
-export function isDestroyed(state: string | null | undefined): boolean {
-  return state === "Destroyed";
+/** Whether a VM in this state runs no kubelet: it is thrown away, or was never made. */
+export function isDead(state: string | null | undefined): boolean {
+  return state === "Destroyed" || state === "Error";
 }

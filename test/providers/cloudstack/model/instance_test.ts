@@ -51,7 +51,7 @@ describe("toInstance()", () => {
       addresses: [],
       labels: {},
       details: { state: "Destroyed" },
-      isDestroyed: true,
+      isDead: true,
     });
   });
 });

@@ -58,11 +58,13 @@ describe("findInstance()", () => {
     expect(JSON.stringify(found)).toContain(`${A}, ${B}`);
   });
 
-  test("takes the successor of a destroyed VM, and the destroyed one if it has none", () => {
-    const destroyed = named(A, "node-1", { isDestroyed: true });
+  test("takes the successor of a destroyed VM, and never the destroyed one by its name", () => {
+    const destroyed = named(A, "node-1", { isDead: true });
     const after = find(toInventory([destroyed, named(B, "node-1")]), "node-1");
     expect(after).toMatchObject({ kind: "present", instance: { id: B } });
-    expect(find(toInventory([destroyed]), "node-1")).toMatchObject({ instance: { id: A } });
+    const before = toInventory([destroyed]);
+    expect(find(before, "node-1")).toMatchObject({ kind: "unknown", reason: "notListed" });
+    expect(find(before, "node-1", `external-cloudstack://${A}`)).toMatchObject({ kind: "present" });
   });
 
   test("of an ID that a whole list lacks says no more than that", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import {
-  isDestroyed,
+  isDead,
   isGone,
   toInstanceState,
 } from "../../../../lib/providers/cloudstack/model/power.ts";
@@ -23,8 +23,8 @@ test.each([
   expect(toInstanceState(state)).toBe(expected);
 });
 
-test("only a VM that is expunged is gone, and only a destroyed one can be recovered", () => {
+test("only a VM that is expunged is gone, and a destroyed one or one never made is dead", () => {
   const states = ["Running", "Stopped", "Destroyed", "Expunging", "Expunged", "Error", undefined];
   expect(states.filter(isGone)).toEqual(["Expunging", "Expunged"]);
-  expect(states.filter(isDestroyed)).toEqual(["Destroyed"]);
+  expect(states.filter(isDead)).toEqual(["Destroyed", "Error"]);
 });
