@@ -13,7 +13,7 @@ import { toInstance } from "./model/instance.ts";
 import { toInventory } from "./model/inventory.ts";
 import { chooseByName, findInstance, findNamed, toUndecodable } from "./model/matching.ts";
 import { isGone } from "./model/power.ts";
-import { judgeNeverKnown, proveAbsence, toGone } from "./proof/absence.ts";
+import { proveAbsence, proveNeverKnown, toGone } from "./proof/absence.ts";
 import { Facts } from "./session/facts.ts";
 import type { CloudStackSession } from "./session/session.ts";
 import type { CloudStackSettings } from "./settings/config.ts";
@@ -54,7 +54,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   }
 
   async readInstance(
-    inventory: Inventory,
+    _inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
   ): Promise<Presence> {
@@ -62,7 +62,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     try {
       if (identity.kind === "other") return identity.presence;
       if (identity.kind === "name") return await this.#readByName(identity, signal);
-      return await this.#readById(identity.vmId, inventory, signal);
+      return await this.#readById(identity.vmId, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof CloudError) return toUnknown(error.kind, error.message);
@@ -70,13 +70,11 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     }
   }
 
-  async #readById(vmId: string, inventory: Inventory, signal: AbortSignal): Promise<Presence> {
+  async #readById(vmId: string, signal: AbortSignal): Promise<Presence> {
     const { memory, settings } = this;
     const projectId = await this.#facts.readProjectId(signal);
     const reading = await this.#api.readVm(vmId, projectId, signal);
     if (reading.kind === "undecodable") return toUndecodable(vmId, reading.problem);
-    if (reading.kind === "neverKnown")
-      return judgeNeverKnown({ vmId, nodeVmIds: memory.nodeVmIds }, inventory);
     if (reading.kind === "found") {
       const { vm } = reading;
       if (isGone(vm.state)) return toGone(vmId, vm.state);
@@ -92,7 +90,8 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       readVmAnywhere: this.#api.readVmAnywhere.bind(this.#api),
       list: this.#list.bind(this),
     };
-    return await proveAbsence(api, question, signal);
+    const prove = reading.kind === "neverKnown" ? proveNeverKnown : proveAbsence;
+    return await prove(api, question, signal);
   }
 
   /** Old servers also list VMs whose names only contain it, so names are compared here, too. */

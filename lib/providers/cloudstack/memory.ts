@@ -10,16 +10,13 @@ import type { Vm } from "./wire/schema.ts";
 
 const ZONES_MAX = 256;
 const VMS_MAX = 10_000;
-/** With more owners the VMs of a cluster tell nothing about whose a VM is that this process never saw. */
-const OWNERS_MAX = 2;
 
 /**
- * The memory of a provider. It keeps Nodes safe, because it knows what the server should show, so it survives a change
- * of settings. It says nothing about another CloudStack.
+ * The memory of a provider. It keeps Nodes safe, because it knows what the server should show to this user. It says
+ * nothing about another CloudStack, nor about what another user may see.
  */
 export class Memory {
   readonly #zones = new Map<string, string>();
-  readonly #owners = new Set<string>();
   readonly #lastSeen = new LastSeen(VMS_MAX, findOwner);
   #nodeVmIds: ReadonlySet<string> = new Set();
 
@@ -44,16 +41,10 @@ export class Memory {
   noteInventory({ instances }: Inventory, nodeVmIds: ReadonlySet<string>): void {
     this.#nodeVmIds = nodeVmIds;
     this.#lastSeen.noteList({ instances, lookedFor: nodeVmIds, copies: new Set() });
-    for (const id of nodeVmIds) {
-      const instance = instances.get(id);
-      const owner = instance && findOwner(instance);
-      if (owner !== undefined && this.#owners.size < OWNERS_MAX) this.#owners.add(owner);
-    }
   }
 
-  /** Whose a VM was when this process saw it; else the owner of all VMs of Nodes, if they have one owner. */
+  /** Whose a VM was when this process saw it; `undefined` if it never did. Such a VM may be any account's. */
   findOwner(vmId: string): string | undefined {
-    const [only, ...others] = this.#owners;
-    return this.#lastSeen.findPlace(vmId) ?? (others.length === 0 ? only : undefined);
+    return this.#lastSeen.findPlace(vmId);
   }
 }

@@ -32,7 +32,8 @@ const NOTHING: ReadonlySet<"addresses" | "zone"> = new Set();
  * change.
  *
  * Guarantees: those of {@linkcode Generations}, so there is no direct answer before the first inventory under new
- * settings. The memory that keeps Nodes safe is kept for the same URL, and starts empty with another one.
+ * settings. The memory that keeps Nodes safe is kept for the same connection, and starts empty with another one,
+ * because another user or project may not see the same VMs.
  */
 export class CloudStackProvider implements Provider {
   readonly name = "external-cloudstack";
@@ -65,7 +66,7 @@ export class CloudStackProvider implements Provider {
     this.#options.session.reconfigure(settings);
     const isSameCloud = settings.url === old.url;
     const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
-    const next = { ...this.#options, settings, memory: isSameCloud ? memory : new Memory() };
+    const next = { ...this.#options, settings, memory: isSame ? memory : new Memory() };
     this.#generations.replace(() => new Generation(next), !isSame);
     return isSameCloud ? "sameCloud" : "otherCloud";
   }

@@ -136,9 +136,11 @@ describe("readInstance()", () => {
     expect(await readAfter(change)).toMatchObject({ kind: "absent" });
   });
 
-  test("proves it of a VM that it never saw, by the owner of the others", async () => {
+  test("proves nothing of a VM that it never saw, and says what to do", async () => {
     simulator.state.expunge(findId(GONE));
-    expect(await readAfter(() => undefined)).toMatchObject({ kind: "absent" });
+    const said = await readAfter(() => undefined);
+    expect(said).toMatchObject({ kind: "unknown", reason: "notCovered" });
+    expect(JSON.stringify(said)).toContain("delete the Node");
   });
 
   // Each of these would look like a VM that is gone to a program that takes an empty list or a 431 for it.
@@ -216,5 +218,69 @@ describe("readInstance()", () => {
     const [account] = [...simulator.state.projects.values()].map((one) => one.accountId);
     const said = await readAfter((vmId) => simulator.state.assign(vmId, account ?? ""));
     expect(said).not.toMatchObject({ kind: "absent" });
+  });
+});
+
+describe("a live machine", () => {
+  test("is not taken for a destroyed VM of the same name, which the list still shows", async () => {
+    const provider = create();
+    const account = simulator.state.accounts.get(accountIds.acme);
+    if (account) account.seesDestroyed = true;
+    simulator.state.setState(findId(GONE), "Destroyed");
+    const inventory = await provider.listInventory([], signal);
+    const node = { name: GONE };
+    expect(inventory.instances.has(findId(GONE))).toBe(true);
+    expect(provider.findInstance(inventory, node)).toMatchObject({ kind: "unknown" });
+    expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
+      reason: "notFound",
+    });
+  });
+
+  test("of an account that the user never saw is not proven gone", async () => {
+    simulator.state.assign(findId(GONE), accountIds.ops);
+    expect(await readAfter(() => undefined)).toMatchObject({ kind: "unknown" });
+  });
+
+  test("of another CloudStack that was never seen is not proven gone by error 431", async () => {
+    const provider = create();
+    const elsewhere = "external-cloudstack://0a1b2c3d-0000-4000-8000-00000000000a";
+    const node = { name: "worker-elsewhere", providerId: elsewhere };
+    const inventory = await provider.listInventory([...toNodes(), node], signal);
+    expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "unknown" });
+  });
+
+  test("that is the only Node is not proven gone by error 431 of another CloudStack", async () => {
+    const provider = create();
+    const [node = { name: "" }] = toNodes();
+    const inventory = await provider.listInventory([node], signal);
+    for (const name of NAMES) simulator.state.purge(findId(name));
+    expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "unknown" });
+  });
+
+  test("is not proven gone by error 431 when api-url leads elsewhere since the list", async () => {
+    const provider = create();
+    const nodes = toNodes();
+    const inventory = await provider.listInventory(nodes, signal);
+    for (const name of NAMES) simulator.state.purge(findId(name));
+    for (const node of nodes) {
+      const said = await provider.readInstance(inventory, node, signal);
+      expect(said).toMatchObject({ kind: "unknown" });
+    }
+  });
+
+  test("that only another account may see is not proven gone after a change of the keys", async () => {
+    const user = [...simulator.state.users.values()].find(({ username }) => username === "admin");
+    const root = { apiKey: user?.apiKey, secretKey: user?.secretKey };
+    const provider = create(root);
+    simulator.state.hide(findId(GONE));
+    const nodes = toNodes();
+    const before = await provider.listInventory(nodes, signal);
+    expect(before.instances.has(findId(GONE))).toBe(true);
+    const { url: apiUrl, apiKey, secretKey } = simulator;
+    const { settings } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey }, {});
+    if (settings) cloudStack.reconfigure?.(provider, settings);
+    const inventory = await provider.listInventory(nodes, signal);
+    const [node = { name: "" }] = nodes;
+    expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "unknown" });
   });
 });

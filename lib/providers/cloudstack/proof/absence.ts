@@ -17,7 +17,7 @@ import type { CloudStackApi } from "../wire/api.ts";
 /** The VM whose absence to prove. */
 export interface AbsenceQuestion {
   readonly vmId: string;
-  /** Whose it was when this process last saw it, or whose all VMs of Nodes are; `undefined` if it is not known. */
+  /** Whose it was when this process last saw it; `undefined` if it never saw it, or the server did not say. */
   readonly owner: string | undefined;
   /** The VMs of all Nodes, by all that is known. */
   readonly nodeVmIds: ReadonlySet<string>;
@@ -34,6 +34,8 @@ export interface AbsenceApi extends Pick<CloudStackApi, "readVmAnywhere"> {
 type Unknown = Presence & { kind: "unknown" };
 
 const ADVICE = "if the VM is gone, delete the Node";
+const AGAIN = "it appeared again a moment later";
+const NEVER_SEEN = `Landfall has not seen it since it started or since its settings changed; ${ADVICE}`;
 
 /** A VM that is shown in a state from which none comes back. */
 export function toGone(vmId: string, state: string | null | undefined): Presence {
@@ -43,22 +45,27 @@ export function toGone(vmId: string, state: string | null | undefined): Presence
 /**
  * Proves that a VM is gone after error 431, which the server gives for an ID that it never had, or has purged.
  *
- * Another CloudStack gives it for every VM. So one of the other Nodes' VMs must be shown, if there are other Nodes.
+ * Another CloudStack gives it for every VM. So this process must have seen the VM here, and a new list must show the VM
+ * of another Node.
+ *
+ * @throws {CloudError} when there is no new list
  */
-export function judgeNeverKnown(
-  { vmId, nodeVmIds }: Pick<AbsenceQuestion, "vmId" | "nodeVmIds">,
-  { instances }: Pick<Inventory, "instances">,
-): Presence {
-  const others = [...nodeVmIds].filter((id) => id !== vmId);
-  if (others.length === 0 || others.some((id) => instances.has(id))) {
+export async function proveNeverKnown(
+  api: Pick<AbsenceApi, "list">,
+  { vmId, owner, nodeVmIds }: Pick<AbsenceQuestion, "vmId" | "owner" | "nodeVmIds">,
+  signal: AbortSignal,
+): Promise<Presence> {
+  if (owner === undefined) return toDoubt("notCovered", vmId, NEVER_SEEN);
+  const { instances } = await api.list(signal);
+  if (instances.has(vmId)) return toDoubt("notListed", vmId, AGAIN);
+  if ([...nodeVmIds].some((id) => id !== vmId && instances.has(id))) {
     return {
       kind: "absent",
       evidence: `CloudStack has no VM ${vmId}, and none that was removed (error 431)`,
     };
   }
-  const why =
-    "it shows no VM of any other Node either, so it may be another CloudStack; check api-url";
-  return toDoubt("notCovered", vmId, why);
+  const why = "it shows no VM of any other Node, so it may be another CloudStack; check api-url";
+  return toDoubt("notCovered", vmId, `${why}; ${ADVICE}`);
 }
 
 /**
@@ -86,8 +93,7 @@ export async function proveAbsence(
     return toDoubt("notCovered", vmId, `${why}; ${ADVICE}`);
   }
   if (owner === undefined) {
-    const why = "Landfall has not seen it since it started, and does not know whose it was";
-    return toDoubt("notCovered", vmId, `${why}; ${ADVICE}`);
+    return toDoubt("notCovered", vmId, NEVER_SEEN);
   }
   const anywhere = await api.readVmAnywhere(vmId, signal);
   if (anywhere.kind === "undecodable") return toUndecodable(vmId, anywhere.problem);
@@ -102,7 +108,7 @@ export async function proveAbsence(
     if (!complete) return toDoubt("notCovered", vmId, `the list of VMs is not whole: ${reason}`);
   }
   if (inventory.instances.has(vmId)) {
-    return toDoubt("notListed", vmId, "it appeared again a moment later");
+    return toDoubt("notListed", vmId, AGAIN);
   }
   const problem = inventory.undecodable.get(vmId);
   if (problem !== undefined) return toUndecodable(vmId, problem);

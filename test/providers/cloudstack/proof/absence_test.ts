@@ -3,8 +3,8 @@ import { CloudError } from "../../../../lib/cloud/errors.ts";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, Presence } from "../../../../lib/cloud/provider.ts";
 import {
-  judgeNeverKnown,
   proveAbsence,
+  proveNeverKnown,
   toGone,
 } from "../../../../lib/providers/cloudstack/proof/absence.ts";
 import type { VmReading } from "../../../../lib/providers/cloudstack/wire/api.ts";
@@ -122,22 +122,22 @@ describe("proveAbsence()", () => {
   });
 });
 
-describe("judgeNeverKnown()", () => {
-  const nodeVmIds = new Set([GONE, OTHER]);
+describe("proveNeverKnown()", () => {
+  const question = { vmId: GONE, owner: OWNER, nodeVmIds: new Set([GONE, OTHER]) };
+  const prove431 = (list: Inventory, over: object = {}): Promise<Presence> =>
+    proveNeverKnown({ list: () => Promise.resolve(list) }, { ...question, ...over }, signal);
 
-  test("proves it while another Node's VM is shown, or there is no other Node", () => {
-    const shown = toInventory({ [OTHER]: OWNER });
-    expect(judgeNeverKnown({ vmId: GONE, nodeVmIds }, shown)).toMatchObject({ kind: "absent" });
-    const alone = { vmId: GONE, nodeVmIds: new Set([GONE]) };
-    expect(judgeNeverKnown(alone, toInventory({}))).toMatchObject({ kind: "absent" });
+  test("proves it while a new list shows another Node's VM, whosever it is", async () => {
+    expect(await prove431(toInventory({ [OTHER]: "project p" }))).toMatchObject({ kind: "absent" });
   });
 
-  test("proves nothing when no Node's VM is shown: it may be another CloudStack", () => {
-    const inventory = toInventory({ [STRANGE]: OWNER });
-    expect(judgeNeverKnown({ vmId: GONE, nodeVmIds }, inventory)).toMatchObject({
-      kind: "unknown",
-      reason: "notCovered",
-    });
+  test.each<[string, Inventory, object]>([
+    ["no Node's VM is shown: it may be another CloudStack", toInventory({ [STRANGE]: OWNER }), {}],
+    ["it is the only Node", toInventory({ [STRANGE]: OWNER }), { nodeVmIds: new Set([GONE]) }],
+    ["this process never saw it", toInventory({ [OTHER]: OWNER }), { owner: undefined }],
+    ["the list shows it again", toInventory({ [OTHER]: OWNER, [GONE]: OWNER }), {}],
+  ])("proves nothing when %s", async (_why, list, over) => {
+    expect(await prove431(list, over)).toMatchObject({ kind: "unknown" });
   });
 });
 
