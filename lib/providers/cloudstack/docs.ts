@@ -11,7 +11,10 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
     "The INI file of the Apache provider, or a YAML file with the keys of the table. In the INI file a key is\n" +
     "written with dashes, such as `api-url` for `apiUrl`. All keys are in the section `[Global]`, except those of a\n" +
     "block: `addresses.mode` is `mode` in `[Addresses]`, and `deletion.trustEmptyAnswer` is `trust-empty-answer` in\n" +
-    "`[Deletion]`.",
+    "`[Deletion]`.\n\n" +
+    "This cloud is a preview. Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the\n" +
+    "cluster has such Services, keep the Apache provider for them: run it with `--controllers=service` and another\n" +
+    "`--leader-elect-resource-name`.",
   topology: {
     instanceType: "Name of the service offering, as `instanceTypeStyle` says",
     zone: "Name of the zone",

@@ -5,6 +5,7 @@
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { assert } from "../../core/assert.ts";
 import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL } from "./docs.ts";
+import { LOAD_BALANCER_ADVICE, NO_LOAD_BALANCERS } from "./inspection/inspect.ts";
 import { CloudStackProvider } from "./provider.ts";
 import { CloudStackSession } from "./session/session.ts";
 import { type CloudStackSettings, parseCloudStackConfig } from "./settings/config.ts";
@@ -21,6 +22,7 @@ export const cloudStack: ProviderDefinition<CloudStackSettings> = {
   settings: describeSettings(),
   parseConfig: parseCloudStackConfig,
   create(settings, deps) {
+    if (!deps.isTransient) deps.log.warn(NO_LOAD_BALANCERS, { advice: LOAD_BALANCER_ADVICE });
     const session = new CloudStackSession(settings, deps);
     const api = new CloudStackApi(session);
     return new CloudStackProvider({ api, session, settings, clock: deps.clock });
