@@ -4,6 +4,7 @@
  */
 import { type Break, edit } from "../break.ts";
 
+const ABSENCE = "lib/providers/cloudstack/proof/absence.ts";
 const SESSION = "lib/providers/cloudstack/session";
 const TESTS = "test/providers/cloudstack/session";
 
@@ -73,5 +74,45 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
       'else if (one === ";" || one === "#") break;',
     ),
     tests: ["test/providers/cloudstack/settings/ini_lines_test.ts"],
+  },
+  {
+    id: "match-destroyed-by-name",
+    invariant: "a destroyed VM is never taken for a Node by its name",
+    edits: edit(
+      "lib/providers/cloudstack/model/matching.ts",
+      'named.filter((one) => !("isDead" in one))',
+      "named",
+    ),
+    tests: ["test/providers/cloudstack/model/matching_test.ts"],
+  },
+  {
+    id: "prove-never-seen",
+    invariant: "error 431 proves nothing of a VM that this process never saw",
+    edits: edit(
+      ABSENCE,
+      'if (owner === undefined) return toDoubt("notCovered", vmId, NEVER_SEEN);',
+      "void owner;",
+    ),
+    tests: ["test/providers/cloudstack/proof/absence_test.ts"],
+  },
+  {
+    id: "prove-without-witness",
+    invariant: "error 431 proves nothing while no other Node's VM is shown",
+    edits: edit(
+      ABSENCE,
+      "if ([...nodeVmIds].some((id) => id !== vmId && instances.has(id))) {",
+      "if (nodeVmIds.size > 0) {",
+    ),
+    tests: ["test/providers/cloudstack/proof/absence_test.ts"],
+  },
+  {
+    id: "remember-for-other-user",
+    invariant: "what one user saw proves nothing for another one",
+    edits: edit(
+      "lib/providers/cloudstack/provider.ts",
+      "settings, memory: isSame ? memory : new Memory()",
+      "settings, memory",
+    ),
+    tests: ["test/providers/cloudstack/provider_test.ts"],
   },
 ];
