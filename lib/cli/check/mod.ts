@@ -269,7 +269,8 @@ function listNodeFindings(nodes: NodesStep["nodes"], items: readonly Node[]): Ch
   if (nodes.length === 0) return [{ level: "ok", code: "noNodes", message: "there are no Nodes" }];
   const foreign = nodes.filter(({ presence }) => presence === "foreign");
   if (foreign.length < nodes.length) return listReplicaFindings(items);
-  const message = "every Node has the provider ID of another cloud";
-  const advice = "check --cloud-provider: Landfall has nothing to do here";
+  const [{ message: why = "" } = {}] = foreign;
+  const message = `Landfall manages none of the Nodes. Of the first one: ${why}`;
+  const advice = "check --cloud-provider, and the settings that divide Nodes, such as pools";
   return [{ level: "warning", code: "allForeign", message, advice }];
 }

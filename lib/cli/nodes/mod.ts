@@ -21,7 +21,7 @@ import { findWidth } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 import { formatNode } from "./detail.ts";
 import { lookAtNodes } from "./own_look.ts";
-import { readFromProcess } from "./process.ts";
+import { readCloudError, readFromProcess } from "./process.ts";
 
 /** Longest time for everything, in milliseconds. Each request has a shorter limit. */
 const LOOK_MS = 60_000;
@@ -65,6 +65,11 @@ async function findNodes(
     const where = formatListenAddress(debugAddress);
     if (found !== undefined) {
       complain(`landfall: from the Landfall process at ${where}\n`);
+      const problem = await readCloudError(debugAddress, signal);
+      if (problem !== undefined) {
+        const text = escapeInvisible(problem);
+        complain(`landfall: the cloud does not answer; these are its last answers: ${text}\n`);
+      }
       return found;
     }
     complain(`landfall: no process answers at ${where}; asking the cluster and the cloud\n`);

@@ -49,6 +49,7 @@ const NODE = v.looseObject({
   nextReconcileAt: text,
 });
 const NODES = v.looseObject({ nodes: v.array(NODE) });
+const INVENTORY = v.looseObject({ lastError: text });
 
 /**
  * Reads all Nodes.
@@ -69,7 +70,7 @@ export async function readFromProcess(
   let reply: Response;
   let body: string;
   try {
-    reply = await request(address, deadline);
+    reply = await request(address, "/debug/nodes", deadline);
     body = await readText(reply, { bytesMax: BYTES_MAX });
   } catch (error) {
     signal.throwIfAborted();
@@ -86,10 +87,31 @@ export async function readFromProcess(
   return parsed.output.nodes;
 }
 
-function request(address: ListenAddress, signal: AbortSignal): Promise<Response> {
+/**
+ * Reads why the cloud did not answer that process when it asked last.
+ *
+ * @returns `undefined` if it answered, or the process does not say
+ * @throws the signal's reason
+ */
+export async function readCloudError(
+  address: ListenAddress,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const reply = await request(address, "/debug/inventory", withDeadline(signal, ANSWER_MS));
+    const body = await readText(reply, { bytesMax: BYTES_MAX });
+    const parsed = v.safeParse(INVENTORY, parseJson(body));
+    return parsed.success ? parsed.output.lastError : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+function request(address: ListenAddress, path: string, signal: AbortSignal): Promise<Response> {
   const isSocket = address.kind === "unix";
   const host = isSocket ? "localhost" : formatListenAddress(address);
-  return fetch(`http://${host}/debug/nodes`, {
+  return fetch(`http://${host}${path}`, {
     headers: { accept: "application/json" },
     redirect: "manual",
     signal,

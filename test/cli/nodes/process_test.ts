@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readFromProcess } from "../../../lib/cli/nodes/process.ts";
+import { readCloudError, readFromProcess } from "../../../lib/cli/nodes/process.ts";
 import { createPages } from "../../../lib/http/pages.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import {
@@ -86,5 +86,26 @@ describe("readFromProcess()", () => {
     const reading = readFromProcess(address, stop.signal);
     stop.abort(new Error("stopped"));
     await expect(reading).rejects.toThrow("stopped");
+  });
+});
+
+describe("readCloudError()", () => {
+  const read = async (fetch: () => Response): Promise<string | undefined> => {
+    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+    const port = server.port ?? 0;
+    return await readCloudError({ kind: "tcp", host: "127.0.0.1", port }, signal);
+  };
+
+  test("says why the cloud did not answer", async () => {
+    const lastError = "Cannot reach Xen Orchestra";
+    expect(await read(() => Response.json({ ...toInventoryView(), lastError }))).toBe(lastError);
+  });
+
+  test.each<[string, () => Response]>([
+    ["the cloud answered", () => Response.json(toInventoryView())],
+    ["the answer is no JSON", () => new Response("{")],
+    ["the page is not there", () => new Response("no", { status: 404 })],
+  ])("says nothing when %s", async (_title, fetch) => {
+    expect(await read(fetch)).toBeUndefined();
   });
 });
