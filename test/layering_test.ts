@@ -16,6 +16,7 @@ const PURE =
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
   cloud: { parts: ["core", "cloud"], packages: [] },
+  "cloud/settings/address_settings.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   "cloud/settings/schema.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   "cloud/settings/section.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   "cloud/settings/shape.ts": { parts: ["core", "cloud"], packages: ["valibot"] },

@@ -2,6 +2,7 @@
  * Failures between a client and CloudStack, and of CloudStack itself, that can be switched on and off.
  * @module
  */
+import { FaultSwitches, type Limit } from "../fault_switches.ts";
 import type { JobFate } from "./world/jobs.ts";
 
 /** A fault that replaces or changes an answer. */
@@ -38,46 +39,20 @@ export type Fault =
   | { readonly kind: "failedJob"; readonly code: number; readonly text: string };
 
 /** The requests that a fault is for; all of them by default. */
-export interface FaultScope {
+export interface FaultScope extends Limit {
   /** Only this command; a list of commands for several. */
   readonly command?: string | readonly string[];
   /** Only requests with this value of a parameter, such as the ID of a virtual machine. */
   readonly value?: string;
-  /** Ends after this many requests. @default {Infinity} */
-  readonly times?: number;
 }
 
-interface Switched {
-  readonly fault: Fault;
-  readonly scope: FaultScope;
-  left: number;
-}
-
-/** The switches. If several match a request, the one set last counts. */
-export class Faults {
-  readonly #switched = new Set<Switched>();
-
-  /** Switches a fault on. Returns the function that switches it off. */
-  set(fault: Fault, scope: FaultScope = {}): () => void {
-    const one: Switched = { fault, scope, left: scope.times ?? Infinity };
-    this.#switched.add(one);
-    return () => this.#switched.delete(one);
-  }
-
-  /** Switches everything off. */
-  clear(): void {
-    this.#switched.clear();
-  }
-
+/** The switches of the simulated CloudStack. */
+export class Faults extends FaultSwitches<Fault, FaultScope> {
   /** The fault for a request, which counts as used; `undefined` for a normal answer. */
   take(command: string, parameters: ReadonlyMap<string, string>): Fault | undefined {
-    const last = [...this.#switched].findLast(
+    return this.takeLast(
       ({ fault, scope }) => fits(scope, command, parameters) && isOnPage(fault, parameters),
     );
-    if (last === undefined) return undefined;
-    last.left -= 1;
-    if (last.left <= 0) this.#switched.delete(last);
-    return last.fault;
   }
 }
 
@@ -94,7 +69,7 @@ function isOnPage(fault: Fault, parameters: ReadonlyMap<string, string>): boolea
 }
 
 function fits(
-  { command, value }: FaultScope,
+  { command, value }: Partial<FaultScope>,
   actual: string,
   parameters: ReadonlyMap<string, string>,
 ): boolean {

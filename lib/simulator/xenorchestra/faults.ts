@@ -2,6 +2,7 @@
  * Failures between a client and Xen Orchestra that can be switched on and off.
  * @module
  */
+import { FaultSwitches, type Limit } from "../fault_switches.ts";
 
 /** A fault that replaces an answer. */
 export type Fault =
@@ -25,49 +26,22 @@ export type Fault =
   | { readonly kind: "nonAdmin" };
 
 /** The requests that a fault is for; all of them by default. */
-export interface FaultScope {
+export interface FaultScope extends Limit {
   /** As the counter names it: `GET /vms`, `GET /vms/{id}`; without the method, any method. */
   readonly route?: string;
   /** Only requests with this ID in their path. */
   readonly id?: string;
-  /** Ends after this many requests. @default {Infinity} */
-  readonly times?: number;
 }
 
-interface Switched {
-  readonly fault: Fault;
-  readonly scope: FaultScope;
-  left: number;
-}
-
-/** The switches. If several match a request, the one set last counts. */
-export class Faults {
-  readonly #switched = new Set<Switched>();
-
-  /** Switches a fault on. Returns the function that switches it off. */
-  set(fault: Fault, scope: FaultScope = {}): () => void {
-    const one: Switched = { fault, scope, left: scope.times ?? Infinity };
-    this.#switched.add(one);
-    return () => this.#switched.delete(one);
-  }
-
-  /** Switches everything off. */
-  clear(): void {
-    this.#switched.clear();
-  }
-
+/** The switches of the simulated Xen Orchestra. */
+export class Faults extends FaultSwitches<Fault, FaultScope> {
   /** The fault for a request, which counts as used; `undefined` for a normal answer. */
   take(route: string, path: string): Fault | undefined {
-    const fitting = [...this.#switched].filter(({ scope }) => fits(scope, route, path));
-    const last = fitting.at(-1);
-    if (last === undefined) return undefined;
-    last.left -= 1;
-    if (last.left <= 0) this.#switched.delete(last);
-    return last.fault;
+    return this.takeLast(({ scope }) => fits(scope, route, path));
   }
 }
 
-function fits({ route, id }: FaultScope, actual: string, path: string): boolean {
+function fits({ route, id }: Partial<FaultScope>, actual: string, path: string): boolean {
   const withoutMethod = actual.slice(actual.indexOf(" ") + 1);
   if (route !== undefined && route !== actual && route !== withoutMethod) return false;
   return id === undefined || path.includes(id);

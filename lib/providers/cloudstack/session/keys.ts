@@ -3,13 +3,13 @@
  * @module
  */
 import type { Clock } from "../../../core/clock.ts";
+import { explainSecret } from "../../../cloud/settings/secret_text.ts";
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { describeFileProblem } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
 import { News } from "../../../core/news.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
-import { explainKey } from "../settings/text_forms.ts";
 
 /** An API key, and the secret that belongs to it. */
 export interface KeyPair {
@@ -128,7 +128,7 @@ function readFirst(setting: string, path: string): { key: string } | { issue: Co
   };
   try {
     const key = readSmallTextSync(path).trim();
-    const problem = explainKey(key);
+    const problem = explainSecret(key);
     return problem === undefined ? { key } : toIssue(problem);
   } catch (error) {
     return toIssue(`cannot be read: ${describeFileProblem(error)}`);
@@ -145,7 +145,7 @@ interface KeyProblem {
 async function readAgain(path: string): Promise<{ readonly key: string } | KeyProblem> {
   try {
     const key = (await readSmallText(path)).trim();
-    const problem = explainKey(key);
+    const problem = explainSecret(key);
     return problem === undefined ? { key } : { path, problem, isAway: key === "" };
   } catch (error) {
     const problem = `cannot be read: ${describeFileProblem(error)}`;

@@ -4,13 +4,14 @@
  */
 import type { ParsedConfig } from "../../../cloud/provider_definition.ts";
 import { BLOCK } from "../../../cloud/settings/schema.ts";
+import { explainOddSecret } from "../../../cloud/settings/secret_text.ts";
 import { dropEmpty, type ShapeIssue } from "../../../cloud/settings/shape.ts";
 import type { Server } from "../../../cloud_http/server.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { type Cidr, isLoopbackHost } from "../../../core/net/ip.ts";
 import { mustBeSetting } from "../../../core/text/must_be.ts";
 import { type FileSettings, type InstanceTypeStyle, parseFileSettings } from "./config_schema.ts";
-import { explainOddKey, explainOddPath } from "./text_forms.ts";
+import { explainOddPath } from "./text_forms.ts";
 
 /** The keys that sign requests, or their files. */
 export type SignIn =
@@ -121,8 +122,8 @@ function listOddities(settings: FileSettings = {}): ShapeIssue[] {
   if (sslNoVerify === true && caFile !== undefined) {
     warn("sslNoVerify", "ca-file has no effect with ssl-no-verify");
   }
-  warn("apiKey", explainOddKey(apiKey ?? "", "api-key-file"));
-  warn("secretKey", explainOddKey(secretKey ?? "", "secret-key-file"));
+  warn("apiKey", explainOddSecret(apiKey ?? "", "the key", "api-key-file"));
+  warn("secretKey", explainOddSecret(secretKey ?? "", "the key", "secret-key-file"));
   const { addresses } = settings;
   for (const key of Object.keys(addresses?.mode === "leave" ? (addresses ?? {}) : {})) {
     if (key !== "mode") warn(`addresses.${key}`, "has no effect with the mode leave");

@@ -4,9 +4,9 @@
  */
 import * as v from "valibot";
 import type { SettingDescription } from "../../../cloud/provider_definition.ts";
+import { ADDRESS_SETTINGS, type FileAddresses } from "../../../cloud/settings/address_settings.ts";
 import {
   BLOCK,
-  cidrs,
   describeBlock,
   duration,
   fingerprint,
@@ -16,9 +16,9 @@ import {
   setting,
   trueOrFalse,
 } from "../../../cloud/settings/schema.ts";
+import { explainSecret } from "../../../cloud/settings/secret_text.ts";
 import { type ParsedShape, parseShape } from "../../../cloud/settings/shape.ts";
-import type { Cidr } from "../../../core/net/ip.ts";
-import { explainKey, explainUrl, parseKey, parseUrl } from "./text_forms.ts";
+import { explainUrl, parseKey, parseUrl } from "./text_forms.ts";
 
 /** How the instance type label is made of the name of a service offering. */
 export type InstanceTypeStyle = (typeof STYLES)[number];
@@ -39,14 +39,7 @@ export interface FileSettings {
   readonly version?: string | undefined;
   readonly refreshInterval?: number | undefined;
   readonly instanceTypeStyle?: InstanceTypeStyle | undefined;
-  readonly addresses?:
-    | {
-        readonly mode?: "manage" | "leave" | undefined;
-        readonly exclude?: readonly Cidr[] | undefined;
-        readonly externalCIDRs?: readonly Cidr[] | undefined;
-        readonly network?: string | undefined;
-      }
-    | undefined;
+  readonly addresses?: FileAddresses | undefined;
   readonly deletion?: { readonly trustEmptyAnswer?: boolean | undefined } | undefined;
 }
 
@@ -63,12 +56,12 @@ const SCHEMA = v.object(
       description:
         "Whole address of CloudStack's API, usually `https://<host>/client/api`. Required.",
     }),
-    apiKey: setting(parsed(parseKey, explainKey), {
+    apiKey: setting(parsed(parseKey, explainSecret), {
       type: "text",
       description:
         "API key of the account. `apiKey` and `secretKey`, or `apiKeyFile` and `secretKeyFile` are required.",
     }),
-    secretKey: setting(parsed(parseKey, explainKey), {
+    secretKey: setting(parsed(parseKey, explainSecret), {
       type: "text",
       description: "Secret key that belongs to `apiKey`.",
     }),
@@ -141,36 +134,7 @@ const SCHEMA = v.object(
         "How the name of a service offering becomes the instance type label. `squeezed` drops every character except " +
         "letters and digits, as the Apache provider does. `sanitised` replaces those that a label cannot hold.",
     }),
-    addresses: v.optional(
-      v.object(
-        {
-          mode: setting(v.picklist(["manage", "leave"], need("manage or leave")), {
-            type: "`manage` or `leave`",
-            default: "manage",
-            description:
-              "Whether Landfall writes the addresses of Nodes. With `leave` it never does, not even when it " +
-              "initialises a Node: for Nodes that reach each other through a VPN, where something else sets them.",
-          }),
-          exclude: setting(cidrs(), {
-            type: "list of CIDRs",
-            default: "[]",
-            description: "Addresses that no Node gets, such as virtual IPs.",
-          }),
-          externalCIDRs: setting(cidrs(), {
-            type: "list of CIDRs",
-            default: "[]",
-            description:
-              "Addresses that become ExternalIP although they are not routable on the Internet.",
-          }),
-          network: setting(text, {
-            type: "text",
-            description:
-              "Name or UUID of the only network whose addresses are used. Default: all networks.",
-          }),
-        },
-        need(BLOCK),
-      ),
-    ),
+    addresses: v.optional(v.object(ADDRESS_SETTINGS, need(BLOCK))),
     deletion: v.optional(
       v.object(
         {

@@ -2,6 +2,7 @@
  * The forms of the API's address and of keys, and what is wrong with one. Never repeats it: either may hold a secret.
  * @module
  */
+import { explainSecret } from "../../../cloud/settings/secret_text.ts";
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
 
@@ -41,20 +42,5 @@ export function explainOddPath(url: string): string | undefined {
 
 /** A key without blanks around it; `undefined` when it cannot be one. */
 export function parseKey(text: string): string | undefined {
-  return explainKey(text) === undefined ? text.trim() : undefined;
-}
-
-/** What is wrong with an API key or a secret key; `undefined` when nothing is. */
-export function explainKey(text: string): string | undefined {
-  const key = text.trim();
-  if (key === "") return "is empty";
-  if (/[^\p{ASCII}]/u.test(key)) return "holds a character that is not ASCII: copy it again";
-  if (/[\0-\x20\x7f]/.test(key)) return "holds a blank, a line break or a control character";
-  return undefined;
-}
-
-/** What the operator probably meant instead of this key; `undefined` if it looks like a key. */
-export function explainOddKey(key: string, file: string): string | undefined {
-  if (/^\.{0,2}\/[^/]/.test(key)) return `looks like a path: name the file of the key in ${file}`;
-  return /^\$\{?\w+\}?$/.test(key) ? "looks like a variable that was not replaced" : undefined;
+  return explainSecret(text) === undefined ? text.trim() : undefined;
 }

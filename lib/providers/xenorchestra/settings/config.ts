@@ -7,13 +7,13 @@ import { BLOCK } from "../../../cloud/settings/schema.ts";
 import { dropEmpty, type ShapeIssue } from "../../../cloud/settings/shape.ts";
 import { parseBool } from "../../../core/text/bool.ts";
 import { mustBe, mustBeSetting } from "../../../core/text/must_be.ts";
+import { explainOddSecret } from "../../../cloud/settings/secret_text.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { isLoopbackHost } from "../../../core/net/ip.ts";
 import type { AddressSettings } from "../model/addresses.ts";
 import type { OwnNames } from "../model/own_places.ts";
 import { describeSettings, parseFileSettings, type FileSettings } from "./config_schema.ts";
 import type { ZoneSource } from "./label_settings.ts";
-import { explainOddToken } from "./text_forms.ts";
 
 /** How Landfall signs in. */
 export type SignIn =
@@ -185,7 +185,7 @@ function listOddities(settings: FileSettings | undefined): ShapeIssue[] {
   if (settings?.insecure === true && settings.caFile !== undefined) {
     warnings.push({ path: "insecure", message: "caFile has no effect with insecure: true" });
   }
-  const oddity = explainOddToken(settings?.token ?? "");
+  const oddity = explainOddSecret(settings?.token ?? "", "a token", "tokenFile");
   if (oddity !== undefined) warnings.push({ path: "token", message: oddity });
   warnings.push(...listUseless(settings));
   const { token, tokenFile, username, password } = settings ?? {};

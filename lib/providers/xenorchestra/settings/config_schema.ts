@@ -5,8 +5,11 @@
 import * as v from "valibot";
 import type { SettingDescription } from "../../../cloud/provider_definition.ts";
 import {
+  ADDRESS_SETTINGS,
+  type FileAddresses as CommonAddresses,
+} from "../../../cloud/settings/address_settings.ts";
+import {
   BLOCK,
-  cidrs,
   describeBlock,
   duration,
   fingerprint,
@@ -18,7 +21,6 @@ import {
 import { type ParsedShape, parseShape } from "../../../cloud/settings/shape.ts";
 import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
-import type { Cidr } from "../../../core/net/ip.ts";
 import { type FileLabelSettings, LABEL_SETTINGS } from "./label_settings.ts";
 import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
@@ -39,21 +41,18 @@ export interface FileSettings extends FileLabelSettings {
 }
 
 /** The block `addresses` of a file. */
-export interface FileAddresses {
-  readonly mode?: (typeof ADDRESS_MODES)[number] | undefined;
-  readonly exclude?: readonly Cidr[] | undefined;
-  readonly externalCIDRs?: readonly Cidr[] | undefined;
+export interface FileAddresses extends CommonAddresses {
   readonly mainIpAsExternal?: boolean | undefined;
-  readonly network?: string | undefined;
 }
 
-const ADDRESS_MODES = ["manage", "leave"] as const;
 const REFRESH_MS_MIN = 1_000;
 const REFRESH_MS_MAX = 3_600_000;
 const TIMEOUT_MS_MIN = 100;
 const TIMEOUT_MS_MAX = 600_000;
 
 const text = v.string(needText);
+/** The settings of Xen Orchestra alone come before the network. */
+const { network, ...usual } = ADDRESS_SETTINGS;
 const flag = v.boolean(need("true or false"));
 
 const SCHEMA = v.object(
@@ -126,24 +125,7 @@ const SCHEMA = v.object(
     addresses: v.optional(
       v.object(
         {
-          mode: setting(v.picklist(ADDRESS_MODES, need("manage or leave")), {
-            type: "`manage` or `leave`",
-            default: "manage",
-            description:
-              "Whether Landfall writes the addresses of Nodes. With `leave` it never does, not even when it " +
-              "initialises a Node: for Nodes that reach each other through a VPN, where something else sets them.",
-          }),
-          exclude: setting(cidrs(), {
-            type: "list of CIDRs",
-            default: "[]",
-            description: "Addresses that no Node gets, such as virtual IPs.",
-          }),
-          externalCIDRs: setting(cidrs(), {
-            type: "list of CIDRs",
-            default: "[]",
-            description:
-              "Addresses that become ExternalIP although they are not routable on the Internet.",
-          }),
+          ...usual,
           mainIpAsExternal: setting(flag, {
             type: "boolean",
             default: "false",
@@ -151,11 +133,7 @@ const SCHEMA = v.object(
               "Publishes only the VM's main address as ExternalIP, even if it is private or the kubelet's " +
               "node IP, as the Go controller does.",
           }),
-          network: setting(text, {
-            type: "text",
-            description:
-              "Name or UUID of the only network whose addresses are used. Default: all networks.",
-          }),
+          network,
         },
         need(BLOCK),
       ),

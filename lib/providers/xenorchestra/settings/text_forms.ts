@@ -2,6 +2,7 @@
  * Checks the form of `url` and `token`. Messages never repeat the text, because it may contain a secret.
  * @module
  */
+import { explainSecret } from "../../../cloud/settings/secret_text.ts";
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
 
@@ -49,20 +50,10 @@ export function parseToken(text: string): string | undefined {
 
 /** Says what is wrong with a token, which must be valid in a cookie; `undefined` if nothing is. */
 export function explainToken(text: string): string | undefined {
-  const token = text.trim();
-  if (token === "") return "is blank";
-  if (/[^\p{ASCII}]/u.test(token)) return "holds a character that is not ASCII: copy it again";
-  if (/[\0-\x20\x7f]/.test(token)) return "holds a blank, a line break or a control character";
-  const [wrong] = /[",;\\]/.exec(token) ?? [];
+  const problem = explainSecret(text);
+  if (problem !== undefined) return problem;
+  const [wrong] = /[",;\\]/.exec(text) ?? [];
   return wrong === undefined ? undefined : `holds ${NAMES[wrong]}, which a token never does`;
-}
-
-/** Says what the operator probably meant instead of this token; `undefined` if it looks like a token. */
-export function explainOddToken(token: string): string | undefined {
-  if (/^\.{0,2}\/[^/]/.test(token))
-    return "looks like a path: name the file of a token in tokenFile";
-  if (/^\$\{?\w+\}?$/.test(token)) return "looks like a variable that was not replaced";
-  return undefined;
 }
 
 const NAMES: Readonly<Record<string, string>> = {

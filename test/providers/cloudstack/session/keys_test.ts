@@ -129,7 +129,7 @@ describe("KeyFiles", () => {
     unlinkSync(paths.secretKeyFile);
     const problem = toProblem(open);
     expect(problem.issues.map(({ path }) => path)).toEqual(["apiKeyFile", "secretKeyFile"]);
-    expect(problem.message).toContain(`${paths.apiKeyFile}: is empty`);
+    expect(problem.message).toContain(`${paths.apiKeyFile}: is blank`);
     expect(problem.message).toContain("there is no such file");
   });
 

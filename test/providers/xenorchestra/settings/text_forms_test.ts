@@ -4,7 +4,6 @@
  */
 import { describe, expect, test } from "bun:test";
 import {
-  explainOddToken,
   explainToken,
   explainUrl,
   parseToken,
@@ -88,21 +87,5 @@ describe("explainToken()", () => {
   test("accepts every other visible ASCII character", () => {
     const all = Array.from({ length: 94 }, (_, at) => String.fromCharCode(0x21 + at)).join("");
     expect(explainToken(all.replaceAll(/[",;\\]/g, ""))).toBeUndefined();
-  });
-});
-
-describe("explainOddToken()", () => {
-  test.each([
-    ["/etc/landfall/token", "looks like a path: name the file of a token in tokenFile"],
-    ["./token", "looks like a path: name the file of a token in tokenFile"],
-    ["../token", "looks like a path: name the file of a token in tokenFile"],
-    ["$XOA_TOKEN", "looks like a variable that was not replaced"],
-    ["${XOA_TOKEN}", "looks like a variable that was not replaced"],
-  ])("says of %s what it looks like", (token, what) => {
-    expect(explainOddToken(token)).toBe(what);
-  });
-
-  test.each(["", "abc/def", "//x", "$", "Xx0-_9bR3kq7", "a$b"])("says nothing of %p", (token) => {
-    expect(explainOddToken(token)).toBeUndefined();
   });
 });
