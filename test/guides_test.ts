@@ -63,6 +63,7 @@ const OTHER_KEYS = new Set([
   "imagePullSecrets",
   "kubeletExtraArgs",
   "nodeRegistration",
+  "notListed",
   "replicaCount",
   "useHostNetwork",
 ]);

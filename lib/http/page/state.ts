@@ -79,7 +79,7 @@ export const STATES: Readonly<Record<StateName, StateWords>> = {
   },
   foreign: {
     word: "foreign",
-    meaning: "The Node belongs to another cloud. Landfall does not change it.",
+    meaning: "The Node belongs to another cloud or another Landfall. Landfall does not change it.",
     isTrouble: false,
   },
   well: {

@@ -71,8 +71,10 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     const unix = join(folder, "debug.sock");
     const args = ["--cloud-provider=static", `--cloud-config=${config}`, "--master=http://[::1]:1"];
     const listeners = [`--debug-address=unix:${unix}`, "--secure-port=0"];
+    // Without --foreground, timeout(1) signals its process group, too: a second signal ends Landfall at once.
     const script = `
-      sh -c 'echo $$ > ${pid}; head -c ${PIPE_BYTES} /dev/zero >&2; exec timeout 60 "$@"' sh "$@" 2>&1 >/dev/null |
+      sh -c 'echo $$ > ${pid}; head -c ${PIPE_BYTES} /dev/zero >&2
+        exec timeout --foreground 60 "$@"' sh "$@" 2>&1 >/dev/null |
         (while [ ! -e ${go} ]; do sleep 0.1; done; tr -d '\\0')`;
     const command = [...program.command, "run", ...args, ...listeners];
     const ended = run("sh", ["-c", script, "sh", ...command], { timeout: EXIT_MS_MAX });
