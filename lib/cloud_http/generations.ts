@@ -3,6 +3,9 @@
  * @module
  */
 
+/** What to say when {@linkcode Generations.askOnce} has no answer. */
+export const TOO_EARLY = "Waiting for the first inventory since the settings changed";
+
 /**
  * Runs requests on the object in use.
  *

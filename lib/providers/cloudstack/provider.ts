@@ -7,7 +7,7 @@ import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { toUnknown } from "../../cloud/presence.ts";
 import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
-import { Generations } from "../../cloud_http/generations.ts";
+import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";
 import { Generation, type GenerationOptions } from "./generation.ts";
 import { inspectCloudStack } from "./inspection/inspect.ts";
 import { Memory } from "./memory.ts";
@@ -22,8 +22,6 @@ export interface CloudStackOptions extends Omit<GenerationOptions, "memory"> {
   readonly session: Pick<CloudStackSession, "reconfigure" | "list" | "read">;
 }
 
-/** Until the first inventory with new settings. */
-const TOO_EARLY = "Waiting for the first inventory since the settings changed";
 const ADDRESSES: ReadonlySet<"addresses" | "zone"> = new Set(["addresses"]);
 const NOTHING: ReadonlySet<"addresses" | "zone"> = new Set();
 

@@ -18,7 +18,7 @@ import type {
   ReadOptions,
 } from "../../cloud/provider.ts";
 import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
-import { Generations } from "../../cloud_http/generations.ts";
+import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";
 import type { XenOrchestraSettings } from "./settings/config.ts";
 import { inspectToken } from "./inspection/inspect_token.ts";
 import { inspectXenOrchestra } from "./inspection/inspect.ts";
@@ -27,7 +27,7 @@ import { Memory } from "./memory.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
 import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
 import { toPlaces } from "./model/places.ts";
-import { TOO_EARLY, toContradiction, toPresent, toUndecodable } from "./model/presence.ts";
+import { toContradiction, toPresent, toUndecodable } from "./model/presence.ts";
 import { parseProviderId } from "./model/provider_id.ts";
 import { judgeUnlisted } from "./proof/observation.ts";
 import { PowerProof } from "./proof/power.ts";

@@ -124,8 +124,7 @@ const SCHEMA = v.object(
       type: "duration",
       default: "30s",
       description:
-        "How often Landfall lists the VMs and zones: one request for zones and one for each 500 VMs, for any number " +
-        "of Nodes.",
+        "How often Landfall lists the VMs: one request for each 500 VMs, for any number of Nodes.",
     }),
     instanceTypeStyle: setting(v.picklist(STYLES, need("squeezed or sanitised")), {
       type: "`squeezed` or `sanitised`",

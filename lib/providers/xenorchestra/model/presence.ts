@@ -10,9 +10,6 @@ import { NO_POOL_ADVICE } from "../rights.ts";
 /** A UUID with its first three groups reversed, as some firmware reports it. */
 const SWAPPED = "the same UUID in the byte order that some firmware reports";
 
-/** The answer to a direct read before the first inventory with the settings in use. */
-export const TOO_EARLY = "Waiting for the first inventory since the settings changed";
-
 /** The VM exists. */
 export function toPresent(
   instance: Instance,

@@ -14,10 +14,10 @@ import type {
 } from "../../../cloud/capabilities/proven_off.ts";
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
+import { TOO_EARLY } from "../../../cloud_http/generations.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type IdentityByProviderId, parseIdentity } from "../model/identity.ts";
 import { HOST_ID_LABEL } from "../model/labels.ts";
-import { TOO_EARLY } from "../model/presence.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import type { Vm } from "../wire/schema.ts";
 import { judgeConnections } from "./connections.ts";
